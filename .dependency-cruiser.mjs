@@ -1,8 +1,8 @@
 /**
  * Who may import whom. Imports go one way:
  *
- *   index → gateway → the resource rooms → structured, streams, uploads, observing → http
- *   → answers, errors, check → the ground floor (types, options, endpoints)
+ *   index → gateway → the resource rooms → structured, streams, tasks, uploads, observing → http
+ *   → gateways → answers, errors, check → the ground floor (types, options, endpoints)
  *
  * Types count like code, and every file is on a floor. A resource room never imports another one: what
  * two share goes down a floor. So `http` knows neither `observing` nor `account`: the gateway passes both
@@ -19,24 +19,29 @@ const floors = [
   [
     'ground',
     'The ground floor imports nothing.',
-    'src/(types|options|endpoints|node-process)\\.ts$',
+    'src/((types|options|endpoints|node-process)\\.ts$|gateways/(account|profile)\\.ts$)',
   ],
   [
     'answers',
     'Answers, errors and checks know no request.',
-    'src/(errors/|answers/|(check|option-names|snapshot)\\.ts$)',
+    'src/(errors/|answers/|openai/(constructors|list-page)\\.ts$|(check|option-names|snapshot)\\.ts$)',
+  ],
+  [
+    'gateways',
+    'What differs between gateways is data and pure functions.',
+    'src/gateways/(?!(account|profile)\\.ts$)',
   ],
   ['http', 'Sending a request knows no resource, no stream, no form and no listener.', 'src/http/'],
   [
     'middle',
     'What resources share knows no resource.',
-    'src/((structured|streams|uploads|observing)/|many\\.ts$)',
+    'src/((structured|streams|tasks|uploads|observing)/|many\\.ts$)',
   ],
   ['resources', 'A resource is handed what it needs by the gateway.', resources],
   [
     'gateway',
     'The client knows nothing that builds on it.',
-    'src/(openai/|(core|core-client|gateway|index|stream)\\.ts$)',
+    'src/(openai/(?!(constructors|list-page)\\.ts$)|(core|core-client|gateway|index|stream)\\.ts$)',
   ],
   ['entries', '', entries],
 ];

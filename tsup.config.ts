@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -20,7 +20,7 @@ export const entry = {
 };
 
 /** Bundled so that users install one package and run the versions that we tested. */
-const bundled = ['commander', 'eventsource-parser', 'ky'];
+export const bundled = ['commander', 'eventsource-parser', 'ky'];
 
 const library: Options = {
   silent: true,
@@ -41,21 +41,6 @@ const library: Options = {
   },
 };
 
-/** Writes the licences of all packages that are in the build, as their licences require. */
-async function writeLicences(): Promise<void> {
-  const names = new Set([...bundled, 'form-data', 'preact', '@preact/signals']);
-  const texts: string[] = [];
-  for (const name of names) {
-    const folder = `node_modules/${name}`;
-    const { dependencies = {} } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
-    for (const dependency of Object.keys(dependencies)) names.add(dependency);
-    const file = (await readdir(folder)).find((path) => /^licen[cs]e/i.test(path));
-    if (file === undefined) throw new Error(`${name} has no licence file.`);
-    texts.push(`# ${name}\n\n${await readFile(`${folder}/${file}`, 'utf8')}`);
-  }
-  await writeFile('dist/THIRD-PARTY-LICENSES.md', texts.join('\n'));
-}
-
 export default defineConfig([
   { ...library, format: 'esm', entry: { ...entry, 'cli/main': 'src/cli/main.ts' } },
   { ...library, format: 'cjs', entry },
@@ -67,7 +52,6 @@ export default defineConfig([
     entry: { 'form-data': 'node_modules/form-data/lib/form_data.js' },
     async onSuccess() {
       await writeFile('dist/no-form-data.js', 'export default undefined;\n');
-      await writeLicences();
     },
   },
 ]);

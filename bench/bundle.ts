@@ -9,7 +9,7 @@ const bench = import.meta.dirname;
 const root = path.join(bench, '..');
 
 /** A program that can use all of a client. */
-function programOf(column: Column): string {
+function buildProgram(column: Column): string {
   if (column === '@google/genai') return "export * from '@google/genai/web';";
   return specifiers[column]
     .map((specifier, index) =>
@@ -70,14 +70,14 @@ async function breakdown(): Promise<Record<string, number>> {
   const rooms: Record<string, number> = {};
   for (const { inputs } of Object.values(metafile.outputs)) {
     for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
-      const room = roomOf(file);
+      const room = sourceFolder(file);
       rooms[room] = (rooms[room] ?? 0) + bytesInOutput;
     }
   }
   return Object.fromEntries(Object.entries(rooms).toSorted(([, a], [, b]) => b - a));
 }
 
-function roomOf(file: string): string {
+function sourceFolder(file: string): string {
   const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (library !== undefined) return library;
   const inside = path.relative(root, path.resolve(bench, file));
@@ -88,7 +88,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
   const sizes: Partial<Record<Column, Sizes>> = {};
   const values: Partial<Record<Column, number>> = {};
   for (const column of columns) {
-    const { minified, gzip } = await bundle(programOf(column));
+    const { minified, gzip } = await bundle(buildProgram(column));
     sizes[column] = { minified, gzip };
     values[column] = gzip / 1024;
   }

@@ -9,7 +9,7 @@ import { childPart, cpuPerRun } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
 
-const { body, lengthOf, prompt } = shared;
+const { body, textLength, prompt } = shared;
 
 /** One streamed call of one client. */
 interface StreamingClient {
@@ -35,7 +35,7 @@ const clients: Readonly<Partial<Record<Column, StreamingClient>>> = {
     events: openaiEvents,
     connect: async () => {
       const { completions } = (await connect()).chat;
-      return async () => sum(await completions.create({ ...body, stream: true }), lengthOf);
+      return async () => sum(await completions.create({ ...body, stream: true }), textLength);
     },
   })),
   // Nothing is checked, and a stream that is cut looks whole.
@@ -52,7 +52,7 @@ const clients: Readonly<Partial<Record<Column, StreamingClient>>> = {
           onEvent({ data }) {
             if (data === '[DONE]') return;
             const chunk: unknown = JSON.parse(data);
-            if (isChunk(chunk)) length += lengthOf(chunk);
+            if (isChunk(chunk)) length += textLength(chunk);
           },
         });
         const reader = readable.getReader();

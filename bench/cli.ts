@@ -11,14 +11,14 @@ const program = path.join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
 const execute = promisify(execFile);
 const rounds = 15;
 
-/** How long a whole process takes, in milliseconds. */
-async function timeOf(words: readonly string[]): Promise<number> {
+/** Measures a whole process, in milliseconds. */
+async function measureTime(words: readonly string[]): Promise<number> {
   const start = performance.now();
   await execute(process.execPath, [...words], { env: childEnvironment() });
   return performance.now() - start;
 }
 
-/** How long it takes from the start of `chat` to the arrival of its request, in milliseconds. */
+/** Measures the time from the start of `chat` to the arrival of its request, in milliseconds. */
 async function timeToRequest(): Promise<number> {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/event-stream').end('data: [DONE]\n\n');
@@ -51,8 +51,8 @@ async function measure(): Promise<PartResult> {
   const version: Values[] = [];
   const chat: Values[] = [];
   for (let round = 0; round < rounds; round++) {
-    const floor = await timeOf(['-e', '0']);
-    version.push({ 'model-gateway': await timeOf([program, '--version']), floor });
+    const floor = await measureTime(['-e', '0']);
+    version.push({ 'model-gateway': await measureTime([program, '--version']), floor });
     chat.push({ 'model-gateway': (await timeToRequest()) - floor });
   }
   return {

@@ -14,7 +14,7 @@ const floats = { ...body, encoding_format: 'float' } as const;
  */
 type EmbeddingClient = () => Promise<Record<'vectors' | 'float', () => Promise<unknown>>>;
 
-/** What a gateway answers in the format that it is asked for. */
+/** A response in the requested format. */
 function answerIn(format: 'float' | 'base64'): () => Response {
   const data = inputs.map((_, index) => {
     const vector = Float32Array.from({ length: dimensions }, (_item, position) =>

@@ -1,6 +1,6 @@
 import type { Column } from './lib/packages.ts';
 
-/** What must hold of one of our figures. */
+/** A limit for one of our figures. */
 export interface Gate {
   readonly metric: string;
   /** The most that is allowed: in the metric's unit, or times the figure of `of`. */
@@ -23,8 +23,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 97,
-      why: 'Minified: sending, retries and errors 45 KB, video tasks 38, account 30, chat 28, libraries 17 (ky 14, eventsource-parser 3), streams 14, uploads 12, reading answers 10, generation 9, embeddings 7, images 7, structured output 6, observers 6. bench/results/bench.json has each room.',
+      atMost: 109,
+      why: 'It was 97 KiB before profiles of gateways, costs in answers, and images that come as tasks, under a ledger. Every client has all of it. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -32,7 +32,7 @@ export const gates: readonly Gate[] = [
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
-      atMost: 13.7,
+      atMost: 14,
       why: 'It holds the class that chat.completions.stream() returns, with the loop that calls tools, which a reader never starts.',
     },
   },
@@ -47,7 +47,7 @@ export const gates: readonly Gate[] = [
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
       atMost: 59,
-      why: 'All that a call of chat may need is in one file, failures and their retries included. esbuild makes 54 KiB of the same source, so 3 are kept because of how the package is cut into files.',
+      why: 'All that a call of chat may need is in one file, failures and their retries included. No other resource is in it: esbuild makes 55 KiB of the source, and 57 of the package.',
     },
   },
   {

@@ -5,7 +5,7 @@ import { childEnvironment, parseFigures } from './lib/child.ts';
 import { apiKey, baseURL, body } from './lib/clients.ts';
 import type { Part } from './lib/metric.ts';
 import { specifiers, type Column } from './lib/packages.ts';
-import { figuresOf, inRounds, taking, varying } from './lib/rounds.ts';
+import { selectFigures, inRounds, taking, varying } from './lib/rounds.ts';
 
 const execute = promisify(execFile);
 const rounds = 15;
@@ -30,14 +30,14 @@ const firstCalls: Readonly<Partial<Record<Column, string>>> = {
   'groq-sdk': callWith('groq-sdk', baseURL.replace(/\/v1$/, '')),
 };
 
-/** Replaces `fetch`. Its `Response` makes Node load what belongs to its own, whoever calls it. */
+/** Replaces `fetch`. Its `Response` makes Node load its own implementation for every client. */
 const fetchInMemory = `
   const answer = ${JSON.stringify(JSON.stringify(openaiCompletion))};
   const headers = { 'content-type': 'application/json' };
   globalThis.fetch = async () => new Response(answer, { headers });`;
 
 /** The CPU of a whole process that runs a program and ends, in milliseconds. */
-async function cpuOf(...lines: readonly string[]): Promise<number> {
+async function measureCpu(...lines: readonly string[]): Promise<number> {
   const program = [
     ...lines,
     'const { user, system } = process.cpuUsage();',
@@ -58,22 +58,22 @@ export const importPart: Part = {
   async measure({ columns }) {
     let bare = 0;
     const imported = await inRounds(columns, rounds, async (column) => {
-      if (column === columns[0]) bare = await cpuOf();
-      return { cpu: (await cpuOf(importing(column))) - bare };
+      if (column === columns[0]) bare = await measureCpu();
+      return { cpu: (await measureCpu(importing(column))) - bare };
     });
     const called = await inRounds(taking(firstCalls, columns), rounds, async (column) => {
-      if (column === columns[0]) bare = await cpuOf();
-      return { cpu: (await cpuOf(fetchInMemory, firstCalls[column] ?? '')) - bare };
+      if (column === columns[0]) bare = await measureCpu();
+      return { cpu: (await measureCpu(fetchInMemory, firstCalls[column] ?? '')) - bare };
     });
     return {
       metrics: [
         varying(
           { id: 'import', label: 'Cold import, CPU over bare Node', unit: 'ms' },
-          figuresOf(imported, 'cpu'),
+          selectFigures(imported, 'cpu'),
         ),
         varying(
           { id: 'import.call', label: '– with a first call', unit: 'ms' },
-          figuresOf(called, 'cpu'),
+          selectFigures(called, 'cpu'),
         ),
       ],
     };

@@ -17,7 +17,7 @@ interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-async function manifestOf(directory: string): Promise<Manifest> {
+async function readManifest(directory: string): Promise<Manifest> {
   const manifest: Manifest = JSON.parse(
     await readFile(path.join(directory, 'package.json'), 'utf8'),
   );
@@ -38,7 +38,7 @@ function neededBy(manifest: Manifest): string[] {
   return [...new Set([...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])];
 }
 
-/** Where a package that one in `from` needs is installed, as Node looks for it. */
+/** Resolves a dependency of a package in `from`, as Node does. */
 function find(name: string, from: string): string | undefined {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const directory = path.join(folder, 'node_modules', name);
@@ -47,22 +47,22 @@ function find(name: string, from: string): string | undefined {
   }
 }
 
-async function closureOf(names: readonly string[], from: string, found = new Set<string>()) {
+async function findDependencies(names: readonly string[], from: string, found = new Set<string>()) {
   for (const name of names) {
     const directory = find(name, from);
     if (directory === undefined || found.has(directory)) continue;
     found.add(directory);
-    await closureOf(neededBy(await manifestOf(directory)), directory, found);
+    await findDependencies(neededBy(await readManifest(directory)), directory, found);
   }
   return found;
 }
 
 /** The bytes of the files of a package, without packages that are installed inside it. */
-async function sizeOf(directory: string): Promise<number> {
+async function measureSize(directory: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const file = path.join(directory, entry.name);
-    if (entry.isDirectory() && entry.name !== 'node_modules') sum += await sizeOf(file);
+    if (entry.isDirectory() && entry.name !== 'node_modules') sum += await measureSize(file);
     else if (entry.isFile()) sum += (await stat(file)).size;
   }
   return sum;
@@ -88,11 +88,11 @@ async function measure({ columns }: Effort): Promise<PartResult> {
   const names: Partial<Record<Column, string[]>> = {};
   for (const column of columns) {
     const isOwn = column === 'model-gateway';
-    const needed = isOwn ? neededBy(await manifestOf(root)) : [...specifiers[column]];
+    const needed = isOwn ? neededBy(await readManifest(root)) : [...specifiers[column]];
     // It is a part of our build, and so not imported by its name.
     if (column === 'floor') needed.push('form-data');
-    const directories = [...(await closureOf(needed, isOwn ? root : bench))];
-    const sizes = await Promise.all(directories.map(sizeOf));
+    const directories = [...(await findDependencies(needed, isOwn ? root : bench))];
+    const sizes = await Promise.all(directories.map(measureSize));
     const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own : 0);
     size[column] = total / 2 ** 20;
     count[column] = directories.length + (isOwn ? 1 : 0);

@@ -3,7 +3,7 @@ import { median, type Effort, type Metric, type Part, type Values } from './lib/
 import type { Column } from './lib/packages.ts';
 import { gateValue, limit } from './report/format.ts';
 
-/** How a gate came out. */
+/** The result of a gate. */
 export interface Verdict {
   readonly gate: Gate;
   /** In the unit of `atMost`. */
@@ -12,16 +12,16 @@ export interface Verdict {
   readonly result: 'met' | 'known' | 'missed';
 }
 
-/** How often a figure that varies is measured at most before it counts as missed. */
+/** The most measurements of a varying figure before it counts as missed. */
 export const attempts = 3;
 
 /** The gates of a part, by their names. */
-export function gatesOf(part: string, gates: readonly Gate[]): Gate[] {
+export function gatesFor(part: string, gates: readonly Gate[]): Gate[] {
   return gates.filter(({ metric }) => metric.split('.', 1)[0] === part);
 }
 
-/** Whom the gates of a part are about; a gate run measures nobody else. */
-export function columnsOf(gates: readonly Gate[]): Column[] {
+/** Returns the columns of the gates of a part. A run with `--check` measures only these. */
+export function columnsFor(gates: readonly Gate[]): Column[] {
   return [...new Set(['model-gateway' as const, ...gates.flatMap(({ of }) => of ?? [])])];
 }
 
@@ -31,7 +31,7 @@ export function judge(gates: readonly Gate[], metrics: readonly Metric[]): Verdi
   return gates.flatMap((gate): Verdict[] => {
     const metric = byId.get(gate.metric);
     if (metric === undefined) return [];
-    const value = valueOf(gate, metric, byId.get(gate.ofMetric ?? gate.metric));
+    const value = toGateValue(gate, metric, byId.get(gate.ofMetric ?? gate.metric));
     if (value <= gate.atMost) return [{ gate, value, result: 'met' }];
     const isKnown = gate.missed !== undefined && value <= gate.missed.atMost;
     return [{ gate, value, result: isKnown ? 'known' : 'missed' }];
@@ -39,7 +39,7 @@ export function judge(gates: readonly Gate[], metrics: readonly Metric[]): Verdi
 }
 
 /** A ratio is taken within each round, where the machine was as busy for one as for the other. */
-function valueOf({ of, ofMetric }: Gate, metric: Metric, other: Metric | undefined): number {
+function toGateValue({ of, ofMetric }: Gate, metric: Metric, other: Metric | undefined): number {
   const ratio = (own: Values | undefined, others: Values | undefined): number =>
     (own?.['model-gateway'] ?? Number.NaN) / (others?.[of ?? 'model-gateway'] ?? Number.NaN);
   if (of === undefined && ofMetric === undefined) {
@@ -50,9 +50,8 @@ function valueOf({ of, ofMetric }: Gate, metric: Metric, other: Metric | undefin
 }
 
 /**
- * Measures a part. While a figure that varies misses its gate, the whole part is measured again, three
- * times in all: a busy machine is no defect of the client. What was met stays met. Sizes and counts
- * never vary, and are measured once.
+ * Measures a part. If a varying figure misses its gate, the part is measured again, up to three times in
+ * total, because the machine may be busy. Gates that were met stay met. Sizes and counts are measured once.
  */
 export async function measurePart(
   part: Part,

@@ -10,7 +10,7 @@ import { varying } from './lib/rounds.ts';
 const servers = path.join(import.meta.dirname, '..', 'test', 'servers');
 
 /** Each is a median of hundreds of single ones, in turn with its floor: one round. */
-function metricsOf(figures: Figures): Metric[] {
+function toMetrics(figures: Figures): Metric[] {
   const metric = (id: string, label: string, floor?: string): Metric[] => {
     const own = figures[id];
     if (own === undefined) return [];
@@ -33,12 +33,12 @@ async function measure(): Promise<PartResult> {
   // They do not wait for the disk, which would hide all else.
   await using postgres = await startPostgres();
   await using redis = await startRedis();
-  if (redis === undefined) console.error('There is no redis-server on the PATH: it is left out.');
-  // What the build puts in.
+  if (redis === undefined) console.error('redis-server is not on the PATH: it is skipped.');
+  // Defined by the build.
   const flags = ['--import', 'data:text/javascript,globalThis.__VERSION__="0.0.0"'];
   const script = path.join(servers, 'figures.ts');
   const figures = await runChild(script, [postgres.url, redis?.url ?? ''], flags);
-  return { metrics: metricsOf(figures) };
+  return { metrics: toMetrics(figures) };
 }
 
 export const ledgersPart: Part = { name: 'ledgers', measure };

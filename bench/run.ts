@@ -1,5 +1,5 @@
 /**
- * What does it cost to use this client, beside its peers?
+ * Measures the cost of using this client, compared with other clients.
  *
  *   npm run bench               measures everything, writes bench/results and the figures of docs/bench.md;
  *                               fails when any gate is missed
@@ -22,9 +22,9 @@ prepare();
 
 // Only now is everything there that these import.
 const { gates } = await import('./gates.ts');
-const { columnsOf, gatesOf, measurePart } = await import('./judge.ts');
+const { columnsFor, gatesFor, measurePart } = await import('./judge.ts');
 const { columns, packages } = await import('./lib/packages.ts');
-const { environmentOf, saveJSON, saveResult } = await import('./lib/results.ts');
+const { describeEnvironment, saveJSON, saveResult } = await import('./lib/results.ts');
 const { parts } = await import('./parts.ts');
 const { figuresPicture } = await import('./report/picture.ts');
 const { figuresText, withFigures } = await import('./report/page.ts');
@@ -36,8 +36,8 @@ const verdicts: Verdict[] = [];
 const raw: Record<string, unknown> = {};
 for (const part of parts.filter(({ name }) => wanted.includes(name))) {
   const start = performance.now();
-  const own = gatesOf(part.name, gates);
-  const effort = { check: options.check, columns: options.check ? columnsOf(own) : columns };
+  const own = gatesFor(part.name, gates);
+  const effort = { check: options.check, columns: options.check ? columnsFor(own) : columns };
   const result = await measurePart(part, own, effort, console.error);
   metrics.push(...result.metrics);
   verdicts.push(...result.verdicts);
@@ -53,7 +53,7 @@ for (const part of parts.filter(({ name }) => wanted.includes(name))) {
 console.log(`\n${figuresTable(metrics)}\n\n${gatesTable(verdicts, metrics)}\n`);
 
 if (!options.check && options.only === undefined) {
-  const environment = await environmentOf(packages);
+  const environment = await describeEnvironment(packages);
   const gateResults = verdicts.map(({ gate, value, result }) => ({ ...gate, value, result }));
   const files = [
     await saveJSON('bench.json', { environment, metrics, gates: gateResults, raw }),

@@ -7,7 +7,7 @@ import { memoryInUse } from './memory/probe.ts';
 /** Loads a client and gives a call that opens a stream, reads one item and leaves it open. */
 type Opener = () => Promise<() => Promise<unknown>>;
 
-/** Whoever holds the iterator and its next read holds the stream. */
+/** Starts a stream. The iterator and its pending read keep it alive. */
 async function begin(stream: AsyncIterable<unknown>): Promise<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   await iterator.next();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { childEnvironment, type Figures } from './lib/child.ts';
 import type { Effort, Metric, Part, PartResult } from './lib/metric.ts';
 import type { Column } from './lib/packages.ts';
-import { figuresOf, inRounds, mediansOf, taking, varying } from './lib/rounds.ts';
+import { selectFigures, inRounds, computeMedians, taking, varying } from './lib/rounds.ts';
 
 const execute = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
@@ -24,7 +24,7 @@ function chatProgram(specifier: string): string {
   `;
 }
 
-/** The first program that somebody writes with each client. */
+/** A typical first program with each client. */
 const programs: Partial<Record<Column, string>> = {
   'model-gateway': chatProgram('model-gateway'),
   openai: chatProgram('openai'),
@@ -69,7 +69,7 @@ const flags = [
   .split(' ')
   .concat('--types', '');
 
-/** What TypeScript says of itself, by the name that it has here, and how it is turned into our unit. */
+/** TypeScript's diagnostics by the names of our metrics, with the conversion to our units. */
 const lines = {
   files: ['Files', 1],
   types: ['Types', 1],
@@ -105,11 +105,11 @@ async function prepare(folder: string): Promise<void> {
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(path.join(folder, 'empty.ts'), 'console.log(1);\nexport {};\n');
   for (const [column, program] of Object.entries(programs)) {
-    await writeFile(path.join(folder, fileOf(column)), program);
+    await writeFile(path.join(folder, fileName(column)), program);
   }
 }
 
-function fileOf(column: string): string {
+function fileName(column: string): string {
   return `program-${column.replaceAll(/\W/g, '-')}.ts`;
 }
 
@@ -121,14 +121,14 @@ async function measure({ columns }: Effort): Promise<PartResult> {
     let empty: Figures = {};
     const measured = await inRounds(taken, 5, async (column) => {
       if (column === taken[0]) empty = await typeCheck(folder, 'empty.ts');
-      const figures = await typeCheck(folder, fileOf(column));
+      const figures = await typeCheck(folder, fileName(column));
       return Object.fromEntries(
         Object.entries(figures).map(([name, figure]) => [name, figure - (empty[name] ?? NaN)]),
       );
     });
-    const of = (name: string) => figuresOf(measured, name);
+    const of = (name: string) => selectFigures(measured, name);
     const counted = (name: 'files' | 'types', label: string): Metric => {
-      return { id: `types.${name}`, label, unit: name, values: mediansOf(of(name)) };
+      return { id: `types.${name}`, label, unit: name, values: computeMedians(of(name)) };
     };
     return {
       metrics: [

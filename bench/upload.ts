@@ -6,7 +6,7 @@ import { runChild, serveAsChild } from './lib/child.ts';
 import { baseURL, forOpenAILike } from './lib/clients.ts';
 import type { Effort, Part, PartResult } from './lib/metric.ts';
 import type { Column } from './lib/packages.ts';
-import { figuresOf, inRounds, taking, varying } from './lib/rounds.ts';
+import { selectFigures, inRounds, taking, varying } from './lib/rounds.ts';
 import { withServer } from './memory/measure.ts';
 
 const megabytes = 512;
@@ -21,7 +21,7 @@ type UploadingClient = (url: string) => Promise<Uploads>;
 
 const model = 'translation-model';
 
-async function fileOf(file: string): Promise<File> {
+async function openFile(file: string): Promise<File> {
   return new File([await openAsBlob(file)], 'speech.mp3', { type: 'audio/mpeg' });
 }
 
@@ -30,7 +30,7 @@ const streaming = forOpenAILike<UploadingClient>((connect) => async (url) => {
   const send = async (file: Parameters<typeof translations.create>[0]['file']) =>
     Number((await translations.create({ model, file })).text);
   return {
-    file: async (file) => send(await fileOf(file)),
+    file: async (file) => send(await openFile(file)),
     stream: (file) => send(createReadStream(file)),
   };
 });
@@ -41,7 +41,7 @@ const clients: Readonly<Partial<Record<Column, UploadingClient>>> = {
     file: async (file) => {
       const body = new FormData();
       body.set('model', model);
-      body.set('file', await fileOf(file));
+      body.set('file', await openFile(file));
       const response = await fetch(`${url}/audio/translations`, { method: 'POST', body });
       const { text }: { text: string } = JSON.parse(await response.text());
       return Number(text);
@@ -79,16 +79,16 @@ function measure({ columns }: Effort): Promise<PartResult> {
       // Sparse, so it takes no place on the disk.
       await writeFile(large, '');
       await truncate(large, megabytes * 2 ** 20);
-      const growthOf = async (way: string, taken: readonly Column[]) =>
-        figuresOf(
+      const measureGrowth = async (way: string, taken: readonly Column[]) =>
+        selectFigures(
           await inRounds(taken, rounds, (column) =>
             runChild(import.meta.filename, [column, way, `${origin}/v1`, small, large]),
           ),
           'growth',
         );
       const label = `Peak memory growth, ${megabytes} MiB upload of a File`;
-      const file = await growthOf('file', taking(clients, columns));
-      const stream = await growthOf('stream', taking(streaming, columns));
+      const file = await measureGrowth('file', taking(clients, columns));
+      const stream = await measureGrowth('stream', taking(streaming, columns));
       return {
         metrics: [
           varying({ id: 'upload.file', label, unit: 'MiB' }, file),

@@ -1,7 +1,7 @@
 import type { Figures } from './lib/child.ts';
 import type { Effort, Part, PartResult } from './lib/metric.ts';
 import type { Column } from './lib/packages.ts';
-import { figuresOf, inRounds, taking, varying } from './lib/rounds.ts';
+import { selectFigures, inRounds, taking, varying } from './lib/rounds.ts';
 import { measureWaits } from './memory/measure.ts';
 
 /** Peers have no video tasks, or their own. */
@@ -23,7 +23,7 @@ async function measure({ check, columns }: Effort): Promise<PartResult> {
   const measured = await inRounds(taking(kinds, columns), 1, (column) =>
     measureKind(kinds[column] ?? '', check),
   );
-  const of = (name: string) => figuresOf(measured, name);
+  const of = (name: string) => selectFigures(measured, name);
   const label = 'Memory per video that is waited for, of 1,000';
   const polls = 'Polls per second while 10,000 videos are waited for';
   return {

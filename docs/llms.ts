@@ -1,6 +1,6 @@
 /**
- * Writes the guides as `llms.txt`, a list with a line for each, and `llms-full.txt`, all of them in one
- * file, for programs that read documentation (https://llmstxt.org). Both are in the package.
+ * Writes the guides for programs that read documentation (https://llmstxt.org): all of them in
+ * `llms-full.txt`, and a list of links into it in `llms.txt`. Both are in the package.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,8 +20,8 @@ async function read(page: string): Promise<Page> {
   return { title, text };
 }
 
-/** The first sentence of a page that is neither code nor a table. */
-function summaryOf(text: string): string {
+/** Returns the first sentence of a page that is neither code nor a table. */
+function readSummary(text: string): string {
   const paragraphs = text
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
     .split('\n\n')
@@ -30,16 +30,25 @@ function summaryOf(text: string): string {
   return first.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/(?<=[.])\s.*$/s, '');
 }
 
+/** Returns the anchor of a heading, as renderers of Markdown make it. */
+function toAnchor(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+}
+
 const readme = await readFile(path.join(root, 'README.md'), 'utf8');
 const [, about = ''] = /^# .*\n\n(.*)$/m.exec(readme) ?? [];
-const list = ['# model-gateway', '', `> ${about}`, '', 'All of it in one file: llms-full.txt'];
+const list = ['# model-gateway', '', `> ${about}`];
 const whole = [readme.trim()];
 for (const { text, pages } of groups) {
-  list.push('', `## ${text}`, '');
-  for (const page of pages) {
+  const guides = pages.filter((page) => page.startsWith('guides/'));
+  if (guides.length > 0) list.push('', `## ${text}`, '');
+  for (const page of guides) {
     const { title, text: body } = await read(page);
-    list.push(`- [${title}](docs/${page}.md): ${summaryOf(body)}`);
-    if (page.startsWith('guides/')) whole.push(body.trim());
+    list.push(`- [${title}](llms-full.txt#${toAnchor(title)}): ${readSummary(body)}`);
+    whole.push(body.trim());
   }
 }
 await writeFile(path.join(root, 'dist', 'llms.txt'), `${list.join('\n')}\n`);

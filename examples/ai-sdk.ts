@@ -1,4 +1,4 @@
-// The AI SDK on a gateway: text with a tool, an object, an image, and a video that nothing loses.
+// Uses the AI SDK with a gateway: text with a tool, an object, an image, and a resumable video.
 import { writeFile } from 'node:fs/promises';
 import {
   experimental_generateVideo as generateVideo,
@@ -46,7 +46,7 @@ const { image } = await generateImage({
 await writeFile('lighthouse.png', image.uint8Array);
 console.log(`Saved lighthouse.png, ${image.uint8Array.length} bytes`);
 
-// Started again with the same id, this program waits for the video that it has paid for.
+// A second run with the same id waits for the video that is already paid for.
 const { video } = await generateVideo({
   model: modelGateway.video('sora-2'),
   prompt: 'A paper boat on a quiet lake',

@@ -1,4 +1,4 @@
-// Stops a call with a signal, and a stream by leaving its loop.
+// Aborts a call with a signal, and a stream by leaving its loop.
 import { APIUserAbortError, Gateway } from 'model-gateway';
 
 const client = new Gateway();

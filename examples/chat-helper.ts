@@ -1,4 +1,4 @@
-// Streams with the helper: events on the way, and the whole completion at the end.
+// Streams with events, and returns the whole completion at the end.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway();

@@ -1,4 +1,4 @@
-// Prints an answer while it is being written. A stream that is cut throws; it never looks complete.
+// Prints an answer as it arrives. A stream that ends early throws an error.
 import { Gateway, StreamTruncatedError } from 'model-gateway';
 
 const client = new Gateway();
@@ -15,5 +15,5 @@ try {
   console.log(`\n\nThe stream is ${stream.verdict}.`);
 } catch (error) {
   if (!StreamTruncatedError.isInstance(error)) throw error;
-  console.error('\nThe answer was cut. What came so far is in error.partial.');
+  console.error('\nThe stream was cut off. The response so far is in error.partial.');
 }

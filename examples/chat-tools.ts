@@ -1,4 +1,4 @@
-// Lets the model call a function, and gives it the result.
+// Runs a function that the model calls, and returns the result to the model.
 import { Gateway, type ChatCompletionMessageParam, type ChatCompletionTool } from 'model-gateway';
 
 const client = new Gateway();

@@ -1,4 +1,4 @@
-// Asks about a picture.
+// Asks a question about an image.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway();

@@ -1,4 +1,4 @@
-// Asks one question and prints the whole answer.
+// Asks a question and prints the answer.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway(); // reads GATEWAY_BASE_URL and GATEWAY_API_KEY

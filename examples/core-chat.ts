@@ -1,4 +1,4 @@
-// Loads one resource: bundlers leave out images, videos and whatever else a page does not use.
+// Imports one resource, so that bundlers omit images, videos and everything else that is not used.
 import { Chat, createGateway } from 'model-gateway/core';
 
 const client = createGateway({}, { chat: Chat });

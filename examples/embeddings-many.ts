@@ -1,4 +1,4 @@
-// Embeds any number of texts and finds the one that is closest to a question.
+// Embeds any number of texts and finds the one closest to a question.
 import { Gateway, PartialEmbeddingsError } from 'model-gateway';
 
 const client = new Gateway();
@@ -18,7 +18,7 @@ try {
   console.log(`${notes.length} vectors for ${usage.total_tokens} tokens; closest: ${texts[best]}`);
 } catch (error) {
   if (!(error instanceof PartialEmbeddingsError)) throw error;
-  // These are paid for; embed only the rest.
+  // The vectors so far are paid for; embed only the rest.
   const count = error.vectors.filter((vector) => vector !== undefined).length;
   console.error(`${count} vectors came. ${error.message}`);
 }

@@ -1,4 +1,4 @@
-// Shows what an error tells: what happened, and whether the request may have been paid for.
+// Shows the fields of an error, such as whether the request may have been charged.
 import { APIError, Gateway, GatewayError } from 'model-gateway';
 
 const client = new Gateway();

@@ -1,4 +1,4 @@
-// Gemini's format: one answer whole, one piece by piece.
+// Uses Gemini's format, without and with streaming.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway();

@@ -1,4 +1,4 @@
-// Changes a picture: the image and a mask are sent as files.
+// Edits an image, with the image and a mask as files.
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Makes a picture and saves it. The request is paid once: it is never sent again on its own.
+// Creates an image and saves it. The request is charged once, because it is never retried automatically.
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

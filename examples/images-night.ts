@@ -1,13 +1,14 @@
-// Makes many images within a budget, keeps what came, and tells what it cost.
+// Creates many images within a budget, saves them, and prints the cost.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BudgetError, Gateway } from 'model-gateway';
 import { saveTo } from 'model-gateway/node';
 
-// What an image costs at most is given here, as not every price list tells it.
+// In US dollars: ten images of the emulator. If the price list lacks the model, add
+// `perCall: { [model]: 0.05 }`, the highest price of an image.
 const model = 'gpt-image-1';
-const client = new Gateway({ budget: { limit: 0.5, perCall: { [model]: 0.05 } } });
+const client = new Gateway({ budget: { limit: 0.02 } });
 
 const folder = await mkdtemp(join(tmpdir(), 'night-'));
 const params = Array.from({ length: 24 }, (_, index) => ({
@@ -30,17 +31,17 @@ for await (const { index, images, error } of results) {
     await saveTo(image, join(folder, `${index}.png`));
     saved += 1;
   } else if (BudgetError.isInstance(error)) {
-    // Nothing was sent: raise the limit, or make it tomorrow.
+    // Nothing was sent: raise the limit, or try again tomorrow.
     refused += 1;
   } else {
     console.error(`${index} failed`, error);
   }
 }
-console.log(`Saved ${saved} images, ${refused} are left for another night.`);
+console.log(`Saved ${saved} images, ${refused} are left for the next run.`);
 
 const { lines, budget } = await client.account.spent();
 for (const { operation, calls, unknown } of lines) {
-  console.log(`${operation}: ${calls} answered, ${unknown} that may be charged without an answer`);
+  console.log(`${operation}: ${calls} answered, ${unknown} with an unknown outcome`);
 }
 console.log(`About ${budget?.spent.toFixed(2)} of ${budget?.limit} USD`);
 await rm(folder, { recursive: true });

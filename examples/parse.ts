@@ -1,4 +1,4 @@
-// Structured output: the answer is parsed, checked with a schema, and typed. Streamed, it grows.
+// Parses an answer, validates it with a schema, and streams partial objects.
 import { Gateway, InvalidOutputError, responseFormat } from 'model-gateway';
 import * as z from 'zod';
 
@@ -21,7 +21,7 @@ try {
   console.log(`${trip?.days} days in ${trip?.city}, ${trip?.stops.length} stops`);
 } catch (error) {
   if (!InvalidOutputError.isInstance(error)) throw error;
-  // It was paid for, so it is still there.
+  // The rejected answer was paid for, so the error contains it.
   console.log('Not as asked:', error.issues, error.completion.choices[0]?.message.content);
 }
 

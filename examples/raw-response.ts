@@ -1,4 +1,4 @@
-// Reads headers and request ids, and calls a route that the client has no method for.
+// Reads headers and request ids, and calls a route without a method in the client.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway({ logLevel: 'info' });

@@ -1,4 +1,4 @@
-// Lets the model call functions until it has its answer, in both formats of the gateway.
+// Runs the functions that the model calls until it answers, in both formats of the gateway.
 import { Gateway, tool } from 'model-gateway';
 import * as z from 'zod';
 

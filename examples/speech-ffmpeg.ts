@@ -1,5 +1,5 @@
 // Records five seconds from the microphone, transcribes them and plays them back in another voice.
-// Needs FFmpeg's `ffmpeg` and `ffplay`. Without a microphone it speaks a fixed sentence.
+// Needs FFmpeg's `ffmpeg` and `ffplay`. Without a microphone, it uses a fixed sentence.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';

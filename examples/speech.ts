@@ -1,4 +1,4 @@
-// Speaks a sentence into an MP3 file.
+// Saves a spoken sentence as an MP3 file.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gateway } from 'model-gateway';

@@ -1,9 +1,9 @@
-// A server holds the key and asks the gateway; its client, which could be a browser, reads the stream
+// A server has the key and calls the gateway. Its client, which could be a browser, reads the stream
 // with the same events.
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream';
 import { Gateway } from 'model-gateway';
-// All that the page needs of the package.
+// The only import that the page needs.
 import { ChatCompletionStream } from 'model-gateway/stream';
 
 const client = new Gateway();
@@ -15,7 +15,7 @@ const server = createServer((_, response) => {
   });
   response.setHeader('content-type', 'text/plain');
   pipeline(stream.toReadableStream(), response, (error) => {
-    // When nobody reads any more, nothing more should be paid for.
+    // Stop the stream when the client disconnects, so that the rest is not charged.
     if (error) stream.abort();
   });
 });
@@ -25,9 +25,9 @@ await new Promise<void>((resolve) => {
 const address = server.address();
 const port = typeof address === 'object' ? address?.port : undefined;
 
-// From here on it is what runs in the browser.
+// The rest would run in the browser.
 const { body } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST' });
-if (body === null) throw new Error('There is no body.');
+if (body === null) throw new Error('The response has an empty body.');
 const received = ChatCompletionStream.fromReadableStream(body).on('content', (delta) =>
   process.stdout.write(delta),
 );

@@ -1,4 +1,4 @@
-// Tests an app without a network: a connection is lost right after the gateway has charged.
+// Tests an app without a network: the connection is lost right after the charge.
 import assert from 'node:assert/strict';
 import { Gateway, GatewayError } from 'model-gateway';
 import { createEmulator } from 'model-gateway/testing';

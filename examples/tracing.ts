@@ -1,4 +1,4 @@
-// Traces and metrics with OpenTelemetry: a chat whose first attempt is refused is one span with two attempts.
+// Records traces and metrics with OpenTelemetry. A retried chat is one span with two attempts.
 import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
@@ -7,7 +7,7 @@ import {
 import { Gateway } from 'model-gateway';
 import { openTelemetry } from 'model-gateway/otel';
 
-// A program of yours registers an SDK once, and calls openTelemetry() without options.
+// Your program registers an SDK once, and calls openTelemetry() without options.
 const exporter = new InMemorySpanExporter();
 const tracerProvider = new TracerProvider({
   spanProcessors: [new SimpleSpanProcessor({ exporter })],
@@ -16,7 +16,7 @@ const tracerProvider = new TracerProvider({
 let isFirst = true;
 const client = new Gateway({
   observer: openTelemetry({ tracerProvider }),
-  // Stands for a gateway that is busy for a moment.
+  // Simulates a gateway that is briefly overloaded.
   async fetch(input, init) {
     if (!isFirst) return fetch(input, init);
     isFirst = false;

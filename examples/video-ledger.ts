@@ -1,5 +1,5 @@
-// Makes a video that is paid for once, whatever happens to the process: kill it at any moment, and
-// start it again. The ledger knows the task, and the download goes on where it broke off.
+// Creates a video that is paid for once, even if the process is killed and restarted at any time. The
+// ledger has the task, and the download is resumed.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gateway, VideoSubmitUnknownError } from 'model-gateway';
@@ -7,7 +7,7 @@ import { downloadVideo, fileLedger } from 'model-gateway/node';
 
 const client = new Gateway();
 const ledger = fileLedger(join(tmpdir(), 'video-submissions'));
-// The id of your job: the same at every attempt, and of no other job.
+// The id of your job: the same for every attempt, and unique to this job.
 const callId = process.env['JOB_ID'] ?? 'job-1';
 
 try {
@@ -25,6 +25,6 @@ try {
   }
 } catch (error) {
   if (!VideoSubmitUnknownError.isInstance(error)) throw error;
-  // A process died between sending the request and hearing of its task. Look at the account first.
+  // A process died between the request and its response. Check the account first.
   console.error(error.message);
 }

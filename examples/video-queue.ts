@@ -1,12 +1,12 @@
-// Waits for a video in a job queue: each step is a job of its own, and between two of them there is
-// nothing but JSON. The queue here is a list; any that can run a job later will do.
+// Waits for a video in a job queue. Each step is a separate job, and its state is JSON. The queue here is a
+// list; any queue with delayed jobs works.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Gateway, parseVideoTaskRef, type VideoWaitState } from 'model-gateway';
 
 const client = new Gateway();
 const queue: { readonly job: string; readonly at: number }[] = [];
 
-/** What a job holds: the handle of a task, and what the last step has left. */
+/** The data of a job: the handle of a task, and the state of the last step. */
 interface Job {
   readonly ref: unknown;
   readonly state?: VideoWaitState;
@@ -16,7 +16,7 @@ function runLater(job: Job, milliseconds: number): void {
   queue.push({ job: JSON.stringify(job), at: Date.now() + milliseconds });
 }
 
-/** One job. It could run in another process, on another machine, on another day. */
+/** Runs one job, which could be in another process or on another machine. */
 async function runJob(text: string): Promise<void> {
   const job: Job = JSON.parse(text);
   const ref = parseVideoTaskRef(job.ref);

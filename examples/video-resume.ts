@@ -1,4 +1,4 @@
-// Submits a video in one process and waits for it in another: the ref is all that has to be stored.
+// Submits a video in one process and waits for it in another. Only the ref has to be stored.
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

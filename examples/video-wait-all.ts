@@ -1,4 +1,4 @@
-// Waits for several videos at once, at one pace, and takes each as soon as it has ended.
+// Waits for several videos at one pace, and handles each as soon as it ends.
 import { Gateway, VideoFailedError } from 'model-gateway';
 
 const client = new Gateway();
@@ -17,7 +17,7 @@ for await (const { index, video, error } of client.videos.waitAll(refs, { maxPol
   } else if (VideoFailedError.isInstance(error)) {
     console.log(`"${prompts[index]}" failed: ${error.reason}`);
   } else {
-    // The wait has ended, the task has not: wait for it again with the same ref.
+    // The wait ended but the task continues: wait again with the same ref.
     console.log(`"${prompts[index]}" goes on.`, error);
   }
 }

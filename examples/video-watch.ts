@@ -1,4 +1,4 @@
-// Watches a video task event by event. Leaving the loop would stop the watching, not the task.
+// Prints the events of a video task. Leaving the loop would stop the polls, not the task.
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway();

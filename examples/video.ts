@@ -1,4 +1,4 @@
-// Makes a video and downloads it. It is submitted once; everything after that only reads.
+// Creates a video and downloads it. Only the submission is charged, and it is sent once.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gateway } from 'model-gateway';

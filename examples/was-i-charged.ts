@@ -1,7 +1,7 @@
-// Looks up in the gateway's usage log whether a call was charged whose response was lost.
+// Checks in the gateway's usage log whether a call with a lost response was charged.
 import { APIError, Gateway, GatewayError, UnsupportedByGatewayError } from 'model-gateway';
 
-// The answer breaks off on its way: the worst moment, as the picture is paid for.
+// Cuts the response off after the image was charged.
 const client = new Gateway({
   maxRetries: 0,
   fetch: async (input, init) => {

@@ -164,6 +164,27 @@ export function checkParams(method: string, params: unknown): void {
   checkReadable(params);
 }
 
+/**
+ * Options of which `null` is not dropped. It has a meaning of its own, or, for `callId` and `idempotencyKey`, is
+ * rejected: with a fresh id, a job that is run again could be charged twice.
+ */
+const nullable = new Set(
+  'apiKey baseURL budget callId chunkTimeout firstByteTimeout gateway idempotency idempotencyKey idleTimeout organization project totalTimeout'.split(
+    ' ',
+  ),
+);
+
+/** Returns options without those that are `null`. As in `openai`, they count as not set. */
+export function withoutNulls<Options extends object>(options: Options): Options {
+  const unset = Object.entries(options).filter(
+    ([name, value]) => value === null && !nullable.has(name),
+  );
+  if (unset.length === 0) return options;
+  const copy = { ...options };
+  for (const [name] of unset) Reflect.deleteProperty(copy, name);
+  return copy;
+}
+
 const noNames: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -181,16 +202,8 @@ export function checkOptions(
   return checkNames(options, kind);
 }
 
-/**
- * Checks the options that only a call has.
- *
- * @returns See `checkNames`.
- */
-export function checkRequestOptions(
-  options: RequestOptions | null | undefined,
-): ReadonlyMap<string, string> {
-  const ignored = checkOptions(options);
-  if (options === undefined || options === null) return ignored;
+/** Checks the options that only a call has. */
+export function checkRequestOptions(options: RequestOptions): void {
   const { signal, callId = '-', onUploadProgress } = options;
   checkSignal(signal);
   checkFunction('onUploadProgress', onUploadProgress);
@@ -200,5 +213,4 @@ export function checkRequestOptions(
     checkObject(field, options[field]);
   }
   if (options.extraBody) checkReadable(options.extraBody, 'extraBody.');
-  return ignored;
 }

@@ -1,9 +1,10 @@
-import { check } from './check.ts';
+import { check, checkNumber, checkObject, withoutNulls } from './check.ts';
 import type { CallSubscriber } from './http/call.ts';
 import { traceCall } from './observing/channel.ts';
 import { logCall } from './observing/log.ts';
-import { observeCall } from './observing/observe.ts';
-import type { SettleSubmission } from './videos/submit.ts';
+import { observeCalls } from './observing/observe.ts';
+import type { GatewayReader } from './gateways/find.ts';
+import type { SettleSubmission } from './tasks/submit.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import type {
   HTTPMethod,
@@ -17,7 +18,7 @@ import type { ApiKey, GatewayOptions, LogLevel } from './options.ts';
 import { callRoute } from './routes/routes.ts';
 import type { Stream } from './streams/stream.ts';
 
-/** The options that a client tells, and that can be set. */
+/** The options that are readable and writable on a client. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
   apiKey: ({ credential }) => credential.reveal(),
   baseURL: ({ findBase }) => findBase()?.root ?? '',
@@ -39,56 +40,60 @@ export interface AccountPart {
   readonly settle: SettleSubmission;
 }
 
-const subscribers: readonly CallSubscriber[] = [logCall, observeCall, traceCall];
-
-const createHooks = ({ recordCall, keepWithinBudget }: AccountPart): CallHooks => ({
-  subscribers: [recordCall, ...subscribers],
-  beforeSend: keepWithinBudget,
-});
+function createHooks(options: GatewayOptions, account: AccountPart | undefined): CallHooks {
+  const { budget } = options;
+  checkObject('budget', budget);
+  const problem =
+    'needs prices, which the resource account reads: add account: Account to the resources.';
+  check(!budget || account !== undefined, 'budget', problem);
+  // The budget itself checks the rest, before the first call is sent.
+  checkNumber('budget.limit', budget ? budget.limit : 0, 0);
+  const subscribers = [logCall, observeCalls(options), traceCall];
+  if (account === undefined) return { subscribers };
+  const { recordCall, keepWithinBudget } = account;
+  return { subscribers: [recordCall, ...subscribers], beforeSend: keepWithinBudget };
+}
 
 /** The options of a client, and calls of any route by its path. `Gateway` and `createGateway()` add resources. */
 export class GatewayCore {
   /**
-   * The key, or the function that gives it. A copy of the client, what is printed of it and its JSON do
-   * not hold it. Like those below it can be set: calls made afterwards go by it, those under way and
-   * waits for videos keep what they began with. `undefined` sets the default. `null` when there is none.
+   * The key, or the function that returns it; `null` if there is none. Copies of the client, its printed form
+   * and its JSON don't contain it. This option and those below can be set: later calls use the new value,
+   * while running calls and waits for videos keep the old one. `undefined` sets the default.
    *
-   * @throws `InvalidInputError` when it is set to what cannot work
+   * @throws `InvalidInputError` if it is set to an invalid value
    */
   declare apiKey: ApiKey | null;
-  /** The root of the gateway, without `/v1` or a slash at its end; `""` while it is missing. */
+  /** The root of the gateway, without `/v1` or a trailing slash; `""` while it is missing. */
   declare baseURL: string;
-  /** How often a failed attempt may be repeated. */
+  /** Maximum number of retries. */
   declare maxRetries: number;
-  /** How long one attempt may take, in milliseconds. */
+  /** Time limit of one attempt in milliseconds. */
   declare timeout: number;
-  /** Whether calls that may have been charged are repeated; `undefined` decides by operation. */
+  /** Allows repeating calls that may have been charged; `undefined` depends on the operation. */
   declare retryUnknownOutcome: boolean | undefined;
-  /** What is logged. */
+  /** The log level. */
   declare logLevel: LogLevel;
-  /** What the header `openai-organization` says, or `null` when it is not sent. */
+  /** The header `openai-organization`, or `null` if it is not sent. */
   declare organization: string | null;
-  /** What the header `openai-project` says, or `null` when it is not sent. */
+  /** The header `openai-project`, or `null` if it is not sent. */
   declare project: string | null;
 
   /**
-   * A function of its own, here and on every resource, is all their state: proxies and copies have it
-   * where they do not reach private fields, and nothing that shows or stores a client shows what it holds.
+   * The only state of clients and resources, as an own function: proxies and copies can use it, unlike
+   * private fields, and printing or storing a client does not reveal its content.
    *
    * @internal
    */
   readonly transport: () => Transport;
 
   /** @internal */
-  constructor(options: GatewayOptions, account?: AccountPart) {
-    const hooks = account ? createHooks(account) : { subscribers };
-    const transport = new Transport(resolveSettings(options), hooks);
-    const problem =
-      'needs prices, which the resource account reads: add account: Account to the resources.';
-    check(Boolean(account) || !transport.client.given().budget, 'budget', problem);
+  constructor(options: GatewayOptions, account?: AccountPart, readGateway?: GatewayReader) {
+    const settings = resolveSettings(options, readGateway);
+    const transport = new Transport(settings, createHooks(withoutNulls(options), account));
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
-      // Own accessors, because proxies and copies reach neither private fields nor getters of prototypes.
+      // Own accessors, because proxies and copies can use neither private fields nor getters of prototypes.
       Object.defineProperty(this, name, {
         enumerable: name !== 'apiKey',
         get: () => read(transport.client),
@@ -100,26 +105,28 @@ export class GatewayCore {
   }
 
   /**
-   * A client of the same class with the same options, except for those given. The original stays as it
-   * is. They share their budget and what they have spent, and when their gateway limits downloads, those
-   * of both wait in one line.
+   * Returns a client of the same class with changed options. The original is unchanged. Both share their
+   * budget and spending, and the queue of downloads if the gateway limits these.
    *
-   * @throws `InvalidInputError` when an option cannot work
+   * @throws `InvalidInputError` if an option is invalid
    */
   withOptions(options: GatewayOptions): this {
-    const own = this.transport();
-    const changed = { ...own.client.given(), ...options };
+    const original = this.transport();
+    const changed = { ...original.client.original(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
-    if (copy.baseURL === this.baseURL) copy.transport().shared = own.shared;
+    const transport = copy.transport();
+    if (copy.baseURL === this.baseURL) {
+      transport.client = { ...transport.client, shared: original.client.shared };
+    }
     return copy;
   }
 
   /**
-   * Reads a route by its path, with the same key, errors and retries as every call. A read is free and
-   * is repeated when it fails.
+   * Requests a route by its path, with the same key, errors and retries as every call. Reads are free and
+   * repeated if they fail.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @returns Parsed JSON, or text if the answer is not JSON; `null` for a 204; `undefined` for an empty
+   * @returns Parsed JSON, or text if the response is not JSON; `null` for a 204; `undefined` for an empty
    *   body labelled JSON; a `Response` for a file; with `stream: true` a `Stream` of the parsed events.
    */
   get<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
@@ -129,15 +136,15 @@ export class GatewayCore {
   }
 
   /**
-   * Sends to a route by its path. The paths of documented operations cost what these cost and are
-   * repeated as they are. Any other counts as charged: it is repeated only when it provably never left
-   * or was refused before work, unless `retryUnknownOutcome` is `true`; `false` makes every path so.
+   * Posts to a route by its path. Documented paths have the costs and retry rules of their operation. Any
+   * other path counts as charged: it is repeated only if the request provably was not sent or was rejected
+   * before any work, unless `retryUnknownOutcome` is `true`; `false` applies this rule to every path.
    *
    * @param path - Below `baseURL`, for example `/v1/responses`.
-   * @param options - `body` is sent as JSON, or as it is when it is a form, search parameters, bytes, a
-   *   `Blob` or a stream. Streams are never sent twice.
-   * @returns What `get()` returns.
-   * @throws `StreamTruncatedError` in the loop over a stream that is not whole
+   * @param options - `body` is sent as JSON, but forms, search parameters, bytes, a `Blob` and streams are
+   *   sent unchanged. Streams are never sent twice.
+   * @returns The same as `get()`.
+   * @throws `StreamTruncatedError` in the loop over an incomplete stream
    *
    * @example
    * const body = { model: 'gpt-4o-mini', input: 'Hello!', stream: true };
@@ -151,7 +158,7 @@ export class GatewayCore {
     return this.request('POST', path, options);
   }
 
-  /** The same as `post()`, for `PUT`. It may be repeated, and is when it fails. */
+  /** The same as `post()`, for `PUT`. It is repeated if it fails. */
   put<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   put(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('PUT', path, options);
@@ -163,15 +170,15 @@ export class GatewayCore {
     return this.request('PATCH', path, options);
   }
 
-  /** The same as `post()`, for `DELETE`. It may be repeated, and is when it fails. */
+  /** The same as `post()`, for `DELETE`. It is repeated if it fails. */
   delete<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   delete(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('DELETE', path, options);
   }
 
   /**
-   * Calls any route: `request({ method, path, body })` or `request(method, path, options)`. `GET`, `PUT`
-   * and `DELETE` are repeated when they fail; other methods are as `post()` says.
+   * Calls any route: `request({ method, path, body })` or `request(method, path, options)`. `GET`, `PUT` and
+   * `DELETE` are repeated if they fail; other methods follow the rules of `post()`.
    */
   request<T = unknown>(request: RouteRequest): GatewayPromise<T>;
   request<T = unknown>(
@@ -185,18 +192,18 @@ export class GatewayCore {
     options?: RawRequestOptions,
   ): GatewayPromise<unknown> {
     return startCall(options, () => {
-      const whole: RouteRequest =
+      const route: RouteRequest =
         typeof request === 'object' ? request : { ...options, method: request, path };
-      return callRoute(this.transport(), whole);
+      return callRoute(this.transport(), route);
     });
   }
 
-  /** What `console.log` shows in Node, Bun and Deno. */
+  /** The output of `console.log` in Node, Bun and Deno. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return `Gateway { baseURL: '${this.baseURL}' }`;
   }
 
-  /** What `JSON.stringify` shows. */
+  /** The output of `JSON.stringify`. */
   toJSON(): { baseURL: string } {
     return { baseURL: this.baseURL };
   }

@@ -1,6 +1,8 @@
 /**
  * A client with only the resources that a program uses, so that bundlers leave out the others:
  * `createGateway(options, { chat: Chat })`.
+ *
+ * @module model-gateway/core
  */
 import { Account } from './account/account.ts';
 import { Audio } from './audio/audio.ts';
@@ -8,6 +10,12 @@ import { Chat } from './chat/chat.ts';
 import { check, checkObject } from './check.ts';
 import { type AccountPart, GatewayCore } from './core-client.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
+import { defineGateway } from './gateways/define.ts';
+import { liteLLM } from './gateways/litellm.ts';
+import { newApi } from './gateways/new-api.ts';
+import { openAICompatible } from './gateways/openai.ts';
+import { openRouter } from './gateways/openrouter.ts';
+import type { GatewayProfile } from './gateways/profile.ts';
 import { Generate } from './generate/generate.ts';
 import type { Transport } from './http/transport.ts';
 import { Images } from './images/images.ts';
@@ -16,9 +24,11 @@ import type { GatewayOptions } from './options.ts';
 import { Videos } from './videos/videos.ts';
 
 export { Account, Audio, Chat, Embeddings, Generate, Images, Models, Videos };
+export { usageOf, type AnswerUsage } from './answers/usage.ts';
+export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
 export type { Speech, Transcriptions, Translations } from './audio/audio.ts';
 export type { Completions } from './chat/chat.ts';
-export type { GatewayCore, GatewayOptions };
+export type { GatewayCore, GatewayOptions, GatewayProfile };
 
 /** Any resource of a client. */
 export type GatewayResource =

@@ -1,4 +1,9 @@
-export { Gateway, Gateway as OpenAI, Gateway as default } from './gateway.ts';
+/**
+ * The client, its errors, ledgers in memory, and the types of all operations.
+ *
+ * @module model-gateway
+ */
+export { Gateway, Gateway as OpenAI, Gateway as default } from './openai/gateway.ts';
 export { asOpenAI } from './openai/as-openai.ts';
 export {
   APIError,
@@ -17,13 +22,29 @@ export {
   APIUserAbortError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
+  UnsupportedByGatewayError,
 } from './errors/api-errors.ts';
 export {
   ContentExpiredError,
   ContentNotReadyError,
+  ImageSubmitUnknownError,
   VideoSubmitUnknownError,
 } from './errors/operation-errors.ts';
-export { BooksLimitError, BudgetError, UnsupportedByGatewayError } from './account/errors.ts';
+export { defineGateway } from './gateways/define.ts';
+export { liteLLM } from './gateways/litellm.ts';
+export { newApi } from './gateways/new-api.ts';
+export { openAICompatible } from './gateways/openai.ts';
+export { openRouter } from './gateways/openrouter.ts';
+export type {
+  AccountRules,
+  DefinedGateway,
+  GatewayName,
+  GatewayProfile,
+  RequestRules,
+  UsageLogEntry,
+  VideoRules,
+} from './gateways/profile.ts';
+export { UsageLogLimitError, BudgetError } from './account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/types.ts';
 export {
   GatewayError,
@@ -46,16 +67,30 @@ export {
   StreamTruncatedError,
   type StreamVerdict,
 } from './streams/errors.ts';
-export { ImageTaskError } from './images/errors.ts';
 export {
-  LedgerError,
+  ImageFailedError,
+  type ImageFailedErrorInit,
+  ImageWaitAbortedError,
+  ImageWaitError,
+  type ImageWaitSummary,
+  ImageWaitTimeoutError,
+} from './images/errors.ts';
+export type {
+  ImageRequestOptions,
+  ImageWaitOptions,
+  ImageWaitState,
+  ImageWaitStep,
+} from './images/wait-options.ts';
+export { LedgerError } from './tasks/errors.ts';
+export {
   VideoFailedError,
-  VideoSubmitAnswerError,
+  VideoSubmitResponseError,
   VideoWaitAbortedError,
   VideoWaitError,
   VideoWaitTimeoutError,
   type VideoWaitSummary,
 } from './videos/errors.ts';
+export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
 export {
@@ -87,7 +122,7 @@ export type {
   Transcriptions,
   Translations,
   Videos,
-} from './openai/resources.ts';
+} from './openai/gateway.ts';
 export * from './chat/run-tools.ts';
 export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
 export type {
@@ -96,17 +131,7 @@ export type {
   GenerateToolRunParams,
 } from './generate/operations.ts';
 export type { Generate } from './generate/generate.ts';
-export type {
-  ImageEditParams,
-  ImageEditParamsBase,
-  ImageEditParamsNonStreaming,
-  ImageEditParamsStreaming,
-  ImageReference,
-  ImageReferenceObject,
-} from './images/edit.ts';
 export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/operations.ts';
-export type * from './models/models.ts';
-export type { Model, ModelEndpointType, ModelsPage } from './models/answers.ts';
 export {
   ChatCompletionRunner,
   ChatCompletionStream,
@@ -119,7 +144,7 @@ export {
   type SubmitEnd,
   type SubmitEntry,
   type SubmitLedger,
-} from './videos/ledger.ts';
+} from './tasks/ledger.ts';
 export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';
 export {
   responseFormat,
@@ -127,12 +152,26 @@ export {
   type PlainToolDefinition,
   type SchemaToolDefinition,
 } from './structured/tool.ts';
-export { parseVideoTaskRef } from './videos/ref.ts';
+export {
+  type ImageTaskRef,
+  parseImageTaskRef,
+  parseTaskRef,
+  parseVideoTaskRef,
+  type TaskRef,
+} from './tasks/ref.ts';
+export type { LedgerOptions } from './tasks/submit.ts';
+export type {
+  NextPoll,
+  TaskErrorDetails,
+  TaskStatus,
+  TaskUpdate,
+  TaskWaitState,
+} from './tasks/types.ts';
+export type { TaskFailedErrorInit, TaskWaitSummary } from './tasks/errors.ts';
 export type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
-  VideoDownloadContentParams,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoUpdate,
@@ -145,15 +184,14 @@ export type {
   VideoWatchEvent,
 } from './videos/wait-options.ts';
 export type * from './account/types.ts';
-export type * from './audio/transcription-types.ts';
-export type * from './audio/types.ts';
-export type * from './chat/params.ts';
-export type * from './chat/types.ts';
-export type * from './types.ts';
-export type * from './embeddings/types.ts';
+export type * from './openai/audio.ts';
+export type * from './openai/chat.ts';
+export type * from './openai/embeddings.ts';
+export type * from './openai/errors.ts';
+export type * from './openai/images.ts';
+export type * from './openai/models.ts';
+export type * from './openai/run-tools.ts';
+export type * from './openai/videos.ts';
 export type * from './generate/types.ts';
 export type * from './generate/params.ts';
-export type * from './images/types.ts';
-export type * from './structured/types.ts';
 export type * from './uploads/types.ts';
-export type * from './videos/types.ts';

@@ -2,35 +2,35 @@ import { check, checkFunction, checkInteger } from './check.ts';
 import { InvalidInputError } from './errors/gateway-error.ts';
 import type { Copied } from './snapshot.ts';
 
-/** How far many calls have come. */
+/** Progress of a batch of calls. */
 export interface ManyProgress<Result> {
-  /** How many have ended, well or not. */
+  /** Number of finished calls, including failed ones. */
   readonly done: number;
-  /** How many of these have failed. */
+  /** Number of failed calls. */
   readonly failed: number;
-  /** How many there are in all. */
+  /** Number of all calls. */
   readonly total: number;
-  /** The one that has just ended. */
+  /** The result of the last call. */
   readonly result: Result;
 }
 
-/** Options of calls that do many things at once. */
+/** Options of batches of calls. */
 export interface ManyOptions<Result> {
   /**
-   * The most that are under way at a time. An integer of at least 1.
+   * Maximum number of concurrent calls. An integer of at least 1.
    * @defaultValue 4
    */
   concurrency?: number | undefined;
   /**
-   * Called as soon as one has ended, well or not, and awaited. It hears of those, too, that end after the
-   * loop was left. When it throws, no other is begun, and the loop ends with its error after it has given
-   * those that are under way.
+   * Called and awaited after each call, successful or not, including those that end after the loop was left.
+   * If it throws, no more calls begin, and the loop throws its error after it has yielded those that are
+   * running.
    */
   onProgress?: ((progress: ManyProgress<Result>) => unknown) | undefined;
 }
 
-/** The options of one of many calls, which each have an id of their own. */
-export function optionsOf<Options extends { callId?: string | undefined }>(
+/** Returns the options of one call of a batch, with its own id. */
+export function optionsForCall<Options extends { callId?: string | undefined }>(
   options: Options,
   index: number,
 ): Options {
@@ -38,15 +38,15 @@ export function optionsOf<Options extends { callId?: string | undefined }>(
   return callId === undefined ? options : { ...options, callId: `${callId}-${index}` };
 }
 
-/** Checks what calls of many requests have in common, and fills in what is missing. */
-export function checkMany(options: {
+/** Checks the options of a batch, and returns its concurrency. */
+export function checkBatch(options: {
   readonly concurrency?: number | undefined;
   readonly onProgress?: unknown;
   readonly idempotencyKey?: unknown;
 }): number {
   const { concurrency = 4, onProgress, idempotencyKey } = options;
   checkFunction('onProgress', onProgress);
-  const problem = 'would be the same for different requests; leave it out, and each has its own.';
+  const problem = 'would be shared by different requests; omit it, and each request gets its own.';
   check(idempotencyKey === undefined, 'idempotencyKey', problem);
   return checkInteger('concurrency', concurrency, 1);
 }
@@ -54,8 +54,8 @@ export function checkMany(options: {
 /**
  * Checks the parameters of each call before anything is paid for.
  *
- * @param checkOne - Throws `InvalidInputError` for parameters that cannot work.
- * @throws `InvalidInputError` naming the place in the list
+ * @param checkOne - Throws `InvalidInputError` for invalid parameters.
+ * @throws `InvalidInputError` naming the position in the list
  */
 export function checkEach<Params>(
   list: readonly Copied<Params>[],
@@ -68,22 +68,21 @@ export function checkEach<Params>(
       if (!InvalidInputError.isInstance(error)) throw error;
       const { field, message } = error;
       const name = `params[${index}]`;
-      const place = field === 'params' ? name : `${name}.${field}`;
-      throw new InvalidInputError(place, message.slice(field.length + 2), { cause: error });
+      const path = field === 'params' ? name : `${name}.${field}`;
+      throw new InvalidInputError(path, message.slice(field.length + 2), { cause: error });
     }
   }
 }
 
 /**
- * Does the work of each item, at most so much at a time, and gives each result as soon as it is there.
+ * Processes items with limited concurrency, and yields each result once it is available.
  *
- * An item is taken when its turn has come, so what gives the items can end them early. While results wait
- * to be taken no other item is begun, so they do not pile up. Leaving the loop begins no other item; work
- * that is under way goes on.
+ * Items are taken only when they start, so their iterator can end early. No item starts while results wait to
+ * be consumed, so results do not pile up. Leaving the loop starts no more items; running work continues.
  *
- * @param work - May not reject: what goes wrong is a result too.
+ * @param work - Must not reject; failures are results too.
  */
-export async function* eachDone<Item, Result>(
+export async function* mapConcurrent<Item, Result>(
   items: Iterable<Item>,
   concurrency: number,
   work: (item: Item, index: number) => Promise<Result>,
@@ -92,40 +91,40 @@ export async function* eachDone<Item, Result>(
   const results: Result[] = [];
   let count = 0;
   let running = 0;
-  let isOver = false;
-  let wake: (() => void) | undefined;
-  const end = (result: Result): void => {
+  let isExhausted = false;
+  let notify: (() => void) | undefined;
+  const addResult = (result: Result): void => {
     running -= 1;
     results.push(result);
-    wake?.();
+    notify?.();
   };
-  const beginOthers = (): void => {
-    while (!isOver && running < concurrency) {
+  const startItems = (): void => {
+    while (!isExhausted && running < concurrency) {
       const { done, value } = list.next();
-      if (done === true) isOver = true;
+      if (done === true) isExhausted = true;
       else {
         running += 1;
-        void work(value, count++).then(end);
+        void work(value, count++).then(addResult);
       }
     }
   };
   try {
     for (;;) {
-      beginOthers();
+      startItems();
       if (running === 0) return;
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        notify = resolve;
       });
-      // While one is taken others may come.
+      // More results may arrive while one is consumed.
       while (results.length > 0) yield* results.splice(0);
     }
   } finally {
-    if (!isOver) list.return?.();
+    if (!isExhausted) list.return?.();
   }
 }
 
-/** The same as `eachDone`, for results that may be errors, with somebody who is told of each. */
-export async function* eachTold<Item, Result extends { readonly error?: unknown }>(
+/** Like `mapConcurrent`, for results that may be errors, and reports progress. */
+export async function* mapWithProgress<Item, Result extends { readonly error?: unknown }>(
   items: readonly Item[],
   { concurrency = 4, onProgress }: ManyOptions<Result>,
   work: (item: Item, index: number) => Promise<Result>,
@@ -140,7 +139,7 @@ export async function* eachTold<Item, Result extends { readonly error?: unknown 
       yield item;
     }
   };
-  yield* eachDone(untilThrown(), concurrency, async (item, index) => {
+  yield* mapConcurrent(untilThrown(), concurrency, async (item, index) => {
     const result = await work(item, index);
     done += 1;
     if (result.error !== undefined) failed += 1;

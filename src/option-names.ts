@@ -10,7 +10,7 @@ const shared = words(
 const kinds = {
   client: {
     names: words(
-      'apiKey baseURL organization project defaultHeaders defaultQuery fetch logger logLevel dangerouslyAllowBrowser budget onDrift observer onRequest onResponse',
+      'apiKey baseURL gateway organization project defaultHeaders defaultQuery fetch logger logLevel dangerouslyAllowBrowser budget onDrift observer onRequest onResponse',
     ),
     aliases: {
       headers: 'defaultHeaders',
@@ -28,7 +28,7 @@ const kinds = {
   // Of every call, as options are passed on from one to another.
   call: {
     names: words(
-      'signal headers query extraBody idempotencyKey callId onUploadProgress body stream method path maxChatCompletions afterCompletion maxCalls onContent batchSize concurrency onProgress interval pollTimeout notFoundGrace maxConsecutiveErrors unknownStatus onUpdate limiter allowOtherBaseURL maxPollsPerSecond ledger onUnknown onSubmitted variant maxAge',
+      'signal headers query extraBody idempotencyKey callId onUploadProgress body stream method path maxChatCompletions afterCompletion maxCalls onContent batchSize concurrency onProgress interval pollTimeout notFoundGrace maxConsecutiveErrors unknownStatus onUpdate limiter allowOtherBaseURL maxPollsPerSecond ledger onUnknown onSubmitted taskTimeout variant maxAge',
     ),
     aliases: {
       abortsignal: 'signal',
@@ -113,7 +113,7 @@ const isKnown = (name: string, kind: Kind): boolean =>
 export function checkNames(options: object, kind: Kind): ReadonlyMap<string, string> {
   const ignored = new Map<string, string>();
   for (const [name, value] of Object.entries(options)) {
-    // Wrappers pass on options that have no value, and keep their own under names such as `__metadata`.
+    // Skips options that are `undefined`, and private options of wrapper libraries, such as `__metadata`.
     if (value === undefined || name.startsWith('_') || isKnown(name, kind)) continue;
     const other = kind === 'client' ? 'call' : 'client';
     const isOther = isKnown(name, other) && !Object.hasOwn(kinds[kind].aliases, name);

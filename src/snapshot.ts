@@ -1,3 +1,4 @@
+import { isPlainObject } from './answers/objects.ts';
 import { check, toInputError } from './check.ts';
 
 /** The parameters of one of many calls. */
@@ -6,12 +7,6 @@ export interface Copied<Params> {
   readonly original: Params;
   /** The copy that is sent. */
   readonly copy: Params;
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function copyFields<Value>(value: Value, copyField: (item: unknown) => unknown): Value {

@@ -1,6 +1,8 @@
 /**
- * Reads in one program, as in the page of a browser, what `toReadableStream()` wrote in another: a server
- * that holds the key and makes the call. Nothing here makes a call.
+ * Reads a stream that another program wrote with `toReadableStream()`: in a page, the stream that your server
+ * passes on. It cannot make calls.
+ *
+ * @module model-gateway/stream
  */
 export { APIError, APIUserAbortError, UnexpectedResponseError } from './errors/api-errors.ts';
 export {
@@ -28,10 +30,8 @@ export {
   ChatCompletionStreamingRunner,
 } from './chat/runner.ts';
 export { Stream } from './streams/stream.ts';
-export type * from './audio/types.ts';
-export type * from './chat/params.ts';
-export type * from './chat/types.ts';
 export type * from './generate/types.ts';
-export type * from './images/types.ts';
-export type * from './structured/types.ts';
-export type * from './types.ts';
+export type * from './openai/audio.ts';
+export type * from './openai/chat.ts';
+export type * from './openai/errors.ts';
+export type * from './openai/images.ts';

@@ -29,50 +29,5 @@ export interface ResponseIssue {
   readonly received: string;
 }
 
-/** A model id, as `models.list()` gives it. Gateways have more models than a list of names could hold. */
-export type ChatModel = string;
-/** The id of any model, as `models.list()` gives it. */
-export type AllModels = string;
-/** The id of a model for embeddings, as `models.list()` gives it. */
-export type EmbeddingModel = string;
-/** The id of an image model, as `models.list()` gives it. */
-export type ImageModel = string;
-/** The id of a model that listens, as `models.list()` gives it. */
-export type AudioModel = string;
-/** The id of a model that speaks, as `models.list()` gives it. */
-export type SpeechModel = string;
-/** The id of a video model, as `models.list()` gives it. */
-export type VideoModel = string;
-
 /** Pairs that the provider stores with an answer. */
 export type Metadata = Record<string, string>;
-
-/** An error as OpenAI words it; `APIError.error` holds whatever the gateway sent. */
-export interface ErrorObject {
-  code: string | null;
-  message: string;
-  param: string | null;
-  type: string;
-  /** What a review of the request found. */
-  misalignment?: ErrorMisalignment | undefined;
-}
-
-/** What a review of a refused request found. */
-export interface ErrorMisalignment {
-  detailed_explanation?: string | undefined;
-  error_type?: string | undefined;
-  review_target?: string | null | undefined;
-  steer?: ErrorMisalignmentSteer | undefined;
-}
-
-type ErrorMisalignmentSteer = { message: string };
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ErrorMisalignment {
-  export { ErrorMisalignmentSteer as Steer };
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ErrorObject {
-  export { ErrorMisalignment as Misalignment };
-}

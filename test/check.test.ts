@@ -11,7 +11,7 @@ import {
 } from '../src/check.ts';
 
 describe('a parameter that is refused', () => {
-  const long = 'a key or a prompt that nobody else may see';
+  const long = 'a key or a prompt, which is private';
 
   test.each<[unknown, string]>([
     [0, '0'],

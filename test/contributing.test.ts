@@ -1,18 +1,22 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemTests } from '../vitest.config.ts';
+import { mutants } from './extended/mutants/index.ts';
 import { root } from './helpers/run-program.ts';
 
 const text = readFileSync(join(root, 'docs/CONTRIBUTING.md'), 'utf8');
-const [, map = '', questions = ''] = text.split(/\| (?:Room|Question) /);
+const [, map = '', questions = '', promises = ''] = text.split(/\| (?:Room|Question|Promise) /);
 
-/** What stands between backticks in the cells of a table. */
+/** Text in backticks in the cells of a table. */
 function named(table: string, column: number): string[] {
   const rows = table.split('\n').filter((line) => line.startsWith('| '));
   return rows.flatMap((row) =>
     [...(row.split('|')[column]?.matchAll(/`([^`]+)`/g) ?? [])].map(([, name = '']) => name),
   );
 }
+
+const readSource = (file: string): string => readFileSync(join(root, 'src', file), 'utf8');
 
 test('the map has every room, and none that is not there', () => {
   const rooms = readdirSync(join(root, 'src'), { withFileTypes: true })
@@ -33,14 +37,47 @@ test('every file that answers a question is there', () => {
   expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
 });
 
+test('every test of a promise exists', () => {
+  const files = named(promises.split('\n## ')[0] ?? '', 2);
+
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test('every mutant has its text once in the source', () => {
+  const texts = mutants.map(({ file, is }) => ({ file, is, source: readSource(file) }));
+  const wrong = texts.filter(({ is, source }) => source.split(is).length !== 2);
+
+  expect(mutants.length).toBeGreaterThan(100);
+  expect(wrong.map(({ file, is }) => ({ file, is }))).toEqual([]);
+});
+
 test('a room has at most 16 files', () => {
   const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true });
   const counts = new Map<string, number>();
   for (const { parentPath } of folders.filter((entry) => entry.isFile())) {
     counts.set(parentPath, (counts.get(parentPath) ?? 0) + 1);
   }
-  // What stands directly below `src` is no room.
+  // Files directly below `src` don't belong to a room.
   counts.delete(join(root, 'src'));
 
   expect([...counts].filter(([, count]) => count > 16)).toEqual([]);
+});
+
+test('tests that start processes are system tests', () => {
+  const system = globSync(systemTests, { cwd: root });
+  const startsProcess = /'node:child_process'|helpers\/(run-program\.ts';.*runProgram|kill-cases)/s;
+  const files = globSync('test/{*,!(checks|compat|runtimes|servers)/**/*}.test.ts', { cwd: root });
+  const wrong = files.filter(
+    (file) =>
+      !system.includes(file) &&
+      file !== 'test/contributing.test.ts' &&
+      startsProcess.test(readFileSync(join(root, file), 'utf8')),
+  );
+
+  expect(files.length).toBeGreaterThan(150);
+  expect(systemTests.filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual(
+    [],
+  );
+  expect(wrong).toEqual([]);
 });

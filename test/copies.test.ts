@@ -13,33 +13,33 @@ const weather = tool({
 });
 
 /** Its own enumerable properties on its prototype, all the way down, as some wrappers copy. */
-function copyOf<Thing extends object>(thing: Thing): Thing {
+function copyObject<Thing extends object>(thing: Thing): Thing {
   const copy: Thing = Object.assign(Object.create(Object.getPrototypeOf(thing)), thing);
   for (const [name, part] of Object.entries(copy)) {
-    if (typeof part === 'object' && part !== null) Reflect.set(copy, name, copyOf(part));
+    if (typeof part === 'object' && part !== null) Reflect.set(copy, name, copyObject(part));
   }
   return copy;
 }
 
 /** A proxy whose objects are proxies too, and whose methods get it as `this`. */
-function proxyOf<Thing extends object>(thing: Thing): Thing {
+function wrapInProxy<Thing extends object>(thing: Thing): Thing {
   return new Proxy(thing, {
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);
-      return typeof value === 'object' && value !== null ? proxyOf(value) : value;
+      return typeof value === 'object' && value !== null ? wrapInProxy(value) : value;
     },
   });
 }
 
 /** Each resource spread into an object of its own, with its methods bound to that object. */
-function spreadOf<Thing extends object>(thing: Thing): Thing {
+function spreadObject<Thing extends object>(thing: Thing): Thing {
   const copy: Thing = { ...thing };
   const prototype = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(thing));
   for (const [name, { value }] of Object.entries(prototype)) {
     if (typeof value === 'function') Reflect.set(copy, name, value);
   }
   for (const [name, part] of Object.entries(copy)) {
-    if (typeof part === 'object' && part !== null) Reflect.set(copy, name, spreadOf(part));
+    if (typeof part === 'object' && part !== null) Reflect.set(copy, name, spreadObject(part));
   }
   return copy;
 }
@@ -47,10 +47,10 @@ function spreadOf<Thing extends object>(thing: Thing): Thing {
 const ways: readonly (readonly [string, (client: Gateway) => Gateway])[] = [
   ['itself', (client) => client],
   ['a proxy', (client) => new Proxy(client, {})],
-  ['proxies all the way down', proxyOf],
-  ['copies on its prototypes', copyOf],
-  ['spread copies', spreadOf],
-  ['a proxy of copies', (client) => proxyOf(copyOf(client))],
+  ['proxies all the way down', wrapInProxy],
+  ['copies on its prototypes', copyObject],
+  ['spread copies', spreadObject],
+  ['a proxy of copies', (client) => wrapInProxy(copyObject(client))],
 ];
 
 /** Every operation, and how many requests it takes. */
@@ -134,11 +134,11 @@ describe('what wrappers look for', () => {
 
     const asked = client.completions.create({ model: 'm', prompt: 'Hi' });
 
-    await expect(asked).rejects.toThrow(/not served .* Use chat\.completions\.create\(\)/);
+    await expect(asked).rejects.toThrow(/not supported .* Use chat\.completions\.create\(\)/);
     await expect(asked).rejects.toBeInstanceOf(GatewayError);
     await expect(asked.asResponse()).rejects.toBeInstanceOf(GatewayError);
     await expect(asked.withResponse()).rejects.toBeInstanceOf(GatewayError);
-    await expect(copyOf(client.moderations).create(body)).rejects.toThrow(
+    await expect(copyObject(client.moderations).create(body)).rejects.toThrow(
       /post\('\/v1\/moderations', \{ body \}\)/,
     );
     expect(emulator.requests).toEqual([]);

@@ -1,4 +1,4 @@
-// How instrumentations of `openai` take hold of a client: they patch methods of prototypes, which they
+// Instrumentations of `openai` patch methods of prototypes, which they
 // find on its class, and transform what the methods return.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Gateway } from '../src/index.ts';
@@ -11,10 +11,10 @@ function patch(path: string, method: string, wrap: (original: Function) => Funct
   const found = path
     .split('.')
     .reduce<unknown>((owner, name) => Reflect.get(Object(owner), name), Gateway);
-  if (typeof found !== 'function') throw new Error(`There is no class ${path}.`);
+  if (typeof found !== 'function') throw new Error(`Missing class ${path}`);
   const { prototype }: { prototype: object } = found;
   const original: unknown = Reflect.get(prototype, method);
-  if (typeof original !== 'function') throw new Error(`There is no method ${method}.`);
+  if (typeof original !== 'function') throw new Error(`Missing method ${method}`);
   Reflect.set(prototype, method, wrap(original));
   onTestFinished(() => void Reflect.set(prototype, method, original));
 }
@@ -48,7 +48,7 @@ describe('a method that is patched on its prototype', () => {
   test('Completions.create is there, and rejects as before', async () => {
     patch('Completions', 'create', (original) => original);
 
-    await expect(emulated().client.completions.create({})).rejects.toThrow('not served');
+    await expect(emulated().client.completions.create({})).rejects.toThrow('not supported');
   });
 });
 

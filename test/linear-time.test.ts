@@ -13,7 +13,7 @@ const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.t
 const megabyte = 2 ** 20;
 
 /** A text that repeats a unit, cut into pieces. */
-function piecesOf(unit: string, length: number, size: number): string[] {
+function splitEvenly(unit: string, length: number, size: number): string[] {
   const text = unit.repeat(length / unit.length);
   return Array.from({ length: text.length / size }, (_, at) =>
     text.slice(at * size, at * size + size),
@@ -24,14 +24,14 @@ function piecesOf(unit: string, length: number, size: number): string[] {
 function feed(format: EventFormat, unit: string, length: number): void {
   const reader = format({ take: () => {}, takeStrayLine: () => {} });
   const encoder = new TextEncoder();
-  for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
+  for (const piece of splitEvenly(unit, length, 64)) reader.push(encoder.encode(piece));
   reader.end();
 }
 
 function parseGrowing(unit: string, length: number): void {
   const json = new GrowingJSON();
   let text = '';
-  for (const piece of piecesOf(unit, length, 256)) json.read((text += piece));
+  for (const piece of splitEvenly(unit, length, 256)) json.read((text += piece));
 }
 
 const scanners: readonly [
@@ -158,7 +158,7 @@ test.each<[string, (count: number) => ChatCompletionChunkChoice[][]]>([
   expect(whole).toBeLessThan(6_000 * 200);
 });
 
-test('the end of each tool call is told once, in the order of their indexes', async () => {
+test('reports the end of each tool call once, by index', async () => {
   const ended = await derive([[endedCalls(3, 1)], [endedCalls(1, 2, 0)], [endedCalls()]]);
 
   expect(ended).toEqual([1, 3, 0, 2]);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eachDone } from '../src/many.ts';
+import { mapConcurrent } from '../src/many.ts';
 
 /** Lets a number of turns pass, so that work of different lengths overlaps. */
 async function turns(count: number): Promise<void> {
@@ -27,7 +27,7 @@ test('each item is done once, in turn, never more than so many at a time', async
       };
 
       const given: number[] = [];
-      for await (const index of eachDone(items, most, work)) {
+      for await (const index of mapConcurrent(items, most, work)) {
         untaken -= 1;
         given.push(index);
         // Others end while this one is looked at.
@@ -57,7 +57,7 @@ test('leaving the loop takes no other item, and lets the list go', async () => {
     return item;
   };
 
-  for await (const item of eachDone(endless(), 3, work)) if (item === 4) break;
+  for await (const item of mapConcurrent(endless(), 3, work)) if (item === 4) break;
 
   expect(isClosed).toBe(true);
   const count = begun.length;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tool } from '../src/index.ts';
-import type { Gateway } from '../src/gateway.ts';
+import { type Gateway, tool } from '../src/index.ts';
 import { emulated, misuse } from './helpers/clients.ts';
 import { mediaHeads } from './helpers/media.ts';
 

@@ -44,10 +44,10 @@ const entriesFor = (format: 'import' | 'require') =>
 
 const entries = [...entriesFor('import'), ...entriesFor('require')];
 
-/** What each entry point may import besides its own files. */
+/** Imports that each entry point may have besides its own files. */
 const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   '.': [/^#form-data$/],
-  // Of its types alone: see below.
+  // Types only: see below.
   './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
   './bullmq': [/^node:/, /^#form-data$/],
   './core': [/^#form-data$/],

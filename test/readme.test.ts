@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groups } from '../docs/contents.ts';
-import { endpoints, type Endpoint } from '../src/endpoints.ts';
+import { type Endpoint, endpoints } from '../src/index.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
 
@@ -15,7 +15,7 @@ const papers = [
   'README.md',
   ...guides.filter((name) => name.endsWith('.md')).map((name) => `docs/guides/${name}`),
 ];
-const blocks = (await Promise.all(papers.map(blocksOf))).flat();
+const blocks = (await Promise.all(papers.map(readBlocks))).flat();
 // Inside the package, so that `model-gateway` resolves to what was built.
 const folder = join(root, 'test', '.readme');
 
@@ -26,7 +26,7 @@ interface Block {
   readonly runs: boolean;
 }
 
-async function blocksOf(paper: string): Promise<Block[]> {
+async function readBlocks(paper: string): Promise<Block[]> {
   const text = await readFile(join(root, paper), 'utf8');
   return [...text.matchAll(/^```ts( compiled)?\n([\s\S]*?)^```$/gm)].map(
     ([, compiled, code], index) => ({
@@ -70,7 +70,7 @@ function operationsTable(): string {
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-test('every guide stands in the contents', () => {
+test('the contents list every guide', () => {
   const named = groups.flatMap(({ pages }) => pages.map((page) => `docs/${page}.md`));
 
   expect(named).toEqual(expect.arrayContaining(papers.filter((paper) => paper !== 'README.md')));
@@ -156,7 +156,7 @@ describe('code blocks', () => {
   );
 });
 
-test('code that stands in a file of the examples is the same there', async () => {
+test('code from a file of the examples equals that file', async () => {
   const texts = await Promise.all(papers.map((paper) => readFile(join(root, paper), 'utf8')));
   const shown = texts.flatMap((text) => [
     ...text.matchAll(/^```ts (examples\S+)\n([\s\S]*?)^```$/gm),

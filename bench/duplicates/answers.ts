@@ -1,6 +1,6 @@
 import { openaiCompletion, openaiEvents } from '../lib/answers.ts';
 
-/** What the service answers when nothing goes wrong. */
+/** A successful response of the service. */
 export interface Answer {
   readonly contentType: string;
   readonly body: string | Uint8Array;

@@ -9,7 +9,7 @@ export class AttemptCounter {
 
   constructor() {
     subscribe('undici:request:create', (message) => {
-      const { method, origin } = requestOf(message);
+      const { method, origin } = parseRequest(message);
       if (method === 'POST') this.#counts.set(origin, this.of(origin) + 1);
     });
   }
@@ -19,13 +19,13 @@ export class AttemptCounter {
     this.#counts.delete(origin);
   }
 
-  /** How many requests to this origin were begun since the last reset. */
+  /** Returns the number of requests to this origin since the last reset. */
   of(origin: string): number {
     return this.#counts.get(origin) ?? 0;
   }
 }
 
-function requestOf(message: unknown): { method: string; origin: string } {
+function parseRequest(message: unknown): { method: string; origin: string } {
   if (typeof message === 'object' && message !== null && 'request' in message) {
     const { request } = message;
     if (

@@ -1,10 +1,10 @@
 import type { Cell } from './measure.ts';
 
 /**
- * What in our own cells breaks a promise: a call that can pay twice, a retry where nobody knows the
- * outcome, an error that says something wrong, or a call that does not work at all.
+ * Finds broken promises of this client: a call that can pay twice, a retry after an unknown outcome, an error
+ * with a wrong outcome, or a call that fails without a fault.
  */
-export function problemsOf(cells: readonly Cell[]): string[] {
+export function findProblems(cells: readonly Cell[]): string[] {
   return cells
     .filter(({ subject }) => subject.package === 'model-gateway')
     .flatMap((cell) =>

@@ -12,7 +12,7 @@ export interface Column {
 }
 
 /** Makes columns out of cells, in their order, and merges those that cannot be told apart. */
-export function columnsOf(cells: readonly Cell[]): Column[] {
+export function groupColumns(cells: readonly Cell[]): Column[] {
   const subjects = [...new Set(cells.map(({ subject }) => subject))];
   const columns: Column[] = [];
   for (const subject of subjects) {
@@ -40,12 +40,12 @@ function fits(column: Column, subject: Subject, cells: readonly Cell[]): boolean
     column.pays === subject.pays &&
     cells.every((cell) => {
       const other = column.cells.get(cell.fault);
-      return other === undefined || countsOf(other) === countsOf(cell);
+      return other === undefined || formatCounts(other) === formatCounts(cell);
     })
   );
 }
 
-function countsOf({ attempts, requests, charges, ended }: Cell): string {
+function formatCounts({ attempts, requests, charges, ended }: Cell): string {
   return [attempts, requests, charges, ended === 'time limit'].join(' ');
 }
 

@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Answer } from './answers.ts';
 import type { Fault } from './faults.ts';
 
-/** A service on the loopback address that fails in one way and keeps books. */
+/** A service on the loopback address with one fault and a usage log. */
 export class FaultServer {
   /** POST requests that were received completely. */
   requests = 0;
-  /** What the account was charged. */
+  /** The charges of the account. */
   charges = 0;
-  /** Whether answers bear the id of their request, by which the books know it. */
+  /** `true` if responses have the request id that the usage log contains. */
   namesRequests = false;
-  /** How late a charge can be read in the books, in milliseconds. */
+  /** Delay until a charge appears in the usage log, in milliseconds. */
   static readonly lag = 100;
   /** The address to call. */
   readonly origin: string;
@@ -79,7 +79,7 @@ export class FaultServer {
     });
   }
 
-  /** The lines of the books that can be read by now, the newest first. */
+  /** Returns the visible entries of the usage log, newest first. */
   #readable(): object[] {
     const now = Date.now();
     return this.#lines.filter(({ at }) => at + FaultServer.lag <= now).map(({ line }) => line);

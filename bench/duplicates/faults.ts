@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answers.ts';
 
-/** What a client can know of its request when it sees a fault. */
+/** The most that a client can conclude from a fault. */
 export type Verdict = 'answered' | 'unknown' | 'not_sent' | 'rejected';
 
 /** A request that was received completely, and how to answer it. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What the service answers when nothing goes wrong. */
+  /** A successful response of the service. */
   readonly good: Answer;
 }
 
@@ -18,21 +18,21 @@ export interface Fault {
   readonly label: string;
   readonly verdict: Verdict;
   /**
-   * Whether the service has done the work before the fault. It counts a charge for each request that
-   * it received completely, as services do that start before they answer.
+   * `true` if the work is done before the fault. Each completely received request is then charged, as by
+   * services that start working before they respond.
    */
   readonly charged: boolean;
-  /** Whether it happens to a whole answer or to a streamed one. */
+  /** The kind of response that the fault affects. */
   readonly on: 'whole' | 'stream';
-  /** Where it happens: nobody listens, the connection is cut when it opens, or a request is answered. */
+  /** The place of the fault: no listener, a connection reset on open, or the response to a request. */
   readonly at: 'port' | 'connection' | 'request';
-  /** Whether a success status has come, so that nobody can take the request for refused. */
+  /** `true` if a success status was sent, so the request was not rejected. */
   readonly answerBegan: boolean;
-  /** Whether the client is given a time-out of its own. */
+  /** `true` to set a time-out on the client. */
   readonly clientTimeout?: boolean;
-  /** Whether the client is given a `fetch` that sends the request and then fails on something else. */
+  /** `true` to pass a `fetch` that sends the request and then throws. */
   readonly clientFetch?: boolean;
-  /** What happens to a request. By default it is never answered. */
+  /** Handles a request. By default it gets no response. */
   readonly answer?: (exchange: Exchange) => void;
 }
 

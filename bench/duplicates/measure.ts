@@ -4,7 +4,7 @@ import { FaultServer } from './fault-server.ts';
 import type { Fault } from './faults.ts';
 import type { Subject } from './subject.ts';
 
-/** What one call did under one fault. */
+/** The result of one call under one fault. */
 export interface Cell {
   readonly fault: Fault;
   readonly subject: Subject;
@@ -17,7 +17,7 @@ export interface Cell {
   readonly ended: Ending<unknown>['how'];
   /** The class of the error. */
   readonly error: string | undefined;
-  /** What the error says of the request, if it says so. */
+  /** The outcome that the error reports, if any. */
   readonly outcome: string | undefined;
 }
 
@@ -67,14 +67,14 @@ export class Measurement {
           charges,
           ended: ending.how,
           error: ending.how === 'threw' ? errorName(ending.error) : undefined,
-          outcome: ending.how === 'threw' ? outcomeOf(ending.error) : undefined,
+          outcome: ending.how === 'threw' ? readOutcome(ending.error) : undefined,
         };
       }),
     );
   }
 }
 
-/** Sends, and then reports to a collector that nobody can reach. */
+/** Sends, and then throws like a report to an unreachable collector. */
 export const failingFetch: typeof globalThis.fetch = async (input, init) => {
   await fetch(input, init);
   return fetch('http://collector.invalid');
@@ -85,6 +85,6 @@ function errorName(error: unknown): string {
   return error instanceof Error ? error.constructor.name : String(error);
 }
 
-function outcomeOf(error: unknown): string | undefined {
+function readOutcome(error: unknown): string | undefined {
   return error instanceof Error && 'outcome' in error ? String(error.outcome) : undefined;
 }

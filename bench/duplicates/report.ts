@@ -1,17 +1,17 @@
 import type { Environment } from '../lib/results.ts';
 import { gridPicture, type Grid, type GridCell } from '../lib/svg-grid.ts';
 import { formatTable } from '../lib/table.ts';
-import { columnsOf, show, type Column } from './columns.ts';
+import { groupColumns, show, type Column } from './columns.ts';
 import type { Fault } from './faults.ts';
 import type { Cell } from './measure.ts';
-import { type SettledCall, verdictsOf } from './settle.ts';
+import { type SettledCall, listVerdicts } from './settle.ts';
 import type { Subject } from './subject.ts';
 
-/** What the two tables are about. */
+/** The subjects of the two tables. */
 export const tables: readonly {
   readonly pays: Subject['pays'];
   readonly title: string;
-  /** What the picture shows of this client, in words. */
+  /** The finding about this client, for the picture. */
   readonly finding: string;
   readonly file: string;
 }[] = [
@@ -37,7 +37,7 @@ export function textTable(
   cells: readonly Cell[],
   pays: Subject['pays'],
 ): string {
-  const columns = columnsOf(cells).filter((column) => column.pays === pays);
+  const columns = groupColumns(cells).filter((column) => column.pays === pays);
   return formatTable(
     [
       { heading: 'requests / charges', align: 'left' },
@@ -58,8 +58,8 @@ export function textTable(
   );
 }
 
-/** The picture of the charges. */
-export function pictureOf(
+/** Draws the picture of the charges. */
+export function drawPicture(
   faults: readonly Fault[],
   cells: readonly Cell[],
   settled: readonly SettledCall[],
@@ -67,7 +67,7 @@ export function pictureOf(
   environment: Environment,
 ): string {
   const isSettled = pays === 'job';
-  const columns = columnsOf(cells).filter((column) => column.pays === pays);
+  const columns = groupColumns(cells).filter((column) => column.pays === pays);
   const rows = (
     list: readonly Fault[],
     value: (cell: Cell) => GridCell,
@@ -106,7 +106,7 @@ export function pictureOf(
         heading: 'The service did the work, then this happened: number of charges',
         rows: rows(
           failing.filter((fault) => fault.charged),
-          (cell) => ({ value: show(cell.charges, cell), tone: toneOf(cell.charges) }),
+          (cell) => ({ value: show(cell.charges, cell), tone: chooseTone(cell.charges) }),
         ),
       },
       {
@@ -122,12 +122,12 @@ export function pictureOf(
       'Clients without an option for a time-out were given an AbortSignal. A refused connection and a 429 prove that nothing was done, so trying again is right; ' +
       'a connection that is reset when it opens looks to a client like one that is reset after the request.' +
       (isSettled
-        ? ' settle() reads the books of the service; that they have no line proves nothing.'
+        ? ' settle() reads the usage log of the service; a missing entry proves nothing.'
         : ''),
   });
 }
 
-/** What the books tell of a call afterwards; no other client asks them. */
+/** The verdicts of `settle()`, which no other client has. */
 const settledColumn = {
   heading: 'settle()',
   notes: ['model-gateway', 'asked', 'afterwards'],
@@ -135,13 +135,13 @@ const settledColumn = {
 };
 
 function settledCell(fault: Fault, settled: readonly SettledCall[]): GridCell | undefined {
-  const verdicts = verdictsOf(settled.filter((call) => call.fault === fault));
+  const verdicts = listVerdicts(settled.filter((call) => call.fault === fault));
   if (verdicts.length === 0) return undefined;
   const isTold = !verdicts.includes('unknowable');
   return { value: verdicts.join(', '), tone: isTold ? 'good' : 'plain' };
 }
 
-function toneOf(charges: number): GridCell['tone'] {
+function chooseTone(charges: number): GridCell['tone'] {
   if (charges <= 1) return 'good';
   return charges <= 3 ? 'fair' : 'poor';
 }
@@ -150,7 +150,7 @@ function optionLines({ options }: Column): string[] {
   return options === undefined ? [] : options.split(' ');
 }
 
-/** Whether a column shows the defaults of a package that also has a column with options. */
+/** Returns `true` for the defaults of a package that also has a column with options. */
 function isVaried(column: Column, columns: readonly Column[]): boolean {
   return (
     column.options === undefined &&
@@ -158,13 +158,13 @@ function isVaried(column: Column, columns: readonly Column[]): boolean {
   );
 }
 
-/** Names of calls without their last word, where that leaves something to know them by. */
+/** Shortens names of calls to their first part. */
 function shortCalls({ calls }: Column): string[] {
   return [...new Set(calls.map((call) => call.replace(/\..*$/, '')))];
 }
 
-/** Everything that was measured, for those who want to count again. */
-export function resultOf(
+/** Returns all measurements for the result file. */
+export function createResult(
   faults: readonly Fault[],
   cells: readonly Cell[],
   settled: readonly SettledCall[],

@@ -1,5 +1,5 @@
 /**
- * How often does one paid call pay when the connection or the answer is lost?
+ * Counts the charges for one paid call if the connection or the response is lost.
  *
  *   npm run duplicates              measures this client and its peers and writes bench/results
  *   npm run duplicates -- --check   measures this client only and fails when it breaks a promise
@@ -8,20 +8,20 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { environmentOf, saveJSON, saveResult } from '../lib/results.ts';
-import { problemsOf } from './check.ts';
+import { describeEnvironment, saveJSON, saveResult } from '../lib/results.ts';
+import { findProblems } from './check.ts';
 import { faults } from './faults.ts';
 import { Measurement, type Cell } from './measure.ts';
 import { playAll, scenarioProblems } from './scenarios/index.ts';
 import { scenarioText, withScenarios } from './scenarios/table.ts';
-import { pictureOf, resultOf, tables, textTable } from './report.ts';
+import { drawPicture, createResult, tables, textTable } from './report.ts';
 import { settleAll, settleProblems, settleTable } from './settle.ts';
 import type { Subject } from './subject.ts';
 
 /** The page with the table of the scenarios. */
 const guide = path.join(import.meta.dirname, '../../docs/guides/retries-and-charges.md');
 
-/** How long one call may go on, in milliseconds. */
+/** Time limit of a call, in milliseconds. */
 const callLimit = 20_000;
 
 /** Packages that are named in the picture. */
@@ -67,14 +67,16 @@ for (const { pays, title } of tables) {
 }
 
 const settled = await settleAll(faults);
-console.log(
-  `\nWhat the books tell of one image or video call that goes wrong\n\n${settleTable(settled)}`,
-);
+console.log(`\nVerdicts of settle() after a failed image or video call\n\n${settleTable(settled)}`);
 
 const scenarios = await playAll(!values.check);
 console.log(`\nOther ways to pay twice, or too much\n\n${scenarioText(scenarios)}`);
 
-const problems = [...problemsOf(cells), ...settleProblems(settled), ...scenarioProblems(scenarios)];
+const problems = [
+  ...findProblems(cells),
+  ...settleProblems(settled),
+  ...scenarioProblems(scenarios),
+];
 if (!values.check) {
   const broken = cells.filter(
     ({ fault, subject, ended }) =>
@@ -83,15 +85,15 @@ if (!values.check) {
   for (const { subject } of broken) {
     problems.push(`${subject.package} ${subject.call}: fails without a fault`);
   }
-  const environment = await environmentOf(packages);
-  const result = { ...resultOf(faults, cells, settled, environment), scenarios };
+  const environment = await describeEnvironment(packages);
+  const result = { ...createResult(faults, cells, settled, environment), scenarios };
   console.log(`\nWritten: ${await saveJSON('duplicates.json', result)}`);
   await writeFile(guide, withScenarios(await readFile(guide, 'utf8'), scenarios));
   const root = path.join(import.meta.dirname, '../..');
   execFileSync('npx', ['--no-install', 'oxfmt', guide], { cwd: root, stdio: 'inherit' });
   console.log(`Written: ${path.relative(process.cwd(), guide)}`);
   for (const table of tables) {
-    const picture = pictureOf(faults, cells, settled, table, environment);
+    const picture = drawPicture(faults, cells, settled, table, environment);
     console.log(`Written: ${await saveResult(table.file, picture)}`);
   }
 }

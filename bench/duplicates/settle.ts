@@ -6,19 +6,19 @@ import type { Fault } from './faults.ts';
 import { clientTimeout, failingFetch } from './measure.ts';
 import { connect, type Job, jobs } from './subjects/model-gateway.ts';
 
-/** What the gateway's books told of one call that went wrong. */
+/** The verdict on one failed call. */
 export interface SettledCall {
   readonly fault: Fault;
   readonly call: string;
-  /** Whether the answers of the service bear the ids of their requests. */
+  /** `true` if responses of the service have a request id. */
   readonly namesRequests: boolean;
-  /** Whether the error of the call had one. */
+  /** `true` if the error of the call has a request id. */
   readonly isNamed: boolean;
   readonly charges: number;
   readonly verdict: Settlement['verdict'];
 }
 
-/** Makes one call under a fault, and asks the books afterwards. */
+/** Makes a call under a fault, and then settles it. */
 async function settleOne(
   fault: Fault,
   { call, ...whole }: Job,
@@ -38,7 +38,7 @@ async function settleOne(
   } catch (error) {
     if (!GatewayError.isInstance(error)) throw error;
     server.heal();
-    // The books lag behind.
+    // The usage log is delayed.
     await pause(2 * FaultServer.lag);
     const reader = client.withOptions({ fetch: undefined, timeout: undefined });
     const { verdict } = await reader.account.settle(error);
@@ -65,7 +65,7 @@ function foundShare(calls: readonly SettledCall[]): number {
   return named.filter(({ verdict }) => verdict !== 'unknowable').length / named.length;
 }
 
-/** Whether a verdict is untrue, or was given without a request id that proves it. */
+/** Returns `true` for a verdict that is wrong, or not proven by a request id. */
 function isWrong({ verdict, charges, isNamed }: SettledCall): boolean {
   // This service refunds nothing.
   if (verdict === 'refunded') return true;
@@ -84,7 +84,7 @@ export function settleProblems(calls: readonly SettledCall[]): string[] {
 }
 
 /** The verdicts on some calls, each once. */
-export function verdictsOf(calls: readonly SettledCall[]): Settlement['verdict'][] {
+export function listVerdicts(calls: readonly SettledCall[]): Settlement['verdict'][] {
   return [...new Set(calls.map(({ verdict }) => verdict))];
 }
 
@@ -95,7 +95,7 @@ export function settleTable(calls: readonly SettledCall[]): string {
     const own = calls.filter(
       (call) => call.fault === fault && call.namesRequests === namesRequests,
     );
-    return verdictsOf(own)
+    return listVerdicts(own)
       .map((word) => `${word} ${own.filter(({ verdict }) => verdict === word).length}`)
       .join(', ');
   };

@@ -1,6 +1,6 @@
 import type { Answer } from './answers.ts';
 
-/** Where a subject sends its call. */
+/** The target of a subject's call. */
 export interface Target {
   /** The root of the service, without a trailing slash. */
   readonly origin: string;
@@ -15,7 +15,7 @@ export interface Subject {
   /** The npm package. */
   readonly package: string;
   readonly call: string;
-  /** What differs from the default options. */
+  /** Options that differ from the defaults. */
   readonly options?: string;
   /** `job`: an image or a video; `metered`: chat and the like. */
   readonly pays: 'job' | 'metered';
@@ -36,21 +36,21 @@ export async function readAll(stream: AsyncIterable<unknown>): Promise<number> {
 }
 
 /** The time-out as the option `timeout`; nothing when there is none. */
-export function timeoutOf({ timeout }: Target): { timeout?: number } {
+export function timeoutOption({ timeout }: Target): { timeout?: number } {
   return timeout === undefined ? {} : { timeout };
 }
 
 /** The `fetch` as the option of that name; nothing when there is none. */
-export function fetchOf({ fetch }: Target): { fetch?: typeof globalThis.fetch } {
+export function fetchOption({ fetch }: Target): { fetch?: typeof globalThis.fetch } {
   return fetch === undefined ? {} : { fetch };
 }
 
 /** The time-out as the option `signal`, for clients that have no option for a time. */
-export function signalOf({ timeout }: Target): { signal?: AbortSignal } {
+export function signalOption({ timeout }: Target): { signal?: AbortSignal } {
   return timeout === undefined ? {} : { signal: AbortSignal.timeout(timeout) };
 }
 
 /** The same under the name `abortSignal`. */
-export function abortSignalOf({ timeout }: Target): { abortSignal?: AbortSignal } {
+export function abortSignalOption({ timeout }: Target): { abortSignal?: AbortSignal } {
   return timeout === undefined ? {} : { abortSignal: AbortSignal.timeout(timeout) };
 }

@@ -13,15 +13,15 @@ export function jsonAnswer(value: unknown): () => Response {
 
 /** A maker of long JSON answers, which arrive in pieces. */
 export function longAnswer(value: unknown): () => Response {
-  return piecesOf(JSON.stringify(value), 65_536, 'application/json');
+  return splitText(JSON.stringify(value), 65_536, 'application/json');
 }
 
 /** A maker of event streams that arrive in pieces of a given size, as they do from a network. */
 export function streamAnswer(text: string, pieceSize: number): () => Response {
-  return piecesOf(text, pieceSize, 'text/event-stream');
+  return splitText(text, pieceSize, 'text/event-stream');
 }
 
-function piecesOf(text: string, pieceSize: number, type: string): () => Response {
+function splitText(text: string, pieceSize: number, type: string): () => Response {
   const bytes = encoder.encode(text);
   const pieces: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; start += pieceSize) {

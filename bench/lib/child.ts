@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Metric, Part } from './metric.ts';
 import { columns, type Column } from './packages.ts';
-import { figuresOf, inRounds, taking, varying } from './rounds.ts';
+import { selectFigures, inRounds, taking, varying } from './rounds.ts';
 
 const execute = promisify(execFile);
 
@@ -39,13 +39,13 @@ export function parseFigures(output: string): Figures {
   if (typeof value !== 'object' || value === null) throw new Error('A child printed no figures.');
   return Object.fromEntries(
     Object.entries(value).map(([name, figure]) => {
-      if (typeof figure !== 'number') throw new Error(`${name} is no number.`);
+      if (typeof figure !== 'number') throw new Error(`${name} is not a number.`);
       return [name, figure];
     }),
   );
 }
 
-/** What a file measures of one client when it is started as a program: `<file> <column> [words…]`. */
+/** Measures one client if the file is run as a program: `<file> <column> [args…]`. */
 interface Child<Client> {
   readonly file: string;
   readonly clients: Readonly<Partial<Record<Column, Client>>>;
@@ -86,7 +86,7 @@ export function childPart<Client>({
       );
       return {
         metrics: Object.entries(rows).map(([figure, row]) =>
-          varying(row, figuresOf(measured, figure)),
+          varying(row, selectFigures(measured, figure)),
         ),
       };
     },

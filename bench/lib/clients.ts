@@ -1,16 +1,16 @@
 import type { ReadStream } from 'node:fs';
 
-/** Where clients call; `fetch` answers from memory. */
+/** The base URL of clients; `fetch` responds from memory. */
 export const baseURL = 'https://gateway.example.com/v1';
 export const apiKey = 'benchmark';
 export const prompt = 'Why does light bend?';
 const messages = [{ role: 'user', content: prompt } as const];
 
-/** What a client is asked for, in OpenAI's words and in Anthropic's. */
+/** The request in the formats of OpenAI and Anthropic. */
 export const body = { model: 'chat-model', messages };
 
 /** The length of the text in a chunk. */
-export function lengthOf(chunk: Chunk): number {
+export function textLength(chunk: Chunk): number {
   return chunk.choices[0]?.delta.content?.length ?? 0;
 }
 
@@ -24,7 +24,7 @@ interface EmbeddingBody {
   readonly encoding_format?: 'float';
 }
 
-/** What the clients that are used as `openai` have in common. */
+/** The common interface of clients used like `openai`. */
 export interface OpenAILike {
   readonly chat: {
     readonly completions: {

@@ -1,4 +1,4 @@
-/** How a promise ended within its time limit. */
+/** The result of a promise within its time limit. */
 export type Ending<T> =
   | { readonly how: 'returned'; readonly value: T }
   | { readonly how: 'threw'; readonly error: unknown }

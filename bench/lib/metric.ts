@@ -6,7 +6,7 @@ export interface Metric {
   readonly id: string;
   readonly label: string;
   readonly unit: Unit;
-  /** Who cannot do it is left out. With `rounds`, their medians. */
+  /** Values by column, without clients that lack the feature. With `rounds`, medians. */
   readonly values: Values;
   /** Every measurement, when it is one that varies: of time and memory, not of sizes and counts. */
   readonly rounds?: readonly Values[];
@@ -15,16 +15,16 @@ export interface Metric {
 export type Unit = 'KiB' | 'MiB' | 'ms' | 'µs' | 'files' | 'types' | 'packages' | 'polls';
 export type Values = Readonly<Partial<Record<Column, number>>>;
 
-/** What a part of the benchmark gives. */
+/** The result of a part of the benchmark. */
 export interface PartResult {
   readonly metrics: readonly Metric[];
-  /** What else helps to read the figures. */
+  /** Notes on the figures. */
   readonly raw?: unknown;
 }
 
-/** How thorough a run is, and who takes part. */
+/** The scope of a run. */
 export interface Effort {
-  /** Whether only the gates are of interest. */
+  /** `true` to measure only figures with gates. */
   readonly check: boolean;
   /** The columns that are measured. */
   readonly columns: readonly Column[];

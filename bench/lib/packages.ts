@@ -13,12 +13,12 @@ export const columns = [
 ] as const;
 
 /**
- * Who is measured. `floor` is the least that can do the job by hand, which each part says in its
- * own words; `ai` is always used with `@ai-sdk/openai-compatible`.
+ * The measured clients. `floor` is a minimal implementation by hand, which each part describes; `ai` is
+ * always used with `@ai-sdk/openai-compatible`.
  */
 export type Column = (typeof columns)[number];
 
-/** What is installed and imported to use a client. The floor is what this client is built on. */
+/** The packages of each client. The floor has the dependencies of this client. */
 export const specifiers: Readonly<Record<Column, readonly string[]>> = {
   'model-gateway': ['../dist/index.js'],
   floor: ['ky', 'eventsource-parser'],

@@ -5,7 +5,7 @@ import path from 'node:path';
 const root = path.join(import.meta.dirname, '..', '..');
 const bench = path.join(root, 'bench');
 
-/** Whether the peers are installed as the lock file says; npm keeps its own copy of what it installed. */
+/** Checks that the installed peers match the lock file, using npm's own record. */
 function isInstalled(): boolean {
   const installed = path.join(bench, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return false;
@@ -14,14 +14,14 @@ function isInstalled(): boolean {
 
 /** The names and versions of a lock file. */
 function versions(file: string): string {
-  return Object.entries(packagesOf(file))
+  return Object.entries(readPackages(file))
     .filter(([name]) => name !== '')
     .map(([name, version]) => `${name} ${version}`)
     .toSorted()
     .join('\n');
 }
 
-function packagesOf(file: string): Record<string, string> {
+function readPackages(file: string): Record<string, string> {
   const lock: { packages: Record<string, { version?: string }> } = JSON.parse(
     readFileSync(file, 'utf8'),
   );

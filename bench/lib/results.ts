@@ -3,10 +3,10 @@ import path from 'node:path';
 
 const bench = path.join(import.meta.dirname, '..');
 
-/** Where a benchmark's figures live. They are committed: docs/bench.md shows them. */
+/** The folder of the results, which are committed and shown in docs/bench.md. */
 export const resultsDirectory = path.join(bench, 'results');
 
-/** What a benchmark ran on. */
+/** The environment of a benchmark. */
 export interface Environment {
   readonly node: string;
   readonly platform: string;
@@ -15,7 +15,7 @@ export interface Environment {
 }
 
 /** Reads the versions of the packages that are really installed. */
-export async function environmentOf(packages: readonly string[]): Promise<Environment> {
+export async function describeEnvironment(packages: readonly string[]): Promise<Environment> {
   const versions = await Promise.all(
     packages.map(async (name) => [name, await installedVersion(name)] as const),
   );

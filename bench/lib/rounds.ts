@@ -2,7 +2,7 @@ import type { Figures } from './child.ts';
 import { median, type Metric, type Values } from './metric.ts';
 import type { Column } from './packages.ts';
 
-/** What was measured of every column, round by round. */
+/** The measurements of all columns, by round. */
 export type Rounds = readonly Readonly<Partial<Record<Column, Figures>>>[];
 
 /**
@@ -24,7 +24,7 @@ export async function inRounds(
 }
 
 /** One figure of every round. */
-export function figuresOf(rounds: Rounds, name: string): Values[] {
+export function selectFigures(rounds: Rounds, name: string): Values[] {
   return rounds.map((round) =>
     Object.fromEntries(
       Object.entries(round).map(([column, figures]) => [column, figures[name] ?? Number.NaN]),
@@ -34,11 +34,11 @@ export function figuresOf(rounds: Rounds, name: string): Values[] {
 
 /** A row of what varies from round to round. */
 export function varying(row: Omit<Metric, 'values' | 'rounds'>, rounds: readonly Values[]): Metric {
-  return { ...row, values: mediansOf(rounds), rounds };
+  return { ...row, values: computeMedians(rounds), rounds };
 }
 
 /** The median of each column. */
-export function mediansOf(rounds: readonly Values[]): Values {
+export function computeMedians(rounds: readonly Values[]): Values {
   const all = new Map<string, number[]>();
   for (const [column, value] of rounds.flatMap((round) => Object.entries(round))) {
     all.set(column, [...(all.get(column) ?? []), value]);

@@ -1,7 +1,7 @@
 import { wrap } from './table.ts';
 import { box, picture, rule, text } from './svg.ts';
 
-/** How good a value is, which decides its colour. The value itself says it too. */
+/** The rating of a value, which sets its colour. The value is readable without it. */
 export type Tone = 'good' | 'fair' | 'poor' | 'plain';
 
 export interface GridCell {
@@ -13,7 +13,7 @@ export interface GridColumn {
   readonly heading: string;
   /** Smaller lines under the heading. */
   readonly notes: readonly string[];
-  /** Whether the column is the one that the picture is about. */
+  /** `true` for the column of this client. */
   readonly own: boolean;
 }
 
@@ -47,7 +47,7 @@ const fills = {
 } as const;
 
 /** Wide enough for the longest heading or note; letters are about 0.57 of their size wide. */
-function columnWidthOf(columns: readonly GridColumn[]): number {
+function computeColumnWidth(columns: readonly GridColumn[]): number {
   const widths = columns.flatMap(({ heading, notes }) => [
     heading.length * 7.4,
     ...notes.map((note) => note.length * 6.1),
@@ -57,7 +57,7 @@ function columnWidthOf(columns: readonly GridColumn[]): number {
 
 /** Draws a grid of tinted values: columns to compare, rows in sections. */
 export function gridPicture(grid: Grid): string {
-  const columnWidth = columnWidthOf(grid.columns);
+  const columnWidth = computeColumnWidth(grid.columns);
   const inner = labelWidth + grid.columns.length * columnWidth;
   const width = inner + 2 * margin;
   const center = (index: number): number =>

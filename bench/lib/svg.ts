@@ -72,7 +72,7 @@ export function rule(x: number, y: number, width: number): string {
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** What the picture shows, for those who cannot see it. */
+  /** The alternative text for screen readers. */
   readonly title: string;
   readonly description: string;
   readonly body: readonly string[];

@@ -10,11 +10,11 @@ export async function collectGarbage(): Promise<void> {
   }
 }
 
-/** How a process grew while something was done, in MiB. */
+/** The memory growth of a process, in MiB. */
 export interface Growth {
   /** The resident set before. */
   readonly before: number;
-  /** How much larger the resident set was at its largest. */
+  /** The growth of the peak resident set. */
   readonly growth: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How much memory do large files and many waits take?
+ * Measures the memory of large files and many waits.
  *
  *   npm run memory               2 GiB each way, 10,000 waits; writes results/memory.json
  *   npm run memory -- --check    256 MiB and 2,000 waits, unless they are given; writes nothing
@@ -14,7 +14,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { attempts } from '../judge.ts';
 import type { Figures } from '../lib/child.ts';
-import { environmentOf, saveJSON } from '../lib/results.ts';
+import { describeEnvironment, saveJSON } from '../lib/results.ts';
 import { formatTable } from '../lib/table.ts';
 import { measureWaits, runProgram, withServer } from './measure.ts';
 
@@ -27,18 +27,18 @@ const { values } = parseArgs({
   },
 });
 
-/** How much a process may grow with any transfer, in MiB. */
+/** Limit of the memory growth of a transfer, in MiB. */
 const growthLimit = 64;
-/** How much one wait may hold between two polls, in bytes. */
+/** Limit of the memory of a wait between two polls, in bytes. */
 const asleepLimit = 8 * 1_024;
-/** How much while all of them poll: requests that are under way count as well then. */
+/** Limit of the memory of a wait while all poll, including requests in progress. */
 const pollingLimit = 16 * 1_024;
 
 const mebibytes = Number(values.mebibytes ?? (values.check ? 256 : 2_048));
 const waits = Number(values.waits ?? (values.check ? 2_000 : 10_000));
 const seconds = Number(values.seconds ?? (values.check ? 3 : 15));
 
-async function kindsOf(program: string): Promise<string[]> {
+async function listKinds(program: string): Promise<string[]> {
   const file = path.join(import.meta.dirname, program);
   const { stdout } = await promisify(execFile)(process.execPath, [file]);
   const kinds: unknown = JSON.parse(stdout);
@@ -67,7 +67,7 @@ async function measured<T>(
 const folder = await mkdtemp(path.join(tmpdir(), 'model-gateway-bench-'));
 
 const transfers: { kind: string; mebibytes: number; growth: number; seconds: number }[] = [];
-for (const kind of await kindsOf('transfer.ts')) {
+for (const kind of await listKinds('transfer.ts')) {
   const { growth = Infinity, seconds: taken = 0 } = await measured(
     () =>
       withServer((url) =>
@@ -103,7 +103,7 @@ interface Waiting {
 }
 
 const waiting: Waiting[] = [];
-for (const kind of await kindsOf('waits.ts')) {
+for (const kind of await listKinds('waits.ts')) {
   const heldBy = (limit: number, when: string) => (figures: Figures) => {
     const { perWait = Infinity } = figures;
     return perWait > limit ? [`${kind}: a wait holds ${perWait.toFixed(0)} bytes ${when}`] : [];
@@ -141,7 +141,7 @@ console.log(
 );
 
 if (!values.check) {
-  const environment = await environmentOf(['model-gateway']);
+  const environment = await describeEnvironment(['model-gateway']);
   const limits = { growth: growthLimit, bytesAsleep: asleepLimit, bytesPolling: pollingLimit };
   const result = { environment, limits, transfers, waiting };
   console.log(`\nWritten: ${await saveJSON('memory.json', result)}`);

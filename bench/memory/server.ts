@@ -1,8 +1,8 @@
 /**
- * A gateway for measurements, in a process of its own, so that its memory counts for nobody: content and
- * streams of any size, uploads that are counted and thrown away, and tasks that end when they are told to.
+ * A gateway for measurements, in a separate process so that its memory is not measured: content and streams
+ * of any size, uploads that are counted and discarded, and tasks that end on request.
  *
- * Prints its address; `GET /stats` tells what has arrived.
+ * Prints its address; `GET /stats` returns counters of received data.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,13 +13,13 @@ const block = Buffer.alloc(1 << 20, 'model-gateway');
 
 const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
 
-function eventOf(delta: object, finish_reason: string | null): string {
+function formatEvent(delta: object, finish_reason: string | null): string {
   const choices = [{ index: 0, delta, finish_reason }];
   return `data: ${JSON.stringify({ ...head, choices })}\n\n`;
 }
 
-const events = Buffer.from(eventOf({ content: 'word '.repeat(200) }, null).repeat(64));
-const end = `${eventOf({}, 'stop')}data: [DONE]\n\n`;
+const events = Buffer.from(formatEvent({ content: 'word '.repeat(200) }, null).repeat(64));
+const end = `${formatEvent({}, 'stop')}data: [DONE]\n\n`;
 
 /** Writes a block until there are so many bytes, as fast as they are taken. */
 async function send(response: ServerResponse, size: number, whole: Buffer): Promise<void> {

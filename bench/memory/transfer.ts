@@ -18,7 +18,7 @@ const warmUp = 16 << 20;
 const client = new Gateway({ apiKey: 'sk-bench', baseURL, logLevel: 'error' });
 
 /** A file of zeros that takes no room on the disk. */
-async function fileOf(length: number, extension = 'mp3'): Promise<string> {
+async function createFile(length: number, extension = 'mp3'): Promise<string> {
   const file = path.join(folder, `source-${length}.${extension}`);
   const handle = await open(file, 'w');
   await handle.truncate(length);
@@ -35,7 +35,7 @@ async function checkTarget(length: number): Promise<void> {
   if (found !== length) throw new Error(`${found} bytes were saved instead of ${length}.`);
 }
 
-/** What moves a file of a length. The two of `fetch` alone show what the runtime takes by itself. */
+/** Transfers of a file. The two with `fetch` alone show the memory of the runtime itself. */
 const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
   async 'downloadVideo()'(length) {
     await downloadVideo(client, 'task_1', { to: target, query: { bytes: length } });
@@ -60,35 +60,35 @@ const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
     );
     let text = 0;
     for await (const { choices } of stream) text += choices[0]?.delta.content?.length ?? 0;
-    // The rest of each event is what stands around its text.
+    // The rest of each event is the JSON around its text.
     if (text < size200 * 0.8) throw new Error(`${text} characters came instead of ${size200}.`);
   },
   async 'a download by fetch alone'(length) {
     const response = await fetch(`${baseURL}/v1/videos/task_1/content?bytes=${length}`);
-    if (response.body === null) throw new Error('There is no body.');
+    if (response.body === null) throw new Error('The response has an empty body.');
     await pipeline(response.body, createWriteStream(target));
     await checkTarget(length);
   },
   async 'input_reference from fileFromPath()'(length) {
-    const reference = await fileFromPath(await fileOf(length, 'png'));
+    const reference = await fileFromPath(await createFile(length, 'png'));
     await client.videos.create({ ...order, input_reference: reference });
   },
   async 'input_reference from a stream'(length) {
-    const reference = createReadStream(await fileOf(length));
+    const reference = createReadStream(await createFile(length));
     await client.videos.create({ ...order, input_reference: reference });
   },
   async 'audio from fileFromPath()'(length) {
-    const file = await fileFromPath(await fileOf(length));
+    const file = await fileFromPath(await createFile(length));
     await client.audio.translations.create({ model: 'whisper-1', file });
   },
   async 'audio from a stream'(length) {
-    const file = createReadStream(await fileOf(length));
+    const file = createReadStream(await createFile(length));
     await client.audio.translations.create({ model: 'whisper-1', file });
   },
   async 'an upload by fetch alone'(length) {
     const body = new FormData();
     body.append('model', 'whisper-1');
-    body.append('file', await openAsBlob(await fileOf(length)), 'source.mp3');
+    body.append('file', await openAsBlob(await createFile(length)), 'source.mp3');
     // Without these two it takes the size of the file.
     const options = { redirect: 'error', window: null } as const;
     await (await fetch(`${baseURL}/v1/videos`, { method: 'POST', body, ...options })).text();

@@ -17,7 +17,7 @@ const isAsleep = way === 'asleep';
 const apiKey = 'sk-bench';
 const client = new Gateway({ apiKey, baseURL, logLevel: 'error' });
 
-/** How many polls begin in a second at first: tasks that begin all at once would poll all at once. */
+/** The initial rate of polls per second. Tasks that start at once would poll at once. */
 const perSecond = 1_000;
 const interval = isAsleep ? 600_000 : undefined;
 
@@ -27,7 +27,7 @@ function pause(milliseconds: number): Promise<void> {
   });
 }
 
-async function statusOf(id: string): Promise<unknown> {
+async function fetchStatus(id: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${apiKey}` };
   const response = await fetch(`${baseURL}/v1/videos/${id}`, { headers });
   const body: unknown = JSON.parse(await response.text());
@@ -36,7 +36,7 @@ async function statusOf(id: string): Promise<unknown> {
 
 /** The least that waits for a task, at the same intervals. */
 async function waitByHand(id: string): Promise<void> {
-  for (let longest = 5_000; (await statusOf(id)) !== 'completed';) {
+  for (let longest = 5_000; (await fetchStatus(id)) !== 'completed';) {
     await pause(interval ?? longest * (0.8 + 0.4 * Math.random()));
     longest = Math.min(10_000, longest * 1.25);
   }
@@ -79,7 +79,7 @@ async function allBegun(before: number): Promise<void> {
   await pause(1_000);
 }
 
-/** How often tasks are asked for, and how busy that keeps the processors. */
+/** The rate of polls and the CPU load. */
 async function measureWork(): Promise<{ perSecond: number; load: number }> {
   const polls = await pollsSoFar();
   const cpu = process.cpuUsage();
@@ -99,7 +99,7 @@ if (begin === undefined) {
 } else {
   // Code is loaded and caches are filled before anything is measured.
   await client.videos.retrieve('task_0');
-  await statusOf('task_0');
+  await fetchStatus('task_0');
   const polls = await pollsSoFar();
   const before = await memoryInUse();
   const ending = begin();
@@ -107,7 +107,7 @@ if (begin === undefined) {
   const perWait = ((await memoryInUse()) - before) / count;
   if (isAsleep) {
     console.log(JSON.stringify({ perWait }));
-    // Nobody waits for the ten minutes of their sleep.
+    // Exit without waiting for the ten minutes of sleep.
     process.exit();
   }
   const work = await measureWork();

@@ -20,7 +20,7 @@ export function figure(value: number, unit: Unit): string {
   return `${number(value)} ${unit}`;
 }
 
-/** What a gate asks for. */
+/** Formats the limit of a gate. */
 export function limit({ atMost, of, ofMetric }: Gate): string {
   if (of !== undefined) return `≤ ${atMost} × ${of}`;
   if (ofMetric !== undefined) return `≤ ${atMost} × the figure before it`;

@@ -3,7 +3,7 @@ import type { Metric } from '../lib/metric.ts';
 import type { Environment } from '../lib/results.ts';
 import type { Column } from '../lib/packages.ts';
 import { figure, gateValue, limit } from './format.ts';
-import { labelsOf } from './text.ts';
+import { createLabels } from './text.ts';
 
 const start = '<!-- figures:start -->';
 const end = '<!-- figures:end -->';
@@ -17,7 +17,7 @@ export function figuresText(
   verdicts: readonly Verdict[],
   environment: Environment,
 ): string {
-  const labels = labelsOf(metrics);
+  const labels = createLabels(metrics);
   const rows = metrics.map(({ id, unit, values }) => [
     labels.get(id) ?? id,
     ...shown.map((column) => {

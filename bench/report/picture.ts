@@ -50,7 +50,7 @@ export function figuresPicture(metrics: readonly Metric[], environment: Environm
             cells: columns.map((column): GridCell | undefined => {
               const value = values[column];
               if (value === undefined) return undefined;
-              const tone = column === 'floor' ? 'plain' : toneOf(value / least);
+              const tone = column === 'floor' ? 'plain' : chooseTone(value / least);
               return { value: figure(value, unit), tone };
             }),
           },
@@ -76,7 +76,7 @@ const shortLabels: Readonly<Record<string, string>> = {
   'upload.stream': '512 MiB upload of a stream',
 };
 
-function toneOf(ratio: number): GridCell['tone'] {
+function chooseTone(ratio: number): GridCell['tone'] {
   if (ratio <= 1.5) return 'good';
   return ratio <= 4 ? 'fair' : 'poor';
 }

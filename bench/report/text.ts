@@ -31,7 +31,7 @@ const words = { met: 'met', known: 'missed, as known', missed: 'MISSED' };
 
 /** All gates, for a terminal. */
 export function gatesTable(verdicts: readonly Verdict[], metrics: readonly Metric[]): string {
-  const labels = labelsOf(metrics);
+  const labels = createLabels(metrics);
   return formatTable(
     [
       { heading: 'gate', align: 'left' },
@@ -51,7 +51,7 @@ export function gatesTable(verdicts: readonly Verdict[], metrics: readonly Metri
 }
 
 /** Labels that stand alone: rows that begin with a dash go on from the row before them. */
-export function labelsOf(metrics: readonly Metric[]): Map<string, string> {
+export function createLabels(metrics: readonly Metric[]): Map<string, string> {
   let head = '';
   return new Map(
     metrics.map(({ id, label }) => {

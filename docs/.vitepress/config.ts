@@ -5,25 +5,19 @@ import { groups } from '../contents.ts';
 
 const docs = path.join(import.meta.dirname, '..');
 
-/** What a page calls itself in its first line. */
-function titleOf(page: string): string {
+/** Returns the title of a page, its first line. */
+function readTitle(page: string): string {
   const [, title = page] =
     /^# (.*)$/m.exec(readFileSync(path.join(docs, `${page}.md`), 'utf8')) ?? [];
   return title.replaceAll('`', '');
 }
 
-/** What users import, of the folder that its source stands in. */
-function moduleName(folder: string): string {
-  const name = folder.replace(/(^|\/)index$/, '');
-  return name === '' ? 'model-gateway' : `model-gateway/${name}`;
-}
-
 const guides: DefaultTheme.SidebarItem[] = groups.map(({ text, pages }) => ({
   text,
-  items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
+  items: pages.map((page) => ({ text: readTitle(page), link: `/${page}` })),
 }));
 
-/** The modules of the reference. Each lists what is in it: hundreds of links here would be in every page. */
+/** The modules of the reference. Links to all of their contents would make every page large. */
 const modules: DefaultTheme.SidebarItem[] = readdirSync(path.join(docs, 'api'), {
   recursive: true,
   encoding: 'utf8',
@@ -32,7 +26,23 @@ const modules: DefaultTheme.SidebarItem[] = readdirSync(path.join(docs, 'api'), 
   .map((file) => path.dirname(file).split(path.sep).join('/'))
   .filter((name) => !name.includes('/namespaces/'))
   .toSorted()
-  .map((name) => ({ text: moduleName(name), link: `/api/${name}/` }));
+  .map((name) => ({ text: name, link: `/api/${name}/` }));
+
+const search: DefaultTheme.LocalSearchOptions = {
+  // The index holds guides whole, and of a page of the reference only what it is about: it is loaded
+  // before the first result.
+  _render(source, env, markdown) {
+    const isReference = env.relativePath.startsWith('api/');
+    const text = isReference ? source.replace(/^## [\s\S]*/m, '').slice(0, 400) : source;
+    return markdown.render(text, env);
+  },
+  miniSearch: {
+    searchOptions: {
+      boost: { title: 4, titles: 2, text: 1 },
+      boostDocument: (id: string) => (id.includes('/api/') ? 0.05 : 1),
+    },
+  },
+};
 
 export default defineConfig({
   title: 'model-gateway',
@@ -46,7 +56,7 @@ export default defineConfig({
   transformHtml: (html) =>
     html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: search },
     outline: { level: [2, 3] },
     nav: [
       { text: 'Guides', link: '/guides/getting-started' },

@@ -1,7 +1,7 @@
-// `npm run demo`: the main job of the package, step by step, over real HTTP.
+// `npm run demo` shows the main features step by step, over real HTTP.
 //
-// Without GATEWAY_BASE_URL it runs on the embedded emulator: no key, no network. With GATEWAY_BASE_URL
-// and GATEWAY_API_KEY set it runs against that gateway, which charges for it.
+// Without GATEWAY_BASE_URL it uses the embedded emulator: no key, no network. With GATEWAY_BASE_URL and
+// GATEWAY_API_KEY it uses that gateway, which charges for it.
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Gateway } from 'model-gateway';
@@ -16,7 +16,7 @@ const emulator = isReal
   ? undefined
   : createEmulator({
       videoDuration: 9_000,
-      // Few gateways still serve the engine-style path; this one does, so that it can be tried.
+      // Few gateways still serve the engine-style path, so enable it for the demo.
       quirks: { eventDelay: 30, enginePath: 'embeddings' },
     });
 const server = await emulator?.listen();
@@ -66,7 +66,12 @@ async function run(): Promise<void> {
 
 try {
   await run();
-  print.note('The same in a browser, with what a retry costs: npx model-gateway playground');
+  print.step('Try next');
+  print.note('npx model-gateway playground       See in a browser what a retry costs.');
+  print.note(
+    'npm run example video-ledger       Submit a video once, whatever happens to the process.',
+  );
+  print.note('docs/guides/getting-started.md     Call your own gateway.');
 } catch (error) {
   process.exitCode = 1;
   print.failure(error);

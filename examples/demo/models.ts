@@ -1,7 +1,7 @@
 import type { Gateway, Model } from 'model-gateway';
 import { print } from './print.ts';
 
-/** The kinds of model that the demo needs. */
+/** The kinds of models in the demo. */
 export type Kind =
   | 'chat'
   | 'generation'
@@ -11,10 +11,10 @@ export type Kind =
   | 'translation'
   | 'video';
 
-/** The model that was chosen for each kind, as far as the key has one. */
+/** The selected model of each kind, if the key has one. */
 export type Choice = Partial<Record<Kind, string>>;
 
-/** What tells the kind of a model: what the gateway says that it serves, or else its name. */
+/** Recognize the kind of a model by its endpoint type or its name. */
 const hints: Record<Kind, { type?: string; name: RegExp }> = {
   chat: { type: 'openai', name: /gpt|claude|chat|llama|qwen|deepseek|large/i },
   generation: { type: 'gemini', name: /gemini|flash/i },

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** How a page shows a file, by its kind. */
+/** Renders a file by its type. */
 const shown: Readonly<Record<string, (name: string, what: string) => string>> = {
   '.png': (name, what) => `<img src="${name}" alt="${what}">`,
   '.mp3': (name, what) => `<audio src="${name}" controls aria-label="${what}"></audio>`,
@@ -21,7 +21,7 @@ function figure([file, about]: readonly [string, string]): string {
 }
 
 /**
- * Writes a page that shows what the demo has made.
+ * Writes a page that shows the results of the demo.
  *
  * @returns its path
  */

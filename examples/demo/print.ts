@@ -8,9 +8,9 @@ function paint(code: number, text: string): string {
 
 let lastLive = '';
 
-/** What the demo shows. */
+/** Prints the output of the demo. */
 export const print = {
-  /** Whether lines can be written over. */
+  /** `true` if lines can be overwritten. */
   isLive: isTerminal,
   title(text: string): void {
     console.log(`\n${paint(1, text)}`);
@@ -21,11 +21,11 @@ export const print = {
   note(text: string): void {
     console.log(`  ${text}`);
   },
-  /** Text as it comes, without a line end. */
+  /** Prints text without a line break. */
   token(text: string): void {
     process.stdout.write(text.replaceAll('\n', '\n  '));
   },
-  /** A line that is written over by the next one in a terminal, and printed on change elsewhere. */
+  /** Replaces a progress line on a terminal; elsewhere, prints it if it has changed. */
   live(text: string): void {
     if (isTerminal) process.stdout.write(`\r\u001B[K  ${text}`);
     else if (text !== lastLive) console.log(`  ${text}`);
@@ -44,7 +44,7 @@ export const print = {
   },
 };
 
-/** A size that a person can read. */
+/** Formats a size in bytes. */
 export function size(bytes: number): string {
   return bytes < 10_000 ? `${bytes} bytes` : `${Math.round(bytes / 1_000)} kB`;
 }

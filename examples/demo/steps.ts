@@ -12,14 +12,14 @@ import type { Emulator } from 'model-gateway/testing';
 import type { Choice, Kind } from './models.ts';
 import { print, size } from './print.ts';
 
-/** What the steps share. */
+/** The state shared by the steps. */
 export interface DemoContext {
   readonly client: Gateway;
   readonly folder: string;
   readonly models: Choice;
-  /** Missing when the demo runs on a real gateway. */
+  /** Missing if the demo uses a real gateway. */
   readonly emulator: Emulator | undefined;
-  /** File name and what it is, in the order in which files were made. */
+  /** File names and descriptions, in the order of creation. */
   readonly files: Map<string, string>;
 }
 
@@ -40,11 +40,11 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   return dot / (Math.hypot(...a) * Math.hypot(...b));
 }
 
-/** The bytes of an image, which come in the answer or stand behind a URL. */
-async function bytesOf(image: Image | undefined): Promise<Buffer> {
+/** Returns the bytes of an image from the response or its URL. */
+async function loadImage(image: Image | undefined): Promise<Buffer> {
   if (image?.b64_json) return Buffer.from(image.b64_json, 'base64');
-  if (!image?.url) throw new Error('The answer holds no image.');
-  // A plain fetch: the key must not travel to wherever the image is stored.
+  if (!image?.url) throw new Error('The response does not contain an image.');
+  // A plain fetch, so that the key is not sent to the image host.
   const response = await fetch(image.url);
   return Buffer.from(await response.arrayBuffer());
 }
@@ -126,7 +126,7 @@ const images: Step = {
       prompt: 'A lighthouse at dusk',
       size: '512x512',
     });
-    const original = await bytesOf(made.data[0]);
+    const original = await loadImage(made.data[0]);
     await save(context, 'lighthouse.png', 'the generated image', original);
 
     const mask = await readFile(join(import.meta.dirname, 'mask.png'));
@@ -137,7 +137,7 @@ const images: Step = {
       prompt: 'A full moon in the sky',
       size: '512x512',
     });
-    await save(context, 'with-moon.png', 'the edited image', await bytesOf(edited.data[0]));
+    await save(context, 'with-moon.png', 'the edited image', await loadImage(edited.data[0]));
   },
 };
 
@@ -241,7 +241,7 @@ const trouble: Step = {
   },
 };
 
-/** The steps, in the order in which they are shown. */
+/** The steps, in display order. */
 export const steps: readonly Step[] = [
   chat,
   generation,

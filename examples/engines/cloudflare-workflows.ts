@@ -1,7 +1,7 @@
-// Videos in Cloudflare Workflows: a submission without retries, and polls with sleeps between them.
+// Videos in Cloudflare Workflows: a submission without retries, and polls with sleeps in between.
 //
-// What goes wrong otherwise: `step.do` is retried five times by default, so a submission whose answer was
-// lost is sent, and paid, up to six times. And a Worker that waits is ended: a sleep has to be a step.
+// By default, `step.do` is retried five times, so a submission with a lost response would be sent and paid up
+// to six times. Workers that wait are terminated, so sleeps must be steps.
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from 'cloudflare:workers';
 import {
   Gateway,
@@ -26,7 +26,7 @@ export class MakeVideo extends WorkflowEntrypoint<Env, Order> {
       apiKey: this.env.GATEWAY_API_KEY,
       baseURL: this.env.GATEWAY_BASE_URL,
     });
-    // One attempt. When it fails without an answer, the instance ends, and a person looks at the account.
+    // One attempt. If its response is lost, the instance fails and someone has to check the account.
     const once = { retries: { limit: 0, delay: 0 }, timeout: '10 minutes' } as const;
     const stored = await step.do('submit', once, async () => {
       const task = await client.videos.create(event.payload.params, { callId: event.instanceId });
@@ -35,7 +35,7 @@ export class MakeVideo extends WorkflowEntrypoint<Env, Order> {
     const ref = parseVideoTaskRef(JSON.parse(stored));
     await step.sleep('first pause', 5_000);
     let state: VideoWaitState | undefined;
-    // An instance has 1,024 steps by default: two for each poll are enough for an hour.
+    // The default limit of 1,024 steps, at two per poll, is enough for an hour.
     for (let poll = 1; ; poll += 1) {
       const before = state;
       const answer = await step.do(`poll ${poll}`, async () => {

@@ -1,8 +1,8 @@
-// Videos in Inngest: the submission is a step of its own, and the engine sleeps between the polls.
+// Videos in Inngest: the submission is a separate step, and the engine sleeps between polls.
 //
-// What goes wrong otherwise: the whole function is run again from the top for each step, so a submission
-// outside of `step.run` is sent at every poll. And a step that fails is retried four times by default:
-// a submission whose answer was lost is sent again, unless the ledger stops it.
+// Inngest runs the whole function again for each step, so a submission outside of `step.run` would be sent at
+// every poll. Failed steps are retried four times by default, so the ledger must prevent that a submission
+// with a lost response is sent again.
 import { eventType, Inngest, NonRetriableError, staticSchema } from 'inngest';
 import {
   Gateway,
@@ -31,7 +31,7 @@ export const makeVideo = inngest.createFunction(
         const task = await client.videos.create(params, { ledger, callId: orderId });
         return task.ref;
       } catch (error) {
-        // What may have been accepted is for a person to look at; what was refused may be tried again.
+        // Rejected submissions may be retried. Those with an unknown outcome must be checked by a person.
         const isUnknown = GatewayError.isInstance(error) && error.outcome === 'unknown';
         throw isUnknown ? new NonRetriableError(error.message, { cause: error }) : error;
       }

@@ -1,5 +1,5 @@
-// What the examples use of each engine, so that they compile where none is installed. With the engine's
-// own package you need nothing of this.
+// Minimal types of each engine, so that the examples compile without the packages. You don't need this
+// file if the engine's package is installed.
 
 declare module 'pg-boss' {
   interface Db {

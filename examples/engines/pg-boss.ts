@@ -1,9 +1,8 @@
-// Videos in pg-boss: one job for each step, and between two of them nothing but a row.
+// Videos in pg-boss: one job per step, with the state in a row.
 //
-// What goes wrong otherwise: a handler that waits for its video is ended after 15 minutes
-// (`expireInSeconds`), and its job begins again from the start: without a ledger, with a second payment.
-// And "send the next step, then complete this one" as two statements leaves two jobs polling, or none,
-// when the process dies in between. So both happen in one transaction.
+// A handler that waits for its video expires after 15 minutes (`expireInSeconds`), and its job restarts:
+// without a ledger, the video is paid for twice. If sending the next job and completing this one were two
+// statements, a crash in between would leave two jobs polling, or none. So both are in one transaction.
 import type {
   Gateway,
   SubmitLedger,
@@ -15,9 +14,9 @@ import { VideoSubmitUnknownError } from 'model-gateway';
 import type { Pool, PoolClient } from 'pg';
 import type { PgBoss } from 'pg-boss';
 
-/** What a job holds. */
+/** The data of a job. */
 export interface VideoStep {
-  /** Your own id of the video: the same in all its jobs. */
+  /** Your id of the video, the same in all its jobs. */
   readonly callId: string;
   readonly params: VideoCreateParams;
   readonly ref?: VideoTaskRef;
@@ -26,12 +25,12 @@ export interface VideoStep {
 
 export const queueName = 'videos';
 
-/** What an engine with a database lends to a transaction of ours. */
+/** The connection of the engine that a transaction uses. */
 const within = (client: PoolClient) => ({
   executeSql: (text: string, values?: unknown[]) => client.query(text, values),
 });
 
-/** Runs the next step that is due. `false` when there is none. */
+/** Runs the next due step. Returns `false` if there is none. */
 export async function runStep(
   boss: PgBoss,
   pool: Pool,
@@ -42,7 +41,7 @@ export async function runStep(
   const [job] = await boss.fetch<VideoStep>(queueName);
   if (job === undefined) return false;
   const { callId, params, ref, state } = job.data;
-  /** Completes this job, and puts the next one behind it, or neither. */
+  /** Completes this job and sends the next one in one transaction. */
   const goOn = async (data: VideoStep, delayMs: number): Promise<void> => {
     const connection = await pool.connect();
     try {
@@ -61,7 +60,7 @@ export async function runStep(
   };
   try {
     if (ref === undefined) {
-      // The ledger knows whether a job that was run before has submitted it.
+      // If an earlier run of the job has submitted the video, the ledger returns its task.
       const task = await client.videos.create(params, { ledger, callId });
       await goOn({ callId, params, ref: task.ref }, 5_000);
       return true;
@@ -75,11 +74,11 @@ export async function runStep(
       await boss.complete(queueName, job.id, { ref });
     } else throw step.next.error;
   } catch (error) {
-    if (VideoSubmitUnknownError.isInstance(error) && error.isUnderWay) {
+    if (VideoSubmitUnknownError.isInstance(error) && error.isInProgress) {
       await goOn(job.data, 5_000);
       return true;
     }
-    // pg-boss tries it again; the ledger keeps that from submitting twice.
+    // pg-boss retries the job; the ledger prevents a second submission.
     await boss.fail(queueName, job.id, { message: String(error) });
   }
   return true;

@@ -1,4 +1,4 @@
-// What the workflow in temporal-workflow.ts does in the world. Its worker runs these.
+// The activities of the workflow in temporal-workflow.ts, run by its worker.
 import { ApplicationFailure } from '@temporalio/activity';
 import { Gateway, type VideoCreateParams, type VideoTaskRef } from 'model-gateway';
 import { postgresLedger } from 'model-gateway/postgres';
@@ -7,22 +7,22 @@ import { Pool } from 'pg';
 const client = new Gateway();
 const ledger = postgresLedger(new Pool());
 
-/** Submits a video. Run once: see the workflow. */
+/** Submits a video. Runs once; see the workflow. */
 export async function submitVideo(
   callId: string,
   params: VideoCreateParams,
 ): Promise<VideoTaskRef> {
-  // An activity may be run again by a person too; the ledger knows what was submitted.
+  // A person may run the activity again; the ledger then returns the submitted task.
   const task = await client.videos.create(params, { ledger, callId });
   return task.ref;
 }
 
 /**
- * Polls once. A task that goes on is a failure with a pause of its own, so that Temporal does the
- * waiting: an attempt that slept would hold a worker, and history grows with each activity.
+ * Polls once. A running task is thrown as a failure with a retry delay, so that Temporal waits: an attempt
+ * that sleeps would block a worker, and each activity adds to the history.
  */
 export async function pollVideo(ref: VideoTaskRef): Promise<VideoTaskRef> {
-  // Without a state: each poll stands for itself, and the workflow's time-out ends the waiting.
+  // No state: polls are independent, and the workflow's time-out ends the wait.
   const { next } = await client.videos.step(ref, undefined, { timeout: null });
   if ('delayMs' in next) {
     throw ApplicationFailure.create({

@@ -1,8 +1,7 @@
-// Videos in Temporal: a submission that is never repeated, and polls that Temporal repeats.
+// Videos in Temporal: a submission that is never retried, and polls that Temporal retries.
 //
-// What goes wrong otherwise: activities are retried for ever by default. A submission whose answer is
-// lost, or whose worker is killed, is then sent again, and paid again. So it gets `maximumAttempts: 1`,
-// and a ledger for the runs that people start again.
+// Activities are retried forever by default, so a submission with a lost response or a killed worker would be
+// sent and paid again. It has `maximumAttempts: 1`, and a ledger for manual restarts.
 import { proxyActivities } from '@temporalio/workflow';
 import type { VideoCreateParams, VideoTaskRef } from 'model-gateway';
 import type * as activities from './temporal-activities.ts';
@@ -14,11 +13,11 @@ const { submitVideo } = proxyActivities<typeof activities>({
 const { pollVideo } = proxyActivities<typeof activities>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '30 minutes',
-  // For polls that fail by themselves; a task that goes on says when to ask again.
+  // Only for polls that fail; running tasks set their own delay.
   retry: { initialInterval: '5 seconds', maximumInterval: '30 seconds' },
 });
 
-/** Makes a video. Its workflow id is a good `callId`. */
+/** Creates a video. The workflow id is a good `callId`. */
 export async function makeVideo(callId: string, params: VideoCreateParams): Promise<VideoTaskRef> {
   const ref = await submitVideo(callId, params);
   return pollVideo(ref);

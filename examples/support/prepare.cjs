@@ -1,12 +1,12 @@
-// Runs before `npm run demo` and `npm run example`, on whatever Node the machine has: installs the
-// packages (among them a Node that can run TypeScript) and builds, if that has not been done since the
-// source was changed.
+// Runs before `npm run demo` and `npm run example` on the installed Node: installs the packages (including a
+// Node that runs TypeScript) and builds, unless both are up to date. With the argument `demo`, first prints a
+// description of the demo.
 const { execSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
 const path = require('node:path');
 
 const root = path.join(__dirname, '..', '..');
-// What goes well is not worth reading.
+// The output is printed only if a command fails.
 const run = (command) => {
   try {
     execSync(command, { cwd: root, stdio: 'pipe' });
@@ -16,6 +16,15 @@ const run = (command) => {
     process.exit(1);
   }
 };
+
+if (process.argv[2] === 'demo') {
+  const gateway = process.env.GATEWAY_BASE_URL;
+  console.log(
+    gateway === undefined
+      ? 'The demo starts an emulator of a gateway, makes every kind of call to it (chat, a stream, images, speech, a video) and shows what each cost. It needs no key, and nothing is charged.'
+      : `The demo makes every kind of call (chat, a stream, images, speech, a video) to ${gateway}, which charges for them.`,
+  );
+}
 
 if (!existsSync(path.join(root, 'node_modules', '.bin', 'tsup'))) {
   console.log('Installing packages, once (about half a minute)…');

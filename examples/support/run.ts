@@ -1,5 +1,4 @@
-// `npm run example chat-stream` runs examples/chat-stream.ts. Without GATEWAY_BASE_URL it runs on the
-// emulator.
+// `npm run example chat-stream` runs examples/chat-stream.ts, on the emulator unless GATEWAY_BASE_URL is set.
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +14,7 @@ if (name === undefined || !names.includes(name)) {
   process.exit(1);
 }
 
-const emulator = createEmulator();
+const emulator = createEmulator({ gateway: name === 'openrouter' ? name : 'new-api' });
 const server = process.env['GATEWAY_BASE_URL'] === undefined ? await emulator.listen() : undefined;
 const environment =
   server === undefined

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** A worker, as it is shown. */
+/** A worker on the dashboard. */
 export interface ShownWorker {
   readonly name: string;
   readonly pid: number | undefined;
@@ -9,12 +9,12 @@ export interface ShownWorker {
   failed: number;
 }
 
-/** What the dashboard shows. */
+/** The data of the dashboard. */
 export interface Fleet {
   readonly server: string;
   readonly seconds: number;
   readonly wanted: number;
-  /** Jobs by their state, as the queue tells them. */
+  /** The number of jobs by state, from the queue. */
   readonly jobs: Readonly<Record<string, number>>;
   readonly workers: readonly ShownWorker[];
   readonly charges: number;
@@ -51,7 +51,7 @@ function lines({ server, seconds, wanted, jobs, workers, charges, files, note }:
   ];
 }
 
-/** Shows the fleet: in one place of a terminal, or as a line now and then where there is none. */
+/** Shows the fleet: redrawn in place on a terminal, or as an occasional line elsewhere. */
 export class Dashboard {
   readonly #out = process.stdout;
   #height = 0;
@@ -70,7 +70,7 @@ export class Dashboard {
     this.#height = shown.length;
   }
 
-  /** Gives the terminal its cursor back. */
+  /** Restores the cursor of the terminal. */
   close(): void {
     if (this.#out.isTTY && this.#height > 0) this.#out.write('\u001b[?25h');
     this.#height = 0;

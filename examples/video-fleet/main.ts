@@ -1,9 +1,9 @@
-// `npm run demo:fleet`: 200 videos by two workers on a real PostgreSQL, one of which is killed.
+// `npm run demo:fleet` creates 200 videos with two workers on a real PostgreSQL, and kills one worker.
 //
-//   npm run demo:fleet -- --redis        the same on the redis-server of this machine
+//   npm run demo:fleet -- --redis        the same on the local redis-server
 //   npm run demo:fleet -- --videos 50    fewer videos
 //
-// The gateway is the emulator: no key, no costs. What a fleet of yours needs is in the other files.
+// The gateway is the emulator: no key, no costs. Your own fleet needs only the other files.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -86,7 +86,7 @@ async function run(): Promise<boolean> {
   const database = redis ? await startRedis() : await startPostgres();
   if (database === undefined) {
     console.error(
-      'There is no redis-server on the PATH. Install Redis (apt install redis-server, brew install redis), or leave --redis out: PostgreSQL comes with the demo.',
+      'redis-server is not on the PATH. Install Redis (apt install redis-server, brew install redis), or omit --redis: the demo includes PostgreSQL.',
     );
     return false;
   }
@@ -105,11 +105,11 @@ async function run(): Promise<boolean> {
   };
   Object.assign(process.env, env);
 
-  console.log(`Ordering ${wanted} videos…\n`);
+  console.log(`Queueing ${wanted} videos…\n`);
   const producer = fork(join(import.meta.dirname, 'producer.ts'), [String(wanted)], { env });
   const [code] = await once(producer, 'exit', { signal: stopping.signal });
   if (code !== 0) return false;
-  // Only now, as it reads where the server is.
+  // Imported here, because it reads the address of the server from the environment.
   const { openQueue } = await import('./settings.ts');
   const queue = openQueue();
   queue.on('error', () => {});
@@ -129,8 +129,8 @@ async function run(): Promise<boolean> {
     const charges = emulator.charges.length;
     dashboard.show({ server, seconds: seconds(), wanted, jobs, workers, charges, files, note });
     if (charges < wanted) allPaid = seconds();
-    // Not while it submits: killed in that moment, it would leave a video that nobody knows of, and that
-    // is reported and not submitted again. Here each is to have its file at the end.
+    // Not during submissions: a kill would leave an unknown outcome, which is reported and not resubmitted,
+    // but in this demo every video must end up with a file.
     const isTime = seconds() > allPaid + 2 && files >= wanted / 4;
     if (killedAt === undefined && isTime) {
       await end(first, 'SIGKILL');
@@ -150,15 +150,15 @@ async function run(): Promise<boolean> {
   const saved = (await readdir(films)).filter((name) => name.endsWith('.mp4')).length;
   const tasks = new Set(emulator.charges.map(({ taskId }) => taskId)).size;
   const polls = emulator.requests.filter(({ operation }) => operation === 'videos.retrieve').length;
-  console.log('\nThe books of the gateway');
+  console.log("\nThe gateway's usage log");
   console.log(`  ${String(emulator.charges.length).padStart(5)} charges, for ${tasks} videos`);
   console.log(`  ${String(saved).padStart(5)} files`);
   console.log(`  ${String(polls).padStart(5)} polls, which are free`);
   const isRight = emulator.charges.length === wanted && tasks === wanted && saved === wanted;
   console.log(
     isRight
-      ? `\nEach of the ${wanted} videos was paid for once and saved, though a worker was killed. ${seconds().toFixed(0)} s.`
-      : '\nThat is not one charge and one file for each video.',
+      ? `\nEach of the ${wanted} videos was charged once and saved, although a worker was killed. ${seconds().toFixed(0)} s.`
+      : '\nThe numbers of charges and files differ from the number of videos.',
   );
   return isRight;
 }

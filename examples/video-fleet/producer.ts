@@ -1,4 +1,4 @@
-// Orders videos: `node producer.ts 200`. Run it twice, and nothing changes: a queue takes each id once.
+// Queues videos: `node producer.ts 200`. A second run has no effect, because a queue accepts each id once.
 import { videoJob } from 'model-gateway/bullmq';
 import { openQueue, prepare } from './settings.ts';
 
@@ -10,7 +10,7 @@ const videos = openQueue();
 await videos.addBulk(
   Array.from({ length: count }, (_, index) =>
     videoJob({
-      // Your own id of the video, such as that of the order.
+      // Your id of the video, such as an order id.
       id: `order-${index + 1}`,
       params: {
         model: process.env['FLEET_MODEL'] ?? 'sora-2',

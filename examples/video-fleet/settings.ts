@@ -1,5 +1,5 @@
-// What all processes of the fleet agree on: the queue, the ledger and their options. Both are on one
-// server, PostgreSQL or Redis, which FLEET_URL names.
+// Settings of all processes of the fleet: the queue, the ledger and their options. Both are on the server of
+// FLEET_URL, PostgreSQL or Redis.
 import { createPostgresBackend, Queue, runMigrations, Worker, type Processor } from 'bullmq';
 import { Redis } from 'ioredis';
 import { videoQueueOptions } from 'model-gateway/bullmq';
@@ -10,19 +10,19 @@ import { Pool } from 'pg';
 const url = process.env['FLEET_URL'] ?? '';
 const isRedis = url.startsWith('redis:');
 
-/** Where the films are saved. */
+/** The folder for videos. */
 export const films = process.env['FLEET_FILMS'] ?? 'films';
 
 /**
- * How long a worker may be silent before its jobs are given to others, in milliseconds. Leave it at
- * 30000, the default: here it is short, so that you need not wait for it.
+ * Jobs of a worker that is silent for this time, in milliseconds, are assigned to others. Use the default of
+ * 30000: this short time only speeds up the demo.
  */
 export const lockDuration = 2_000;
 
 const name = 'videos';
 const { queue, worker } = videoQueueOptions({ lockDuration, concurrency: 20, maxPerSecond: 100 });
 
-/** Makes the tables, where there are none. Once, before the first queue is opened. */
+/** Creates missing tables. Call it once, before opening the first queue. */
 export async function prepare(): Promise<void> {
   if (isRedis) return;
   const pool = new Pool({ connectionString: url });
@@ -49,7 +49,7 @@ export function openWorker(processor: Processor) {
   return new Worker(name, processor, { ...worker, connection }, createPostgresBackend);
 }
 
-/** The ledger, and how to let go of its connection. */
+/** Opens the ledger. `close()` closes its connection. */
 export function openLedger() {
   if (isRedis) {
     const client = new Redis(url);

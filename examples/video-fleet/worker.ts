@@ -1,4 +1,4 @@
-// Makes the videos of the queue. Start as many as you like, on as many machines; end them as you like.
+// Creates the videos of the queue. Start and stop any number of workers, on any number of machines.
 import { join } from 'node:path';
 import { Gateway } from 'model-gateway';
 import { videoProcessor } from 'model-gateway/bullmq';
@@ -11,7 +11,7 @@ const worker = openWorker(
     ledger,
     lockDuration,
     saveTo: ({ id }) => join(films, `${id}.mp4`),
-    // Shorter than the defaults, 5 to 10 seconds: these videos take only some.
+    // Shorter than the default of 5 to 10 seconds, because these videos take only seconds.
     interval: { first: 1_000, min: 1_000, max: 2_000 },
   }),
 );
@@ -19,13 +19,13 @@ worker.on('completed', (job) => process.send?.({ done: job.id }));
 worker.on('failed', (job, error) => process.send?.({ failed: job?.id, why: error.message }));
 worker.on('error', (error) => process.send?.({ trouble: error.message }));
 
-// Lets the steps that are under way end; a signal that is not heard loses nothing either.
+// Finishes the current steps. Killing the worker is safe as well.
 async function stop(): Promise<void> {
   await worker.close();
   await close();
   process.exit();
 }
 process.once('SIGTERM', () => void stop());
-// Ctrl-C in a terminal reaches all its processes; the demo ends its workers by itself.
+// Ctrl-C reaches all processes of a terminal, but the demo stops its workers itself.
 if (process.send !== undefined) process.on('SIGINT', () => {});
 process.once('disconnect', () => process.exit());

@@ -1,6 +1,7 @@
+import { usageOf } from '../answers/usage.ts';
 import { check, checkInteger, checkModel, checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
-import { addUsage, costOf, parseRatios } from './cost.ts';
+import { computeCost, parseRatios } from './cost.ts';
 import { readPriceList } from './prices.ts';
 import { AccountReader, settleSubmission } from './reader.ts';
 import { keepWithinBudget, recordCall, sumUp } from './spent.ts';
@@ -12,16 +13,15 @@ import type {
   CostEstimate,
   CostQuery,
   Prices,
-  SettleQuestion,
+  SettleTarget,
   Settlement,
   Spent,
 } from './types.ts';
 
 /**
- * The gateway's books: what was charged, what is left, what things cost. Everything here only reads and
- * is free.
+ * The account of the key: usage log, balance and prices. Every method only reads, and is free.
  *
- * Not every gateway has them. Where one has not, the answer is `UnsupportedByGatewayError`, never a guess.
+ * A method whose route the gateway doesn't have throws `UnsupportedByGatewayError`; none guesses.
  */
 export class Account {
   /** @internal Functions that a client with an account uses for its other calls. */
@@ -36,15 +36,15 @@ export class Account {
   }
 
   /**
-   * The entries of this key in the gateway's usage log, the newest first: `GET /api/log/token`.
+   * Returns the entries of this key in the gateway's usage log, newest first: `GET /api/log/token`.
    *
    * The log lags behind by seconds, returns only the newest entries, and may be read some 20 times in 20
    * minutes. Simultaneous calls share one reading, and so do those of the next five seconds (`maxAge`). A
    * missing entry proves nothing: see `settle()`.
    *
-   * @throws `UnsupportedByGatewayError` when the gateway has no usage log, or takes the key for it only in
+   * @throws `UnsupportedByGatewayError` if the gateway has no usage log, or accepts the key for it only in
    * the URL, where this client never puts it
-   * @throws `BooksLimitError` when it was read too often; `retryAt` says when to try again
+   * @throws `UsageLogLimitError` if it was read too often; `retryAt` is when to try again
    *
    * @example
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
@@ -54,32 +54,32 @@ export class Account {
   }
 
   /**
-   * What the key has used and what is left: `GET /api/usage/token/`, or, where that is absent or was read
-   * too often, the routes below `/v1/dashboard/billing`. The unit is that of the route.
+   * Returns what the key has used and what is left: `GET /api/usage/token/`, or the routes below
+   * `/v1/dashboard/billing` if that is missing or was read too often. The unit depends on the route.
    *
-   * @throws `UnsupportedByGatewayError` when the gateway tells neither
+   * @throws `UnsupportedByGatewayError` if the gateway has neither
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
     return AccountReader.of(this.transport()).balance(options);
   }
 
   /**
-   * The price list: `GET /api/pricing`. Used again for ten minutes (`maxAge`).
+   * Returns the price list: `GET /api/pricing`, read at most every ten minutes (`maxAge`).
    *
-   * @throws `UnsupportedByGatewayError` when the gateway publishes none
+   * @throws `UnsupportedByGatewayError` if the gateway publishes none
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
     return readPriceList(this.transport(), options);
   }
 
   /**
-   * What something costs by the price list: an estimate, before or after. Free; reads `prices()`.
+   * Estimates what a call costs by the price list, before or after it. Free; reads `prices()`.
    *
-   * Models that are paid by the call need `images` or, of a video, the `headers` of its submission; those
-   * that are paid by the token need `usage`. Ratios of caches, images and sound count as far as they are
-   * published. Where a price is missing, `amount` is `undefined` and `why` says what is missing.
+   * Models billed by call need `images`, or the `headers` of the submission of a video; models billed by
+   * token need `usage`. The published ratios for caches, images and audio are applied. If a price is missing,
+   * `amount` is `undefined` and `why` names what is missing.
    *
-   * @throws `UnsupportedByGatewayError` when the gateway publishes no prices
+   * @throws `UnsupportedByGatewayError` if the gateway publishes no prices
    *
    * @example
    * const { usage } = await gateway.chat.completions.create({ model, messages });
@@ -97,23 +97,22 @@ export class Account {
     check(isHeaders, 'headers', 'must be the headers of an answer, from withResponse().');
     const header = headers?.get('x-new-api-other-ratios') ?? null;
     const product = header === null ? 1 : parseRatios(header)?.product;
-    const counts = addUsage(usage ?? {});
+    const counts = usageOf(usage);
     const list = await readPriceList(this.transport(), options);
     if (product === undefined) {
       return { why: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
     }
-    return costOf(list, { model, units: images * product, usage: counts }, group);
+    return computeCost(list, { model, units: images * product, usage: counts }, group);
   }
 
   /**
-   * What the calls of this client have come to, by model and operation. Asks the gateway nothing: it adds
-   * up what was sent and answered, and goes by the prices that were read last, so read `prices()` once.
+   * Sums up what the calls of this client have cost, by model and operation. Sends nothing: it uses reported
+   * costs and the prices that were read last, so call `prices()` once.
    *
-   * An estimate. What others spend with the key is not in it, and neither is what is given back for videos
-   * that fail. Calls that were refused, or never sent, count nothing. Clients of `withOptions()` count
-   * together with theirs.
+   * An estimate: it leaves out what others spend with the key, and refunds of failed videos. Calls that were
+   * rejected or never sent cost nothing. Copies by `withOptions()` are included.
    *
-   * @param options - `group`: the group that the key belongs to, where prices differ by it.
+   * @param options - `group`: the group of the key, if prices differ by group.
    *
    * @example
    * const { estimate, lines } = await gateway.account.spent();
@@ -124,19 +123,19 @@ export class Account {
   }
 
   /**
-   * Looks up in the gateway's usage log whether a call was charged: for errors whose `outcome` is `unknown`.
+   * Finds out from the usage log whether a call was charged, for errors whose `outcome` is `unknown`.
    *
    * A verdict other than `unknowable` comes from log entries that name a request of the call or its task.
-   * Where no request id came back, as after a lost connection, `charges({ model, from, to })` lists the
-   * entries that may be its own.
+   * Without a request id, as after a lost connection, `charges({ model, from, to })` lists the entries that
+   * may belong to the call.
    *
-   * The log lags behind by seconds, and a sum that is read at once may be partial: see `isFinal`. Free, and
-   * any number of questions share a reading, as with `charges()`.
+   * The log lags behind by seconds, so a sum that is read at once may be partial: see `isFinal`. Free; any
+   * number of calls share a reading, as with `charges()`.
    *
    * @param question - An error, a video task or its handle (which name a charge and its refund), or a
    * request id.
-   * @throws `UnsupportedByGatewayError` when the gateway has no usage log
-   * @throws `BooksLimitError` when it was read too often; `retryAt` says when to try again
+   * @throws `UnsupportedByGatewayError` if the gateway has no usage log
+   * @throws `UsageLogLimitError` if it was read too often; `retryAt` is when to try again
    *
    * @example
    * try {
@@ -146,7 +145,7 @@ export class Account {
    *   const { verdict, amount, why } = await gateway.account.settle(error);
    * }
    */
-  async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
+  async settle(question: SettleTarget, options: AccountOptions = {}): Promise<Settlement> {
     return AccountReader.of(this.transport()).settle(question, options);
   }
 }

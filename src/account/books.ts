@@ -1,75 +1,38 @@
-import { isNumber, isObject, parseJSON, textOf } from '../answers/objects.ts';
+import { UnsupportedByGatewayError } from '../errors/api-errors.ts';
+import type { UsageLogEntry } from '../gateways/profile.ts';
+import { fillPath } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
-import { type Routes, unsupported } from './readings.ts';
-import type { ChargeLine } from './types.ts';
+import { type Routes, unserved, unsupported } from './readings.ts';
 
-const path = '/api/log/token';
 const what = 'what it has charged';
+const noun = 'the usage log';
 
-/** The newest lines of the books. */
+/** The newest entries of the usage log. */
 export interface Books {
   /** The newest first. */
-  readonly lines: readonly BookLine[];
-  /** How far the gateway's clock is ahead of ours, in milliseconds; browsers are not told its time. */
+  readonly lines: readonly UsageLogEntry[];
+  /** Milliseconds by which the gateway's clock is ahead of ours; browsers cannot read its time. */
   readonly clockAhead: number | undefined;
 }
 
-/** A line, with what only a settlement needs. */
-export interface BookLine extends ChargeLine {
-  /** Whether it is about a video task. */
-  readonly isTask: boolean;
-  /** What a task cost in the end, of a line that corrects its price. */
-  readonly finalQuota: number | undefined;
-}
-
-/** The gateway's numbers for kinds of lines. */
-const types: Readonly<Record<number, string>> = {
-  1: 'top_up',
-  2: 'consume',
-  3: 'manage',
-  4: 'system',
-  5: 'error',
-  6: 'refund',
-};
-
-/** @throws `UnsupportedByGatewayError` when it has no amount or no time: half a line could mislead */
-function readLine(raw: JsonObject): BookLine {
-  const { type, quota, created_at: seconds, other: given } = raw;
-  const parsed = typeof given === 'string' ? parseJSON(given) : given;
-  const other = isObject(parsed) ? parsed : {};
-  if (!isNumber(quota) || quota < 0 || !isNumber(seconds)) {
-    throw unsupported(path, what, 'a line has no amount or no time');
-  }
-  const final = other['actual_quota'];
-  const tokens = {
-    input: Number(raw['prompt_tokens']) || 0,
-    output: Number(raw['completion_tokens']) || 0,
-  };
-  const taskId = textOf(other['task_id']);
-  return hideRaw({
-    type: isNumber(type) ? (types[type] ?? `${type}`) : (textOf(type) ?? 'unknown'),
-    amount: { value: quota, unit: 'quota' } as const,
-    model: textOf(raw['model_name']),
-    at: seconds * 1_000,
-    requestId: textOf(raw['request_id']),
-    taskId,
-    reason: textOf(other['reason']) ?? textOf(raw['content']),
-    tokens,
-    isTask: other['is_task'] === true || taskId !== undefined,
-    finalQuota: isNumber(final) ? final : undefined,
-    raw: { ...raw, other },
-  });
-}
-
-/** Keeps what came out of logs and JSON. */
+/** Hides the raw entry from logs and JSON. */
 export function hideRaw<T extends { readonly raw: JsonObject }>(entry: T): T {
   return Object.defineProperty(entry, 'raw', { enumerable: false });
+}
+
+function newestFirst(lines: readonly UsageLogEntry[]): readonly UsageLogEntry[] {
+  return lines.map(hideRaw).toSorted((one, other) => other.at - one.at);
+}
+
+function clockAhead({ headers }: Response): number | undefined {
+  const date = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(date) ? undefined : date - Date.now();
 }
 
 /** Reads the usage log of a key. */
 export class BookReader {
   readonly #routes: Routes;
-  /** Whether the gateway has shown that it reads the key of these requests. */
+  /** `true` once the gateway has shown that it reads the key of these requests. */
   #readsKey = false;
 
   constructor(routes: Routes) {
@@ -82,24 +45,43 @@ export class BookReader {
    * @throws `UnsupportedByGatewayError` when the gateway has no log, or takes the key only in the URL
    */
   async read(): Promise<Books> {
-    const { data: answer, response } = await this.#routes.get(path, what, true);
-    const { data } = answer;
-    // Go writes an empty list as `null`.
-    const lines: unknown = data ?? (answer['success'] === true ? [] : undefined);
-    if (!Array.isArray(lines) || !lines.every(isObject)) {
-      throw unsupported(path, what, 'the answer holds no lines');
-    }
-    if (lines.length === 0) await this.#checkKeyIsRead();
+    const { charges } = this.#routes.rules;
+    if (charges === undefined) throw unserved(this.#routes.caller, noun);
+    const { path, read, isLimited = false } = charges;
+    const { data, response } = await this.#routes.get(path, what, isLimited);
+    const lines = read(data);
+    if (typeof lines === 'string') throw unsupported(path, what, lines);
+    if (lines.length === 0) await this.#checkKeyIsRead(path);
     else this.#readsKey = true;
-    const date = Date.parse(response.headers.get('date') ?? '');
-    return {
-      lines: lines.map(readLine).toSorted((one, other) => other.at - one.at),
-      clockAhead: Number.isNaN(date) ? undefined : date - Date.now(),
-    };
+    return { lines: newestFirst(lines), clockAhead: clockAhead(response) };
   }
 
-  /** Gateways of 2025 take the key in the query alone, and return an empty list to everybody else. */
-  async #checkKeyIsRead(): Promise<void> {
+  /** Reads the entries of requests by their ids. Those that are not found are left out. */
+  async find(requestIds: readonly string[]): Promise<Books> {
+    const { charge } = this.#routes.rules;
+    if (charge === undefined) throw unserved(this.#routes.caller, noun);
+    const { path, read, isLimited = false } = charge;
+    let ahead: number | undefined;
+    const found = requestIds.map(async (id): Promise<UsageLogEntry[]> => {
+      const answer = await this.#routes
+        .get(fillPath(path, { id }), what, isLimited)
+        .catch((error: unknown) => {
+          if (UnsupportedByGatewayError.isInstance(error) && error.status === 404) return undefined;
+          throw error;
+        });
+      if (answer === undefined) return [];
+      const entries = read(answer.data);
+      if (typeof entries === 'string') throw unsupported(path, what, entries);
+      ahead = clockAhead(answer.response);
+      // Logs may also name a request by another id.
+      return [entries].flat().map((entry) => ({ ...entry, requestId: id }));
+    });
+    const lines = newestFirst((await Promise.all(found)).flat());
+    return { lines, clockAhead: ahead };
+  }
+
+  /** Gateways of 2025 accept the key only in the query, and return an empty list without it. */
+  async #checkKeyIsRead(path: string): Promise<void> {
     if (this.#readsKey) return;
     const ignoresKey = await this.#routes.ignoresKey(path);
     if (ignoresKey === true) {

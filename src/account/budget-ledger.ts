@@ -2,7 +2,7 @@ import type { Budget } from '../options.ts';
 
 /** The cost of a model's calls as answers have reported it. */
 export interface Learned {
-  /** Keys of the parameters for which a call was answered. */
+  /** Keys of the parameters that a call was answered with. */
   readonly answered: Set<string>;
   /** Resolves when the first call with some parameters has ended; those with unknown ones wait for it. */
   first?: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class BudgetLedger {
   /** In US dollars. */
   reserved = 0;
   hasWarned = false;
-  /** The models for which the log has a warning that they are not counted. */
+  /** Models with a logged warning that they are not counted. */
   readonly uncounted = new Set<string | undefined>();
   readonly open = new Set<Reservation>();
   readonly models = new Map<string | undefined, Learned>();

@@ -1,4 +1,5 @@
 import { errorMessage } from '../answers/objects.ts';
+import { usageOf } from '../answers/usage.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
@@ -7,15 +8,14 @@ import type { Budget } from '../options.ts';
 import { type BudgetLedger, type Learned, ledgerFor, type Reservation } from './budget-ledger.ts';
 import type { CallRecord } from './calls.ts';
 import {
-  addUsage,
   assumedVideoUnits,
-  costOf,
+  computeCost,
   imageCount,
-  modelOf,
+  findModel,
   parseRatios,
   priceKind,
   type PriceKind,
-  unitsOf,
+  readUnits,
   assumedUnits,
   type Work,
 } from './cost.ts';
@@ -31,7 +31,7 @@ const warnFrom = 0.8;
 /** Sums of many small amounts are a little off. */
 const tolerance = 1e-9;
 
-/** How long calls other than videos wait for the first one of their model, in milliseconds. */
+/** Time that calls other than videos wait for the first one of their model, in milliseconds. */
 const longestWait = 30_000;
 
 const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} USD`;
@@ -41,20 +41,23 @@ const states = new WeakMap<Budget, BudgetState>();
 /** Callbacks that end the reservation of a call. */
 const ends = new WeakMap<CallRecord, () => void>();
 
+/** Callbacks that count the cost of a task that a poll reports. */
+const revisions = new WeakMap<CallRecord, (cost: number) => void>();
+
 /** The cost of a call that is expected before it is sent, in US dollars. */
 interface Expected {
   /** The part that its parameters decide. */
   readonly base: number;
   /** Added for each unit until the cost of a call of the model is known. */
   readonly assumed: number;
-  /** How many units may each be dearer than expected. */
+  /** The number of units that may each cost more than expected. */
   readonly count: number;
   /**
    * The amount that has to be left of the limit, if that is less than the reservation: an answer may be
    * short, so its expected cost doesn't refuse a call.
    */
   readonly certain?: number;
-  /** Whether only the answer shows the cost. */
+  /** `true` if only the answer shows the cost. */
   readonly isGuess: boolean;
 }
 
@@ -73,6 +76,29 @@ interface Plan {
   readonly key: string;
   /** Returns what it may cost, by what is known at that time. */
   readonly expect: () => Expectation;
+}
+
+/** The rules for counting a reported cost. */
+interface ReportRule {
+  /** The cost if none is reported, in US dollars. */
+  readonly otherwise: number;
+  /** `true` if answers report the price of the gateway itself; otherwise it may be a vendor's lower price. */
+  readonly isTrusted: boolean;
+  /** `true` if the model is known to be free; otherwise a cost of 0 may mean that it is unknown. */
+  readonly isFree: boolean;
+}
+
+/** Returns what counts for a call whose answer reports a cost. */
+function countReported(cost: number, { otherwise, isTrusted, isFree }: ReportRule): number {
+  return isTrusted && (cost > 0 || isFree) ? cost : Math.max(otherwise, cost);
+}
+
+/** Returns the part of the expected cost that is known before a call, and for how many units. */
+function unitCost(
+  expected: Expectation,
+  record: CallRecord,
+): Pick<Expected, 'base' | 'count' | 'assumed'> {
+  return 'base' in expected ? expected : { base: 0, count: imageCount(record), assumed: 0 };
 }
 
 /** Keeps what is spent of a budget within its limit. */
@@ -123,7 +149,7 @@ export class BudgetState {
       (error: unknown): PricesRead => ({ error }),
     );
     const ledger = this.#ledger;
-    const model = modelOf(record);
+    const model = findModel(record);
     const learned = ledger.learnedOf(model);
     const kind = priceKind(record.operation);
     const facts = { call, record, kind, model, prices, learned, key: priceKey(call.params) };
@@ -174,9 +200,14 @@ export class BudgetState {
     end?.();
   }
 
+  /** Counts the cost that a poll of a call's task reports, in US dollars. */
+  static revise(call: CallRecord, cost: number): void {
+    revisions.get(call)?.(cost);
+  }
+
   /**
-   * Whether a call has to go alone, because only the first answer with its model and parameters shows what
-   * it costs.
+   * Returns whether a call has to be sent alone, because only the first answer with its model and parameters
+   * shows the cost.
    */
   #isFirst({ learned, key, expect }: Plan): boolean {
     const expected = expect();
@@ -225,18 +256,18 @@ export class BudgetState {
       const base = own * count;
       return { base, assumed: 0, count, isGuess: false };
     }
-    const priceOf = (work: Omit<Work, 'model'>) => this.#price(prices, { model, ...work });
+    const price = (work: Omit<Work, 'model'>) => this.#price(prices, { model, ...work });
     const isVideo = kind === 'video';
     const units = isVideo ? videoUnits(learned, model, params) : assumedUnits(record);
-    const byCall = priceOf({ units });
+    const byCall = price({ units });
     if (byCall.amount !== undefined) {
       const { value: base } = byCall.amount;
       return { base, assumed: 0, count, isGuess: isVideo };
     }
     const usage = expectUsage(kind, params);
     if (usage === undefined) return byCall;
-    const input = priceOf({ usage: usage.input });
-    const whole = priceOf({ usage: usage.total });
+    const input = price({ usage: usage.input });
+    const whole = price({ usage: usage.total });
     if (input.amount === undefined) return input;
     const { value: base } = input.amount;
     if (kind === 'speech') {
@@ -244,7 +275,7 @@ export class BudgetState {
       return { base: total, assumed: 0, count: 1, isGuess: false };
     }
     if (whole.amount === undefined) return whole;
-    const { prompt_tokens: tokens = 0 } = usage.input;
+    const { inputTokens: tokens = 0 } = usage.input;
     const certain = base * Math.max(0, 1 - assumedTokens / tokens);
     const assumed = (whole.amount.value - base) / usage.answers;
     return { base, assumed, count: usage.answers, certain, isGuess: true };
@@ -292,35 +323,59 @@ export class BudgetState {
     const { client, idempotencyKey } = call;
     const { outcome } = record.end ?? {};
     if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
+    const { cost: reported, taskId } = record.end ?? {};
     const { amount, why } = this.#costAfter(plan);
     const expected = plan.expect();
     if (record.answer !== undefined) learned.answered.add(key);
-    if (amount !== undefined) this.#learn(plan, amount.value, expected);
-    else if (reserved === 0 && !('base' in expected)) {
+    if (amount !== undefined || reported !== undefined) {
+      this.#learn(plan, expected, amount?.value, reported);
+    } else if (reserved === 0 && !('base' in expected)) {
       this.#warnUncounted(record.operation, model, why, client.log);
     }
     const isLost = outcome === 'unknown';
-    const last =
+    const listed =
       amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value;
+    const rule: ReportRule = {
+      otherwise: listed,
+      isTrusted: client.findBase()?.gateway?.profile.costOf !== undefined && !isLost,
+      isFree: amount?.value === 0 || model?.endsWith(':free') === true,
+    };
+    const last = reported === undefined ? listed : countReported(reported, rule);
+    if (taskId !== undefined) this.#awaitCost(plan, last, rule);
     // With a key the gateway does the work once, however often it is sent.
     const { lost = 0 } = record;
     const others = idempotencyKey === undefined ? lost - (isLost ? 1 : 0) : 0;
     return last + Math.max(0, others) * reserved;
   }
 
-  /** Returns the cost of a call by its answer. */
-  #costAfter({ record, model, prices }: Plan): CostEstimate {
-    const units = unitsOf(record);
-    if (units === undefined) return { why: 'its answer has no ratios for its price' };
-    return this.#price(prices, { model, units, usage: addUsage(record.end?.usage ?? {}) });
+  /** Counts the cost of a task as soon as a poll reports it. */
+  #awaitCost({ record, model, learned, expect }: Plan, before: number, rule: ReportRule): void {
+    const { base, count } = unitCost(expect(), record);
+    const ledger = this.#ledger;
+    let counted = before;
+    // Does not hold the plan, whose parameters may be large.
+    revisions.set(record, (reported) => {
+      const cost = countReported(reported, rule);
+      ledger.spent += cost - counted;
+      counted = cost;
+      learned.excess = Math.max(learned.excess ?? 0, (reported - base) / count);
+      ledger.raise(model);
+    });
   }
 
-  #learn({ call, record, kind, model, learned }: Plan, cost: number, expected: Expectation): void {
-    const { params } = call;
-    const { base, count } = 'base' in expected ? expected : { base: 0, count: imageCount(record) };
+  /** Returns the cost of a call by its answer. */
+  #costAfter({ record, model, prices }: Plan): CostEstimate {
+    const units = readUnits(record);
+    if (units === undefined) return { why: 'its answer has no ratios for its price' };
+    return this.#price(prices, { model, units, usage: usageOf(record.end?.usage) });
+  }
+
+  /** Raises what is reserved for calls of a model by the cost of one, by the price list and as reported. */
+  #learn(plan: Plan, expected: Expectation, listed?: number, reported?: number): void {
+    const { call, record, kind, model, learned, expect } = plan;
     const ratios = kind === 'video' ? parseRatios(record.answer?.ratios ?? '') : undefined;
     if (ratios !== undefined) {
-      const requested = requestedSeconds(params);
+      const requested = requestedSeconds(call.params);
       const { product, seconds } = ratios;
       learned.others = Math.max(learned.others ?? 0, product / (seconds ?? 1));
       if (seconds !== undefined) {
@@ -330,15 +385,20 @@ export class BudgetState {
     }
     // Ratios of videos are kept apart, and a lost answer reports nothing else.
     const isByRatios = ratios !== undefined && this.#ownPrice(model) === undefined;
-    const isReported = ratios !== undefined || record.end?.outcome === undefined;
-    if (isReported && !isByRatios) {
-      learned.excess = Math.max(learned.excess ?? 0, (cost - base) / count);
+    const isKnown =
+      ratios !== undefined || reported !== undefined || record.end?.outcome === undefined;
+    if (isKnown && (!isByRatios || reported !== undefined)) {
+      const { base, count, assumed } = unitCost(isByRatios ? expect() : expected, record);
+      const cost = Math.max(listed ?? 0, reported ?? 0);
+      // Without a price by the list, a reported cost must not lower what is reserved.
+      const least = listed === undefined ? assumed : 0;
+      learned.excess = Math.max(learned.excess ?? least, (cost - base) / count);
     }
     this.#ledger.raise(model);
   }
 
   #price(prices: PricesRead, work: Work): CostEstimate {
-    if ('list' in prices) return costOf(prices.list, work, this.#budget.group);
+    if ('list' in prices) return computeCost(prices.list, work, this.#budget.group);
     const { error } = prices;
     const reason = errorMessage(error);
     return { why: `its price list cannot be read: ${reason}` };

@@ -1,8 +1,8 @@
-import type { LogicalCall } from '../http/call.ts';
+import type { Caller, LogicalCall } from '../http/call.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import type { JsonObject } from '../types.ts';
 
-/** How a call ended. */
+/** The end of a call. */
 interface CallEnd {
   /** In milliseconds since 1970. */
   readonly at: number;
@@ -11,8 +11,12 @@ interface CallEnd {
   /** The outcome of its error; `undefined` when there was none. */
   readonly outcome: Outcome | undefined;
   readonly usage: JsonObject | undefined;
+  /** The cost that the answer or a later poll of its task reports, in US dollars. */
+  readonly cost: number | undefined;
   /** The model that the answer names. */
   readonly model: unknown;
+  /** The id of the task that the call submitted. */
+  readonly taskId: string | undefined;
 }
 
 /**
@@ -29,7 +33,7 @@ export interface CallRecord {
   readonly seconds?: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
-  /** How many of them may have been charged, not counting those that ended with an error of the gateway. */
+  /** The number of them that may have been charged, without those that ended with an error of the gateway. */
   lost?: number;
   /** When it was first sent, in milliseconds since 1970; `undefined` before. */
   sentAt?: number;
@@ -54,7 +58,7 @@ export interface Calls {
 const allCalls = new WeakMap<object, Calls>();
 
 /** Returns the calls of a client and of those that share their state with it. */
-export function findCalls({ shared }: { readonly shared: object }): Calls {
+export function findCalls({ client: { shared } }: Pick<Caller, 'client'>): Calls {
   const known = allCalls.get(shared);
   if (known !== undefined) return known;
   const calls: Calls = { records: [] };
@@ -73,6 +77,6 @@ export function createRecord(call: LogicalCall): CallRecord {
   const { model, n, size, quality, duration, seconds = duration } = params;
   const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
   // Only a budget looks records up, and a map of all calls would cost every call.
-  if (call.client.given().budget) records.set(call, record);
+  if (call.client.original().budget) records.set(call, record);
   return record;
 }

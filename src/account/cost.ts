@@ -1,28 +1,40 @@
-import { isNumber, isObject, isText, parseJSON } from '../answers/objects.ts';
+import { isAmount, isObject, numberFrom, parseJSON } from '../answers/objects.ts';
+import type { AnswerUsage } from '../answers/usage.ts';
 import type { CallRecord } from './calls.ts';
-import { isTiered } from './prices.ts';
+import { isTiered } from '../gateways/new-api.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
 
-/** Token usage that was added up, by the paths of its fields such as `prompt_tokens_details.cached_tokens`. */
-export type UsageSum = Record<string, number>;
+/** Token counts of one or more answers. */
+export type UsageSum = { -readonly [Field in keyof AnswerUsage]?: AnswerUsage[Field] };
 
-/** An answer that is nested without end may not fail a call that is paid for. */
-const longestPath = 100;
+const countFields = [
+  'inputTokens',
+  'outputTokens',
+  'totalTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'audioInputTokens',
+  'audioOutputTokens',
+  'imageInputTokens',
+  'imageOutputTokens',
+] as const;
 
-/** Adds all numbers of an object to a sum. */
-export function addUsage(more: object, sum: UsageSum = {}, path = ''): UsageSum {
-  const entries: [string, unknown][] = Object.entries(more);
-  for (const [key, value] of entries) {
-    const field = path + key;
-    if (typeof value === 'number') sum[field] = (sum[field] ?? 0) + value;
-    else if (typeof value === 'object' && value !== null && path.length < longestPath) {
-      // Gemini lists tokens by their kind.
-      const { modality = key }: { readonly modality?: string } = value;
-      addUsage(value, sum, `${path}${modality}.`);
-    }
+/**
+ * Adds the token counts of an answer to a sum.
+ *
+ * @param sign - -1 takes them out again.
+ */
+export function addUsage(sum: UsageSum, usage: UsageSum, sign: 1 | -1 = 1): void {
+  for (const field of countFields) {
+    const count = usage[field];
+    if (count !== undefined) sum[field] = (sum[field] ?? 0) + sign * count;
   }
-  return sum;
 }
+
+/** Returns whether any token count is above 0. Gateways fill usage with zeros where they do not know. */
+export const hasCounts = (usage: UsageSum): boolean =>
+  countFields.some((field) => Boolean(usage[field]));
 
 /** The price multipliers that a gateway sends with its answer to a submission. */
 export interface Ratios {
@@ -50,21 +62,15 @@ export function parseRatios(header: string): Ratios | undefined {
   return Number.isFinite(product) ? { product, seconds } : undefined;
 }
 
-/** Reads a number that may have been sent as text. */
-export function numberFrom(value: unknown): number | undefined {
-  const number = isText(value) ? Number(value) : value;
-  return isNumber(number) ? number : undefined;
-}
-
 const inPath = /\/(?:models|engines)\/([^/:]+)/;
 
 /** Returns the requested model, or the one that answered if the request names none. */
-export function modelOf({ operation, model, end }: CallRecord): string | undefined {
+export function findModel({ operation, model, end }: CallRecord): string | undefined {
   const known = model ?? end?.model ?? inPath.exec(operation)?.[1];
   return typeof known === 'string' ? known : undefined;
 }
 
-/** How the price of a call is found. */
+/** The rules that determine the price of a call. */
 export type PriceKind =
   | 'image'
   | 'video'
@@ -119,7 +125,7 @@ export function assumedVideoUnits(model: string | undefined, seconds: number | u
  *
  * @returns `undefined` if the ratios of the answer are needed and cannot be read
  */
-export function unitsOf(call: CallRecord): number | undefined {
+export function readUnits(call: CallRecord): number | undefined {
   const { operation, answer } = call;
   const header = answer?.ratios ?? null;
   const kind = priceKind(operation);
@@ -134,16 +140,16 @@ export function assumedUnits(call: CallRecord): number {
   if (priceKind(call.operation) !== 'video') return imageCount(call) * imageRatio(call);
   const seconds = numberFrom(call.seconds);
   return assumedVideoUnits(
-    modelOf(call),
+    findModel(call),
     seconds !== undefined && seconds > 0 ? seconds : undefined,
   );
 }
 
-/** What was done, as far as its price depends on it. */
+/** The facts of a call that its price depends on. */
 export interface Work {
   /** The model that was asked for. */
   readonly model: string | undefined;
-  /** The token usage of answers, in any of the gateway's formats, as `addUsage` adds it up. */
+  /** The token counts of answers. */
   readonly usage?: UsageSum | undefined;
   /**
    * By how much the price of one call is multiplied: the number of images, and of a video the ratios that
@@ -164,45 +170,23 @@ interface Tokens {
   readonly audioOutput: number;
 }
 
-/** Reads usage that was added up, as chat, images, embeddings and Gemini write it. */
-export function tokensIn(usage: UsageSum): Tokens {
-  /** The first field that is above 0, as gateways fill what does not apply with zeros. */
-  const first = (...fields: readonly string[]): number =>
-    fields.map((field) => usage[field] ?? 0).find((count) => count > 0) ?? 0;
-  const output =
-    first('completion_tokens', 'output_tokens') ||
-    first('candidatesTokenCount') + first('thoughtsTokenCount');
-  const input =
-    first('prompt_tokens', 'input_tokens') ||
-    first('promptTokenCount') + first('toolUsePromptTokenCount') ||
-    // Some gateways tell no more than the sum.
-    Math.max(0, first('total_tokens') - output);
-  const before = (field: string): number =>
-    first(`prompt_tokens_details.${field}`, `input_tokens_details.${field}`);
-  const cached = before('cached_tokens') || first('cachedContentTokenCount');
-  const written =
-    before('cached_creation_tokens') ||
-    first('claude_cache_creation_5_m_tokens') + first('claude_cache_creation_1_h_tokens');
-  const image = before('image_tokens') || first('promptTokensDetails.IMAGE.tokenCount');
-  const audio = before('audio_tokens') || first('promptTokensDetails.AUDIO.tokenCount');
-  const audioOutput = first(
-    'completion_tokens_details.audio_tokens',
-    'output_tokens_details.audio_tokens',
-    'candidatesTokensDetails.AUDIO.tokenCount',
-  );
-  const text = Math.max(0, input - cached - written - image - audio);
+/** Splits usage into tokens of the same price. */
+function tokensIn(usage: UsageSum): Tokens {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens: cached = 0 } = usage;
+  const { cacheWriteTokens: written = 0, imageInputTokens: image = 0 } = usage;
+  const { audioInputTokens: audio = 0, audioOutputTokens: audioOutput = 0 } = usage;
   return {
-    text,
+    text: Math.max(0, inputTokens - cached - written - image - audio),
     cached,
     written,
     image,
     audio,
-    output: Math.max(0, output - audioOutput),
+    output: Math.max(0, outputTokens - audioOutput),
     audioOutput,
   };
 }
 
-/** What the multiplication is for keys of a group, or why that cannot be told. */
+/** Returns the factor for keys of a group, or the reason why it is unknown. */
 function groupRatio(
   { groupRatios }: Prices,
   { groups }: ModelPrice,
@@ -228,8 +212,6 @@ const perMillion = 1_000_000;
 
 /** The smallest charge for a call that is paid by token: one unit of quota, in US dollars. */
 const leastCharge = 2 / perMillion;
-
-const isPrice = (value: number): boolean => value >= 0 && value < Infinity;
 
 /** A price that is unknown doesn't matter where nothing is counted. */
 const cost = (count: number, pricePerMillion: number): number =>
@@ -277,11 +259,11 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
 }
 
 /**
- * What work costs by the price list. An estimate: what is charged, only the books tell.
+ * Computes the cost of a call by the price list. An estimate: only the usage log has the amount charged.
  *
- * @param group - The group that the key belongs to; needed where the price differs by it.
+ * @param group - The group of the key; needed if the price differs by group.
  */
-export function costOf(prices: Prices, work: Work, group?: string): CostEstimate {
+export function computeCost(prices: Prices, work: Work, group?: string): CostEstimate {
   const { model, usage, units = 1 } = work;
   if (model === undefined) return { why: 'it is not known which model was asked' };
   const price = prices.models.find((one) => one.model === model);
@@ -291,11 +273,11 @@ export function costOf(prices: Prices, work: Work, group?: string): CostEstimate
   }
   const ratio = groupRatio(prices, price, group);
   if (typeof ratio === 'string') return { why: ratio };
-  const isByToken = price.paidBy === 'token';
+  const isByToken = price.billedPer === 'token';
   const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
   if (typeof listed === 'string') return { why: listed };
   const value = listed * ratio;
-  if (!isPrice(value)) return { why: 'the price list holds a price for it that cannot be read' };
+  if (!isAmount(value)) return { why: 'the price list holds a price for it that cannot be read' };
   const isRounded = isByToken && value > 0;
   return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
 }

@@ -1,16 +1,11 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { APIError, type APIErrorInit, RateLimitError } from '../errors/api-errors.ts';
+import { type APIErrorInit, RateLimitError } from '../errors/api-errors.ts';
 
-/** The gateway does not have what was asked for, so nothing can be told. */
-export class UnsupportedByGatewayError extends APIError {
-  static override readonly kind: string = 'UnsupportedByGatewayError';
-}
+/** The usage log was read too often, by this client or by others behind the same address. */
+export class UsageLogLimitError extends RateLimitError {
+  static override readonly kind: string = 'UsageLogLimitError';
 
-/** The books were read too often: by this client, or by somebody else behind the same address. */
-export class BooksLimitError extends RateLimitError {
-  static override readonly kind: string = 'BooksLimitError';
-
-  /** When to ask again at the latest, in milliseconds since 1970. */
+  /** The time after which the log can be read again, in milliseconds since 1970. */
   readonly retryAt: number;
 
   constructor(message: string, init: APIErrorInit & { readonly retryAt: number }) {
@@ -19,22 +14,22 @@ export class BooksLimitError extends RateLimitError {
   }
 }
 
-/** What a `BudgetError` tells besides its message. */
+/** The fields of a `BudgetError`. */
 type BudgetFacts = Pick<BudgetError, 'reason' | 'limit' | 'spent' | 'reserved' | 'cost'>;
 
 /** The budget of the client does not allow a call. Nothing was sent. */
 export class BudgetError extends GatewayError {
   static override readonly kind: string = 'BudgetError';
 
-  /** `limit`: the call would pass the limit. `price`: what it will cost cannot be told. */
+  /** `limit`: the call would exceed the limit. `price`: its price is unknown. */
   readonly reason: 'limit' | 'price';
-  /** The limit, in US dollars, as the following. */
+  /** The limit. This and the following amounts are in US dollars. */
   readonly limit: number;
-  /** What was spent by then, as estimated. */
+  /** The amount spent so far, as estimated. */
   readonly spent: number;
-  /** What is reserved for calls that are under way. */
+  /** The amount reserved for calls in progress. */
   readonly reserved: number;
-  /** What the call may cost; `undefined` when that cannot be told before. */
+  /** The possible cost of the call; `undefined` if it is unknown. */
   readonly cost: number | undefined;
 
   constructor(message: string, advice: string, facts: BudgetFacts, cause?: unknown) {

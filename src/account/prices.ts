@@ -1,77 +1,35 @@
-import { isNumber, isObject, textOf } from '../answers/objects.ts';
 import { APIConnectionTimeoutError } from '../errors/api-errors.ts';
 import type { Transport } from '../http/transport.ts';
-import type { JsonObject } from '../types.ts';
 import { hideRaw } from './books.ts';
-import { readOptions, Routes, Shared, unsupported } from './readings.ts';
-import type { AccountOptions, Amount, ModelPrice, Prices } from './types.ts';
+import { readOptions, Routes, Shared, unserved, unsupported } from './readings.ts';
+import type { AccountOptions, Prices } from './types.ts';
 
-const path = '/api/pricing';
 const what = 'its prices';
 
-/** What a million tokens cost at the ratio 1, in US dollars, in every gateway of this family. */
-const dollarsPerRatio = 2;
-
-const isPrice = (value: unknown): value is number => isNumber(value) && value >= 0;
-
-const dollars = (value: number | undefined): Amount | undefined =>
-  value === undefined ? undefined : { value, unit: 'USD' };
-
-/** Returns whether an expression replaces the prices of an entry. */
-export function isTiered({ billing_mode: mode, billing_expr: expression }: JsonObject): boolean {
-  const isExpression = typeof mode === 'string' && /expr|tier/i.test(mode);
-  return isExpression || (typeof expression === 'string' && expression !== '');
-}
-
-function readPrice(raw: JsonObject): ModelPrice[] {
-  const model = textOf(raw['model_name']);
-  const { quota_type: kind, model_price: price, model_ratio: ratio } = raw;
-  const { completion_ratio: output, cache_ratio: cached, enable_groups: groups } = raw;
-  const paidBy: ModelPrice['paidBy'] | undefined =
-    kind === 1 ? 'call' : kind === 0 ? 'token' : undefined;
-  if (model === undefined || paidBy === undefined) return [];
-  const isPlain = !isTiered(raw);
-  const perCall = isPlain && paidBy === 'call' && isPrice(price) ? price : undefined;
-  const isByToken = isPlain && paidBy === 'token';
-  const input = isByToken && isPrice(ratio) ? ratio * dollarsPerRatio : undefined;
-  const times = (factor: unknown): number | undefined =>
-    input === undefined || !isPrice(factor) ? undefined : input * factor;
-  const entry = {
-    model,
-    paidBy,
-    raw,
-    perCall: dollars(perCall),
-    input: dollars(input),
-    output: dollars(times(output)),
-    cachedInput: dollars(times(cached)),
-    groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
-  };
-  return [hideRaw(entry)];
-}
-
-/** Reads the price list. Entries in another form than those of this family are left out. */
+/** Reads the price list. */
 async function readPrices(routes: Routes, signal: AbortSignal): Promise<Omit<Prices, 'asOf'>> {
-  const { data: answer } = await routes.get(path, what, false, signal);
-  const { data, group_ratio: ratios } = answer;
-  if (!Array.isArray(data)) throw unsupported(path, what, 'the answer holds no list');
-  const named = isObject(ratios) ? Object.entries(ratios) : [];
-  const groupRatios: Record<string, number> = {};
-  for (const [group, ratio] of named) if (isNumber(ratio)) groupRatios[group] = ratio;
-  return { models: data.filter(isObject).flatMap(readPrice), groupRatios };
+  const { prices } = routes.rules;
+  if (prices === undefined) throw unserved(routes.caller, 'the price list');
+  const { path, read, isLimited = false } = prices;
+  const { data } = await routes.get(path, what, isLimited, signal);
+  const list = read(data);
+  if (typeof list === 'string') throw unsupported(path, what, list);
+  return { ...list, models: list.models.map(hideRaw) };
 }
 
-/** How long the price list may take to be read, in milliseconds, with all attempts. */
+/** Time limit for reading the price list, in milliseconds, over all attempts. */
 const longestRead = 10_000;
 
 /** @throws `APIConnectionTimeoutError` when it takes longer than `longestRead` */
 async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), longestRead);
+  const routes = new Routes(caller);
   try {
-    return await readPrices(new Routes(caller), controller.signal);
+    return await readPrices(routes, controller.signal);
   } catch (cause) {
     if (!controller.signal.aborted) throw cause;
-    const message = `The price list (GET ${path}) was not read within ${longestRead} ms.`;
+    const message = `The price list (GET ${routes.rules.prices?.path}) was not read within ${longestRead} ms.`;
     const advice = 'It only reads, so it is safe to repeat.';
     throw new APIConnectionTimeoutError(message, { outcome: 'unknown', advice, cause });
   } finally {
@@ -95,10 +53,10 @@ export class PriceList {
   }
 
   static of(caller: Transport): PriceList {
-    const known = PriceList.#lists.get(caller.shared);
+    const known = PriceList.#lists.get(caller.client.shared);
     if (known !== undefined && known.#baseURL === caller.client.findBase()?.root) return known;
     const list = new PriceList(caller);
-    PriceList.#lists.set(caller.shared, list);
+    PriceList.#lists.set(caller.client.shared, list);
     return list;
   }
 
@@ -115,7 +73,7 @@ export class PriceList {
   }
 }
 
-/** How old a price list may be that is used again, in milliseconds. */
+/** Maximum age of a price list that is used again, in milliseconds. */
 const freshFor = 600_000;
 
 /** Reads the price list, or returns one that is fresh. */

@@ -1,4 +1,4 @@
-import { isObject, isText } from '../answers/objects.ts';
+import { isObject, isText, toFields } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../errors/gateway-error.ts';
@@ -10,61 +10,62 @@ import type { Question } from './settle.ts';
 const kinds =
   'must be an error of this package, a video task or its handle, or a request id; charges({ model, from, to }) lists what may fit a call without one.';
 
-/** Returns whether the usage log uses an id: those begin with the time. Proxies in front add ids of their own. */
-function isGatewayId(id: string | undefined): boolean {
-  return /^20\d{12}/.test(id ?? '');
-}
+/** Returns whether the usage log uses an id. */
+export type IsLogged = (requestId: string | undefined) => boolean;
 
 /** Returns the ids of a call's requests that got a response. */
-export function requestIdsOf({ attempts, answer }: CallRecord): readonly string[] {
+export function readRequestIds({ attempts, answer }: CallRecord): readonly string[] {
   return [...attempts, ...(answer ? [answer] : [])].flatMap(({ requestId }) => requestId ?? []);
 }
 
-/** The requests of calls whose error response was read to its end. */
-export function answeredIdsOf(calls: readonly CallRecord[]): readonly string[] {
+/** Returns the request ids of calls whose error response was read to its end. */
+export function readAnsweredIds(calls: readonly CallRecord[]): readonly string[] {
   return answeredIn(calls.flatMap(({ attempts }) => attempts));
 }
 
-/** The attempts whose error response was read to its end, by the ids of their requests. */
+/** Returns the request ids of attempts whose error response was read to its end. */
 function answeredIn(attempts: readonly AttemptEvidence[]): readonly string[] {
   return attempts.flatMap(({ isAnswered, requestId }) => (isAnswered && requestId) || []);
 }
 
 /** Returns whether a request of a call may be in the usage log under an id that the client does not know. */
-export function hasUnnamedRequest({ attempts, answer, end }: CallRecord): boolean {
-  if (answer ? !isGatewayId(answer.requestId) : !end) return true;
-  return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isGatewayId(requestId));
+export function hasUnnamedRequest(
+  { attempts, answer, end }: CallRecord,
+  isLogged: IsLogged,
+): boolean {
+  if (answer ? !isLogged(answer.requestId) : !end) return true;
+  return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isLogged(requestId));
 }
 
-/** The requests that an error names. */
-function readError(error: GatewayError, { records }: Calls): Question {
+/** Reads the requests that an error names. */
+function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged): Question {
   const { evidence, callId } = error;
   const own = APIError.isInstance(error) ? error.requestID : undefined;
   // An attempt that did not get through to the gateway was not charged.
   const sent = evidence.attempts.filter(({ phase }) => phase !== 'connect' && phase !== 'local');
   const ids = [own, ...sent.map(({ requestId }) => requestId)].filter(isText);
-  // Of the errors that tell of a task each has its handle.
+  // Errors about a task have its handle.
   const ofTask = ofRef(Reflect.get(error, 'ref'));
   const calls = records.filter(({ end }) => callId !== undefined && end?.callId === callId);
   return {
     requestIds: [...new Set([...ids, ...ofTask.requestIds])],
     taskIds: ofTask.taskIds,
     answeredIds: answeredIn(sent),
-    isWhole: sent.every(({ requestId }) => isGatewayId(requestId)),
+    isWhole: sent.every(({ requestId }) => isLogged(requestId)),
     makesTask: VideoSubmitUnknownError.isInstance(error) || calls.some(isSubmission),
-    endedAt: lastEndOf(calls),
+    endedAt: findLastEnd(calls),
   };
 }
 
 /** Returns whether a call submits a video, whose charge may follow when it is done. */
 const isSubmission = ({ operation }: CallRecord): boolean => priceKind(operation) === 'video';
 
-/** When the last of some calls ended; 0 when this client remembers none. */
-export const lastEndOf = (calls: readonly CallRecord[]): number =>
+/** Returns the time when the last of the calls ended; 0 if this client remembers none. */
+export const findLastEnd = (calls: readonly CallRecord[]): number =>
   Math.max(0, ...calls.map(({ end }) => end?.at ?? 0));
 
 function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
-  const { id, requestId } = isObject(ref) ? ref : {};
+  const { id, requestId } = toFields(ref);
   return { taskIds: [id].filter(isText), requestIds: [requestId].filter(isText) };
 }
 
@@ -74,17 +75,22 @@ function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
  * @returns a text when the answer is known without the usage log
  * @throws `InvalidInputError` when it cannot be settled
  */
-export function readQuestion(given: unknown, baseURL: string, calls: Calls): Question | string {
+export function readQuestion(
+  given: unknown,
+  baseURL: string,
+  calls: Calls,
+  isLogged: IsLogged,
+): Question | string {
   if (GatewayError.isInstance(given)) {
     if (given.outcome === 'not_sent') {
       return 'It was never sent (outcome "not_sent"), so the usage log has no entry of it.';
     }
-    return readError(given, calls);
+    return readError(given, calls, isLogged);
   }
   // These hold no evidence, but this client may have made the request.
-  const shared = { answeredIds: answeredIdsOf(calls.records), isWhole: true, endedAt: 0 };
+  const shared = { answeredIds: readAnsweredIds(calls.records), isWhole: true, endedAt: 0 };
   if (isText(given)) {
-    const own = calls.records.filter((call) => requestIdsOf(call).includes(given));
+    const own = calls.records.filter((call) => readRequestIds(call).includes(given));
     const makesTask = own.some(isSubmission);
     return { requestIds: [given], taskIds: [given], ...shared, makesTask };
   }

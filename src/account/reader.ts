@@ -3,20 +3,22 @@ import type { AttemptEvidence } from '../errors/gateway-error.ts';
 import type { Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import { readBalance } from './balance.ts';
+import type { AccountRules } from '../gateways/profile.ts';
 import { BookReader, type Books } from './books.ts';
 import { findCalls } from './calls.ts';
 import {
-  answeredIdsOf,
+  readAnsweredIds,
   hasUnnamedRequest,
-  lastEndOf,
+  type IsLogged,
+  findLastEnd,
   readQuestion,
-  requestIdsOf,
+  readRequestIds,
 } from './questions.ts';
 import { type Reading, readOptions, Routes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
-/** How old a reading may be that is used again, in milliseconds. */
+/** Maximum age of a reading that is used again, in milliseconds. */
 const freshFor = 5_000;
 
 /** Another key, or another gateway, has other books. */
@@ -28,11 +30,18 @@ export class AccountReader {
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
 
   readonly #caller: Transport;
+  readonly #log: BookReader;
+  readonly #rules: AccountRules;
+  readonly #isLogged: IsLogged;
 
   private constructor(caller: Transport) {
     this.#caller = caller.snapshot();
     const routes = new Routes(this.#caller);
     const log = new BookReader(routes);
+    this.#log = log;
+    this.#rules = routes.rules;
+    const { isLogged = () => true } = routes.rules;
+    this.#isLogged = (id) => id !== undefined && isLogged(id);
     this.#books = new Shared(() => log.read());
     this.#balance = new Shared(() => readBalance(routes));
   }
@@ -48,7 +57,11 @@ export class AccountReader {
     // The gateway's times are whole seconds.
     const first = Math.floor(Number(from ?? since ?? -Infinity) / 1_000) * 1_000;
     const last = Number(to ?? Infinity);
-    const { value, asOf } = await read(this.#books, options, freshFor);
+    const ids = requestId === undefined ? [] : [requestId];
+    const { charge, charges } = this.#rules;
+    const needsId = charge !== undefined && charges === undefined && requestId === undefined;
+    check(!needsId, 'requestId', 'is missing; this gateway finds charges by their request alone.');
+    const { value, asOf } = await this.#readLog(ids, options);
     const data = value.lines.filter(
       (line) =>
         (requestId ?? line.requestId) === line.requestId &&
@@ -58,7 +71,7 @@ export class AccountReader {
         line.at >= first &&
         line.at <= last,
     );
-    return { data, asOf, reachesBackTo: value.lines.at(-1)?.at };
+    return { data, asOf, oldestAt: value.lines.at(-1)?.at };
   }
 
   async balance(options: AccountOptions): Promise<Balance> {
@@ -67,7 +80,12 @@ export class AccountReader {
   }
 
   async settle(given: unknown, options: AccountOptions): Promise<Settlement> {
-    const question = readQuestion(given, this.#caller.baseURL, findCalls(this.#caller));
+    const question = readQuestion(
+      given,
+      this.#caller.baseURL,
+      findCalls(this.#caller),
+      this.#isLogged,
+    );
     if (typeof question !== 'string') return this.#settle(question, options);
     return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), why: question };
   }
@@ -81,25 +99,39 @@ export class AccountReader {
     const { records } = findCalls(this.#caller);
     const own = records.filter(({ end }) => end?.callId === callId);
     // Requests of this process: the ledger may be one that does not keep them.
-    const [only, ...others] = own.length === 1 ? new Set(own.flatMap(requestIdsOf)) : [];
+    const [only, ...others] = own.length === 1 ? new Set(own.flatMap(readRequestIds)) : [];
     const named = requestId ?? (others.length === 0 ? only : undefined);
     const question: Question = {
       requestIds: named === undefined ? [] : [named],
       taskIds: [],
       answeredIds: [
-        ...answeredIdsOf(own),
+        ...readAnsweredIds(own),
         ...(isAnswered === true && requestId !== undefined ? [requestId] : []),
       ],
-      isWhole: named !== undefined && !own.some(hasUnnamedRequest),
+      isWhole: named !== undefined && !own.some((call) => hasUnnamedRequest(call, this.#isLogged)),
       makesTask: true,
-      endedAt: lastEndOf(own),
+      endedAt: findLastEnd(own),
     };
     return this.#settle(question, { signal });
   }
 
   async #settle(question: Question, options: AccountOptions): Promise<Settlement> {
-    const { value, asOf } = await read(this.#books, options, freshFor, question.endedAt);
+    const { requestIds, endedAt } = question;
+    const { value, asOf } = await this.#readLog(requestIds, options, endedAt);
     return settleBy(question, value, asOf);
+  }
+
+  /** Reads the entries of some requests where the gateway finds them by id, or else its newest entries. */
+  async #readLog(
+    requestIds: readonly string[],
+    options: AccountOptions,
+    notBefore?: number,
+  ): Promise<Reading<Books>> {
+    const { charge, charges } = this.#rules;
+    const canFind = charge !== undefined && (requestIds.length > 0 || charges === undefined);
+    if (!canFind) return read(this.#books, options, freshFor, notBefore);
+    const { signal } = readOptions(options, freshFor);
+    return new Shared(() => this.#log.find(requestIds)).get(0, signal);
   }
 }
 

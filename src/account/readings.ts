@@ -4,17 +4,20 @@ import {
   APIUserAbortError,
   RateLimitError,
   UnexpectedResponseError,
+  UnsupportedByGatewayError,
 } from '../errors/api-errors.ts';
+import { newApiAccount } from '../gateways/new-api.ts';
+import type { AccountRules } from '../gateways/profile.ts';
 import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../http/promise.ts';
 import { valueAnswer } from '../http/response.ts';
 import type { CallSpec } from '../http/request.ts';
-import { retryAfterFrom } from '../http/retry.ts';
+import { readRetryAfter } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { checkDuration, checkOptions, checkSignal } from '../check.ts';
 import type { JsonObject } from '../types.ts';
-import { BooksLimitError, UnsupportedByGatewayError } from './errors.ts';
+import { UsageLogLimitError } from './errors.ts';
 import type { AccountOptions } from './types.ts';
 
 /** Checks the options of a reading. Times are in milliseconds since 1970. */
@@ -32,7 +35,7 @@ export function readOptions(
 /** Gateways of this family count reads of books and usage for so long, in milliseconds. */
 const limitWindow = 20 * 60_000;
 
-/** What was read, and when. */
+/** A reading and its time. */
 export interface Reading<T> {
   readonly value: T;
   /** When the reading began, in milliseconds since 1970. */
@@ -96,14 +99,28 @@ export class Shared<T> {
 /** The latest time that a `Date` can hold. */
 const latestTime = 8.64e15;
 
-/** Reads the routes of the gateway that tell of an account. */
+/** Returns what the account of a gateway can read. Where nothing is known about it, new-api's routes are tried. */
+const rulesFor = ({ gateway }: Transport): AccountRules =>
+  gateway === undefined ? newApiAccount : (gateway.profile.account ?? {});
+
+/** Returns the error for what the profile of a gateway has no route for. */
+export function unserved({ gateway }: Transport, noun: string): UnsupportedByGatewayError {
+  const message = `This gateway (${gateway?.profile.name}) has no route for ${noun}.`;
+  const advice = 'Nothing was sent. If the gateway is of another kind, set the option gateway.';
+  return new UnsupportedByGatewayError(message, { outcome: 'not_sent', advice });
+}
+
+/** Reads the account routes of the gateway. */
 export class Routes {
-  readonly #caller: Transport;
+  readonly caller: Transport;
+  /** The routes that the gateway has. */
+  readonly rules: AccountRules;
   /** When this client was answered on a route whose reads are counted. */
   #reads: readonly number[] = [];
 
   constructor(caller: Transport) {
-    this.#caller = caller;
+    this.caller = caller;
+    this.rules = rulesFor(caller);
   }
 
   /**
@@ -125,16 +142,16 @@ export class Routes {
       const answer = await this.#request(path, { maxRetries: 0, signal }).catch(
         (error: unknown) => {
           const { status = 0 } = APIError.isInstance(error) ? error : {};
-          if ((status >= 400 && status < 500) || isMissing(error)) throw error;
+          if ((status >= 400 && status < 500) || this.#isMissing(error)) throw error;
           return this.#request(path, { signal });
         },
       );
       if (isCounted) this.#reads = [...this.#recent(), begun];
-      const { data } = answer;
-      if (!isObject(data)) throw unsupported(path, what, 'the answer is no JSON object');
+      const data: unknown = Array.isArray(answer.data) ? { list: answer.data } : answer.data;
+      if (!isObject(data)) throw unsupported(path, what, 'the answer is not a JSON object');
       return { ...answer, data };
     } catch (error) {
-      if (isMissing(error)) {
+      if (this.#isMissing(error)) {
         const said = error.status === 200 ? 'a page was answered' : `status ${error.status}`;
         throw unsupported(path, what, said, error);
       }
@@ -143,11 +160,11 @@ export class Routes {
   }
 
   /**
-   * Whether a counted route responds to a request without a key as it does to ours; `undefined` when that
-   * cannot be found out.
+   * Returns whether a rate-limited route gives the same response without a key; `undefined` if that is
+   * unknown.
    */
   async ignoresKey(path: string): Promise<boolean | undefined> {
-    if (this.#caller.client.credential.reveal() === null) return false;
+    if (this.caller.client.credential.reveal() === null) return false;
     const options = { maxRetries: 0, headers: { authorization: null } };
     try {
       this.#reads = [...this.#recent(), Date.now()];
@@ -156,6 +173,14 @@ export class Routes {
     } catch (error) {
       return APIError.isInstance(error) && /^40[13]$/.test(`${error.status}`) ? false : undefined;
     }
+  }
+
+  /** Returns whether an error means that the gateway does not have the route, or not for this key. */
+  #isMissing(error: unknown): error is APIError {
+    if (!APIError.isInstance(error)) return false;
+    const isPage = UnexpectedResponseError.isInstance(error) && /^\s*</.test(error.body ?? '');
+    const isAbsent = isPage || [404, 405, 501].includes(error.status ?? 0);
+    return isAbsent || this.rules.isUnserved?.(error) === true;
   }
 
   #request(path: string, options: RequestOptions) {
@@ -170,25 +195,25 @@ export class Routes {
       accept: 'application/json',
       options,
     };
-    return this.#caller.raw(() => spec, valueAnswer).withResponse();
+    return this.caller.raw(() => spec, valueAnswer).withResponse();
   }
 
   #recent(): readonly number[] {
     return this.#reads.filter((at) => Date.now() - at < limitWindow);
   }
 
-  #limited(error: RateLimitError): BooksLimitError {
+  #limited(error: RateLimitError): UsageLogLimitError {
     const now = Date.now();
     // The oldest read that counts goes first; whose it is, is only known of our own.
     const [oldest = now] = this.#recent();
-    const pause = error.headers && retryAfterFrom(error.headers, error.status);
+    const pause = error.headers && readRetryAfter(error.headers, error.status);
     const isTime = pause !== undefined && now + pause <= latestTime;
     const retryAt = isTime ? now + pause : oldest + limitWindow;
     const at = new Date(retryAt).toISOString();
     const message =
       'The gateway does not let its usage log be read at this moment: most allow 20 reads in 20 minutes from one address.';
     const { status, headers, requestID, callId, evidence } = error;
-    return new BooksLimitError(message, {
+    return new UsageLogLimitError(message, {
       outcome: 'rejected',
       advice: `Try again at ${at} (retryAt), at the latest.`,
       retryAt,
@@ -200,13 +225,6 @@ export class Routes {
       cause: error,
     });
   }
-}
-
-/** Whether an error says that a gateway does not have the route. */
-function isMissing(error: unknown): error is APIError {
-  if (!APIError.isInstance(error)) return false;
-  const isPage = UnexpectedResponseError.isInstance(error) && /^\s*</.test(error.body ?? '');
-  return isPage || [404, 405, 501].includes(error.status ?? 0);
 }
 
 /** The gateway does not tell something, or not so that it is understood. */

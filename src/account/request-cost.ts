@@ -1,6 +1,6 @@
-import { isObject, parseJSON } from '../answers/objects.ts';
+import { numberFrom, parseJSON, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import { numberFrom, type PriceKind, type UsageSum } from './cost.ts';
+import { type PriceKind, type UsageSum } from './cost.ts';
 
 /** Objects within the parameters that hold parameters of the vendor. */
 const nested = ['metadata', 'parameters', 'extra_fields', 'generationConfig', 'generation_config'];
@@ -10,7 +10,7 @@ function flatten(params: JsonObject): JsonObject {
   const inner = nested.map((name) => {
     const value = params[name];
     const object = typeof value === 'string' ? parseJSON(value) : value;
-    return isObject(object) ? object : {};
+    return toFields(object);
   });
   const flat: JsonObject = {};
   for (const object of [...inner.toReversed(), params]) {
@@ -35,7 +35,7 @@ export function requestedSeconds(params: JsonObject): number | undefined {
 const priced =
   /^(size|resolution|quality|style|mode|width|height|aspect_?ratio|ratio|fps|frames?|num_?frames|n|sample_?count|audio|sound|generate_?audio|with_?audio|service_?tier|reasoning_?effort|modalities|response_?modalities|web_?search_?options)$/i;
 
-/** References, of which only the presence may change the price. */
+/** References: only their presence can change the price. */
 const references = /^(image|images|input_reference|reference_images|mask|video|last_frame)$/i;
 
 /**
@@ -98,7 +98,7 @@ export interface ExpectedUsage {
   readonly input: UsageSum;
   /** The same, with an answer. */
   readonly total: UsageSum;
-  /** How many answers are requested. */
+  /** The number of requested answers. */
   readonly answers: number;
 }
 
@@ -112,19 +112,19 @@ export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage 
     const { input: text, instructions, speed } = params;
     // Gateways of this family count the characters.
     const characters = typeof text === 'string' ? Array.from(text).length : 0;
-    const input = { prompt_tokens: Math.max(1, characters + estimateTokens(instructions)) };
+    const input = { inputTokens: Math.max(1, characters + estimateTokens(instructions)) };
     const pace = numberFrom(speed) ?? 1;
     const sound = (characters * soundPerCharacter) / (pace > 0 ? pace : 1);
-    const details = { 'completion_tokens_details.audio_tokens': sound };
-    return { input, total: { ...input, completion_tokens: sound, ...details }, answers: 1 };
+    const total = { ...input, outputTokens: sound, audioOutputTokens: sound };
+    return { input, total, answers: 1 };
   }
   if (kind !== 'text' && kind !== 'embedding') return undefined;
   const { model: _, input: text, ...rest } = params;
   const parts = kind === 'embedding' ? [text] : [text, ...Object.values(rest)];
-  const input = { prompt_tokens: Math.max(1, Math.ceil(estimateTokens(parts))) };
+  const input = { inputTokens: Math.max(1, Math.ceil(estimateTokens(parts))) };
   if (kind === 'embedding') return { input, total: input, answers: 1 };
   const count = numberFrom(params['n'] ?? flatten(params)['candidateCount']) ?? 1;
   const answers = Math.max(1, Math.ceil(count));
   const answer = Math.max(1, Math.min(assumedTokens, longestAnswer(params)));
-  return { input, total: { ...input, completion_tokens: answer * answers }, answers };
+  return { input, total: { ...input, outputTokens: answer * answers }, answers };
 }

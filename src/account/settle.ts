@@ -1,15 +1,16 @@
-import type { BookLine, Books } from './books.ts';
+import type { UsageLogEntry } from '../gateways/profile.ts';
+import type { Books } from './books.ts';
 import type { Amount, Settlement } from './types.ts';
 
-/** The ids by which entries of the usage log may name what is to be settled. */
+/** The ids that entries of the usage log may contain for the call to settle. */
 export interface Question {
   readonly requestIds: readonly string[];
   readonly taskIds: readonly string[];
   /** The requests whose error response was read to its end: the gateway has given up on them. */
   readonly answeredIds: readonly string[];
-  /** Whether every request that was sent has an id. */
+  /** `true` if every request that was sent has an id. */
   readonly isWhole: boolean;
-  /** Whether it is a video submission: one that is accepted for 0 may be charged when it is done. */
+  /** `true` for a video submission: one that is accepted for 0 may be charged when it completes. */
   readonly makesTask?: boolean;
   /** When the call ended, or 0: a reading that began before proves nothing. */
   readonly endedAt: number;
@@ -21,9 +22,13 @@ type Finding = Pick<Settlement, 'verdict' | 'amount' | 'why'>;
 /** Entries of one request are written one after the other, within seconds. In milliseconds. */
 const writingTime = 5_000;
 
-const quota = (value: number): Amount => ({ value, unit: 'quota' });
+/** Returns an amount in the unit of the usage log. */
+const amountIn = ([entry]: readonly UsageLogEntry[], value: number): Amount => ({
+  value,
+  unit: entry?.amount.unit ?? 'quota',
+});
 
-const sum = (entries: readonly BookLine[]): number =>
+const sum = (entries: readonly UsageLogEntry[]): number =>
   entries.reduce((total, { amount }) => total + amount.value, 0);
 
 const unknowable = (why: string): Finding => ({ verdict: 'unknowable', why });
@@ -60,7 +65,7 @@ export function settleBy(question: Question, log: Books, asOf: number): Settleme
 }
 
 /** Finds the entries that name a request or a task, and those that name what these name. Newest first. */
-function findEntries({ requestIds, taskIds }: Question, lines: readonly BookLine[]) {
+function findEntries({ requestIds, taskIds }: Question, lines: readonly UsageLogEntry[]) {
   const requests = new Set(requestIds);
   const tasks = new Set(taskIds);
   for (let known = -1; known !== requests.size + tasks.size;) {
@@ -82,15 +87,15 @@ function onlyOne(ids: readonly string[]): string | undefined {
   return new Set(ids).size === 1 ? ids[0] : undefined;
 }
 
-/** The entries that name what is to be settled. */
+/** The entries about the call to settle. */
 interface Evidence {
   readonly question: Question;
-  readonly found: readonly BookLine[];
+  readonly found: readonly UsageLogEntry[];
   readonly isTaskKnown: boolean;
-  /** Whether more entries are not to be expected. */
+  /** `true` if no more entries are expected. */
   readonly isOld: boolean;
   /** All entries of the log. */
-  readonly lines: readonly BookLine[];
+  readonly lines: readonly UsageLogEntry[];
 }
 
 function conclude(evidence: Evidence): Finding {
@@ -116,20 +121,20 @@ function conclude(evidence: Evidence): Finding {
       );
     }
     const why = 'An entry of the usage log that names it is a charge.';
-    return { verdict: 'charged', amount: quota(kept), why };
+    return { verdict: 'charged', amount: amountIn(found, kept), why };
   }
   if (refunds.length > 0) return refunded(evidence, sum(refunds));
   if (question.makesTask === true || charges.some(({ isTask }) => isTask)) {
     return unknowable(
-      'The usage log has it with the amount 0, so the video was accepted; it may be charged when it is done.',
+      'The usage log has an entry with the amount 0 for this request, so the video was accepted. It may be charged when it is done.',
     );
   }
   const why = 'The entries of the usage log that name it have the amount 0.';
   return notCharged(evidence, why);
 }
 
-/** Whether an entry cannot be understood: forks have types of their own, and a failure costs nothing. */
-function isStrange({ type, amount }: BookLine): boolean {
+/** Returns whether an entry cannot be interpreted: forks have their own types, and failures are free. */
+function isStrange({ type, amount }: UsageLogEntry): boolean {
   return type === 'error' ? amount.value > 0 : type !== 'consume' && type !== 'refund';
 }
 
@@ -143,7 +148,7 @@ function settleFailure(evidence: Evidence): Finding {
   const { finalQuota = 0, amount } = last;
   if (finalQuota === 0) return refunded(evidence, amount.value);
   const why = 'An entry of the usage log that names the task has its final price.';
-  return { verdict: 'charged', amount: quota(finalQuota), why };
+  return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), why };
 }
 
 /** A refund, unless another request of the same call may have been charged. */
@@ -154,7 +159,7 @@ function refunded({ question, found }: Evidence, value: number): Finding {
     return unknowable(partly);
   }
   const why = 'An entry of the usage log that names it is a refund of all that was charged.';
-  return { verdict: 'refunded', amount: quota(value), why };
+  return { verdict: 'refunded', amount: amountIn(found, value), why };
 }
 
 /**
@@ -169,20 +174,20 @@ function notCharged({ question, found, isOld }: Evidence, why: string): Finding 
     const entries = found.filter(({ requestId }) => requestId === id);
     return answeredIds.includes(id) || (isOld && entries.some(({ type }) => type === 'consume'));
   };
-  if (requestIds.every(isOver)) return { verdict: 'not_charged', amount: quota(0), why };
+  if (requestIds.every(isOver)) return { verdict: 'not_charged', amount: amountIn(found, 0), why };
   return unknowable(
     'The usage log has no charge of it yet, but no whole error response was read either, so the gateway may have gone on with another channel. Ask again later.',
   );
 }
 
-function isNamed(id: string, found: readonly BookLine[]): boolean {
+function isNamed(id: string, found: readonly UsageLogEntry[]): boolean {
   return found.some(({ requestId }) => requestId === id);
 }
 
-/** Whether the entries cover every request, and a video that was charged can not be refunded any more. */
+/** Returns whether the entries cover every request, and a charged video can no longer be refunded. */
 function isConclusive(
   { requestIds, isWhole }: Question,
-  found: readonly BookLine[],
+  found: readonly UsageLogEntry[],
   { verdict }: Finding,
 ): boolean {
   if (verdict === 'unknowable' || !isWhole) return false;
@@ -192,10 +197,10 @@ function isConclusive(
   return verdict !== 'charged' || !isRunning;
 }
 
-/** Whether call and entries are so old that more entries are not to be expected. */
+/** Returns whether call and entries are so old that no more entries are expected. */
 function isSettled(
   { endedAt }: Question,
-  found: readonly BookLine[],
+  found: readonly UsageLogEntry[],
   { clockAhead }: Books,
   asOf: number,
 ): boolean {
@@ -207,8 +212,8 @@ function isSettled(
   return ages.length > 0 && ages.every((age) => age >= writingTime);
 }
 
-/** Whether a refund of a task whose id is not known may be in the log. */
-function mayBeRefunded(charge: BookLine, lines: readonly BookLine[]): boolean {
+/** Returns whether the log may contain a refund of a task whose id is unknown. */
+function mayBeRefunded(charge: UsageLogEntry, lines: readonly UsageLogEntry[]): boolean {
   return lines.some(({ type, model, at }) => {
     const isLater = at >= charge.at;
     return type === 'refund' && isLater && (model ?? charge.model) === charge.model;

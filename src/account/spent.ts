@@ -1,17 +1,21 @@
+import { dollars } from '../answers/cost.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
-import { type CallSubscriber, type LogicalCall, usageFrom } from '../http/call.ts';
-import { outcomeOf } from '../http/retry.ts';
+import { findId, isObject, readId } from '../answers/objects.ts';
+import { usageOf } from '../answers/usage.ts';
+import { type CallSubscriber, costFrom, type LogicalCall, usageFrom } from '../http/call.ts';
+import { getOutcome } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
 import { BudgetState } from './budget.ts';
 import { type Calls, type CallRecord, createRecord, findCalls, findRecord } from './calls.ts';
 import {
   addUsage,
-  costOf,
+  computeCost,
   assumedUnits,
-  modelOf,
-  tokensIn,
-  unitsOf,
+  hasCounts,
+  findModel,
+  priceKind,
+  readUnits,
   type UsageSum,
 } from './cost.ts';
 import { PriceList, readPriceList } from './prices.ts';
@@ -19,94 +23,139 @@ import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts'
 
 const unread = 'the price list was not read yet; call account.prices() once';
 
-const nothing: CostEstimate = { amount: { value: 0, unit: 'USD' } };
+const nothing: CostEstimate = { amount: dollars(0) };
 
 /** All calls of one operation to one model. */
 class Sum {
   readonly operation: string;
   readonly model: string | undefined;
   #calls = 0;
-  #units = 0;
-  /** How many answers had no usage. */
-  #silent = 0;
-  /** How many answers had no ratios that can be read, although the price depends on them. */
-  #unread = 0;
   #unknown = 0;
-  #unknownUnits = 0;
+  readonly #tokens: UsageSum = {};
+  /** The calls whose answers report their cost, and that cost in US dollars. */
+  #reported = 0;
+  #reportedCost = 0;
+  // The others, which have a price by the list:
+  #listed = 0;
+  #units = 0;
   readonly #usage: UsageSum = {};
+  /** The number of them without usage. */
+  #silent = 0;
+  /** The number of them without readable ratios, although the price depends on these. */
+  #unread = 0;
+  #listedUnknown = 0;
+  #unknownUnits = 0;
 
   constructor(operation: string, model: string | undefined) {
     this.operation = operation;
     this.model = model;
   }
 
-  add(call: CallRecord): void {
-    const { outcome, usage = {} } = call.end ?? {};
-    addUsage(usage, this.#usage);
-    const units = unitsOf(call);
+  /** @param sign - -1 takes the call out of the sum. */
+  add(call: CallRecord, sign: 1 | -1 = 1): void {
+    const { outcome, usage, cost } = call.end ?? {};
+    const counts = usageOf(usage);
+    addUsage(this.#tokens, counts, sign);
+    if (outcome === undefined) this.#calls += sign;
+    else this.#unknown += sign;
+    if (cost !== undefined) {
+      this.#reported += sign;
+      this.#reportedCost += sign * cost;
+      return;
+    }
+    addUsage(this.#usage, counts, sign);
+    const units = readUnits(call);
     if (outcome === undefined) {
-      this.#calls += 1;
-      this.#units += units ?? 0;
-      // Gateways fill usage with zeros where they do not know.
-      const isTold = Object.values(usage).some(Boolean);
-      if (units === undefined) this.#unread += 1;
-      else if (!isTold) this.#silent += 1;
+      this.#listed += sign;
+      this.#units += sign * (units ?? 0);
+      if (units === undefined) this.#unread += sign;
+      else if (!hasCounts(counts)) this.#silent += sign;
     } else {
-      this.#unknown += 1;
-      this.#unknownUnits += units ?? assumedUnits(call);
+      this.#listedUnknown += sign;
+      this.#unknownUnits += sign * (units ?? assumedUnits(call));
     }
   }
 
-  /** What it costs, and how many of its calls are not in that. */
+  /** Returns the cost, and the number of calls that it leaves out. */
   price(
     prices: Prices | undefined,
     group: string | undefined,
   ): { readonly line: SpentLine; readonly unpriced: number } {
     const { operation, model } = this;
-    const costs = (work: Partial<Parameters<typeof costOf>[1]>): CostEstimate =>
-      prices === undefined ? { why: unread } : costOf(prices, { model, ...work }, group);
-    const { output, audioOutput, ...before } = tokensIn(this.#usage);
-    const input = Object.values(before).reduce((sum, count) => sum + count, 0);
-    const tokens = { input, output: output + audioOutput };
-    const isUsed = this.#calls > 0 || tokens.input + tokens.output > 0;
-    const estimate = isUsed ? costs({ units: this.#units, usage: this.#usage }) : nothing;
-    const possible = this.#unknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
-    const isByToken = prices?.models.find((one) => one.model === model)?.paidBy === 'token';
+    const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
+      prices === undefined ? { why: unread } : computeCost(prices, { model, ...work }, group);
+    const isListed = this.#listed > 0 || hasCounts(this.#usage);
+    const listed = isListed ? costs({ units: this.#units, usage: this.#usage }) : nothing;
+    const possible = this.#listedUnknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
+    const isByToken = prices?.models.find((one) => one.model === model)?.billedPer === 'token';
     const silent = this.#unread + (isByToken ? this.#silent : 0);
-    const [calls, unknown] = [this.#calls, this.#unknown];
+    const estimate =
+      this.#reported === 0
+        ? listed
+        : { amount: dollars(this.#reportedCost + (listed.amount?.value ?? 0)) };
+    const { inputTokens: input = 0, outputTokens: output = 0 } = this.#tokens;
+    const line: SpentLine = {
+      operation,
+      model,
+      calls: this.#calls,
+      unknown: this.#unknown,
+      reported: this.#reported,
+      tokens: { input, output },
+      estimate,
+      possible,
+    };
     return {
-      line: { operation, model, calls, unknown, tokens, estimate, possible },
+      line,
       unpriced:
-        (estimate.amount === undefined ? calls : silent) +
-        (possible.amount === undefined ? unknown : 0),
+        (listed.amount === undefined ? this.#listed : silent) +
+        (possible.amount === undefined ? this.#listedUnknown : 0),
     };
   }
 }
 
-/** What the calls of a client have come to, by operation and model. */
+/** Sums over the calls of a client, by operation and model. */
 type Sums = Map<string, Sum>;
 
 const known = new WeakMap<Calls, Sums>();
 
+/** Returns the operation and the model that a call is counted under. */
+function toPlace(call: CallRecord) {
+  // Undocumented routes are counted by method: their paths may contain ids, of any number.
+  const [operation = ''] = call.operation.split(' ', 1);
+  const model = findModel(call);
+  return { operation, model, key: `${operation} ${model}` };
+}
+
+function isCounted({ end, sentAt }: CallRecord): boolean {
+  return Boolean(sentAt && end && end.outcome !== 'not_sent' && end.outcome !== 'rejected');
+}
+
 /** Returns the sums of all calls that have ended. From now on each call is added when it ends. */
-function sumsOf(calls: Calls): Sums {
+function findSums(calls: Calls): Sums {
   const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
   if (calls.onEnd) return sums;
   known.set(calls, sums);
   calls.onEnd = (call) => {
     BudgetState.end(call);
-    const { end, sentAt } = call;
-    if (!end || !sentAt || end.outcome === 'not_sent' || end.outcome === 'rejected') return;
-    // A route that is not documented counts by its method: it may hold ids, and there would be no end.
-    const [operation = ''] = call.operation.split(' ', 1);
-    const model = modelOf(call);
-    const key = `${operation} ${model}`;
+    if (!isCounted(call)) return;
+    const { operation, model, key } = toPlace(call);
     const sum = sums.get(key) ?? new Sum(operation, model);
     sums.set(key, sum);
     sum.add(call);
   };
   calls.records.forEach(calls.onEnd);
   return sums;
+}
+
+/** Counts the cost that a poll of a task reports, in place of what was counted for its submission. */
+function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): void {
+  const call = calls.records.findLast(({ end }) => end?.taskId && taskIds.includes(end.taskId));
+  if (call?.end === undefined || call.end.cost === cost || !isCounted(call)) return;
+  const sum = known.get(calls)?.get(toPlace(call).key);
+  sum?.add(call, -1);
+  call.end = { ...call.end, cost };
+  sum?.add(call);
+  BudgetState.revise(call, cost);
 }
 
 /** So many are remembered that the older half can be forgotten. */
@@ -118,26 +167,52 @@ const keptCalls = 1_500;
 /** Remembers a call that is sent, and forgets the oldest once they are in the sums. */
 function remember(record: CallRecord, calls: Calls): void {
   if (calls.records.push(record) % mostCalls > 0) return;
-  sumsOf(calls);
+  findSums(calls);
   calls.records = calls.records.slice(-keptCalls);
 }
 
+/** Operations whose results may be tasks. The answer to a poll may report what the task cost. */
+const hasTasks = ({ spec }: LogicalCall): boolean =>
+  /^(video|image)$/.test(priceKind(spec.operation));
+
+/** Records the cost that the answer to a poll reports. */
+const recordPoll: CallSubscriber = (call) => {
+  if (!hasTasks(call)) return undefined;
+  let headers: Headers | undefined;
+  return {
+    answered({ response }) {
+      ({ headers } = response);
+    },
+    ended(ending) {
+      const cost = costFrom(call, ending, headers);
+      if (cost === undefined) return;
+      const { task_id: taskId, video_id: videoId } = call.params;
+      const { answer } = ending;
+      const ids = [taskId, videoId, isObject(answer) ? findId(answer) : undefined];
+      reviseCost(findCalls(call.caller), ids.map(readId), cost);
+    },
+  };
+};
+
 /** Records a call that may be charged. */
-export const recordCall: CallSubscriber = (call) => {
-  if (call.spec.charge === 'free') return undefined;
+export const recordCall: CallSubscriber = (call, isStream) => {
+  if (call.spec.charge === 'free') return recordPoll(call, isStream);
   const record = createRecord(call);
+  let headers: Headers | undefined;
   return {
     sent() {
       record.answer = undefined;
+      headers = undefined;
       if (record.sentAt) return;
       record.sentAt = Date.now();
       remember(record, findCalls(call.caller));
     },
     answered({ requestId, response }) {
-      record.answer = { requestId, ratios: response.headers.get('x-new-api-other-ratios') };
+      ({ headers } = response);
+      record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
     },
     failed(failed) {
-      if (outcomeOf(failed) !== 'unknown' || failed.kind === 'server_error') return;
+      if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
       record.lost = (record.lost ?? 0) + 1;
     },
     ended(ending) {
@@ -151,7 +226,9 @@ export const recordCall: CallSubscriber = (call) => {
         outcome: error ? outcome : undefined,
         // A copy, because callers may change their answers.
         usage: usage && { ...usage },
+        cost: costFrom(call, ending, headers),
         model,
+        taskId: isObject(answer) && hasTasks(call) ? findId(answer) : undefined,
       };
       findCalls(call.caller).onEnd?.(record);
     },
@@ -164,11 +241,11 @@ export function keepWithinBudget(
   transport: Transport,
 ): Promise<void> | undefined {
   const { client, scope, settings } = call;
-  const { budget } = client.given();
+  const { budget } = client.original();
   const record = findRecord(call);
   if (!budget || record === undefined) return undefined;
   // The sums notify the budget of the end of calls.
-  sumsOf(findCalls(transport));
+  findSums(findCalls(transport));
   const readPrices = async (): Promise<Prices> => {
     // Reading prices is limited by the call's `timeout`, as each of its attempts is.
     scope.startAttempt(settings.timeout);
@@ -185,23 +262,21 @@ export function keepWithinBudget(
   return BudgetState.of(budget).reserve(call, record, readPrices);
 }
 
-const sumOf = (costs: readonly CostEstimate[]): Amount => ({
-  value: costs.reduce((sum, { amount }) => sum + (amount?.value ?? 0), 0),
-  unit: 'USD',
-});
+const addUp = (costs: readonly CostEstimate[]): Amount =>
+  dollars(costs.reduce((sum, { amount }) => sum + (amount?.value ?? 0), 0));
 
-/** Returns what the calls of a client have come to, by the prices that were read last. */
+/** Sums up the cost of a client's calls, by the prices that were read last. */
 export function sumUp(transport: Transport, ownGroup: string | undefined): Spent {
-  const { budget } = transport.client.given();
+  const { budget } = transport.client.original();
   const group = ownGroup ?? budget?.group;
   const { known: prices } = PriceList.of(transport);
-  const all = [...sumsOf(findCalls(transport)).values()].map((sum) => sum.price(prices, group));
+  const all = [...findSums(findCalls(transport)).values()].map((sum) => sum.price(prices, group));
   const lines = all.map(({ line }) => line);
   const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
   return {
     lines,
-    estimate: sumOf(lines.map(({ estimate }) => estimate)),
-    possible: sumOf(lines.map(({ possible }) => possible)),
+    estimate: addUp(lines.map(({ estimate }) => estimate)),
+    possible: addUp(lines.map(({ possible }) => possible)),
     unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, 0),
     budget: budget ? { limit: budget.limit, spent, reserved } : undefined,
   };

@@ -6,23 +6,36 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { ChatCompletion, ChatCompletionMessage, CompletionUsage } from '../index.ts';
+import {
+  type ChatCompletion,
+  type ChatCompletionMessage,
+  type CompletionUsage,
+  usageOf,
+} from '../index.ts';
 import { isJSONObject, providerName } from './options.ts';
 import { signatureMetadata } from './prompt.ts';
 
-/** Returns the provider metadata of a response: token counts without a field in the AI SDK. */
-export function usageMetadata(usage: CompletionUsage | null | undefined): SharedV4ProviderMetadata {
+/**
+ * Returns the provider metadata of a response: token counts without a field in the AI SDK, and the cost in
+ * US dollars, if the gateway reports it.
+ */
+export function usageMetadata(
+  usage: CompletionUsage | null | undefined,
+  headers?: Headers,
+): SharedV4ProviderMetadata {
+  const { cost } = usageOf(usage, headers);
   const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
     usage?.completion_tokens_details ?? {};
   return {
     [providerName]: {
       ...(typeof accepted === 'number' && { acceptedPredictionTokens: accepted }),
       ...(typeof rejected === 'number' && { rejectedPredictionTokens: rejected }),
+      ...(cost !== undefined && { cost }),
     },
   };
 }
 
-/** Converts usage. Counts are `undefined` if the gateway does not report them. */
+/** Converts usage. Counts are `undefined` if the gateway does not report usage. */
 export function convertUsage(usage: CompletionUsage | null | undefined): LanguageModelV4Usage {
   const unknown = undefined;
   if (!usage) {
@@ -31,21 +44,22 @@ export function convertUsage(usage: CompletionUsage | null | undefined): Languag
       outputTokens: { total: unknown, text: unknown, reasoning: unknown },
     };
   }
-  const { prompt_tokens: input, prompt_tokens_details: inputDetails } = usage;
-  const cacheRead = inputDetails?.cached_tokens ?? 0;
-  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  // Some providers count reasoning tokens only in the total.
-  const isApart = usage.total_tokens === input + usage.completion_tokens + reasoning;
-  const output = usage.completion_tokens + (isApart ? reasoning : 0);
+  const { inputTokens = 0, outputTokens = 0, ...counts } = usageOf(usage);
+  const { cacheReadTokens: cacheRead = 0, cacheWriteTokens: cacheWrite } = counts;
+  const { reasoningTokens: reasoning = 0 } = counts;
   const raw: unknown = usage;
   return {
     inputTokens: {
-      total: input,
-      noCache: input - cacheRead,
+      total: inputTokens,
+      noCache: Math.max(0, inputTokens - cacheRead - (cacheWrite ?? 0)),
       cacheRead,
-      cacheWrite: inputDetails?.cache_write_tokens ?? undefined,
+      cacheWrite,
     },
-    outputTokens: { total: output, text: Math.max(0, output - reasoning), reasoning },
+    outputTokens: {
+      total: outputTokens,
+      text: Math.max(0, outputTokens - reasoning),
+      reasoning,
+    },
     ...(isJSONObject(raw) && { raw }),
   };
 }
@@ -60,16 +74,8 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> 
   tool_use: 'tool-calls',
 };
 
-/**
- * Converts the finish reason. A refusal counts as filtered although its reason is `stop`.
- *
- * @param raw - The gateway's value; `undefined` if everything was filtered.
- */
-export function convertFinishReason(
-  raw: string | undefined,
-  hasRefused: boolean,
-): LanguageModelV4FinishReason {
-  if (raw === undefined) return { unified: 'content-filter', raw };
+/** Converts the finish reason. A refusal counts as filtered although its reason is `stop`. */
+export function convertFinishReason(raw: string, hasRefused: boolean): LanguageModelV4FinishReason {
   const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw];
   return { unified: unified ?? 'other', raw: raw === '' ? undefined : raw };
 }

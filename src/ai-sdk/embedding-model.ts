@@ -1,5 +1,5 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
-import { UnexpectedResponseError, type Gateway } from '../index.ts';
+import { UnexpectedResponseError, type Gateway, usageOf } from '../index.ts';
 import { convertErrors, TooManyValuesError } from './errors.ts';
 import { checkLimit, toHeaders, providerName, readCall } from './options.ts';
 
@@ -52,9 +52,11 @@ export function embeddingModel(
         throwIfMissing(answer, values.length);
         return answer;
       });
+      const { inputTokens = 0, cost } = usageOf(data, response.headers);
       return {
         embeddings: data.data.map(({ embedding }) => embedding),
-        usage: { tokens: data.usage.prompt_tokens },
+        usage: { tokens: inputTokens },
+        ...(cost !== undefined && { providerMetadata: { [providerName]: { cost } } }),
         response: { headers: toHeaders(response), body: data },
         warnings: [],
       };

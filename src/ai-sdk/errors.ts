@@ -4,11 +4,12 @@ import {
   endpoints,
   GatewayError,
   InvalidInputError,
+  ImageWaitAbortedError,
   VideoWaitAbortedError,
   type Gateway,
   type Operation,
   type Outcome,
-  type VideoTaskRef,
+  type TaskRef,
 } from '../index.ts';
 
 /*
@@ -38,7 +39,7 @@ export interface FailureContext {
   readonly operation: Operation;
   readonly signal?: AbortSignal | undefined;
   /** The video that was already submitted. */
-  readonly ref?: VideoTaskRef | undefined;
+  readonly ref?: TaskRef | undefined;
 }
 
 /**
@@ -62,8 +63,8 @@ export class GatewayCallError extends AISDKError {
   readonly outcome: Outcome;
   /** The id of the call, same as in logs and ledgers. */
   readonly callId: string | undefined;
-  /** The handle of a video that was submitted and paid for: its `operation`. */
-  readonly ref: VideoTaskRef | undefined;
+  /** The handle of a video, its `operation`, or of images that were submitted and paid for. */
+  readonly ref: TaskRef | undefined;
 
   /** @internal */
   constructor(error: GatewayError, { client, operation, ref }: FailureContext, data?: unknown) {
@@ -72,7 +73,7 @@ export class GatewayCallError extends AISDKError {
     this.url = client.baseURL + endpoints[operation].path;
     this.statusCode = status;
     this.responseHeaders = headers && Object.fromEntries(headers);
-    Object.defineProperty(this, 'responseBody', { value: body ?? textOf(answer) });
+    Object.defineProperty(this, 'responseBody', { value: body ?? toText(answer) });
     this.data = data ?? answer;
     this.outcome = error.outcome;
     this.callId = error.callId;
@@ -87,18 +88,23 @@ export class GatewayCallError extends AISDKError {
 
 const nothing: Partial<Pick<APIError, 'status' | 'headers' | 'error' | 'body'>> = {};
 
-function textOf(answer: unknown): string | undefined {
+function toText(answer: unknown): string | undefined {
   return typeof answer === 'string' || answer === undefined ? answer : JSON.stringify(answer);
 }
 
-/** Returns the handle in a video error. */
-function errorRef(error: GatewayError): VideoTaskRef | undefined {
+/** Returns the handle in an error. */
+function errorRef(error: GatewayError): TaskRef | undefined {
   const ref: unknown = 'ref' in error ? error.ref : undefined;
   return isRef(ref) ? ref : undefined;
 }
 
-function isRef(value: unknown): value is VideoTaskRef {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'video';
+function isRef(value: unknown): value is TaskRef {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'kind' in value &&
+    (value.kind === 'video' || value.kind === 'image')
+  );
 }
 
 /** The caller's signal ended the call. The AI SDK identifies such errors by name. */
@@ -108,8 +114,8 @@ export class CallAbortedError extends Error {
   readonly outcome: Outcome;
   /** The id of the call, same as in logs and ledgers. */
   readonly callId: string | undefined;
-  /** The handle of a video that was submitted and paid for: its `operation`. */
-  readonly ref: VideoTaskRef | undefined;
+  /** The handle of a video, its `operation`, or of images that were submitted and paid for. */
+  readonly ref: TaskRef | undefined;
   /** Content received before the abort and paid for, such as images; otherwise `undefined`. */
   readonly data: unknown;
 
@@ -140,7 +146,8 @@ export function toAISDKError(error: unknown, failed: FailureContext, data?: unkn
 
 /** Returns whether the caller ended the call. */
 export function isAbort(error: unknown): boolean {
-  return APIUserAbortError.isInstance(error) || VideoWaitAbortedError.isInstance(error);
+  const aborts = [APIUserAbortError, ImageWaitAbortedError, VideoWaitAbortedError];
+  return aborts.some((abort) => abort.isInstance(error));
 }
 
 /** Returns the message of a thrown value. */

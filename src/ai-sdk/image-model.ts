@@ -1,14 +1,20 @@
 import type {
   ImageModelV4,
   ImageModelV4CallOptions,
-  ImageModelV4File,
   ImageModelV4Result,
   ImageModelV4Usage,
   SharedV4Warning,
 } from '@ai-sdk/provider';
-import type { Gateway, Image, ImagesResponse, RequestOptions, WithResponse } from '../index.ts';
+import {
+  type Gateway,
+  type Image,
+  type ImagesResponse,
+  type RequestOptions,
+  usageOf,
+  type WithResponse,
+} from '../index.ts';
 import { isAbort, errorMessage, toAISDKError } from './errors.ts';
-import { dataURLContent, toBytes, dataURL, download } from './media.ts';
+import { dataURLContent, toBytes, download, toReference, toUpload } from './media.ts';
 import { checkLimit, toHeaders, numbered, providerName, readCall, unsupported } from './options.ts';
 
 /** Settings of an image model. */
@@ -27,7 +33,7 @@ export interface ImageModelSettings {
  */
 const any = Number.MAX_SAFE_INTEGER;
 
-function limitOf(modelId: string): number {
+function findImageLimit(modelId: string): number {
   if (/dall-?e-3/i.test(modelId)) return 1;
   return /imagen/i.test(modelId) ? 4 : 10;
 }
@@ -42,7 +48,7 @@ export function imageModel(
   modelId: string,
   settings: ImageModelSettings = {},
 ): ImageModelV4 {
-  const { maxImagesPerCall = limitOf(modelId) } = settings;
+  const { maxImagesPerCall = findImageLimit(modelId) } = settings;
   checkLimit('maxImagesPerCall', maxImagesPerCall);
   return {
     specificationVersion: 'v4',
@@ -137,15 +143,6 @@ function ask(
   return client.images.edit(edit, request).withResponse();
 }
 
-function toReference(file: ImageModelV4File): string {
-  return file.type === 'url' ? file.url : dataURL(file.data, file.mediaType);
-}
-
-function toUpload(file: ImageModelV4File): string | { data: Uint8Array; type: string } {
-  if (file.type === 'url') return file.url;
-  return { data: toBytes(file.data), type: file.mediaType };
-}
-
 /**
  * Returns the images of a response: as base64 if all have it, otherwise as bytes. Adds a warning with the
  * URL of each image that could not be read; it is paid for and may be readable later.
@@ -190,12 +187,14 @@ function imageDetails({ revised_prompt: revisedPrompt, url }: Image) {
 }
 
 function sumUsage(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
-  const known = usages.filter((usage) => usage !== undefined && usage !== null);
-  const sum = (name: 'input_tokens' | 'output_tokens' | 'total_tokens'): number | undefined =>
-    known.length === 0 ? undefined : known.reduce((total, usage) => total + usage[name], 0);
+  const counts = usages.map((usage) => usageOf(usage));
+  const sum = (name: 'inputTokens' | 'outputTokens' | 'totalTokens'): number | undefined => {
+    const known = counts.map((usage) => usage[name]).filter((count) => count !== undefined);
+    return known.length === 0 ? undefined : known.reduce((total, count) => total + count, 0);
+  };
   return {
-    inputTokens: sum('input_tokens'),
-    outputTokens: sum('output_tokens'),
-    totalTokens: sum('total_tokens'),
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    totalTokens: sum('totalTokens'),
   };
 }

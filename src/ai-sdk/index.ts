@@ -1,3 +1,8 @@
+/**
+ * A provider of the AI SDK.
+ *
+ * @module model-gateway/ai-sdk
+ */
 export { CallAbortedError, GatewayCallError } from './errors.ts';
 export type { EmbeddingModelSettings } from './embedding-model.ts';
 export type { ImageModelSettings } from './image-model.ts';

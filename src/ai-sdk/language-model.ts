@@ -5,7 +5,12 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
-import type { ChatCompletionChunk, Gateway, Stream } from '../index.ts';
+import {
+  UnexpectedResponseError,
+  type ChatCompletionChunk,
+  type Gateway,
+  type Stream,
+} from '../index.ts';
 import {
   convertMessage,
   convertFinishReason,
@@ -48,12 +53,17 @@ async function generate(
     client.chat.completions.create(params, request).withResponse(),
   );
   const [choice] = data.choices;
-  const hasRefused = Boolean(choice?.message.refusal);
+  if (choice === undefined) {
+    const { status, headers } = response;
+    const init = { outcome: 'unknown', status, headers, data } as const;
+    throw toAISDKError(new UnexpectedResponseError('The answer has no choices.', init), failed);
+  }
+  const hasRefused = Boolean(choice.message.refusal);
   return {
-    content: choice === undefined ? [] : convertMessage(choice.message),
-    finishReason: convertFinishReason(choice?.finish_reason, hasRefused),
+    content: convertMessage(choice.message),
+    finishReason: convertFinishReason(choice.finish_reason, hasRefused),
     usage: convertUsage(data.usage),
-    providerMetadata: usageMetadata(data.usage),
+    providerMetadata: usageMetadata(data.usage, response.headers),
     request: { body: params },
     response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
     warnings,

@@ -27,6 +27,22 @@ export function dataURL(data: Bytes, type: string): string {
   return `data:${type};base64,${toBase64(data)}`;
 }
 
+/** A file as the AI SDK passes it. */
+type MediaFile =
+  | { readonly type: 'url'; readonly url: string }
+  | { readonly type: 'file'; readonly data: Bytes; readonly mediaType: string };
+
+/** Returns the URL of a file, or a data URL with its content. */
+export function toReference(file: MediaFile): string {
+  return file.type === 'url' ? file.url : dataURL(file.data, file.mediaType);
+}
+
+/** Returns the URL of a file, or its content for an upload. */
+export function toUpload(file: MediaFile): string | { data: Uint8Array; type: string } {
+  if (file.type === 'url') return file.url;
+  return { data: toBytes(file.data), type: file.mediaType };
+}
+
 /** Returns the base64 content of a data URL; `undefined` for other URLs. */
 export function dataURLContent(url: string): string | undefined {
   return /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];

@@ -64,7 +64,7 @@ export function readEnum<Word extends string>(
 }
 
 /** Reads a limit, which `null` removes. */
-function limitOf(given: JSONObject, name: string): number | null | undefined {
+function readLimit(given: JSONObject, name: string): number | null | undefined {
   return given[name] === null ? null : readOption(given, name, 'number');
 }
 
@@ -104,10 +104,10 @@ export function readCall(
     retryUnknownOutcome:
       readOption(given, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
     timeout: readOption(given, 'timeout', 'number'),
-    totalTimeout: limitOf(given, 'totalTimeout'),
-    firstByteTimeout: limitOf(given, 'firstByteTimeout'),
-    idleTimeout: limitOf(given, 'idleTimeout'),
-    chunkTimeout: limitOf(given, 'chunkTimeout'),
+    totalTimeout: readLimit(given, 'totalTimeout'),
+    firstByteTimeout: readLimit(given, 'firstByteTimeout'),
+    idleTimeout: readLimit(given, 'idleTimeout'),
+    chunkTimeout: readLimit(given, 'chunkTimeout'),
     headers: options.headers,
     signal: options.abortSignal,
     extraBody: rest.length === 0 ? undefined : Object.fromEntries(rest),

@@ -52,8 +52,8 @@ export interface ModelGatewayProvider extends ProviderV4 {
 /**
  * Creates a provider for the AI SDK.
  *
- * Requests that may have been charged are not retried, including text and audio: `retryUnknownOutcome`
- * is `false` unless the settings, the client or the provider options of a call enable it. The AI SDK
+ * Requests that may have been charged are not retried. That includes text and audio: `retryUnknownOutcome`
+ * is `false` unless the settings, the client or the provider options of a call set it. The AI SDK
  * retries nothing itself, because every error is marked as not retryable. The client retries what is
  * safe.
  *

@@ -56,7 +56,7 @@ export class PartMaker {
       this.#hasHead = true;
       yield { type: 'response-metadata', ...head };
     }
-    this.#usage = chunk.usage ?? this.#usage;
+    if (chunk.usage) this.#usage = { ...this.#usage, ...chunk.usage };
     const [choice] = chunk.choices;
     if (choice === undefined || choice.index !== 0) return;
     this.#reason = choice.finish_reason ?? this.#reason;

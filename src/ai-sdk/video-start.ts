@@ -1,7 +1,6 @@
 import type {
   Experimental_VideoModelV4 as VideoModelV4,
   Experimental_VideoModelV4CallOptions as CallOptions,
-  Experimental_VideoModelV4File as VideoFile,
   Experimental_VideoModelV4OperationStartResult as StartResult,
   JSONObject,
   SharedV4Warning,
@@ -10,12 +9,11 @@ import {
   VideoWaitError,
   type Gateway,
   type SubmitLedger,
-  type Uploadable,
   type VideoCreateParams,
   type VideoSubmitOptions,
   type VideoTaskRef,
 } from '../index.ts';
-import { toBytes, dataURL } from './media.ts';
+import { toReference, toUpload } from './media.ts';
 import { convertErrors, errorMessage } from './errors.ts';
 import { toHeaders, numbered, providerName, readCall, unsupported, readEnum } from './options.ts';
 
@@ -164,11 +162,11 @@ function toVideoParams(
   const params: VideoCreateParams = { model, prompt, seconds: duration, size: resolution };
   const field = readsImage.test(model) ? 'image' : 'input_reference';
   if (image !== undefined) {
-    params[field] = field === 'image' ? textOf(image) : toInputReference(image);
+    params[field] = field === 'image' ? toReference(image) : toUpload(image);
     warnings.push(reference('image', field));
   }
   if (inputReferences.length > 0) {
-    params.images = inputReferences.map(textOf);
+    params.images = inputReferences.map(toReference);
     warnings.push(reference('inputReferences', 'images'));
   }
   return params;
@@ -178,12 +176,4 @@ function toVideoParams(
 function reference(feature: string, field: string): SharedV4Warning {
   const details = `Sent as ${field}. A model that reads another field ignores it; that one can be given in providerOptions.${providerName}.`;
   return { type: 'compatibility', feature, details };
-}
-
-function textOf(file: VideoFile): string {
-  return file.type === 'url' ? file.url : dataURL(file.data, file.mediaType);
-}
-
-function toInputReference(file: VideoFile): Uploadable | string {
-  return file.type === 'url' ? file.url : { data: toBytes(file.data), type: file.mediaType };
 }

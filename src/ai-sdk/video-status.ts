@@ -10,6 +10,7 @@ import {
   ContentExpiredError,
   InvalidInputError,
   parseVideoTaskRef,
+  usageOf,
   VideoFailedError,
   type Gateway,
   type RequestOptions,
@@ -18,7 +19,7 @@ import {
   type VideoWaitState,
 } from '../index.ts';
 import { isAbort, errorMessage, toAISDKError } from './errors.ts';
-import { providerName } from './options.ts';
+import { providerName, toHeaders } from './options.ts';
 import type { VideoSettings } from './video-start.ts';
 
 /** State of tasks between polls, by task id. */
@@ -99,13 +100,14 @@ class Poller {
   }
 
   /** Downloads a video, retrying if the body is cut off: it is paid for, and reading it is free. */
-  async download(task: VideoTask): Promise<VideoData> {
+  async download(task: VideoTask): Promise<{ video: VideoData; response: Response }> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#client.videos.downloadContent(task, this.#request);
       try {
         const data = new Uint8Array(await response.arrayBuffer());
         const type = response.headers.get('content-type') ?? '';
-        return { type: 'binary', data, mediaType: /^video\/[\w-]+/.exec(type)?.[0] ?? 'video/mp4' };
+        const mediaType = /^video\/[\w-]+/.exec(type)?.[0] ?? 'video/mp4';
+        return { video: { type: 'binary', data, mediaType }, response };
       } catch (error) {
         if (attempt === 3 || !passes(error)) throw error;
       }
@@ -168,10 +170,13 @@ export async function pollStatus(
       return { status: 'error', error, ...withMetadata(details), response };
     }
     const videos: VideoData[] = [];
+    let headers: Record<string, string> | undefined;
     for (const task of tasks) {
       current = task.ref;
       try {
-        videos.push(await poller.download(task));
+        const downloaded = await poller.download(task);
+        videos.push(downloaded.video);
+        headers ??= toHeaders(downloaded.response);
       } catch (error) {
         if (!passes(error)) throw error;
         const problem = { id: task.id, status: 'completed', problem: errorMessage(error) };
@@ -184,7 +189,7 @@ export async function pollStatus(
       videos,
       warnings,
       ...withMetadata({ videos: tasks.map(taskDetails) }),
-      response,
+      response: { ...response, headers },
     };
   } catch (error) {
     const failed = { client, operation: 'videos.retrieve', signal: options.abortSignal } as const;
@@ -227,6 +232,8 @@ function failureDetails({ ref, reason, code, moderated }: VideoFailedError): JSO
   return { ref: { ...ref }, reason, code, moderated };
 }
 
-function taskDetails({ id, model, seconds, size, ref }: VideoTask): JSONObject {
-  return { id, model, seconds, size, ref: { ...ref } };
+function taskDetails(task: VideoTask): JSONObject {
+  const { id, model, seconds, size, ref } = task;
+  const { cost } = usageOf(task);
+  return { id, model, seconds, size, ...(cost !== undefined && { cost }), ref: { ...ref } };
 }

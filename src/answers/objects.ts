@@ -1,11 +1,28 @@
 import type { JsonObject } from '../types.ts';
 
-/** Whether `value` is an object and not a list. */
+/** Returns whether a value is an object and not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns whether a value is text that is not blank. */
+/** Returns the fields of an object; none for any other value. */
+export function toFields(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Returns the class of a built-in object, also of another realm, such as `ArrayBuffer`. */
+export function getTag(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/** Returns whether a value is a plain object, including those of another realm. */
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Returns whether a value is non-blank text. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
@@ -15,7 +32,18 @@ export function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
-/** Returns a thrown value as an error. */
+/** Returns whether a value is a finite number of at least 0. */
+export function isAmount(value: unknown): value is number {
+  return isNumber(value) && value >= 0;
+}
+
+/** Reads a number that may have been sent as text. */
+export function numberFrom(value: unknown): number | undefined {
+  const number = isText(value) ? Number(value) : value;
+  return isNumber(number) ? number : undefined;
+}
+
+/** Converts a thrown value to an error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -25,23 +53,20 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/**
- * Fills required fields that are missing or `null`. Optional fields stay as the gateway sent them, `null`
- * included.
- */
+/** Sets required fields that are missing or `null`. Optional fields are unchanged, including `null`. */
 export function fill(value: JsonObject, required: JsonObject): void {
   for (const key in required) value[key] ??= required[key];
 }
 
-/** Makes a number of one that came as text; what is no number becomes 0. */
+/** Converts text to a number; anything else becomes 0. */
 export function toNumber(value: JsonObject, key: string): void {
   const content = value[key];
   if (typeof content === 'number') return;
   value[key] = (typeof content === 'string' && Number(content)) || 0;
 }
 
-/** What `read` makes of the first of these values of which it makes anything. */
-export function firstOf<In, Out>(
+/** Returns the first result of `read` that is not `undefined`. */
+export function findFirst<In, Out>(
   values: readonly In[],
   read: (value: In) => Out | undefined,
 ): Out | undefined {
@@ -52,13 +77,13 @@ export function firstOf<In, Out>(
   return undefined;
 }
 
-/** The objects of a list; what is no object cannot be read. A single object counts as a list of one. */
+/** Returns the objects of a list, without other items. A single object counts as a list of one. */
 export function objectsOf(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
   return isObject(value) ? [value] : [];
 }
 
-/** Normalizes the objects of a list that a field holds, and leaves nothing but them in it. */
+/** Normalizes the objects of a list in a field, and removes other items. */
 export function normalizeItems(
   owner: JsonObject,
   key: string,
@@ -70,17 +95,22 @@ export function normalizeItems(
   return items;
 }
 
-/** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */
-export function holdsSomething(value: unknown, levels = 4): boolean {
+/**
+ * Returns whether a field has content. Gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for empty
+ * fields.
+ */
+export function hasValue(value: unknown, levels = 4): boolean {
   if (value === undefined || value === null || value === false) return false;
   if (value === '' || value === 0) return false;
   if (Array.isArray(value)) return value.length > 0;
   if (!isObject(value) || levels === 0) return true;
-  return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
+  return Object.values(value).some((inner) => hasValue(inner, levels - 1));
 }
 
-/** The caller's own reason, or `undefined` for a proxy that would throw when the error is printed. */
-export function ownCause(reason: unknown): unknown {
+/**
+ * Returns the caller's abort reason, or `undefined` for a proxy that would throw when the error is printed.
+ */
+export function safeReason(reason: unknown): unknown {
   try {
     const isPlain = typeof reason !== 'object' || reason === null;
     if (!isPlain) for (const key of Reflect.ownKeys(reason)) Reflect.get(reason, key);
@@ -91,9 +121,9 @@ export function ownCause(reason: unknown): unknown {
 }
 
 /**
- * Parses JSON, or a value in each line as a list.
+ * Parses JSON, or JSON lines as a list.
  *
- * @throws `SyntaxError` when the text is neither
+ * @throws `SyntaxError` if the text is neither
  */
 export function parseLines(text: string): unknown {
   try {
@@ -104,7 +134,7 @@ export function parseLines(text: string): unknown {
   }
 }
 
-/** Parses JSON, or gives `undefined` when the text is not JSON. */
+/** Parses JSON; `undefined` if the text is not JSON. */
 export function parseJSON(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
     return parse(text);
@@ -114,8 +144,8 @@ export function parseJSON(text: string, parse: (text: string) => unknown = JSON.
 }
 
 /**
- * Copies the fields that are not known here, so that what providers add is not lost. The last value
- * wins; lists are joined when `joinLists` is set, as they come in pieces.
+ * Copies unknown fields, so that additions of providers are kept. The last value wins; lists are concatenated
+ * if `joinLists` is set, because they are sent in pieces.
  */
 export function copyUnknownFields(
   from: object,
@@ -127,81 +157,86 @@ export function copyUnknownFields(
     if (known.has(key) || key === '__proto__') continue;
     const value: unknown = Reflect.get(from, key);
     if (value === null || value === undefined) continue;
-    const before: unknown = Reflect.get(to, key);
+    const existing: unknown = Reflect.get(to, key);
     if (!joinLists || !Array.isArray(value)) Reflect.set(to, key, value);
-    else if (Array.isArray(before)) before.push(...value);
+    else if (Array.isArray(existing)) existing.push(...value);
     else Reflect.set(to, key, [...value]);
   }
 }
 
-/** Adds the counts of one usage to a total, also those that only some providers send. */
+/** Adds token counts to a total, including those that only some providers send. */
 export function addCounts<Total extends object>(total: Total, usage: object): Total {
   for (const [name, count] of Object.entries<unknown>({ ...usage })) {
-    const before: unknown = Object.hasOwn(total, name) ? Reflect.get(total, name) : undefined;
+    const existing: unknown = Object.hasOwn(total, name) ? Reflect.get(total, name) : undefined;
     let sum: unknown;
-    if (typeof count === 'number') sum = count + (typeof before === 'number' ? before : 0);
-    else if (isObject(count)) sum = addCounts(isObject(before) ? before : {}, count);
+    if (typeof count === 'number') sum = count + (typeof existing === 'number' ? existing : 0);
+    else if (isObject(count)) sum = addCounts(isObject(existing) ? existing : {}, count);
     if (sum !== undefined && name !== '__proto__') Reflect.set(total, name, sum);
   }
   return total;
 }
 
-/** Pieces that are longer than this are kept in a tree without much waste. */
+/** Longer pieces waste little memory in a tree. */
 const shortPiece = 64;
 
-/** A text is made one piece each time it has grown by a third or so, and not for less than 4 KiB. */
+/** Text is flattened each time it has grown by about a third, but at least by 4 KiB. */
 const smallestStep = 12;
 
-/** Any expression does: engines make a text one piece before they search in it. */
+/** Any expression works, because engines flatten a text before they search it. */
 const nothing = /^$/;
 
 /**
- * Adds a piece to a text that grows.
+ * Appends a piece to a growing text.
  *
- * Engines keep a text that was put together as a tree of its pieces, which takes ten times the memory
- * of short ones. Now and then the tree is made one piece; as the text must have grown by a part of
- * itself until then, the work stays in proportion to its length.
+ * Engines store concatenated text as a tree of its pieces, which takes ten times the memory of short ones.
+ * This flattens the tree each time the text has grown by a fraction of its length, so the total work stays
+ * proportional to the length.
  */
-export function growText(before: string | null | undefined, piece: string): string {
-  if (!before) return piece;
-  const text = before + piece;
+export function growText(existing: string | null | undefined, piece: string): string {
+  if (!existing) return piece;
+  const text = existing + piece;
   if (piece.length < shortPiece) {
     const step = Math.max(smallestStep, 30 - Math.clz32(text.length));
-    if (before.length >> step !== text.length >> step) nothing.test(text);
+    if (existing.length >> step !== text.length >> step) nothing.test(text);
   }
   return text;
 }
 
 /** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
-const deepestLevel = 4;
+const maxLevels = 4;
 
-export function objectOf(value: unknown): JsonObject | undefined {
+export function firstObject(value: unknown): JsonObject | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return isObject(first) ? first : undefined;
 }
 
-/** Where gateways and vendors put a body inside of another. */
+/** Fields in which gateways and vendors nest a body. */
 const wrappers = ['data', 'output', 'result', 'task', 'response', 'video'];
 
-/** A video body and the bodies inside of it, outermost first. */
-export function levelsOf(body: JsonObject): readonly JsonObject[] {
+/** Returns a video body and the bodies nested in it, outermost first. */
+export function unwrapLevels(body: JsonObject): readonly JsonObject[] {
   const levels: JsonObject[] = [];
-  for (let level = body; levels.push(level) < deepestLevel;) {
-    const inner = firstOf(wrappers, (name) => objectOf(level[name]));
+  for (let level = body; levels.push(level) < maxLevels;) {
+    const inner = findFirst(wrappers, (name) => firstObject(level[name]));
     if (inner === undefined) break;
     level = inner;
   }
   return levels;
 }
 
-/** Text that is not blank, trimmed; anything else counts as missing. */
+/** Returns trimmed non-blank text; anything else counts as missing. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   return text === '' ? undefined : text;
 }
 
-/** Returns an id as text. A number that is too large to be exact could be the id of another task. */
+/** Returns a code as text. Gateways send text or numbers. */
+export function codeText(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value);
+}
+
+/** Returns an id as text. A number too large to be exact could be the id of another task. */
 export function readId(value: unknown): string | undefined {
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
@@ -209,21 +244,22 @@ export function readId(value: unknown): string | undefined {
   return textOf(value);
 }
 
-/** The ids that one object holds; the first is its own. */
-export function idsIn(level: JsonObject): readonly string[] {
+/** Returns the ids in an object; the first is its own. */
+export function findIds(level: JsonObject): readonly string[] {
   const { id, task_id: taskId, video_id: videoId, taskId: camel, job_id: jobId } = level;
   return [id, taskId, videoId, camel, jobId].map(readId).filter((found) => found !== undefined);
 }
 
-/** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
+/** Returns the task id of a submission. In a nested body, `id` may be that of a record. */
 export function findId(body: JsonObject): string | undefined {
-  const [, ...inner] = levelsOf(body);
+  const [, ...inner] = unwrapLevels(body);
   return (
-    idsIn(body)[0] ??
-    firstOf(
+    findIds(body)[0] ??
+    findFirst(
       inner,
       (level) =>
-        firstOf([level['task_id'], level['taskId'], level['job_id']], readId) ?? idsIn(level)[0],
+        findFirst([level['task_id'], level['taskId'], level['job_id']], readId) ??
+        findIds(level)[0],
     )
   );
 }

@@ -1,12 +1,11 @@
 /**
- * How the JSON of an answer becomes what the types promise.
+ * Converts the JSON of responses to the documented types.
  *
- * Each kind of answer has a `ResponseSchema`, whose table of fields looks like the answer itself.
- * `readValue` compares a parsed answer with its table: any field may be missing or `null`, and what
- * else is not of the kind that the table names is drift. Drift is reported, and with strict
- * validation it is an error. Then `normalize` fills in place what is missing and renames what is
- * spelled differently. Fields that no table knows stay, and a field of a wrong type stays as it came,
- * because losing an answer that is paid for would be worse.
+ * Each kind of response has a `ResponseSchema`, whose table of fields mirrors the response. `readValue`
+ * compares a parsed response with its table: any field may be missing or `null`; any other type than the
+ * table's is drift. Drift is reported, and is an error with strict validation. Then `normalize` fills in
+ * missing fields and renames variants, in place. Unknown fields are kept, and so is the value of a field with
+ * the wrong type, because losing a paid response would be worse.
  */
 import type { Drift } from '../options.ts';
 import type { JsonObject, ResponseIssue } from '../types.ts';
@@ -14,13 +13,13 @@ import { isObject } from './objects.ts';
 
 type TypeName = 'string' | 'number' | 'boolean' | 'object' | 'array';
 
-/** The name of a type, or of two, one of which is what this package promises. */
+/** The name of a type, or of two, one of which is the documented one. */
 type OneOf<Name extends TypeName> = Name | `${Name} or ${TypeName}` | `${TypeName} or ${Name}`;
 
-/** Says what was expected in place of a value, or `undefined` when the value will do. */
+/** Returns the expected type of an invalid value, or `undefined` for a valid one. */
 type Expectation = (value: unknown) => string | undefined;
 
-/** What a field may hold: a type, whatever a function accepts, a list of a kind, or an object. */
+/** The allowed values of a field: a type, values that a function accepts, a list of a kind, or an object. */
 type Kind = 'any' | OneOf<TypeName> | Expectation | [Kind] | Fields;
 
 /** The kinds of the fields of an object. */
@@ -28,7 +27,7 @@ export interface Fields {
   readonly [name: string]: Kind;
 }
 
-/** The kinds that agree with the type `Value`. */
+/** The kinds that match the type `Value`. */
 type KindOf<Value> =
   | 'any'
   | Expectation
@@ -43,8 +42,8 @@ type KindOf<Value> =
             : OneOf<'object'> | FieldsOf<Value>);
 
 /**
- * The table of fields for the type `T`. With `satisfies` it makes missing, extra and mistyped fields
- * compile errors, so that a table cannot drift from the documented type.
+ * The table of fields for the type `T`. With `satisfies`, missing, extra and mistyped fields are compile
+ * errors, so that tables stay in sync with the types.
  */
 export type FieldsOf<T> = {
   readonly [Key in keyof T as Exclude<Key & string, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
@@ -54,28 +53,28 @@ type ReportIssue = (issue: ResponseIssue) => void;
 
 export interface ResponseSchema<T> {
   readonly fields: Fields & Partial<FieldsOf<T>>;
-  /** Compares what no table of fields can describe. */
+  /** Compares fields that no table can describe. */
   readonly compare?: ((value: JsonObject, report: ReportIssue) => void) | undefined;
-  /** Changes an object in place until it is a `T`. It never drops or alters data. */
+  /** Converts an object to `T` in place. Never drops or alters data. */
   readonly normalize?: ((value: JsonObject) => void) | undefined;
-  /** What an answer is called, and whether anything of it is in an object. */
+  /** The name of the result, and a test for its presence in an object. */
   readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
-  /** Parses the text of an answer, or throws; `JSON.parse` when left out. */
+  /** Parses the text of a response, or throws. Default: `JSON.parse`. */
   readonly parse?: ((text: string) => unknown) | undefined;
 }
 
-/** How strictly answers are read, and who is told of differences. */
+/** Strictness of validation, and the listener to differences. */
 export interface ReadCheck {
   readonly validation: 'tolerant' | 'strict' | 'off';
   readonly onIssue: ReportIssue;
 }
 
 /**
- * An answer is not of the promised shape: no object at all, or different in strict mode. Whoever
- * reads answers turns it into an `UnexpectedResponseError`.
+ * A response does not have the documented type: it isn't an object, or it differs in strict mode. Converted
+ * to an `UnexpectedResponseError`.
  */
 export class ShapeMismatch extends Error {
-  /** What differs. */
+  /** The differences. */
   readonly issues: readonly ResponseIssue[];
 
   constructor(issues: readonly ResponseIssue[]) {
@@ -90,9 +89,9 @@ function describeIssue({ path, expected, received }: ResponseIssue): string {
 }
 
 /**
- * Reads a parsed answer: compares it, reports each difference, then normalizes it in place.
+ * Reads a parsed response: validates it, reports each difference, then normalizes it in place.
  *
- * @throws `ShapeMismatch` when the value is not an object, and in strict mode when anything differs.
+ * @throws `ShapeMismatch` if the value is not an object, or in strict mode if anything differs
  */
 export function readValue<T>(value: unknown, schema: ResponseSchema<T>, check: ReadCheck): T {
   const issues: ResponseIssue[] = [];
@@ -110,25 +109,25 @@ export function readValue<T>(value: unknown, schema: ResponseSchema<T>, check: R
   return normalizeValue(value, schema);
 }
 
-/** Normalizes an object in place, and compares nothing. */
+/** Normalizes an object in place without validating it. */
 export function normalizeValue<T>(value: JsonObject, schema: ResponseSchema<T>): T {
   schema.normalize?.(value);
   trust(value, schema);
   return value;
 }
 
-/** The one place where what came over the wire becomes a typed value without proof. */
+/** The only place where received data gets a type without proof. */
 export function trust<T>(_value: unknown, _schema: ResponseSchema<T>): asserts _value is T {}
 
 function compareFields(value: JsonObject, fields: Fields, path: string, report: ReportIssue): void {
-  // Only the fields that are there are looked at: most tables know many more than a chunk has.
+  // Iterates over the value, because most tables have many more fields than a chunk.
   for (const name in value) {
     const field = value[name];
     const kind = fields[name];
     if (kind === undefined || field === null || field === undefined) continue;
-    // Most fields are text or numbers and fit; `typeof` calls lists objects.
+    // Most fields are valid text or numbers; `typeof` is the same for lists and objects.
     if (kind === typeof field && kind !== 'object') continue;
-    // Every object has a `constructor` and the like, which are no fields of a table.
+    // Inherited names such as `constructor` are not fields of a table.
     if (!Object.hasOwn(fields, name)) continue;
     compare(field, kind, path === '' ? name : `${path}.${name}`, report);
   }
@@ -144,7 +143,8 @@ function compare(value: unknown, kind: Kind, path: string, report: ReportIssue):
     const [item] = kind;
     if (!Array.isArray(value)) expected = 'array';
     else
-      for (let at = 0; at < value.length; at++) compare(value[at], item, `${path}[${at}]`, report);
+      for (let index = 0; index < value.length; index++)
+        compare(value[index], item, `${path}[${index}]`, report);
   } else if (isObject(value)) {
     compareFields(value, kind, path, report);
   } else {
@@ -153,24 +153,24 @@ function compare(value: unknown, kind: Kind, path: string, report: ReportIssue):
   if (expected !== undefined) report({ path, expected, received: typeName(value) });
 }
 
-/** The name of a type as JSON knows it; never the value. */
+/** Returns the JSON type of a value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Accepts a number, also one that comes as text, as that of Unix seconds does from some gateways. */
+/** Accepts a number, or a number as text, as some gateways send Unix seconds. */
 export function numeric(value: unknown): string | undefined {
   const isText = typeof value === 'string' && Number.isFinite(Number(value));
   return isText || typeof value === 'number' ? undefined : 'number';
 }
 
-/** Where lines about drift are logged. */
+/** The log for drift. */
 interface DriftLog {
   write(level: 'info' | 'error', message: string, details: Readonly<Record<string, string>>): void;
 }
 
-/** Beyond this many different reports something is fundamentally off and more tell nothing new. */
+/** Limits distinct reports, because more would add no information. */
 const maxReports = 1_000;
 
 /** Reports each difference between an answer and its schema once per client. */
@@ -185,7 +185,7 @@ export class DriftReporter {
   }
 
   report(operation: string, issue: ResponseIssue): void {
-    // List positions are left out, or a list of a thousand items would report a thousand times.
+    // List positions are removed, or a list of a thousand items would cause a thousand reports.
     const path = issue.path.replace(/\[\d+\]/g, '[]');
     const key = `${operation} ${path} ${issue.expected} ${issue.received}`;
     if (this.#seen.has(key) || this.#seen.size >= maxReports) return;
@@ -195,7 +195,7 @@ export class DriftReporter {
     const onError = (): void => this.#log.write('error', 'onDrift threw an error', { operation });
     try {
       const result: unknown = this.#onDrift?.(drift);
-      // An async function fits the type, and its rejection would end a Node process.
+      // An async function matches the type, and its rejection would end a Node process.
       if (result instanceof Promise) result.catch(onError);
     } catch {
       onError();

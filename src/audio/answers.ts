@@ -1,11 +1,11 @@
 import { fill, isObject, parseJSON, toNumber } from '../answers/objects.ts';
 import { numeric, type ResponseSchema } from '../answers/reader.ts';
 import type { AnswerFormat } from '../http/call.ts';
-import { letGo, requestIdOf, unusable } from '../http/response-body.ts';
+import { discardBody, findRequestId, unusable } from '../http/response-body.ts';
 import type { OutgoingRequest } from '../http/request.ts';
 import { textAnswer } from '../http/response.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import { followRedirects, locationOf } from '../http/send.ts';
+import { followRedirects, parseLocation } from '../http/send.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
@@ -70,7 +70,7 @@ export function followToFile(
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> | undefined {
   if (!/^30[123]$/.test(`${redirect.status}`)) return undefined;
-  const target = locationOf(redirect, request.url);
+  const target = parseLocation(redirect, request.url);
   const isFile = target !== undefined && target.pathname !== new URL(request.url).pathname;
   return isFile ? fetchFile(redirect, request) : undefined;
 }
@@ -89,13 +89,13 @@ async function fetchFile(
     const response = await followRedirects(redirect, read);
     if ('ok' in response) {
       if (response.ok) return response;
-      letGo(response.body);
+      discardBody(response.body);
       problem = `answered with status ${response.status}.`;
     }
   } catch (error) {
     cause = error;
   }
-  const answer = { response: redirect, requestId: requestIdOf(redirect.headers) };
+  const answer = { response: redirect, requestId: findRequestId(redirect.headers) };
   return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
 }
 

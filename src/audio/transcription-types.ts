@@ -14,16 +14,14 @@ export interface TranscriptionVadConfig {
   threshold?: number | undefined;
 }
 
-type AnyResponseFormat = AudioResponseFormat | undefined;
+type OptionalFormat = AudioResponseFormat | undefined;
 
 /**
  * Parameters of `audio.transcriptions.create()`: `POST /v1/audio/transcriptions`.
  *
  * Send fields that are not listed here with the option `extraBody`.
  */
-export interface TranscriptionCreateParamsBase<
-  Format extends AnyResponseFormat = AnyResponseFormat,
-> {
+export interface TranscriptionCreateParamsBase<Format extends OptionalFormat = OptionalFormat> {
   /**
    * The audio. The gateway detects its format by the extension of the file name, so the extension is
    * corrected from the file's bytes.
@@ -62,7 +60,7 @@ export interface TranscriptionCreateParamsBase<
 
 /** Parameters of `audio.transcriptions.create()` without streaming. */
 export interface TranscriptionCreateParamsNonStreaming<
-  Format extends AnyResponseFormat = AnyResponseFormat,
+  Format extends OptionalFormat = OptionalFormat,
 > extends TranscriptionCreateParamsBase<Format> {
   stream?: false | null | undefined;
 }
@@ -73,18 +71,9 @@ export interface TranscriptionCreateParamsStreaming extends TranscriptionCreateP
 }
 
 /** Parameters of `audio.transcriptions.create()`. */
-export type TranscriptionCreateParams<Format extends AnyResponseFormat = AnyResponseFormat> =
+export type TranscriptionCreateParams<Format extends OptionalFormat = OptionalFormat> =
   | TranscriptionCreateParamsNonStreaming<Format>
   | TranscriptionCreateParamsStreaming;
-
-// The types of `OpenAI.Audio.TranscriptionCreateParams`.
-export declare namespace TranscriptionCreateParams {
-  export {
-    TranscriptionVadConfig as VadConfig,
-    TranscriptionCreateParamsNonStreaming,
-    TranscriptionCreateParamsStreaming,
-  };
-}
 
 /** Input tokens by modality. */
 interface TranscriptionInputTokenDetails {
@@ -99,11 +88,6 @@ export interface TranscriptionTokens {
   output_tokens: number;
   total_tokens: number;
   input_token_details?: TranscriptionInputTokenDetails | null | undefined;
-}
-
-// Aliases for code written for `openai`.
-export declare namespace TranscriptionTokens {
-  export { TranscriptionInputTokenDetails as InputTokenDetails };
 }
 
 /** Duration of the audio, for models billed by it. */
@@ -136,15 +120,6 @@ export interface Transcription extends WithRequestId {
   usage?: TranscriptionUsage | null | undefined;
 }
 
-// The types of `OpenAI.Audio.Transcription`.
-export declare namespace Transcription {
-  export {
-    TranscriptionLogprob as Logprob,
-    TranscriptionTokens as Tokens,
-    TranscriptionDuration as Duration,
-  };
-}
-
 /** A word with its timestamps. */
 export interface TranscriptionWord {
   word: string;
@@ -165,11 +140,6 @@ export interface TranscriptionVerbose extends WithRequestId {
   /** Only with `timestamp_granularities: ["word"]`. */
   words?: TranscriptionWord[] | null | undefined;
   usage?: TranscriptionUsage | null | undefined;
-}
-
-// The types of `OpenAI.Audio.TranscriptionVerbose`.
-export declare namespace TranscriptionVerbose {
-  export { TranscriptionDuration as Usage };
 }
 
 /** Continuous speech by one speaker. */
@@ -195,11 +165,6 @@ export interface TranscriptionDiarized extends WithRequestId {
   usage?: TranscriptionUsage | null | undefined;
 }
 
-// The types of `OpenAI.Audio.TranscriptionDiarized`.
-export declare namespace TranscriptionDiarized {
-  export { TranscriptionTokens as Tokens, TranscriptionDuration as Duration };
-}
-
 /** An object returned by `audio.transcriptions.create()`. */
 export type TranscriptionCreateResponse =
   | Transcription
@@ -214,11 +179,6 @@ export interface TranscriptionTextDeltaEvent {
   segment_id?: string | null | undefined;
 }
 
-// The types of `OpenAI.Audio.TranscriptionTextDeltaEvent`.
-export declare namespace TranscriptionTextDeltaEvent {
-  export { TranscriptionLogprob as Logprob };
-}
-
 /** Continuous speech by one speaker, with `diarized_json`. */
 export type TranscriptionTextSegmentEvent = TranscriptionDiarizedSegment;
 
@@ -229,11 +189,6 @@ export interface TranscriptionTextDoneEvent {
   languages?: TranscriptionLanguage[] | null | undefined;
   logprobs?: TranscriptionLogprob[] | null | undefined;
   usage?: TranscriptionUsage | null | undefined;
-}
-
-// The types of `OpenAI.Audio.TranscriptionTextDoneEvent`.
-export declare namespace TranscriptionTextDoneEvent {
-  export { TranscriptionLogprob as Logprob, TranscriptionTokens as Usage };
 }
 
 /** An event of `audio.transcriptions.create({ stream: true })`. */

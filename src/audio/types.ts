@@ -42,14 +42,6 @@ export interface SpeechCreateParamsStreaming extends SpeechCreateParamsBase {
 /** Parameters of `audio.speech.create()`. */
 export type SpeechCreateParams = SpeechCreateParamsFile | SpeechCreateParamsStreaming;
 
-/** A custom voice. Gateways reject it, and `voice` does not accept it. */
-type SpeechVoiceID = { id: string };
-
-// Aliases for code written for `openai`.
-export declare namespace SpeechCreateParams {
-  export { SpeechVoiceID as ID };
-}
-
 /** Tokens used by speech. */
 export interface SpeechUsage {
   input_tokens: number;

@@ -30,7 +30,7 @@ export interface VideoContent<Job extends VideoJob = VideoJob> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What to do with a finished video. Set at most one; without either, the result is only the handle. */
+/** Storage of a finished video. Set at most one; without either, the result is only the handle. */
 export interface VideoContentOptions<Job extends VideoJob = VideoJob> {
   /**
    * Returns the path of the file to save the video in. The folder must exist. The next attempt of the job

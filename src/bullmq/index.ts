@@ -1,3 +1,8 @@
+/**
+ * Video jobs of BullMQ that are submitted once.
+ *
+ * @module model-gateway/bullmq
+ */
 export {
   videoDownloader,
   type VideoContent,

@@ -22,7 +22,7 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
    */
   callId?: ((job: Job) => string) | undefined;
   /**
-   * How long to wait for the result of a worker that stopped responding during a submission, in
+   * Time to wait for the result of a worker that stopped responding during a submission, in
    * milliseconds, before the job fails with an unknown outcome. 0 or more.
    * @defaultValue 120000
    */

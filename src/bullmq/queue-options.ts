@@ -15,13 +15,13 @@ export interface VideoQueueSettings {
    */
   maxPerSecond?: number | undefined;
   /**
-   * How long a worker may be unresponsive before its job goes to another one, in milliseconds. Pass the
+   * Time that a worker may be unresponsive before its job goes to another one, in milliseconds. Pass the
    * same value to `videoProcessor`. 1000 to 3600000.
    * @defaultValue 30000
    */
   lockDuration?: number | undefined;
   /**
-   * How long the ledger remembers a call, in milliseconds. Jobs are removed earlier, because a failed job
+   * Time that the ledger remembers a call, in milliseconds. Jobs are removed earlier, because a failed job
    * that is retried after its ledger entry has expired is submitted again. 3600000 (one hour) or more.
    * @defaultValue forever
    */

@@ -129,9 +129,9 @@ export class VideoJobRun<Job extends VideoJob> {
     if (ref !== undefined) return parseVideoTaskRef(ref);
     const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
     if (!isUnknown) throw error;
-    const isUnderWay = VideoSubmitUnknownError.isInstance(error) && error.isUnderWay;
+    const isInProgress = VideoSubmitUnknownError.isInstance(error) && error.isInProgress;
     // A missing entry means that the claim was released because nothing was sent.
-    if (isUnderWay || entry === undefined) throw await this.#delay(recheckMs);
+    if (isInProgress || entry === undefined) throw await this.#delay(recheckMs);
     const { unknownGrace = 120_000 } = this.#options;
     const { unknownSince = Date.now() } = this.#job.data;
     const waited = Date.now() - unknownSince;

@@ -1,6 +1,7 @@
-import { endsAnswer, isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
-import { copyUnknownFields, growText, isObject } from '../answers/objects.ts';
+import { isNaturalEnd, isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
+import { copyUnknownFields, growText, isObject, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
+import type { ChatCompletionReasoningDetail } from './params.ts';
 import type {
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
@@ -10,51 +11,65 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import { addCalled, growTexts, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
+import {
+  addCallPiece,
+  appendTexts,
+  type OpenCall,
+  findPosition,
+  ToolCallAssembler,
+} from './tool-calls.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
-/** The texts that a message grows by. */
+/** Text fields that are concatenated. */
 const texts = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
 const deltaFields = new Set<string>([
   ...texts,
   'role',
   'content_parts',
   'tool_calls',
+  'reasoning_details',
   'audio',
   'function_call',
 ]);
-const none = new Set<string>();
+const noFields = new Set<string>();
 const audioTexts = ['data', 'transcript'] as const;
 const audioFields = new Set<string>([...audioTexts, 'id', 'expires_at']);
 
-/** A choice that is being put together. */
+/** Returns whether a choice contains nothing, as on a chunk that only carries fields such as usage. */
+function isEmpty(piece: ChatCompletionChunkChoice): boolean {
+  const fields = { ...piece.delta, ...piece, index: null, delta: null };
+  return Object.values<unknown>(fields).every((value) => value === null || value === undefined);
+}
+
+/** A choice that is being assembled. */
 export interface OpenChoice {
   readonly choice: ChatCompletionChoice;
   readonly toolCalls: ToolCallAssembler;
-  /** Whether the event of the end of its text was emitted. */
+  /** `true` once `content.done` was emitted. */
   isTextDone?: boolean;
-  /** The tool call whose event was emitted last. */
+  /** The tool call of the last event. */
   current?: OpenCall | undefined;
 }
 
-/** Puts the chunks of a streamed completion together. */
+/** Assembles a completion from the chunks of its stream. */
 export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   readonly #expectedChoices: number;
-  readonly #keeps: boolean;
+  readonly #keepsText: boolean;
   readonly #choices = new Map<number, OpenChoice>();
-  #whole: ChatCompletion | undefined;
+  #completion: ChatCompletion | undefined;
   #unfinished = 0;
 
   /**
-   * @param expectedChoices - How many answers were asked for.
-   * @param keeps - Whether their text is kept. Arguments of tool calls always are: calls are told apart by them.
+   * @param expectedChoices - Number of requested choices.
+   * @param keepsText - `false` drops text after it was streamed. Arguments of tool calls are always kept,
+   *   because calls are told apart by them.
    */
-  constructor(expectedChoices: number, keeps = true) {
+  constructor(expectedChoices: number, keepsText = true) {
     this.#expectedChoices = expectedChoices;
-    this.#keeps = keeps;
+    this.#keepsText = keepsText;
   }
 
   get started(): boolean {
@@ -62,56 +77,62 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 
   get partial(): ChatCompletion | undefined {
-    return this.#keeps ? this.#whole : undefined;
+    return this.#keepsText ? this.#completion : undefined;
   }
 
   get usage(): CompletionUsage | undefined {
-    return this.#whole?.usage ?? undefined;
+    return this.#completion?.usage ?? undefined;
   }
 
-  /** Some providers write one choice after the other: without a terminator all must have come. */
+  /**
+   * Returns whether all choices are complete. Some providers stream choices one after the other, so without a
+   * terminator all requested ones must have begun.
+   */
   isFinished(terminated: boolean): boolean {
-    if (this.#unfinished > 0 && !(terminated && this.#areCallsWhole())) return false;
+    if (this.#unfinished > 0 && !(terminated && this.#areCallsComplete())) return false;
     return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
   }
 
-  /** Models that speak leave out the finish reason after tool calls. */
-  #areCallsWhole(): boolean {
+  /** Audio models omit the finish reason after tool calls. */
+  #areCallsComplete(): boolean {
     return [...this.#choices.values()].every(({ choice, toolCalls }) =>
       choice.finish_reason === '' ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
     );
   }
 
-  /** The choices that have begun, by index. */
+  /** The choices so far, by index. */
   get choices(): ReadonlyMap<number, OpenChoice> {
     return this.#choices;
   }
 
   add(chunk: ChatCompletionChunk): void {
-    const whole = (this.#whole ??= {
+    const completion = (this.#completion ??= {
       id: '',
       object: 'chat.completion',
       created: 0,
       model: '',
       choices: [],
     });
-    fillHead(whole, chunk);
-    if (chunk.usage) whole.usage = chunk.usage;
-    copyUnknownFields(chunk, whole, chunkFields);
-    for (const piece of chunk.choices) this.#addChoice(whole, piece);
+    fillHead(completion, chunk);
+    // Gateways append their own usage, without the vendor's cost.
+    if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };
+    copyUnknownFields(chunk, completion, chunkFields);
+    for (const piece of chunk.choices) this.#addChoice(completion, piece);
   }
 
-  #addChoice(whole: ChatCompletion, piece: ChatCompletionChunkChoice): void {
-    const { choice, toolCalls } = this.#choices.get(piece.index) ?? this.#begin(whole, piece.index);
+  #addChoice(completion: ChatCompletion, piece: ChatCompletionChunkChoice): void {
+    if (!this.#choices.has(piece.index) && isEmpty(piece)) return;
+    const { choice, toolCalls } =
+      this.#choices.get(piece.index) ?? this.#begin(completion, piece.index);
     const { message } = choice;
     const { delta, logprobs } = piece;
-    if (this.#keeps) {
+    if (this.#keepsText) {
       addDelta(message, delta);
       if (logprobs)
         copyUnknownFields(
           logprobs,
           (choice.logprobs ??= { content: null, refusal: null }),
-          none,
+          noFields,
           true,
         );
     }
@@ -120,25 +141,25 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
     }
     copyUnknownFields(piece, choice, choiceFields);
-    // A spoken answer ends with its time of expiry instead of a reason.
+    // Audio ends with `expires_at` instead of a finish reason.
     const reason = piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '');
     if (reason === '') return;
     this.#unfinished += Number(isFinishReason(choice.finish_reason));
     this.#unfinished -= Number(isFinishReason(reason));
     choice.finish_reason = reason;
-    const isFinished = endsAnswer(reason);
+    const isFinished = isNaturalEnd(reason);
     toolCalls.end(isFinished);
     if (isFinished && message.function_call) message.function_call.arguments ||= noArguments;
   }
 
-  #begin(whole: ChatCompletion, index: number): OpenChoice {
+  #begin(completion: ChatCompletion, index: number): OpenChoice {
     const choice: ChatCompletionChoice = {
       index,
       message: { role: 'assistant', content: null, refusal: null },
       finish_reason: '',
       logprobs: null,
     };
-    whole.choices.splice(placeOf(index, whole.choices), 0, choice);
+    completion.choices.splice(findPosition(index, completion.choices), 0, choice);
     const open = { choice, toolCalls: new ToolCallAssembler() };
     this.#choices.set(index, open);
     this.#unfinished += 1;
@@ -147,42 +168,73 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 }
 
 /**
- * Copies the fields that chunks share in both directions, because some chunks come without them. Those of
- * the first chunk with choices win: a chunk without any reaches no loop.
+ * Copies the fields that chunks share in both directions, because some chunks lack them. Those of the first
+ * chunk with choices win, because callers never see a chunk without choices.
  */
-function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
-  const [first, second] = whole.choices.length === 0 ? [chunk, whole] : [whole, chunk];
-  whole.id = first.id || second.id;
-  whole.model = first.model || second.model;
-  whole.created = first.created || second.created;
-  chunk.id ||= whole.id;
-  chunk.model ||= whole.model;
-  chunk.created ||= whole.created;
+function fillHead(completion: ChatCompletion, chunk: ChatCompletionChunk): void {
+  const [first, second] =
+    completion.choices.length === 0 ? [chunk, completion] : [completion, chunk];
+  completion.id = first.id || second.id;
+  completion.model = first.model || second.model;
+  completion.created = first.created || second.created;
+  chunk.id ||= completion.id;
+  chunk.model ||= completion.model;
+  chunk.created ||= completion.created;
 }
 
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
   const { audio, function_call: call } = delta;
   addParts(message, delta);
-  growTexts(message, delta, texts);
+  appendTexts(message, delta, texts);
   if (audio) {
     const sum = (message.audio ??= { id: '', data: '', expires_at: 0, transcript: '' });
     sum.id ||= audio.id ?? '';
     sum.expires_at ||= audio.expires_at ?? 0;
-    growTexts(sum, audio, audioTexts);
+    appendTexts(sum, audio, audioTexts);
     copyUnknownFields(audio, sum, audioFields);
   }
-  if (call) addCalled((message.function_call ??= { name: '', arguments: '' }), call);
+  if (call) addCallPiece((message.function_call ??= { name: '', arguments: '' }), call);
+  for (const piece of [delta.reasoning_details ?? []].flat().filter(isObject)) {
+    addReasoning((message.reasoning_details ??= []), piece);
+  }
   copyUnknownFields(delta, message, deltaFields, true);
 }
 
-/** Some providers send part of the content as text and part of it in typed parts. */
-function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
-  if ((delta.content_parts ?? message.content_parts) === undefined) return;
-  message.content_parts = partsOf(message);
-  for (const part of partsOf(delta)) addPart(message.content_parts, part);
+const reasoningTexts = ['text', 'summary'] as const;
+const reasoningFields = new Set<string>(reasoningTexts);
+
+/** Adds a piece of reasoning to the step that it continues, or as a new step. */
+function addReasoning(
+  steps: ChatCompletionReasoningDetail[],
+  piece: ChatCompletionReasoningDetail,
+): void {
+  const { type, index, id, data } = piece;
+  const step = steps.findLast(
+    (candidate, position) =>
+      candidate.type === type &&
+      (!id || !candidate.id || candidate.id === id) &&
+      // Without an index, a piece continues the last step, which ends with its signature.
+      (index == null
+        ? position === steps.length - 1 && !candidate.signature
+        : candidate.index === index),
+  );
+  // Encrypted steps are sent whole, and may be repeated.
+  if (step === undefined || (data && data !== step.data)) {
+    steps.push({ ...piece });
+    return;
+  }
+  appendTexts(step, piece, reasoningTexts);
+  copyUnknownFields(piece, step, reasoningFields);
 }
 
-function partsOf({
+/** Merges typed content parts. Some providers mix them with plain text. */
+function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
+  if ((delta.content_parts ?? message.content_parts) === undefined) return;
+  message.content_parts = toParts(message);
+  for (const part of toParts(delta)) addPart(message.content_parts, part);
+}
+
+function toParts({
   content,
   content_parts: parts,
 }: Pick<ChatCompletionChunkDelta, 'content' | 'content_parts'>): unknown[] {
@@ -190,8 +242,8 @@ function partsOf({
 }
 
 /**
- * Adds a part of streamed content to those before. What the stream has cut into pieces, text and
- * thinking, becomes one part again; a signature comes with the last piece.
+ * Adds a streamed content part. Pieces of text and thinking are merged into one part; a signature is sent
+ * with the last piece.
  */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1);
@@ -201,30 +253,36 @@ function addPart(parts: unknown[], part: unknown): void {
   }
   for (const [key, value] of Object.entries(part)) {
     if (key === '__proto__') continue;
-    const before = last[key];
-    const isText = key === part['type'] && typeof before === 'string';
-    if (isText && typeof value === 'string') last[key] = growText(before, value);
-    else if (!Array.isArray(before) || !Array.isArray(value)) last[key] = structuredClone(value);
-    else for (const inner of value) addPart(before, inner);
+    const previous = last[key];
+    const isText = key === part['type'] && typeof previous === 'string';
+    if (isText && typeof value === 'string') last[key] = growText(previous, value);
+    else if (!Array.isArray(previous) || !Array.isArray(value)) last[key] = structuredClone(value);
+    else for (const item of value) addPart(previous, item);
   }
 }
 
-/** Whether a part goes on with the one before: of the same type, whose name its field has, in the same form. */
+/**
+ * Returns whether a part continues the previous one: both have the same type, and the field named after it
+ * has the same form.
+ */
 function continues(last: JsonObject, part: JsonObject): boolean {
   const { type } = part;
   if (last['type'] !== type || (type !== 'text' && type !== 'thinking')) return false;
   return part[type] === undefined || Array.isArray(last[type]) === Array.isArray(part[type]);
 }
 
-/** A chunk that whoever sent it on has compared already. */
-const chunkInLine: ResponseSchema<ChatCompletionChunk> = { fields: {}, normalize: normalizeChunk };
+/** A chunk that was validated before it was forwarded. */
+const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
+  fields: {},
+  normalize: normalizeChunk,
+};
 
 /**
- * How streamed chat completions are read again from the lines that `toReadableStream()` gave. What wrote
- * them may be another package, so they are normalized.
+ * Reads the JSON lines of `toReadableStream()`. Another package may have written them, so they are
+ * normalized.
  */
 export const chatLines: StreamProtocol<ChatCompletionChunk> = {
-  read: (value) => normalizeValue(isObject(value) ? value : {}, chunkInLine),
+  read: (value) => normalizeValue(toFields(value), forwardedChunk),
   follow: (keeps) => new ChatAccumulator(1, keeps),
   fromAnswer: () => [],
 };

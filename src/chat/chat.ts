@@ -12,7 +12,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
 } from './params.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { rejectCall, startCall, type Transport } from '../http/transport.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { copyOptions, copyParams, peek } from '../snapshot.ts';
 import { ChatRun } from './run.ts';
@@ -52,18 +52,18 @@ export class Completions {
   }
 
   /**
-   * Answers a conversation: `POST /v1/chat/completions`.
+   * Creates a completion for a conversation: `POST /v1/chat/completions`.
    *
-   * Metered: it is repeated on 408, 429, 5xx and lost connections before the first byte of the
-   * answer; `retryUnknownOutcome: false` limits that to requests that provably never left or were
-   * refused before work.
+   * Metered: it is repeated on 408, 429, 5xx and lost connections before the first byte of the response.
+   * `retryUnknownOutcome: false` limits that to requests that provably were not sent or were rejected before
+   * any work.
    *
-   * @param params - With `stream: true` the answer comes as a stream of chunks. The loop over it
-   *   throws `StreamTruncatedError` when the stream ends without a finish reason, and leaving the
-   *   loop early closes the connection. `stream.usage` has the token usage; the chunk that brings
-   *   nothing else is given out only with `stream_options: { include_usage: true }`.
-   * @throws `InvalidInputError` when the model or the messages are empty
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * @param params - With `stream: true` the result is a stream of chunks. Iterating it throws
+   *   `StreamTruncatedError` if the stream ends without a finish reason, and leaving the loop early closes
+   *   the connection. `stream.usage` has the token usage; the chunk that contains only usage is returned only
+   *   with `stream_options: { include_usage: true }`.
+   * @throws `InvalidInputError` if the model or the messages are empty
+   * @throws `APIError` if the gateway rejects the request or sends no usable response
    *
    * @example
    * const completion = await client.chat.completions.create({
@@ -76,12 +76,12 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion>;
-  /** The same, streamed: the loop throws `StreamTruncatedError` when the answer is not whole. */
+  /** Streams the completion. Iterating throws `StreamTruncatedError` if it is incomplete. */
   create(
     params: ChatCompletionCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<ChatCompletionChunk>>;
-  /** Whole or streamed, as `stream` says. */
+  /** Streams the completion if `stream` is `true`. */
   create(
     params: ChatCompletionCreateParamsBase,
     options?: RequestOptions,
@@ -90,27 +90,23 @@ export class Completions {
     params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    // Without `startCall`, whose frames would push the caller's out of short stack traces.
-    try {
-      const transport = this.transport();
-      if (params?.stream !== true) return createCompletion(transport, params, options);
-      return streamCompletion(transport, params, options);
-    } catch (cause) {
-      return rejectCall(cause, params);
-    }
+    const transport = this.transport();
+    return peek(params, 'stream') === true
+      ? streamCompletion(transport, params, options)
+      : createCompletion(transport, params, options);
   }
 
   /**
-   * Answers with structured output: asks as `create()` does, parses the text in the form of
-   * `response_format`, checks it, and gives it as `message.parsed`. Arguments of tools made by `tool()`
-   * are given as `parsed_arguments`. Metered as `create()`.
+   * Creates a completion with structured output: calls `create()`, parses the text in the format of
+   * `response_format`, validates it, and returns it as `message.parsed`. Arguments of tools created by
+   * `tool()` are returned as `parsed_arguments`. Metered like `create()`.
    *
-   * @param params - `responseFormat()` makes a `response_format` that checks the answer. A plain
-   *   `json_schema` is parsed and not checked.
-   * @throws `InvalidOutputError` when the text is not JSON or does not fit, `LengthFinishReasonError`
-   *   when it was cut at the token limit, `ContentFilterFinishReasonError` when it was filtered. They
-   *   carry the completion, which was paid for.
-   * @throws whatever `create()` throws
+   * @param params - `responseFormat()` creates a `response_format` that validates the text. With a plain
+   *   `json_schema`, text is parsed but not validated.
+   * @throws `InvalidOutputError` if the text is not JSON or does not match, `LengthFinishReasonError` if it
+   *   was cut at the token limit, `ContentFilterFinishReasonError` if it was filtered. They contain the
+   *   completion, which was paid for.
+   * @throws the errors of `create()`
    *
    * @example
    * const completion = await client.chat.completions.parse({
@@ -132,12 +128,12 @@ export class Completions {
   }
 
   /**
-   * Streams an answer with a helper: events for text, tool calls and more, a snapshot that grows, and
-   * promises for the final completion, message, text and usage.
+   * Streams a completion with events for text, tool calls and more, a growing snapshot, and promises for the
+   * final completion, message, text and usage.
    *
-   * One request, metered as `create()`. `for await` over the helper gives the raw chunks. With a
-   * `response_format` of `responseFormat()`, `content.delta` brings what is parsed so far, and the
-   * final message is parsed and checked as by `parse()`.
+   * One request, metered like `create()`. `for await` over the result yields the raw chunks. With a
+   * `response_format` of `responseFormat()`, `content.delta` includes the text parsed so far, and the final
+   * message is parsed and validated as in `parse()`.
    *
    * @example
    * const stream = client.chat.completions.stream({ model: 'gpt-4o-mini', messages });
@@ -162,23 +158,23 @@ export class Completions {
   }
 
   /**
-   * Lets the model call tools: asks for a completion, calls the tools that it asks for, sends their
-   * results back, and so on until an answer calls none.
+   * Runs a conversation with tools: requests a completion, runs the tools that it calls, sends their results,
+   * and repeats that until a completion calls none.
    *
-   * Each completion is one request, metered as `create()`; `maxChatCompletions` bounds them. Several
-   * calls in one answer run in parallel unless `parallel_tool_calls` is `false`. Arguments are checked
-   * before a tool gets them. An unknown tool, arguments that do not fit, and errors of tools are told to
-   * the model, which can correct itself; listen to `functionToolCallError` to learn of them.
+   * Each completion is one request, metered like `create()`; `maxChatCompletions` limits them. Several calls
+   * in one completion run in parallel unless `parallel_tool_calls` is `false`. Arguments are validated before
+   * a tool receives them. Unknown tools, invalid arguments and errors of tools are sent to the model, which
+   * can correct itself; the event `functionToolCallError` reports them.
    *
-   * The client, the parameters and the options are read when this method is called; later changes do not
-   * reach the requests that follow, except for what is added to `runner.messages`.
+   * The client, the parameters and the options are read when this method is called. Later changes don't
+   * affect the run, except for messages added to `runner.messages`.
    *
-   * With a `tool_choice` that names a function, the run ends when that function was called. With
-   * `"required"` every answer calls tools, so only `maxChatCompletions` or `abort()` ends it.
+   * With a `tool_choice` that names a function, the run ends after that function was called. With
+   * `"required"`, every completion calls tools, so only `maxChatCompletions` or `abort()` ends the run.
    *
-   * @param params - With `stream: true` the answers are streamed, with the events of `stream()`.
-   * @returns A runner with events, the conversation, and promises for what it ends in. Its promises
-   *   reject with what `create()` and `parse()` throw; what was paid for stays in `messages`.
+   * @param params - With `stream: true`, completions are streamed, with the events of `stream()`.
+   * @returns A runner with events, the conversation, and promises for the final results. The promises
+   *   reject with the errors of `create()` and `parse()`; paid completions stay in `messages`.
    *
    * @example
    * const runner = client.chat.completions.runTools({
@@ -192,7 +188,7 @@ export class Completions {
     params: WithFormat<ChatCompletionToolRunnerParams, Format>,
     options?: RunnerOptions,
   ): ChatCompletionRunner<ParsedOutput<Format>>;
-  /** The same, with every answer streamed. */
+  /** Streams every completion. */
   runTools<Format extends AnyResponseFormat = undefined>(
     params: WithFormat<ChatCompletionStreamingToolRunnerParams, Format>,
     options?: RunnerOptions,
@@ -215,7 +211,7 @@ export class Completions {
 
 /** Chat in OpenAI's format. */
 export class Chat {
-  /** Answers to conversations. */
+  /** Chat completions. */
   readonly completions: Completions;
 
   /** @internal */

@@ -3,44 +3,47 @@ import type { ChatCompletionChunk } from './types.ts';
 
 type Field = readonly [name: string, value: unknown];
 
-/** Fields that describe the chunk itself, so that no other chunk takes them over. */
+/** Fields that describe the chunk itself and are never moved to another chunk. */
 const ownFields = new Set(['id', 'object', 'created', 'model', 'choices', '__proto__']);
 
-/** The fields of a chunk that another chunk can carry. */
-function carriedFields(chunk: ChatCompletionChunk): Field[] {
+/** Returns the fields of a chunk that can be moved to another chunk. */
+function movableFields(chunk: ChatCompletionChunk): Field[] {
   return Object.entries<unknown>({ ...chunk }).filter(
     ([name, value]) => value !== undefined && value !== null && !ownFields.has(name),
   );
 }
 
-/** What a chunk has in a field; `undefined` for nothing. */
-function valueIn(chunk: ChatCompletionChunk, name: string): unknown {
+/** Returns the value of a field; `undefined` if it is missing or empty. */
+function getValue(chunk: ChatCompletionChunk, name: string): unknown {
   const value: unknown = Object.hasOwn(chunk, name) ? Reflect.get(chunk, name) : undefined;
   return value === null || value === '' ? undefined : value;
 }
 
-/** Whether adding a field would replace another value. Padding, which OpenAI adds to each chunk, may be. */
-function clashes(chunk: ChatCompletionChunk, [name, value]: Field): boolean {
-  const before = valueIn(chunk, name);
-  return before !== undefined && before !== value && value !== '' && name !== 'obfuscation';
+/**
+ * Returns whether adding a field would replace another value. Padding, which OpenAI adds to each chunk, may
+ * be replaced.
+ */
+function conflicts(chunk: ChatCompletionChunk, [name, value]: Field): boolean {
+  const existing = getValue(chunk, name);
+  return existing !== undefined && existing !== value && value !== '' && name !== 'obfuscation';
 }
 
 function addFields(chunk: ChatCompletionChunk, fields: readonly Field[]): void {
   for (const [name, value] of fields) {
-    if (value !== '' || valueIn(chunk, name) === undefined) Reflect.set(chunk, name, value);
+    if (value !== '' || getValue(chunk, name) === undefined) Reflect.set(chunk, name, value);
   }
 }
 
 /**
- * Hands out the chunks of a chat stream so that each has a choice, because loops read
+ * Delivers the chunks of a chat stream so that each has a choice, because callers read
  * `chunk.choices[0].delta`.
  *
  * Gateways send usage, filter results and moderation in chunks without choices. Their fields move to the
- * chunk with the finish reason, which is held until another chunk with choices comes or the stream ends,
- * or else to the next chunk with choices. If that chunk has another value in such a field, or no chunk
- * follows, a chunk with an empty delta carries them.
+ * chunk with the finish reason, which is held until another chunk with choices arrives or the stream ends, or
+ * else to the next chunk with choices. If that chunk has another value in such a field, or no chunk follows,
+ * a chunk with an empty delta contains them.
  *
- * @param keepsUsage - Whether usage was requested: a chunk with usage and no choices stays as it is.
+ * @param keepsUsage - `true` if usage was requested: a chunk with usage and no choices is then unchanged.
  */
 export function deliverWithChoices(
   emit: (chunk: ChatCompletionChunk) => void,
@@ -48,8 +51,8 @@ export function deliverWithChoices(
 ): Delivery<ChatCompletionChunk> {
   /** The last chunk with choices, if it has a finish reason. */
   let finish: ChatCompletionChunk | undefined;
-  /** A chunk without choices, with the fields of those after it; never set while `finish` is. */
-  let carried: ChatCompletionChunk | undefined;
+  /** A chunk without choices, merged with the fields of later ones; unset while `finish` is set. */
+  let pending: ChatCompletionChunk | undefined;
   /** The choice that the last chunk with choices belongs to. */
   let index = 0;
 
@@ -58,15 +61,15 @@ export function deliverWithChoices(
   }
 
   function flush(): void {
-    const [held, rest] = [finish, carried];
+    const [held, remaining] = [finish, pending];
     finish = undefined;
-    carried = undefined;
+    pending = undefined;
     if (held !== undefined) emit(held);
-    if (rest !== undefined) emitEmpty(rest);
+    if (remaining !== undefined) emitEmpty(remaining);
   }
 
   function addToFinish(chunk: ChatCompletionChunk, fields: readonly Field[]): void {
-    const replaced = fields.filter((field) => clashes(chunk, field));
+    const replaced = fields.filter((field) => conflicts(chunk, field));
     if (replaced.length > 0) {
       const { id, object, created, model } = chunk;
       const earlier = { id, object, created, model, choices: [] };
@@ -80,19 +83,19 @@ export function deliverWithChoices(
   }
 
   function addChoiceless(chunk: ChatCompletionChunk): void {
-    const fields = carriedFields(chunk);
+    const fields = movableFields(chunk);
     if (fields.every(([, value]) => value === '')) return;
     if (finish !== undefined) {
       addToFinish(finish, fields);
       return;
     }
-    const target = carried;
-    if (target !== undefined && !fields.some((field) => clashes(target, field))) {
+    const target = pending;
+    if (target !== undefined && !fields.some((field) => conflicts(target, field))) {
       addFields(target, fields);
       return;
     }
     flush();
-    carried = chunk;
+    pending = chunk;
   }
 
   return {
@@ -106,9 +109,9 @@ export function deliverWithChoices(
         } else addChoiceless(chunk);
         return isRequestedUsage;
       }
-      const fields = carried === undefined ? [] : carriedFields(carried);
-      if (!fields.some((field) => clashes(chunk, field))) {
-        carried = undefined;
+      const fields = pending === undefined ? [] : movableFields(pending);
+      if (!fields.some((field) => conflicts(chunk, field))) {
+        pending = undefined;
         addFields(chunk, fields);
       }
       flush();

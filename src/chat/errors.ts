@@ -2,7 +2,7 @@ import { GatewayError, type Evidence } from '../errors/gateway-error.ts';
 import type { OutputIssue } from '../structured/types.ts';
 import type { ChatCompletion } from './types.ts';
 
-/** What an `OutputError` is made from. */
+/** Fields of an `OutputError`. */
 export interface OutputErrorInit {
   readonly completion: ChatCompletion;
   readonly issues?: readonly OutputIssue[] | undefined;
@@ -11,18 +11,18 @@ export interface OutputErrorInit {
   readonly evidence?: Evidence | undefined;
 }
 
-/** What an error has that was made without an answer, as the `openai` package makes it. */
+/** An empty completion, as `openai` uses for errors created without arguments. */
 const noCompletion = (): OutputErrorInit => ({
   completion: { id: '', object: 'chat.completion', created: 0, model: '', choices: [] },
 });
 
 const advice = 'The answer was paid for and is in `completion`; asking again costs the same again.';
 
-/** The model answered, but the answer cannot be parsed as what was asked for. */
+/** The model responded, but the text cannot be parsed in the requested format. */
 export class OutputError extends GatewayError {
   static override readonly kind: string = 'OutputError';
 
-  /** The whole answer, with its text and its usage: it was paid for. */
+  /** The whole completion with its text and usage, because it was paid for. */
   declare readonly completion: ChatCompletion;
 
   constructor(message: string, init: OutputErrorInit) {
@@ -39,31 +39,31 @@ export class OutputError extends GatewayError {
   }
 }
 
-/** The answer was cut off at the token limit, so it cannot be parsed. Raise `max_tokens`. */
+/** The response was cut off at the token limit, so it cannot be parsed. Raise `max_tokens`. */
 export class LengthFinishReasonError extends OutputError {
   static override readonly kind: string = 'LengthFinishReasonError';
 
-  /** @param init - An error that is made without has an empty completion. */
+  /** @param init - Defaults to an empty completion. */
   constructor(init: OutputErrorInit = noCompletion()) {
     super('The answer was cut off at the token limit, so it cannot be parsed.', init);
   }
 }
 
-/** The answer was stopped by a content filter, so it cannot be parsed. */
+/** The response was stopped by a content filter, so it cannot be parsed. */
 export class ContentFilterFinishReasonError extends OutputError {
   static override readonly kind: string = 'ContentFilterFinishReasonError';
 
-  /** @param init - An error that is made without has an empty completion. */
+  /** @param init - Defaults to an empty completion. */
   constructor(init: OutputErrorInit = noCompletion()) {
     super('The answer was stopped by a content filter, so it cannot be parsed.', init);
   }
 }
 
-/** The answer, or the arguments of a tool call in it, are not JSON or do not fit their schema. */
+/** The text, or the arguments of a tool call, are not JSON or do not match their schema. */
 export class InvalidOutputError extends OutputError {
   static override readonly kind: string = 'InvalidOutputError';
 
-  /** What does not fit; empty when it is not JSON, or when the parser gave no details. */
+  /** Mismatches with the schema; empty if the text is not JSON or the parser gave no details. */
   declare readonly issues: readonly OutputIssue[];
 
   constructor(message: string, init: OutputErrorInit) {

@@ -1,12 +1,13 @@
 interface Registration<Values extends readonly unknown[]> {
-  // A method, because its parameters are bivariant: a run with narrow events can be used as one with wider ones.
+  // A method, because its parameters are bivariant: a run with narrow events can be used as one with wider
+  // events.
   listener(this: void, ...values: Values): void;
   readonly isOnce: boolean;
 }
 
 type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
 
-/** Calls listeners by the name of an event. `Events` maps names to the arguments of listeners. */
+/** Emits events. `Events` maps their names to the arguments of listeners. */
 export class EventEmitter<Events extends EventMap<Events>> {
   #listeners: { [Event in keyof Events]?: readonly Registration<Events[Event]>[] } = {};
 
@@ -16,7 +17,7 @@ export class EventEmitter<Events extends EventMap<Events>> {
     listener: (...values: Events[Event]) => void,
     isOnce = false,
   ): void {
-    // A new list each time, so that a listener may add and remove listeners while it is called.
+    // Copied, so that listeners may add and remove listeners while they are called.
     this.#listeners[event] = [...(this.#listeners[event] ?? []), { listener, isOnce }];
   }
 
@@ -30,19 +31,19 @@ export class EventEmitter<Events extends EventMap<Events>> {
     if (position >= 0) this.#listeners[event] = registrations.toSpliced(position, 1);
   }
 
-  /** Whether an event has listeners. */
+  /** Returns whether an event has listeners. */
   has(event: keyof Events): boolean {
     return Boolean(this.#listeners[event]?.length);
   }
 
-  /** Calls the listeners of an event in the order in which they were added. */
+  /** Calls the listeners of an event in the order they were added. */
   emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
     const registrations = this.#listeners[event] ?? [];
     this.#listeners[event] = registrations.filter(({ isOnce }) => !isOnce);
     for (const { listener } of registrations) listener(...values);
   }
 
-  /** Calls listeners after the end. An error that one throws is uncaught, because the run is over. */
+  /** Emits an event after the end of the run. An error thrown by a listener is uncaught. */
   emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
     try {
       this.emit(event, ...values);

@@ -1,35 +1,35 @@
 import type { JsonObject } from '../types.ts';
 import {
   fill,
-  holdsSomething,
+  hasValue,
   isObject,
   normalizeItems,
   objectsOf,
   parseJSON,
   toNumber,
+  toFields,
 } from '../answers/objects.ts';
 
-/** Fills in place what providers leave out of a completion, and renames what they spell differently. */
+/** Fills in fields that providers omit from a completion and renames variants, in place. */
 export function normalizeCompletion(value: JsonObject): void {
   normalizeHead(value, 'chat.completion');
   normalizeItems(value, 'choices', normalizeChoice);
 }
 
 /**
- * The same for one chunk of a streamed completion.
+ * Normalizes one chunk of a streamed completion.
  *
- * What takes the other chunks to know (the id, the index of a tool call) is filled in by whoever
- * follows the stream.
+ * Fields that depend on other chunks (the id, the index of a tool call) are filled in by `ChatAccumulator`.
  */
 export function normalizeChunk(value: JsonObject): void {
   const choices = normalizeItems(value, 'choices', normalizeChunkChoice);
-  // Some providers put the usage into the choice.
+  // Some providers put usage into the choice.
   const inner = choices[0]?.['usage'];
   if (isObject(inner) && !isObject(value['usage'])) value['usage'] = inner;
   normalizeHead(value, 'chat.completion.chunk');
 }
 
-/** Fills the fields that a completion and its chunks share, and the counts of the usage. */
+/** Fills in the fields shared by completions and chunks, and the token counts. */
 function normalizeHead(value: JsonObject, object: string): void {
   fill(value, { id: '', model: '' });
   value['object'] ||= object;
@@ -41,34 +41,34 @@ function normalizeHead(value: JsonObject, object: string): void {
 }
 
 /**
- * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
- * are kept as `content_parts`, as they can also hold images and the like. An object, which Cloudflare
- * sends for a `json_schema`, becomes its JSON text.
+ * Converts typed content parts to text, and thinking parts to reasoning. The parts themselves are kept as
+ * `content_parts`, because they may contain images. An object, which Cloudflare sends for a `json_schema`,
+ * becomes JSON text.
  */
 function normalizeContent(owner: JsonObject): void {
   const { content } = owner;
   if (isObject(content)) owner['content'] = JSON.stringify(content);
   if (!Array.isArray(content)) return;
-  const { text, thoughts } = textsOf(content);
+  const { text, thoughts } = readParts(content);
   owner['content_parts'] = content;
   owner['content'] = text;
   if (thoughts !== null) owner['reasoning_content'] ??= thoughts;
 }
 
-/** What content in typed parts says, and what was thought before; `null` where there is nothing. */
-export function textsOf(content: readonly unknown[]): {
+/** Returns the text and the reasoning of typed content parts; `null` if there is none. */
+export function readParts(content: readonly unknown[]): {
   readonly text: string | null;
   readonly thoughts: string | null;
 } {
   const parts = objectsOf(content);
   return {
     text: joinTexts(parts.map(({ text }) => text)),
-    thoughts: joinTexts(parts.map(thinkingOf)),
+    thoughts: joinTexts(parts.map(readThinking)),
   };
 }
 
-/** Thinking comes as text or as a list of text parts. */
-function thinkingOf({ thinking }: JsonObject): unknown {
+/** Thinking is text or a list of text parts. */
+function readThinking({ thinking }: JsonObject): unknown {
   if (typeof thinking === 'string') return thinking;
   return joinTexts(objectsOf(thinking).map(({ text }) => text));
 }
@@ -78,18 +78,20 @@ function joinTexts(values: readonly unknown[]): string | null {
   return texts.length === 0 ? null : texts.join('');
 }
 
-/** The arguments of a function that takes none, as JSON text. */
+/** The JSON text of empty arguments. */
 export const noArguments = '{}';
 
-/** Makes the arguments of a function text. */
+/** Converts the arguments of a function to text. */
 function normalizeFunction(call: unknown): void {
   if (isObject(call) && isObject(call['arguments'])) {
     call['arguments'] = JSON.stringify(call['arguments']);
   }
 }
 
-/** The same for a function in a whole answer. Many models write nothing for a call without arguments. */
-function normalizeWholeFunction(call: unknown, isFinished: boolean): void {
+/**
+ * Normalizes a function call in a complete response. Many models write no text for a call without arguments.
+ */
+function normalizeCompleteFunction(call: unknown, isFinished: boolean): void {
   normalizeFunction(call);
   if (!isObject(call)) return;
   const { arguments: text } = call;
@@ -98,14 +100,13 @@ function normalizeWholeFunction(call: unknown, isFinished: boolean): void {
   else if (typeof text !== 'string') call['arguments'] = '';
 }
 
-/** Removes a `function_call` that names no function and has no arguments, as Snowflake sends it. */
-function dropHollowCall(owner: JsonObject): void {
+/** Removes a `function_call` without name and arguments, as Snowflake sends it. */
+function dropEmptyCall(owner: JsonObject): void {
   const { function_call: call } = owner;
   if (!isObject(call)) return;
   const { name, arguments: text } = call;
-  const holds =
-    holdsSomething(name) || holdsSomething(typeof text === 'string' ? text.trim() : text);
-  if (!holds) delete owner['function_call'];
+  const hasContent = hasValue(name) || hasValue(typeof text === 'string' ? text.trim() : text);
+  if (!hasContent) delete owner['function_call'];
 }
 
 function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
@@ -114,29 +115,29 @@ function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
     call['type'] = isObject(call['custom']) ? 'custom' : 'function';
   }
   const { function: called } = call;
-  normalizeWholeFunction(called, isFinished);
+  normalizeCompleteFunction(called, isFinished);
   if (isFinished) return;
-  if (!isObject(called) || !isWholeArguments(called['arguments'])) call['incomplete'] = true;
+  if (!isObject(called) || !areArgumentsComplete(called['arguments'])) call['incomplete'] = true;
 }
 
-/** Whether arguments are a whole JSON object. */
-export function isWholeArguments(text: unknown): boolean {
+/** Returns whether arguments are a complete JSON object. */
+export function areArgumentsComplete(text: unknown): boolean {
   return typeof text === 'string' && isObject(parseJSON(text));
 }
 
-const holdsToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
+const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
   calls !== undefined && calls !== null;
 
 function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
-  dropHollowCall(value);
-  normalizeWholeFunction(value['function_call'], isFinished);
+  dropEmptyCall(value);
+  normalizeCompleteFunction(value['function_call'], isFinished);
   fill(value, {
     role: 'assistant',
     content: null,
     refusal: null,
   });
-  if (!holdsToolCalls(value)) return;
+  if (!hasToolCalls(value)) return;
   normalizeItems(value, 'tool_calls', (call) => normalizeToolCall(call, isFinished));
 }
 
@@ -145,15 +146,15 @@ function normalizeChoice(value: JsonObject, position: number): void {
   if (!isObject(value['message'])) value['message'] = {};
   const { finish_reason: reason } = value;
   if (isObject(value['message'])) {
-    normalizeMessage(value['message'], reason === '' || endsAnswer(reason));
+    normalizeMessage(value['message'], reason === '' || isNaturalEnd(reason));
   }
 }
 
-/** Whether a reason says that the provider failed. */
+/** Returns whether a finish reason reports a failure of the provider. */
 export const isErrorReason = (reason: unknown): boolean =>
   typeof reason === 'string' && reason.toLowerCase() === 'error';
 
-/** Whether a reason says that an answer is whole. An error is none, wherever providers put it. */
+/** Returns whether a finish reason means that the response is complete. Some providers put errors there. */
 export function isFinishReason(reason: unknown): boolean {
   return typeof reason === 'string' && reason !== '' && !isErrorReason(reason);
 }
@@ -161,12 +162,12 @@ export function isFinishReason(reason: unknown): boolean {
 const endReasons =
   /^(stop|stop_sequence|end_turn|eos|eos_token|tool_?calls?|tool_?use|function_?calls?|completed?|finished|done)$/i;
 
-/** Whether the model ended the answer itself, rather than a token limit, a filter or a failure. */
-export function endsAnswer(reason: unknown): boolean {
+/** Returns whether the model ended the response itself, rather than a token limit, a filter or a failure. */
+export function isNaturalEnd(reason: unknown): boolean {
   return typeof reason === 'string' && endReasons.test(reason);
 }
 
-/** Later pieces say less than the first: what is empty there means nothing. */
+/** Removes invalid types. Later pieces repeat only some fields of the first one. */
 function normalizePiece(piece: JsonObject): void {
   normalizeIndex(piece);
   const { type } = piece;
@@ -177,12 +178,12 @@ function normalizePiece(piece: JsonObject): void {
 function normalizeDelta(value: JsonObject): void {
   normalizeContent(value);
   if (value['role'] === '') delete value['role'];
-  dropHollowCall(value);
+  dropEmptyCall(value);
   normalizeFunction(value['function_call']);
-  if (holdsToolCalls(value)) normalizeItems(value, 'tool_calls', normalizePiece);
+  if (hasToolCalls(value)) normalizeItems(value, 'tool_calls', normalizePiece);
 }
 
-/** An index as text is the same as the number. */
+/** Converts an index from text to a number. */
 function normalizeIndex(value: JsonObject): void {
   const { index } = value;
   if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
@@ -194,5 +195,5 @@ function normalizeChunkChoice(value: JsonObject, position: number): void {
   // Some providers put the whole message into the only chunk.
   const { delta: piece, message: whole } = value;
   if (isObject(piece)) normalizeDelta(piece);
-  else normalizeDelta((value['delta'] = isObject(whole) ? whole : {}));
+  else normalizeDelta((value['delta'] = toFields(whole)));
 }

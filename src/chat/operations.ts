@@ -5,11 +5,12 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { peek } from '../snapshot.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import { deliverWithChoices } from './delivery.ts';
-import { textsOf } from './normalize.ts';
+import { readParts } from './normalize.ts';
 import { OutputParser } from './output-parser.ts';
 import type {
   ChatCompletionCreateParamsBase,
@@ -28,15 +29,15 @@ import type {
 import type { ChatCompletionRunner } from './runner.ts';
 import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
 
-/** Removes the fields that this package has added to a message of a model. */
-function toSentMessage(message: unknown): unknown {
+/** Removes the fields that this package adds to messages of a model. */
+function toRequestMessage(message: unknown): unknown {
   if (!isObject(message) || message['role'] !== 'assistant') return message;
   const { parsed: _, content_parts: parts, audio, ...sent } = message;
-  // Gateways accept the id of a sound, not its data.
+  // Gateways accept the id of audio, not its data.
   if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
   if (sent['refusal'] === null) delete sent['refusal'];
   if (Array.isArray(parts)) {
-    const { text, thoughts } = textsOf(parts);
+    const { text, thoughts } = readParts(parts);
     // The caller may have changed the text.
     if (sent['content'] === text) sent['content'] = parts;
     if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
@@ -58,11 +59,11 @@ function toSentMessage(message: unknown): unknown {
  * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
  * providers, and a complete answer would look like a truncated one.
  */
-function chatBody(params: ChatCompletionCreateParamsBase): object {
+function createBody(params: ChatCompletionCreateParamsBase): object {
   checkParams('chat.completions.create', params);
   checkModel(params.model);
   checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
-  const body = { ...params, messages: params.messages.map(toSentMessage) };
+  const body = { ...params, messages: params.messages.map(toRequestMessage) };
   if (params.stream_options?.include_usage !== false) return body;
   return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
 }
@@ -72,7 +73,7 @@ export function createCompletion(
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<ChatCompletion> {
-  const request = () => ({ json: chatBody(params) });
+  const request = () => ({ json: createBody(params) });
   const format = jsonAnswer(completionAnswer(params));
   return transport.call('chat.completions.create', request, format, options);
 }
@@ -82,13 +83,13 @@ export function streamCompletion(
   params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
-  const wantsUsage = params?.stream_options?.include_usage === true;
+  const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
   return transport.call(
     'chat.completions.create',
-    () => ({ json: { ...chatBody(params), stream: true } }),
+    () => ({ json: { ...createBody(params), stream: true } }),
     eventAnswer({
-      ...chatProtocolFor(params?.n ?? 1),
-      deliver: (emit) => deliverWithChoices(emit, wantsUsage),
+      ...chatProtocolFor(peek(params, 'n') ?? 1),
+      deliver: (emit) => deliverWithChoices(emit, includesUsage),
     }),
     options,
   );
@@ -108,7 +109,7 @@ export function parseCompletion(
       return parser.apply(completion, { callId, evidence });
     },
   );
-  const request = () => ({ json: chatBody(params) });
+  const request = () => ({ json: createBody(params) });
   return transport.call('chat.completions.create', request, format, options);
 }
 
@@ -127,9 +128,9 @@ export async function streamWithEvents(
 }
 
 /**
- * Requests completions and calls the tools that they call, until one calls none.
+ * Requests completions and runs the tools that they call, until one calls none.
  *
- * @param transport - A snapshot: every request goes to one gateway with one key.
+ * @param transport - A snapshot, so that all requests go to one gateway with one key.
  */
 export async function runTools(
   transport: Transport,
@@ -145,23 +146,23 @@ export async function runTools(
   const { tools, toolContext, ...body } = params;
   const parser = new OutputParser<unknown>(params, 'run');
   run.parser = parser;
-  check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
+  check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
   const { tool_choice: choice } = params;
-  const wanted =
+  const requiredTool =
     typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : undefined;
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
   for (const tool of tools) {
     const { name, sentAs, ...called } = prepareTool(tool, runner, toolContext, parser);
     sent.push(sentAs);
-    if (wanted === undefined || name === wanted) callable.set(name, called);
+    if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
   }
   async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
-    // Providers reject an empty list.
+    // Providers reject an empty list of tools.
     const list = sent.length > 0 ? { tools: sent } : {};
-    const request = { ...body, messages: historyOf(run, params.model), ...list };
+    const request = { ...body, messages: createHistory(run, params.model), ...list };
     const callOptions = { ...requestOptions, signal };
     if (body.stream === true) return run.read(streamCompletion(transport, request, callOptions));
     const completion = await createCompletion(transport, request, callOptions);
@@ -175,7 +176,7 @@ export async function runTools(
     tools: callable,
     limit,
     signal,
-    isSequential: wanted !== undefined || params.parallel_tool_calls === false,
+    isSequential: requiredTool !== undefined || params.parallel_tool_calls === false,
     async ask() {
       const completion = await requestCompletion();
       if (completion?.choices[0] !== undefined) return completion;
@@ -193,27 +194,27 @@ export async function runTools(
         }
         run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
       }
-      return wanted !== undefined && results.some(([, { error }]) => error === undefined);
+      return requiredTool !== undefined && results.some(([, { error }]) => error === undefined);
     },
     afterEach: (completion) => afterCompletion?.(completion, runner),
   });
 }
 
-/** Models that need their reasoning back while they call tools: without it they fail or lose the thread. */
+/** Models that require their reasoning while they call tools; without it they fail or lose context. */
 const needsReasoning = /deepseek|kimi|moonshot|mimo|glm|minimax/i;
 
-/** Returns the conversation. Other models refuse or bill the `reasoning_content` of earlier answers. */
-function historyOf(run: ChatRun<unknown>, model: string): ChatCompletionMessageParam[] {
-  const answers = run.completions.filter(
-    (answer) => !needsReasoning.test(`${model} ${answer.model}`),
+/** Returns the conversation. Other models reject or bill the `reasoning_content` of earlier messages. */
+function createHistory(run: ChatRun<unknown>, model: string): ChatCompletionMessageParam[] {
+  const completions = run.completions.filter(
+    (completion) => !needsReasoning.test(`${model} ${completion.model}`),
   );
-  const without = new Set<unknown>(answers.map(({ choices }) => choices[0]?.message));
+  const excluded = new Set<unknown>(completions.map(({ choices }) => choices[0]?.message));
   return run.messages.map((message) =>
-    without.has(message) ? { ...message, reasoning_content: undefined } : message,
+    excluded.has(message) ? { ...message, reasoning_content: undefined } : message,
   );
 }
 
-/** Returns how a tool is sent, and how it is called. */
+/** Returns the request's definition of a tool, and the functions that parse its arguments and call it. */
 function prepareTool(
   tool: ChatCompletionToolRunnerParams['tools'][number],
   runner: ChatCompletionRunner<unknown>,
@@ -224,7 +225,7 @@ function prepareTool(
     const { name } = tool.function;
     checkRunnable(name, tool.$callback !== undefined);
     const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
-    return { name, sentAs: tool, parse: parser.of(name), call };
+    return { name, sentAs: tool, parse: parser.getParser(name), call };
   }
   const { function: definition } = tool;
   checkRunnable(definition?.name, typeof definition?.function === 'function');

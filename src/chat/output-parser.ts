@@ -16,19 +16,19 @@ import type {
 } from './types.ts';
 
 /**
- * The method that parses. `parse` and `run` fail whenever a completion is cut or filtered, `stream` only
- * when something is parsed. With `run`, arguments that do not fit are an error that goes to the model.
+ * The method that parses. `parse` and `run` fail if a completion is cut or filtered, `stream` only if
+ * something has to be parsed. With `run`, invalid arguments are an error for the model.
  */
 type ParseMode = 'parse' | 'stream' | 'run';
 
-/** Parses texts and tool calls of completions as their request defines, each of them once. */
+/** Parses texts and tool calls of completions as defined by their request, each only once. */
 export class OutputParser<Parsed> {
-  readonly #growing = new WeakMap<object, GrowingJSON>();
-  /** By the names of tools; `undefined` stands for the text of an answer. */
+  readonly #partialTexts = new WeakMap<object, GrowingJSON>();
+  /** By tool name; `undefined` is the text of the message. */
   readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
   readonly #mode: ParseMode;
 
-  /** @param params - Other values are rejected when they are sent. */
+  /** @param params - Invalid values are rejected when they are sent. */
   constructor(
     params: { response_format?: unknown; tools?: unknown } | null | undefined,
     mode: ParseMode,
@@ -44,100 +44,102 @@ export class OutputParser<Parsed> {
   }
 
   #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {
-    const { $parseRaw: own } = format;
-    const isOwn = typeof own === 'function';
-    if (!isOwn && !isJSON) return;
+    const { $parseRaw: customParse } = format;
+    const hasCustomParse = typeof customParse === 'function';
+    if (!hasCustomParse && !isJSON) return;
     const parse = (text: string): Parsed => {
-      const value: unknown = isOwn ? Reflect.apply(own, format, [text]) : parseJSONText(text);
+      const value: unknown = hasCustomParse
+        ? Reflect.apply(customParse, format, [text])
+        : parseJSONText(text);
       const unchecked: ResponseSchema<Parsed> = { fields: {} };
       trust(value, unchecked);
       return value;
     };
-    const known = new Map<string, Promise<Parsed>>();
+    const cache = new Map<string, Promise<Parsed>>();
     this.#parsers.set(name, (text) => {
-      const value = known.get(text) ?? Promise.resolve(text).then(parse);
-      known.set(text, value);
+      const value = cache.get(text) ?? Promise.resolve(text).then(parse);
+      cache.set(text, value);
       return value;
     });
   }
 
-  /** Returns what parses the arguments of a tool, or the text; `undefined` when they are not parsed. */
-  of(tool?: string): ((text: string) => Promise<Parsed>) | undefined {
+  /** Returns the parser for the arguments of a tool, or for the text; `undefined` if they are not parsed. */
+  getParser(tool?: string): ((text: string) => Promise<Parsed>) | undefined {
     return this.#parsers.get(tool);
   }
 
   /**
-   * Parses the beginning of a text, or of the arguments of a tool; `null` when they are not parsed.
+   * Parses the beginning of a text, or of the arguments of a tool; `null` if they are not parsed.
    *
-   * @param key - The same object for each beginning of one text.
+   * @param key - The same object for all beginnings of one text.
    */
-  beginning(key: object, text: string, tool?: string): unknown {
+  parsePartial(key: object, text: string, tool?: string): unknown {
     if (!this.#parsers.has(tool)) return null;
-    const json = this.#growing.get(key) ?? new GrowingJSON();
-    this.#growing.set(key, json);
+    const json = this.#partialTexts.get(key) ?? new GrowingJSON();
+    this.#partialTexts.set(key, json);
     return json.read(text);
   }
 
-  /** Whether a completion that ends for this reason is an error instead of being parsed. */
+  /** Returns whether a completion with this finish reason is an error. */
   rejects(reason: string): boolean {
     const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
     return isNeeded && (reason === 'length' || reason === 'content_filter');
   }
 
   /**
-   * Adds the parsed values of its texts and tool calls to a completion.
+   * Adds parsed texts and arguments to a completion.
    *
-   * @throws `OutputError` with the completion when that is not possible
+   * @throws `OutputError` with the completion if that is impossible
    */
   async apply(
     completion: ChatCompletion,
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
   ): Promise<ParsedChatCompletion<Parsed>> {
-    const found = { completion, ...call };
+    const errorInit = { completion, ...call };
     const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
-    if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(found);
-    if (rejected !== undefined) throw new ContentFilterFinishReasonError(found);
+    if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(errorInit);
+    if (rejected !== undefined) throw new ContentFilterFinishReasonError(errorInit);
     const choices = completion.choices.map(async (choice) =>
-      Object.assign(choice, { message: await this.#applyTo(choice.message, found) }),
+      Object.assign(choice, { message: await this.#applyTo(choice.message, errorInit) }),
     );
     return Object.assign(completion, { choices: await Promise.all(choices) });
   }
 
   async #applyTo(
     message: ChatCompletionMessage,
-    found: OutputErrorInit,
+    errorInit: OutputErrorInit,
   ): Promise<ParsedChatCompletionMessage<Parsed>> {
     const { content, refusal } = message;
     const calls = message.tool_calls ?? [];
     const isCalling = calls.length > 0 || Boolean(message.function_call);
-    /** Returns `null` for a text that does not fit if that is tolerated, and throws otherwise. */
+    /** Parses a text. Returns `null` for an invalid text if that is tolerated, and throws otherwise. */
     const parse = async (
       text: string,
       tool: string | undefined,
       isTolerated: boolean,
     ): Promise<Parsed | null> => {
       try {
-        const parser = this.of(tool);
+        const parser = this.getParser(tool);
         return parser ? await parser(text) : null;
       } catch (cause) {
         if (isTolerated) return null;
         const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
         const problem = errorMessage(cause);
         const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-        const init = { ...found, issues, cause };
+        const init = { ...errorInit, issues, cause };
         throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);
       }
     };
     const parsing = calls.map(async (call) => {
-      if (call.type !== 'function' || !this.of(call.function.name)) return call;
+      if (call.type !== 'function' || !this.getParser(call.function.name)) return call;
       const { name, arguments: text } = call.function;
       const parsed_arguments = await parse(text, name, this.#mode === 'run');
       return Object.assign(call, { function: Object.assign(call.function, { parsed_arguments }) });
     });
     const toolCalls = await Promise.all(parsing);
-    // Text beside tool calls is not yet the answer.
-    const isSaid = content !== null && !refusal && !(content === '' && isCalling);
-    const parsed = isSaid ? await parse(content, undefined, isCalling) : null;
+    // Text next to tool calls is not the final text.
+    const hasText = content !== null && !refusal && !(content === '' && isCalling);
+    const parsed = hasText ? await parse(content, undefined, isCalling) : null;
     return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
   }
 }

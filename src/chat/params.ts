@@ -5,16 +5,52 @@ import type {
   FunctionParameters,
 } from '../structured/types.ts';
 
-/** Marks the end of what the provider may keep in its cache for similar prompts. */
+/** Marks the end of the prompt prefix that the provider may cache. */
 export interface ChatCompletionPromptCacheBreakpoint {
   mode: 'explicit';
-  /** How long it is kept at least; otherwise as `prompt_cache_options` says. */
+  /** Minimum time that it is cached; default: that of `prompt_cache_options`. */
   ttl?: OpenString<'30m' | '12h'> | undefined;
 }
 
-/** What every part of a message may carry. */
+/** A cache breakpoint in Anthropic's format, which OpenRouter, LiteLLM and others accept. */
+export interface ChatCompletionCacheControl {
+  type: 'ephemeral';
+  /** @defaultValue "5m" */
+  ttl?: OpenString<'5m' | '1h'> | undefined;
+}
+
+/** Fields of message parts that can be cached. */
 interface CacheablePart {
   prompt_cache_breakpoint?: ChatCompletionPromptCacheBreakpoint | undefined;
+  cache_control?: ChatCompletionCacheControl | null | undefined;
+}
+
+/**
+ * A step of the model's reasoning, as OpenRouter sends it. Send all steps back unchanged and in order, so
+ * that the model continues from them, for example after a tool call.
+ */
+export interface ChatCompletionReasoningDetail {
+  type: OpenString<'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted'>;
+  /** For `reasoning.text`. */
+  text?: string | null | undefined;
+  /** The vendor's signature of the text. */
+  signature?: string | null | undefined;
+  /** For `reasoning.summary`. */
+  summary?: string | null | undefined;
+  /** For `reasoning.encrypted`: reasoning that only the vendor can read. */
+  data?: string | null | undefined;
+  id?: string | null | undefined;
+  /** The vendor's format, for example `"anthropic-claude-v1"`. */
+  format?: string | null | undefined;
+  /** The position among the steps. Pieces of a stream with the same position belong together. */
+  index?: number | null | undefined;
+}
+
+/** A generated image, as a `data:` URL or another URL. */
+export interface ChatCompletionMessageImage {
+  type?: OpenString<'image_url'> | undefined;
+  image_url: { url: string };
+  index?: number | null | undefined;
 }
 
 /** Text in a message. */
@@ -23,35 +59,24 @@ export interface ChatCompletionContentPartText extends CacheablePart {
   text: string;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionContentPartText {
-  export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
-}
-
-/** Where an image is, and how closely the model looks at it. */
+/** URL of an image, and the detail in which the model sees it. */
 export interface ChatCompletionImageURL {
   /** An `https:` URL that the provider can fetch, or a `data:` URL with the image itself. */
   url: string;
-  /** How closely the model looks; more detail costs more tokens. The model decides when left out. */
+  /**
+   * Detail in which the model sees the image; more detail costs more tokens. Default: chosen by the model.
+   */
   detail?: OpenString<'auto' | 'low' | 'high'> | undefined;
 }
 
 /** An image in a user message. */
 export interface ChatCompletionContentPartImage extends CacheablePart {
   type: 'image_url';
-  /** A URL with options, or the URL alone. Not every model takes the short form. */
+  /** A URL with options, or only the URL. Not every model accepts the short form. */
   image_url: ChatCompletionImageURL | string;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionContentPartImage {
-  export {
-    ChatCompletionImageURL as ImageURL,
-    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
-  };
-}
-
-/** Sound in a user message, as base64. */
+/** Audio in a user message, as base64. */
 export interface ChatCompletionContentPartInputAudio extends CacheablePart {
   type: 'input_audio';
   input_audio: ChatCompletionInputAudio;
@@ -64,15 +89,7 @@ type ChatCompletionInputAudio = {
   format: OpenString<'wav' | 'mp3'>;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionContentPartInputAudio {
-  export {
-    ChatCompletionInputAudio as InputAudio,
-    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
-  };
-}
-
-/** A document in a user message: its bytes, or the id of an uploaded file. */
+/** A document in a user message: its content, or the id of an uploaded file. */
 export interface ChatCompletionContentPartFile extends CacheablePart {
   type: 'file';
   file: ChatCompletionFile;
@@ -80,20 +97,12 @@ export interface ChatCompletionContentPartFile extends CacheablePart {
 
 type ChatCompletionFile = {
   filename?: string | undefined;
-  /** The document as a `data:` URL or in base64; which of them depends on the model. */
+  /** The document as a `data:` URL or in base64, depending on the model. */
   file_data?: string | undefined;
   file_id?: string | undefined;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionContentPartFile {
-  export {
-    ChatCompletionFile as File,
-    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
-  };
-}
-
-/** A video in a user message. Only few models take one. */
+/** A video in a user message. Only a few models accept one. */
 export interface ChatCompletionContentPartVideo {
   type: 'video_url';
   video_url: {
@@ -102,13 +111,13 @@ export interface ChatCompletionContentPartVideo {
   };
 }
 
-/** Words with which the model refused, sent back as history. */
+/** A refusal of the model, sent back as history. */
 export interface ChatCompletionContentPartRefusal {
   type: 'refusal';
   refusal: string;
 }
 
-/** One piece of a user message. */
+/** A part of a user message. */
 export type ChatCompletionContentPart =
   | ChatCompletionContentPartText
   | ChatCompletionContentPartImage
@@ -116,128 +125,114 @@ export type ChatCompletionContentPart =
   | ChatCompletionContentPartFile
   | ChatCompletionContentPartVideo;
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionContentPart {
-  export { ChatCompletionContentPartFile as File };
-}
-
-/** Name and arguments of a function that the model wants called. */
+/** Name and arguments of a function call. */
 export interface ChatCompletionFunctionCall {
-  /** The arguments as JSON text. Models may write invalid JSON: check before use. */
+  /** The arguments as JSON text. Models may write invalid JSON, so validate them. */
   arguments: string;
   /** The name of the function. */
   name: string;
 }
 
-/** The model wants a function called. Answer it with a message of role `tool`. */
+/** A function call by the model. Answer it with a message of role `tool`. */
 export interface ChatCompletionMessageFunctionToolCall {
-  /** Goes into `tool_call_id` of the answer. */
+  /** Use it as `tool_call_id` of the result. */
   id: string;
   type: 'function';
   function: ChatCompletionFunctionCall;
   /**
-   * `true` when the answer was cut, for example at the token limit, and the arguments are not whole JSON.
+   * `true` if the response was cut, for example at the token limit, and the arguments are not complete JSON.
    * Don't run such a call. Never sent.
    */
   incomplete?: true | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionMessageFunctionToolCall {
-  export { ChatCompletionFunctionCall as Function };
-}
-
-/** The model wants a custom tool called. */
+/** A call of a custom tool by the model. */
 export interface ChatCompletionMessageCustomToolCall {
-  /** Goes into `tool_call_id` of the answer. */
+  /** Use it as `tool_call_id` of the result. */
   id: string;
   type: 'custom';
   custom: ChatCompletionCustomCall;
-  /** `true` when the answer was cut, for example at the token limit, so that the input may be too. Never sent. */
+  /**
+   * `true` if the response was cut, for example at the token limit, so the input may be cut too. Never sent.
+   */
   incomplete?: true | undefined;
 }
 
 type ChatCompletionCustomCall = {
-  /** Free text, as the model wrote it. */
+  /** The model's text. */
   input: string;
   name: string;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionMessageCustomToolCall {
-  export { ChatCompletionCustomCall as Custom };
-}
-
-/** A tool call in an answer, or in the history of a request. */
+/** A tool call in a response, or in the history of a request. */
 export type ChatCompletionMessageToolCall =
   | ChatCompletionMessageFunctionToolCall
   | ChatCompletionMessageCustomToolCall;
 
-/** Instructions of the developer; newer models take them in place of a system message. */
+/** Instructions of the developer; newer models use them instead of a system message. */
 export interface ChatCompletionDeveloperMessageParam {
   role: 'developer';
   content: string | ChatCompletionContentPartText[];
-  /** Tells participants of the same role apart. */
+  /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
 
-/** Instructions that hold for the whole conversation. */
+/** Instructions for the whole conversation. */
 export interface ChatCompletionSystemMessageParam {
   role: 'system';
   content: string | ChatCompletionContentPartText[];
-  /** Tells participants of the same role apart. */
+  /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
 
-/** What the user says or shows. */
+/** A message of the user. */
 export interface ChatCompletionUserMessageParam {
   role: 'user';
   content: string | ChatCompletionContentPart[];
-  /** Tells participants of the same role apart. */
+  /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
 
-/** An earlier answer of the model. A `message` of a completion fits as it is. */
+/** An earlier message of the model. The `message` of a completion can be used unchanged. */
 export interface ChatCompletionAssistantMessageParam {
   role: 'assistant';
-  /** May be left out or `null` only next to `tool_calls` or `function_call`. */
+  /** Optional only next to `tool_calls` or `function_call`; may be `null` then. */
   content?:
     | string
     | (ChatCompletionContentPartText | ChatCompletionContentPartRefusal)[]
     | null
     | undefined;
-  /** Tells participants of the same role apart. */
+  /** Distinguishes participants with the same role. */
   name?: string | undefined;
   refusal?: string | null | undefined;
   tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
-  /** An earlier spoken answer, by its id. */
+  /** Earlier generated speech, by its id. */
   audio?: ChatCompletionID | null | undefined;
   /** The older form of `tool_calls`. */
   function_call?: ChatCompletionFunctionCall | null | undefined;
-  /** The model's earlier thoughts; some reasoning models want them back. */
+  /** The model's earlier reasoning; some reasoning models require it. */
   reasoning_content?: string | null | undefined;
-  /** The same as `reasoning_content`, in the spelling of other providers. */
+  /** The name of `reasoning_content` at other providers. */
   reasoning?: string | null | undefined;
-  /** Asks the model to go on writing this message. Only few providers know it. */
+  /** The model's earlier reasoning in OpenRouter's format. Send it unchanged. */
+  reasoning_details?: ChatCompletionReasoningDetail[] | null | undefined;
+  /** Generated images. */
+  images?: ChatCompletionMessageImage[] | null | undefined;
+  /** Requests that the model continues this message. Only a few providers support it. */
   prefix?: boolean | undefined;
 }
 
 type ChatCompletionID = { id: string };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionAssistantMessageParam {
-  export { ChatCompletionID as Audio, ChatCompletionFunctionCall as FunctionCall };
-}
-
 /** The result of a tool call. */
 export interface ChatCompletionToolMessageParam {
   role: 'tool';
   content: string | ChatCompletionContentPartText[];
-  /** The `id` of the tool call that this answers. */
+  /** The `id` of the tool call. */
   tool_call_id: string;
 }
 
-/** The result of a function call, in the older form. */
+/** The result of a function call, in the older format. */
 export interface ChatCompletionFunctionMessageParam {
   role: 'function';
   content: string | null;
@@ -257,13 +252,13 @@ export type ChatCompletionMessageParam =
 /** The roles that a message can have. */
 export type ChatCompletionRole = ChatCompletionMessageParam['role'];
 
-/** Which texts a custom tool takes. */
+/** The grammar of a custom tool's input. */
 export interface ChatCompletionCustomToolGrammar {
   definition: string;
   syntax: OpenString<'lark' | 'regex'>;
 }
 
-/** A tool whose input is free text, or text of a grammar. */
+/** A tool with free text as input, or text that matches a grammar. */
 export interface ChatCompletionCustomTool {
   type: 'custom';
   custom: ChatCompletionCustomDefinition;
@@ -272,7 +267,7 @@ export interface ChatCompletionCustomTool {
 type ChatCompletionCustomDefinition = {
   name: string;
   description?: string | undefined;
-  /** The form of the input. Left out: any text. */
+  /** The format of the input. Default: any text. */
   format?: ChatCompletionCustomText | ChatCompletionCustomGrammar | undefined;
 };
 
@@ -280,23 +275,10 @@ type ChatCompletionCustomText = { type: 'text' };
 
 type ChatCompletionCustomGrammar = { type: 'grammar'; grammar: ChatCompletionCustomToolGrammar };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionCustomTool {
-  export { ChatCompletionCustomDefinition as Custom };
-}
-
-declare namespace ChatCompletionCustomDefinition {
-  export { ChatCompletionCustomText as Text, ChatCompletionCustomGrammar as Grammar };
-}
-
-declare namespace ChatCompletionCustomGrammar {
-  export { ChatCompletionCustomToolGrammar as Grammar };
-}
-
 /** A tool that the model may use. */
 export type ChatCompletionTool = ChatCompletionFunctionTool | ChatCompletionCustomTool;
 
-/** Makes the model call this function. */
+/** Requires the model to call this function. */
 export interface ChatCompletionNamedToolChoice {
   type: 'function';
   function: ChatCompletionName;
@@ -304,20 +286,10 @@ export interface ChatCompletionNamedToolChoice {
 
 type ChatCompletionName = { name: string };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionNamedToolChoice {
-  export { ChatCompletionName as Function };
-}
-
-/** Makes the model use this custom tool. */
+/** Requires the model to call this custom tool. */
 export interface ChatCompletionNamedToolChoiceCustom {
   type: 'custom';
   custom: ChatCompletionName;
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionNamedToolChoiceCustom {
-  export { ChatCompletionName as Custom };
 }
 
 /** Limits the model to some of the tools. */
@@ -326,15 +298,15 @@ export interface ChatCompletionAllowedToolChoice {
   allowed_tools: ChatCompletionAllowedTools;
 }
 
-/** Which tools the model is limited to. */
+/** The tools that the model is limited to. */
 export type ChatCompletionAllowedTools = {
-  /** `auto`: it may use them; `required`: it must. */
+  /** `auto`: the model may use them; `required`: it must. */
   mode: 'auto' | 'required';
   /** Tools by type and name, for example `{ type: "function", function: { name: "find" } }`. */
   tools: JsonObject[];
 };
 
-/** Whether, and which, tools are used. */
+/** Controls the use of tools. */
 export type ChatCompletionToolChoiceOption =
   | 'none'
   | 'auto'
@@ -348,57 +320,52 @@ export interface ResponseFormatText {
   type: 'text';
 }
 
-/** Any JSON object. Most models need the word JSON in a message too. */
+/** Any JSON object. Most models also require the word JSON in a message. */
 export interface ResponseFormatJSONObject {
   type: 'json_object';
 }
 
-/** The form of the answer. */
+/** The format of the text. */
 export type ChatCompletionResponseFormat =
   | ResponseFormatText
   | ResponseFormatJSONObject
   | ResponseFormatJSONSchema;
 
-/** How hard a reasoning model thinks. */
+/** The effort of a reasoning model. */
 export type ReasoningEffort = OpenString<
   'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 > | null;
 
-/** The same, under its name in chat. */
+/** The name of this type in chat. */
 export type ChatCompletionReasoningEffort = ReasoningEffort;
 
 /** The kinds of output that a model can produce. */
-export type ChatCompletionModality = OpenString<'text' | 'audio'>;
+export type ChatCompletionModality = OpenString<'text' | 'audio' | 'image'>;
 
-/** Options of a streamed answer. */
+/** Options of a stream. */
 export interface ChatCompletionStreamOptions {
   /**
-   * Whether the stream ends with the token usage. Streams are always asked for it: without it this
-   * gateway family can swallow the chunk that says why the answer ended.
+   * `true` ends the stream with the token usage. Usage is always requested, because without it some gateways
+   * drop the chunk with the finish reason.
    */
   include_usage?: boolean | undefined;
-  /** Whether chunks carry padding against eavesdropping. Most gateways drop this field. */
+  /** `true` pads chunks against eavesdropping. Most gateways drop this field. */
   include_obfuscation?: boolean | undefined;
 }
 
-/** Voice and encoding of a spoken answer. */
+/** Voice and encoding of generated speech. */
 export interface ChatCompletionAudioParam {
   format: OpenString<'wav' | 'aac' | 'mp3' | 'flac' | 'opus' | 'pcm16'>;
   voice: string | ChatCompletionID;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionAudioParam {
-  export { ChatCompletionID as ID };
-}
-
-/** Text that the answer will largely repeat, which makes it faster. */
+/** Text that the response will largely repeat, which makes it faster. */
 export interface ChatCompletionPredictionContent {
   type: 'content';
   content: string | ChatCompletionContentPartText[];
 }
 
-/** Options of a web search made for the answer. */
+/** Options of a web search. */
 export interface ChatCompletionWebSearchOptions {
   search_context_size?: OpenString<'low' | 'medium' | 'high'> | undefined;
   user_location?: ChatCompletionUserLocation | null | undefined;
@@ -416,20 +383,11 @@ type ChatCompletionApproximateLocation = {
   timezone?: string | undefined;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionWebSearchOptions {
-  export { ChatCompletionUserLocation as UserLocation };
-}
-
-declare namespace ChatCompletionUserLocation {
-  export { ChatCompletionApproximateLocation as Approximate };
-}
-
-/** A review of the request and of the answer, made with it. */
+/** Moderation of the request and the response. */
 export interface ChatCompletionModerationParam {
   /** A moderation model, for example `"omni-moderation-latest"`. */
   model: string;
-  /** Whether what is found is only scored, or blocked. */
+  /** Scores or blocks flagged content. */
   policy?: ChatCompletionModerationPolicy | null | undefined;
 }
 
@@ -440,34 +398,86 @@ type ChatCompletionModerationPolicy = {
 
 type ChatCompletionModerationMode = { mode: OpenString<'score' | 'block'> };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionModerationParam {
-  export { ChatCompletionModerationPolicy as Policy };
-}
-
-declare namespace ChatCompletionModerationPolicy {
-  export { ChatCompletionModerationMode as Input, ChatCompletionModerationMode as Output };
-}
-
-/** How soon, and at which price, a provider answers. */
+/** The processing tier, which affects latency and price. */
 export type ChatCompletionServiceTier = OpenString<
   'auto' | 'default' | 'flex' | 'scale' | 'priority'
 >;
 
-/** How the provider keeps prompts in its cache. */
+/** Caching of prompts by the provider. */
 export interface ChatCompletionPromptCacheOptions {
-  /** `implicit` caches by itself; `explicit` only up to each `prompt_cache_breakpoint`. */
+  /** `implicit` caches automatically; `explicit` only up to each `prompt_cache_breakpoint`. */
   mode?: OpenString<'implicit' | 'explicit'> | undefined;
-  /** How long prompts are kept at least. */
+  /** Minimum time that prompts are cached. */
   ttl?: OpenString<'30m'> | undefined;
 }
 
-/** Names a function that the model must call, in the older form of `tool_choice`. */
+/** Maximum prices, in US dollars per million tokens, per image or per request. */
+export interface ChatCompletionMaxPrice {
+  prompt?: number | string | undefined;
+  completion?: number | string | undefined;
+  image?: number | string | undefined;
+  audio?: number | string | undefined;
+  request?: number | string | undefined;
+}
+
+/** The vendors that OpenRouter may use for a request, by their slugs such as `"anthropic"`. */
+export interface ChatCompletionProviderPreferences {
+  /** Tried in this order, before any others. */
+  order?: string[] | null | undefined;
+  /** No others are used. */
+  only?: string[] | null | undefined;
+  /** Never used. */
+  ignore?: string[] | null | undefined;
+  /**
+   * Uses another vendor if the first one fails.
+   * @defaultValue true
+   */
+  allow_fallbacks?: boolean | null | undefined;
+  /**
+   * Uses only vendors that support every parameter of the request; others ignore some.
+   * @defaultValue false
+   */
+  require_parameters?: boolean | null | undefined;
+  /** Allows vendors to store the request and train on it, or not. */
+  data_collection?: OpenString<'allow' | 'deny'> | null | undefined;
+  /** Uses only vendors that retain no data. */
+  zdr?: boolean | null | undefined;
+  /** For example `["fp8", "bf16"]`. */
+  quantizations?: string[] | null | undefined;
+  /** Tried in this order; by default OpenRouter balances by price. */
+  sort?:
+    | OpenString<'price' | 'throughput' | 'latency'>
+    | { by?: string | null | undefined; partition?: string | null | undefined }
+    | null
+    | undefined;
+  max_price?: ChatCompletionMaxPrice | undefined;
+  /** In seconds, or by percentile such as `{ p90: 3 }`. */
+  preferred_max_latency?: number | JsonObject | null | undefined;
+  /** In tokens per second, or by percentile. */
+  preferred_min_throughput?: number | JsonObject | null | undefined;
+}
+
+/** A plugin of OpenRouter, with its settings, for example `{ id: "web", max_results: 3 }`. May cost extra. */
+export interface ChatCompletionPlugin {
+  id: OpenString<
+    | 'web'
+    | 'file-parser'
+    | 'response-healing'
+    | 'context-compression'
+    | 'auto-router'
+    | 'moderation'
+  >;
+  /** @defaultValue true */
+  enabled?: boolean | undefined;
+  [setting: string]: unknown;
+}
+
+/** A function that the model must call, in the older format of `tool_choice`. */
 export interface ChatCompletionFunctionCallOption {
   name: string;
 }
 
-/** A function in the older form of `tools`. */
+/** A function in the older format of `tools`. */
 export interface ChatCompletionCreateParamsFunction {
   name: string;
   description?: string | undefined;
@@ -477,100 +487,109 @@ export interface ChatCompletionCreateParamsFunction {
 /**
  * Parameters of `chat.completions.create()`: `POST /v1/chat/completions`.
  *
- * Fields that are not listed here go through with the option `extraBody`. A field that a model does
- * not know is dropped by the gateway or refused by the provider.
+ * Send other fields with the option `extraBody`. A field that a model does not support is dropped by the
+ * gateway or rejected by the provider.
  */
 export interface ChatCompletionCreateParamsBase {
   /** The conversation so far. May not be empty. */
   messages: ChatCompletionMessageParam[];
-  /** A chat model id, as `models.list()` gives it. */
+  /** A chat model id, as returned by `models.list()`. */
   model: string;
-  /** Upper bound on the generated tokens; an integer of 0 or more. */
+  /**
+   * Models to try in order if `model` fails, at OpenRouter. The `model` of the response is the one that is
+   * charged.
+   */
+  models?: string[] | undefined;
+  /** The vendors that OpenRouter may use. */
+  provider?: ChatCompletionProviderPreferences | null | undefined;
+  /** OpenRouter's plugins. */
+  plugins?: ChatCompletionPlugin[] | undefined;
+  /** Maximum number of generated tokens, 0 or more. */
   max_tokens?: number | null | undefined;
-  /** Upper bound on the generated tokens including reasoning, for reasoning models. */
+  /** Maximum number of generated tokens including reasoning, for reasoning models. */
   max_completion_tokens?: number | null | undefined;
   /** Sampling temperature, usually 0 to 2. Higher is more random. */
   temperature?: number | null | undefined;
   /** Nucleus sampling: only tokens within this probability mass, 0 to 1. */
   top_p?: number | null | undefined;
-  /** Only the so many most likely tokens. Not known to every provider. */
+  /** Number of most likely tokens to sample from. Not every provider supports it. */
   top_k?: number | null | undefined;
-  /** How many answers to generate; each is charged. */
+  /** Number of choices to generate; each is charged. */
   n?: number | null | undefined;
   /** Texts at which the model stops. */
   stop?: string | string[] | null | undefined;
-  /** −2 to 2; positive values make repeated tokens less likely the more often they occurred. */
+  /** −2 to 2; positive values make repeated tokens less likely, the more often they occurred. */
   frequency_penalty?: number | null | undefined;
-  /** −2 to 2; positive values make tokens less likely that occurred at all. */
+  /** −2 to 2; positive values make tokens less likely if they occurred at all. */
   presence_penalty?: number | null | undefined;
-  /** Token id to bias, −100 to 100. */
+  /** Bias per token id, −100 to 100. */
   logit_bias?: Record<string, number> | null | undefined;
-  /** Whether the answer carries the log probabilities of its tokens. */
+  /** `true` returns the log probabilities of the tokens. */
   logprobs?: boolean | null | undefined;
-  /** How many alternatives `logprobs` lists per token, 0 to 20. */
+  /** Number of alternatives per token in `logprobs`, 0 to 20. */
   top_logprobs?: number | null | undefined;
-  /** Asks for the same answer to the same request, as far as the provider can. */
+  /** Requests the same response to the same request, as far as the provider can. */
   seed?: number | null | undefined;
-  /** The form of the answer. */
+  /** The format of the text. */
   response_format?: ChatCompletionResponseFormat | undefined;
   /** Tools that the model may use. */
   tools?: ChatCompletionTool[] | undefined;
-  /** Whether, and which, tools are used. */
+  /** Controls the use of tools. */
   tool_choice?: ChatCompletionToolChoiceOption | undefined;
-  /** Whether the model may call several tools at once. */
+  /** `false` limits the model to one tool call at once. */
   parallel_tool_calls?: boolean | undefined;
-  /** How hard a reasoning model thinks. */
+  /** The effort of a reasoning model. */
   reasoning_effort?: ReasoningEffort | undefined;
-  /** Switches reasoning on or off, for the providers that have this field. */
+  /** Turns reasoning on or off, at providers with this field. */
   enable_thinking?: boolean | undefined;
   /** Reasoning settings of the provider, for example `{ type: "enabled", budget_tokens: 1024 }`. */
   thinking?: JsonObject | null | undefined;
   /** Reasoning settings of other providers. */
   reasoning?: JsonObject | null | undefined;
-  /** How wordy the answer is. */
+  /** Verbosity of the response. */
   verbosity?: OpenString<'low' | 'medium' | 'high'> | null | undefined;
   /** The kinds of output to generate. */
   modalities?: ChatCompletionModality[] | null | undefined;
   /** Voice and encoding; needed when `modalities` has `audio`. */
   audio?: ChatCompletionAudioParam | null | undefined;
-  /** Text that the answer will largely repeat. */
+  /** Text that the response will largely repeat. */
   prediction?: ChatCompletionPredictionContent | null | undefined;
-  /** Lets the model search the web, where it can. */
+  /** Allows the model to search the web, if it can. */
   web_search_options?: ChatCompletionWebSearchOptions | undefined;
   /** Up to 16 pairs that the provider stores with the completion. */
   metadata?: Metadata | null | undefined;
-  /** Whether the provider may store the completion. */
+  /** `true` lets the provider store the completion. */
   store?: boolean | null | undefined;
-  /** Your own stable id of the end user. */
+  /** Your stable id of the end user. */
   user?: string | undefined;
   /** A stable, hashed id of the end user, for abuse detection. Dropped by most gateways. */
   safety_identifier?: string | null | undefined;
-  /** Helps the provider to reuse its cache for similar prompts. */
+  /** Helps the provider reuse its cache for similar prompts. */
   prompt_cache_key?: string | null | undefined;
-  /** How long the provider keeps the cached prompt. */
+  /** Time that the provider caches the prompt. */
   prompt_cache_retention?: OpenString<'in_memory' | '24h'> | null | undefined;
-  /** How the provider keeps prompts in its cache. */
+  /** Caching of prompts by the provider. */
   prompt_cache_options?: ChatCompletionPromptCacheOptions | undefined;
-  /** Has the request and the answer reviewed. */
+  /** Moderates the request and the response. */
   moderation?: ChatCompletionModerationParam | null | undefined;
   /** The processing tier. Dropped by most gateways. */
   service_tier?: ChatCompletionServiceTier | null | undefined;
-  /** Whether the answer is streamed. */
+  /** `true` streams the response. */
   stream?: boolean | null | undefined;
-  /** Options of a streamed answer. */
+  /** Options of the stream. */
   stream_options?: ChatCompletionStreamOptions | null | undefined;
-  /** The older form of `tool_choice`. */
+  /** The older format of `tool_choice`. */
   function_call?: 'none' | 'auto' | ChatCompletionFunctionCallOption | undefined;
-  /** The older form of `tools`. */
+  /** The older format of `tools`. */
   functions?: ChatCompletionCreateParamsFunction[] | undefined;
 }
 
-/** Parameters for an answer in one piece. */
+/** Parameters for a response that is not streamed. */
 export interface ChatCompletionCreateParamsNonStreaming extends ChatCompletionCreateParamsBase {
   stream?: false | null | undefined;
 }
 
-/** Parameters for a streamed answer. */
+/** Parameters for a streamed response. */
 export interface ChatCompletionCreateParamsStreaming extends ChatCompletionCreateParamsBase {
   stream: true;
 }
@@ -579,18 +598,6 @@ export interface ChatCompletionCreateParamsStreaming extends ChatCompletionCreat
 export type ChatCompletionCreateParams =
   | ChatCompletionCreateParamsNonStreaming
   | ChatCompletionCreateParamsStreaming;
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionCreateParams {
-  export {
-    ChatCompletionCreateParamsFunction as Function,
-    ChatCompletionCreateParamsNonStreaming,
-    ChatCompletionCreateParamsStreaming,
-    ChatCompletionModerationParam as Moderation,
-    ChatCompletionPromptCacheOptions as PromptCacheOptions,
-    ChatCompletionWebSearchOptions as WebSearchOptions,
-  };
-}
 
 /** Parameters of `chat.completions.parse()`. */
 export type ChatCompletionParseParams = ChatCompletionCreateParamsNonStreaming;

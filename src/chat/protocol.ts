@@ -4,22 +4,23 @@ import { collectAs } from '../streams/open-stream.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
 import { ChatAccumulator } from './accumulator.ts';
+import { peek } from '../snapshot.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
 import type { ChatCompletionChunk } from './types.ts';
 
-/** Returns how a completion in one piece is read, also when it arrives as a stream. */
+/** Returns the format of a completion that is not streamed, but may arrive as a stream anyway. */
 export function completionAnswer(params: ChatCompletionCreateParamsBase) {
   return {
     schema: chatCompletionSchema,
-    fromEvents: collectAs(chatProtocolFor(params?.n ?? 1)),
+    fromEvents: collectAs(chatProtocolFor(peek(params, 'n') ?? 1)),
   };
 }
 
 /**
- * Returns how a streamed completion is read.
+ * Returns the protocol of a streamed completion.
  *
- * @param choices - How many choices were requested.
+ * @param choices - Number of requested choices.
  */
 export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionChunk> {
   return {
@@ -33,7 +34,7 @@ export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionC
   };
 }
 
-/** Makes one chunk of a whole completion. */
+/** Converts a complete completion to one chunk. */
 function toChunk(completion: JsonObject): JsonObject {
   const { choices } = completion;
   return {
@@ -43,9 +44,9 @@ function toChunk(completion: JsonObject): JsonObject {
   };
 }
 
-function toChunkChoice(whole: unknown): unknown {
-  if (!isObject(whole) || !isObject(whole['message'])) return whole;
-  const { message, ...rest } = whole;
+function toChunkChoice(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  const { message, ...rest } = choice;
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return { ...rest, delta: message };
   const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));

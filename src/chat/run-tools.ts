@@ -4,7 +4,7 @@ import type { ChatCompletionCreateParamsNonStreaming } from './params.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import type { ParsedChatCompletion } from './types.ts';
 
-/** What `JSON.parse` gives; the compiler lets it be used as anything. */
+/** The type of `JSON.parse`, which the compiler allows for any use. */
 type ParsedJSON = ReturnType<typeof JSON.parse>;
 
 /** A function with its description for the model. The helper `tool()` is shorter and checks more. */
@@ -17,11 +17,11 @@ export interface RunnableFunction<Arguments = ParsedJSON, ToolContext = ParsedJS
   parameters?: object | undefined;
   strict?: boolean | undefined;
   /**
-   * Makes arguments of the model's JSON text, for example `JSON.parse`. The message of what it throws
-   * goes to the model. Left out: `function` gets the text.
+   * Parses the model's JSON text, for example `JSON.parse`. The message of an error is sent to the model.
+   * Default: `function` receives the text.
    */
   parse?(input: string): Arguments | Promise<Arguments>;
-  /** Runs when the model calls. What it gives, and the message of what it throws, go to the model. */
+  /** Runs when the model calls the tool. Its result, or the message of its error, is sent to the model. */
   function(
     args: Arguments,
     runner: ChatCompletionRunner<unknown>,
@@ -29,7 +29,7 @@ export interface RunnableFunction<Arguments = ParsedJSON, ToolContext = ParsedJS
   ): unknown;
 }
 
-/** A function that parses its arguments itself. */
+/** A function with its own `parse`, which converts the JSON arguments before the call. */
 export interface RunnableFunctionWithParse<
   Arguments extends object,
   ToolContext = ParsedJSON,
@@ -37,7 +37,7 @@ export interface RunnableFunctionWithParse<
   parse(input: string): Arguments | Promise<Arguments>;
 }
 
-/** A function that gets its arguments as JSON text. */
+/** A function that receives its arguments as JSON text. */
 export interface RunnableFunctionWithoutParse<ToolContext = ParsedJSON> extends RunnableFunction<
   string,
   ToolContext
@@ -51,7 +51,7 @@ export interface RunnableToolFunction<Arguments = ParsedJSON, ToolContext = Pars
   function: RunnableFunction<Arguments, ToolContext>;
 }
 
-/** A function as a tool whose arguments have the type that `parse` gives them. */
+/** A function as a tool, with arguments of the type that `parse` returns. */
 export class ParsingToolFunction<Arguments extends object> {
   readonly type = 'function';
   readonly function: RunnableFunctionWithParse<Arguments>;
@@ -64,19 +64,19 @@ export class ParsingToolFunction<Arguments extends object> {
 /**
  * Parameters of `chat.completions.runTools()`.
  *
- * The types of the tools' arguments, and of `toolContext`, can be named; left out they can be anything.
+ * The types of the tools' arguments and of `toolContext` can be specified; the default is any type.
  */
 export interface ChatCompletionToolRunnerParams<
   FunctionsArgs extends readonly unknown[] = ParsedJSON[],
   ToolContext = unknown,
 > extends Omit<ChatCompletionCreateParamsNonStreaming, 'tools'> {
-  /** Tools that `tool()` made, or functions with their description. With none it is one completion. */
+  /** Tools created by `tool()`, or functions with a description. An empty list requests one completion. */
   tools: readonly (RunnableToolFunction<FunctionsArgs[number]> | AutoParseableTool<unknown>)[];
-  /** Handed to every tool. Never sent. */
+  /** Passed to every tool. Never sent. */
   toolContext?: ToolContext;
 }
 
-/** Parameters of `chat.completions.runTools()` with streamed answers. */
+/** Parameters of `chat.completions.runTools()` with streamed completions. */
 export interface ChatCompletionStreamingToolRunnerParams<
   FunctionsArgs extends readonly unknown[] = ParsedJSON[],
   ToolContext = unknown,
@@ -84,38 +84,15 @@ export interface ChatCompletionStreamingToolRunnerParams<
   stream: true;
 }
 
-/** The same, under the name that code for `openai` uses: `toolContext` is needed. */
-export type ChatCompletionToolRunnerParamsWithContext<
-  FunctionsArgs extends readonly unknown[],
-  ToolContext,
-> = ChatCompletionToolRunnerParams<FunctionsArgs, ToolContext> & { toolContext: ToolContext };
-
-/** The same, under the name that code for `openai` uses: there is no `toolContext`. */
-export type ChatCompletionToolRunnerParamsWithoutContext<FunctionsArgs extends readonly unknown[]> =
-  ChatCompletionToolRunnerParams<FunctionsArgs, never>;
-
-/** The same, under the name that code for `openai` uses: `toolContext` is needed. */
-export type ChatCompletionStreamingToolRunnerParamsWithContext<
-  FunctionsArgs extends readonly unknown[],
-  ToolContext,
-> = ChatCompletionStreamingToolRunnerParams<FunctionsArgs, ToolContext> & {
-  toolContext: ToolContext;
-};
-
-/** The same, under the name that code for `openai` uses: there is no `toolContext`. */
-export type ChatCompletionStreamingToolRunnerParamsWithoutContext<
-  FunctionsArgs extends readonly unknown[],
-> = ChatCompletionStreamingToolRunnerParams<FunctionsArgs, never>;
-
-/** Options of `chat.completions.runTools()`. `maxRetries` and time limits hold for each completion. */
+/** Options of `chat.completions.runTools()`. `maxRetries` and time limits apply to each completion. */
 export interface RunnerOptions extends RequestOptions {
   /**
-   * How many completions the run may take at most; each is paid for. When the last of them calls
-   * tools, they still run.
+   * Maximum number of completions of the run, each of which is paid for. If the last one calls tools, they
+   * still run.
    * @defaultValue 10
    */
   maxChatCompletions?: number | undefined;
-  /** Called after each completion and its tools, and waited for. It may add to `runner.messages`. */
+  /** Called and awaited after each completion and its tools. May add to `runner.messages`. */
   afterCompletion?:
     | ((
         completion: ParsedChatCompletion<unknown>,

@@ -30,12 +30,12 @@ import type {
 type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;
 
 /**
- * The beginning of `object` in a line that holds the result of a tool, as JSON, instead of a chunk. The
- * `openai` package writes and reads the same lines.
+ * The prefix of `object` in a line that contains the result of a tool, as JSON, instead of a chunk. `openai`
+ * writes and reads the same lines.
  */
 const messagePrefix = 'chat.completion.chunk.message:';
 
-function toolMessageIn({
+function parseToolMessage({
   object,
 }: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
   if (!object.startsWith(messagePrefix)) return undefined;
@@ -71,11 +71,11 @@ class AwaitedPromise<Value> extends Promise<Value> {
   }
 }
 
-/** How long a run waits, after an abort, for work that does not listen to the signal. */
+/** Time that a run waits after an abort for work that ignores the signal. */
 const abortGraceMs = 500;
 
 /**
- * A run of one or more completions: reads them, emits an event for what each chunk adds, and keeps the
+ * A run of one or more completions. Reads them, emits an event for each addition, and stores the
  * conversation.
  */
 export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
@@ -84,30 +84,31 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
   /** The conversation. */
   readonly messages: ChatCompletionMessageParam[];
-  /** Parses texts and arguments of tools. Left out when nothing is parsed. */
+  /** Parses texts and arguments of tools; `undefined` if nothing is parsed. */
   parser: OutputParser<Parsed> | undefined;
   /** The text of the last tool result. */
   toolResult: string | undefined;
   /** Settles when the run is over. */
   done = new Promise<void>(() => {});
-  /** How the run ended; `undefined` until then. */
+  /** The result of the run; `undefined` until it ends. */
   end: { readonly failure?: Error } | undefined;
-  /** Whether a loop or an awaited promise receives the error of a failure. */
+  /** `true` if a loop or an awaited promise receives the error of a failure. */
   isObserved = false;
-  /** The readers of the chunks, and whether each of them reads the results of tools too. */
+  /** The readers of the chunks. The value is `true` if a reader also receives results of tools. */
   readonly #readers = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
   readonly #log: ClientSettings['log'] | undefined;
   readonly #signal: AbortSignal | null | undefined;
   #stream: Chunks | undefined;
-  /** The chunks of the current completion, put together. */
+  /** Assembles the current completion. */
   #accumulator: ChatAccumulator | undefined;
-  /** Whether more chunks may follow, so that texts are parsed as far as they go. */
+  /** `true` while more chunks may follow, so that partial texts are parsed. */
   #isGrowing = false;
   #lastChunk: ChatCompletionChunk | undefined;
 
   /**
-   * @param log - Where a failure that the caller does not receive is logged; the console by default.
-   * @param signal - The caller's. Aborts the run, and stops loops over its chunks also after its end.
+   * @param log - Receives failures that the caller does not; the console by default.
+   * @param signal - The caller's signal. Aborts the run, and stops loops over its chunks even after its
+   *   end.
    */
   constructor(
     messages: readonly ChatCompletionMessageParam[] | undefined,
@@ -115,18 +116,18 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     signal?: AbortSignal | null,
   ) {
     super();
-    // Other values are rejected when they are sent.
+    // Invalid values are rejected when they are sent.
     this.messages = Array.isArray(messages) ? [...messages] : [];
     this.#log = log;
     this.#signal = signal;
   }
 
-  /** How the stream of the current completion ended; `undefined` until then. */
+  /** Verdict on the stream of the current completion; `undefined` until it ends. */
   get verdict(): StreamVerdict | undefined {
     return this.#stream?.verdict;
   }
 
-  /** The chunks of the current completion put together, with what they are parsed as so far. */
+  /** The current completion so far, with the texts parsed so far. */
   get snapshot(): ChatCompletionSnapshot | undefined {
     if (this.#isGrowing && this.parser) this.#parseSnapshot(this.parser);
     return this.#accumulator?.partial;
@@ -152,10 +153,10 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return this.completions.flatMap(functionCalls).at(-1);
   }
 
-  /** The tokens of all completions. */
+  /** Token usage of all completions. */
   get usage(): CompletionUsage {
-    const total = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
-    return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), total);
+    const zero = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
+    return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), zero);
   }
 
   /** Starts the work in a microtask, so that the caller can add listeners before anything happens. */
@@ -166,9 +167,9 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   async #run(work: () => Promise<unknown>): Promise<void> {
     await Promise.resolve();
     const { signal } = this.controller;
-    let unfollow: (() => void) | undefined;
+    let stopFollowing: (() => void) | undefined;
     try {
-      unfollow = followSignal(this.#signal, this.controller);
+      stopFollowing = followSignal(this.#signal, this.controller);
       await withAbortGrace(work(), signal, abortGraceMs, () => runAborted(signal));
       this.#emitFinal();
       this.end = {};
@@ -177,13 +178,13 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       this.end = { failure };
       if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
       else {
-        const isReceived = this.isObserved || this.has('error');
+        const isHandled = this.isObserved || this.has('error');
         this.emitLast('error', failure);
-        if (!isReceived) this.#logUnobserved(failure);
+        if (!isHandled) this.#logUnobserved(failure);
       }
       throw failure;
     } finally {
-      unfollow?.();
+      stopFollowing?.();
       this.emitLast('end');
       this.clear();
     }
@@ -202,11 +203,11 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (this.completions.some(({ usage }) => usage)) this.emit('totalUsage', this.usage);
   }
 
-  /** Logs a failure that the caller would not learn of. `openai` ends the process here. */
+  /** Logs a failure that no code of the caller receives. `openai` ends the process here. */
   #logUnobserved(failure: Error): void {
     const message =
       'A stream or run of tools failed, and no listener or awaited promise received its error; listen to "error" or await done()';
-    // A listener may have thrown it, and put anything into its message.
+    // A listener may have thrown it, with anything in its message.
     const error = GatewayError.isInstance(failure) ? failure.message : failure.name;
     if (this.#log) this.#log.write('warn', message, { error });
     else console.warn(`[model-gateway] ${message}`, { error });
@@ -219,7 +220,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     });
   }
 
-  /** Returns a loop over items that are pushed, which ends with the run. */
+  /** Returns a queue of items that ends with the run. */
   queue<Item>(onLeave: () => void, readAborted?: () => Aborted | undefined): ChunkQueue<Item> {
     const queue = new ChunkQueue<Item>(onLeave, readAborted);
     this.done.then(
@@ -229,8 +230,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return queue;
   }
 
-  /** Returns a loop over the chunks from now on, until an abort. Leaving it aborts the run. */
-  follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
+  /** Returns an iterator of chunks from now on, until an abort. Leaving the loop aborts the run. */
+  follow(includesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
     this.isObserved = true;
     const queue = this.queue<ChatCompletionChunk>(
       () => this.controller.abort(),
@@ -239,7 +240,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         return aborted ? { failure: runAborted(aborted) } : undefined;
       },
     );
-    this.#readers.set(queue, takesMessages);
+    this.#readers.set(queue, includesMessages);
     return queue;
   }
 
@@ -249,7 +250,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     this.emit('chatCompletion', completion);
     const message = completion.choices[0]?.message;
     if (message !== undefined) {
-      // Results refer to the ids of their calls.
+      // Tool results refer to these ids.
       for (const call of message.tool_calls ?? []) call.id ||= newToolCallId();
       this.messages.push(message);
       this.emit('message', message);
@@ -269,8 +270,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (this.#lastChunk === undefined) return;
     const object = messagePrefix + JSON.stringify({ type: 'message', message });
     const { id, created, model } = this.#lastChunk;
-    for (const [queue, takesMessages] of this.#readers) {
-      if (takesMessages) queue.push({ id, created, model, object, choices: [] });
+    for (const [queue, includesMessages] of this.#readers) {
+      if (includesMessages) queue.push({ id, created, model, object, choices: [] });
     }
   }
 
@@ -282,7 +283,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     this.#begin(stream);
     let hasResults = false;
     for await (const chunk of stream) {
-      const message = toolMessageIn(chunk);
+      const message = parseToolMessage(chunk);
       if (message === undefined) await this.#addChunk(chunk);
       else {
         await this.#complete();
@@ -291,10 +292,10 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         hasResults = true;
       }
     }
-    // The line of a tool result does not prove that the completion after it is whole.
-    const received = this.#accumulator;
-    if (hasResults && received?.isFinished(false) === false) {
-      throw truncated({ operation: 'fromReadableStream()' }, received, 'truncated');
+    // A tool result does not prove that the completion after it is complete.
+    const unfinished = this.#accumulator;
+    if (hasResults && unfinished?.isFinished(false) === false) {
+      throw truncated({ operation: 'fromReadableStream()' }, unfinished, 'truncated');
     }
     return this.#complete();
   }
@@ -306,7 +307,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     this.emit('connect');
   }
 
-  /** Emits the end of texts and calls that are still open, and adds the completion to the run. */
+  /** Emits the end of open texts and calls, and adds the completion to the run. */
   async #complete(): Promise<ParsedChatCompletion<Parsed> | undefined> {
     const snapshot = this.#accumulator?.partial;
     if (snapshot === undefined) return undefined;
@@ -315,17 +316,17 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
     this.#isGrowing = false;
-    dropParsed(snapshot);
+    removeParsed(snapshot);
     if (this.parser) return this.add(await this.parser.apply(snapshot));
-    leaveUnparsed(snapshot);
+    markUnparsed(snapshot);
     return this.add(snapshot);
   }
 
-  /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
+  /** Adds a chunk and emits its events. Completed texts are parsed before their end is emitted. */
   async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
     const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
     accumulator.add(chunk);
-    // Lines that another package has written may hold chunks with neither.
+    // Lines written by another package may contain chunks with neither.
     if (chunk.choices.length > 0 || chunk.usage) {
       for (const queue of this.#readers.keys()) queue.push(chunk);
       if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);
@@ -340,17 +341,17 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
   }
 
-  /** Adds what texts and arguments are parsed as so far. Called only when a snapshot is read. */
+  /** Parses texts and arguments so far. Called only when a snapshot is read. */
   #parseSnapshot(parser: OutputParser<Parsed>): void {
     for (const open of this.#accumulator?.choices.values() ?? []) {
       const { message } = open.choice;
-      if (parser.of() && message.content !== null) {
-        Object.assign(message, { parsed: parser.beginning(open, message.content) });
+      if (parser.getParser() && message.content !== null) {
+        Object.assign(message, { parsed: parser.parsePartial(open, message.content) });
       }
       for (const call of open.toolCalls.calls) {
-        if (call.type !== 'function' || !parser.of(call.function.name)) continue;
+        if (call.type !== 'function' || !parser.getParser(call.function.name)) continue;
         const { name, arguments: text } = call.function;
-        Object.assign(call.function, { parsed_arguments: parser.beginning(call, text, name) });
+        Object.assign(call.function, { parsed_arguments: parser.parsePartial(call, text, name) });
       }
     }
   }
@@ -361,7 +362,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
       if (this.has('content.delta')) {
-        const parsed = this.parser?.beginning(open, content) ?? null;
+        const parsed = this.parser?.parsePartial(open, content) ?? null;
         this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
@@ -384,7 +385,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       const next = open.toolCalls.get(index);
       if (current !== next) {
         await this.#emitTextDone(open);
-        // It may be written in turns with others, so before the end only whole arguments count.
+        // Providers may interleave calls, so before the end only complete arguments count.
         if (current?.isWhole) await this.#emitToolCallDone(current);
         open.current = next;
       }
@@ -395,7 +396,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         name,
         index,
         arguments: text,
-        parsed_arguments: this.parser?.beginning(next.call, text, name) ?? null,
+        parsed_arguments: this.parser?.parsePartial(next.call, text, name) ?? null,
         arguments_delta: piece?.arguments ?? '',
       });
     }
@@ -404,7 +405,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
     if (this.parser?.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
-    for (const call of calls.toSorted((one, other) => one.index - other.index)) {
+    for (const call of calls.toSorted((a, b) => a.index - b.index)) {
       await this.#emitToolCallDone(call);
     }
   }
@@ -430,9 +431,9 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     this.emit('tool_calls.function.arguments.done', event);
   }
 
-  /** What a text or arguments are parsed as; `null` when they do not fit, or are not parsed. */
+  /** Parses a text or arguments; `null` if they are invalid or not parsed. */
   async #parsed(text: string, tool?: string): Promise<Parsed | null> {
-    const parse = this.parser?.of(tool);
+    const parse = this.parser?.getParser(tool);
     return parse ? parse(text).catch(() => null) : null;
   }
 }
@@ -446,8 +447,10 @@ function newToolCallId(): string {
   return `call_${Math.random().toString(36).slice(2)}`;
 }
 
-/** Removes what a snapshot was parsed as so far: the error of an answer that does not fit carries it. */
-function dropParsed({ choices }: ChatCompletionSnapshot): void {
+/**
+ * Removes partially parsed values from a snapshot, because the error of an invalid completion contains it.
+ */
+function removeParsed({ choices }: ChatCompletionSnapshot): void {
   for (const { message } of choices) {
     delete message.parsed;
     for (const call of message.tool_calls ?? []) {
@@ -456,8 +459,8 @@ function dropParsed({ choices }: ChatCompletionSnapshot): void {
   }
 }
 
-/** Makes a completion one of which nothing is parsed. */
-function leaveUnparsed(
+/** Marks a completion as not parsed. */
+function markUnparsed(
   completion: ChatCompletion,
 ): asserts completion is ParsedChatCompletion<never> {
   for (const { message } of completion.choices) Object.assign(message, { parsed: null });

@@ -2,7 +2,7 @@ import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../streams/errors.ts';
 import type { ChunkQueue } from '../streams/stream-reader.ts';
-import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
+import { asyncDispose, dispose, readLinesAsStream, writeLines } from '../streams/stream.ts';
 import { chatLines } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
 import { ChatRun } from './run.ts';
@@ -15,7 +15,7 @@ import type {
   ParsedChatCompletionMessage,
 } from './types.ts';
 
-/** What a promise for an event gives: nothing, its only argument, or all of them. */
+/** The value of a promise for an event: nothing, its only argument, or all arguments. */
 export type EmittedValue<Values extends readonly unknown[]> = Values extends readonly []
   ? void
   : Values extends readonly [infer Only]
@@ -27,13 +27,13 @@ type Listener<Parsed, Event extends keyof ChatCompletionStreamEvents<Parsed>> = 
 ) => void;
 
 /**
- * A run of one or more chat completions, with events, the conversation, and promises for what it ends
- * in. `chat.completions.runTools()` gives one; with `stream: true`, and from
- * `chat.completions.stream()`, it is a `ChatCompletionStream`.
+ * A run of one or more chat completions, with events, the conversation, and promises for the final results.
+ * Returned by `chat.completions.runTools()`; with `stream: true`, and from `chat.completions.stream()`, it is
+ * a `ChatCompletionStream`.
  *
- * The work begins at once, with or without listeners. A failure goes to the listeners of `error`
- * (`abort` if the caller aborted) and rejects every promise of a method, now or later. It is never an
- * unhandled rejection; if no listener, loop or awaited promise receives it, a warning is logged.
+ * The run starts immediately, with or without listeners. A failure is emitted as `error` (`abort` if the
+ * caller aborted) and rejects every promise of its methods, now or later. It is never an unhandled rejection;
+ * if no listener, loop or awaited promise receives it, a warning is logged.
  *
  * @example
  * const runner = client.chat.completions.runTools({ model, messages, tools });
@@ -44,8 +44,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   /** Aborts the run. */
   readonly controller: AbortController;
   /**
-   * The conversation: the messages of the request, and every answer and result of a tool as it comes.
-   * What is added here goes along with the next request.
+   * The conversation: the messages of the request, the completions and the results of tools as they arrive.
+   * Messages added here are sent with the next request.
    */
   readonly messages: ChatCompletionMessageParam[];
   readonly #run: ChatRun<Parsed>;
@@ -57,24 +57,24 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     this.messages = run.messages;
   }
 
-  /** Whether the run is over, for whatever reason. */
+  /** `true` once the run has ended for any reason. */
   get ended(): boolean {
     return this.#run.end !== undefined;
   }
 
-  /** Whether the run failed or was aborted. */
+  /** `true` if the run failed or was aborted. */
   get errored(): boolean {
     return this.#run.end?.failure !== undefined;
   }
 
-  /** Whether the caller aborted the run. */
+  /** `true` if the caller aborted the run. */
   get aborted(): boolean {
     return APIUserAbortError.isInstance(this.#run.end?.failure);
   }
 
   /**
-   * Calls `listener` for every such event. An error that it throws fails the run; when the run is over
-   * it is an uncaught error.
+   * Calls `listener` for each event of this name. An error that it throws fails the run; after the run it is
+   * uncaught.
    */
   on<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
@@ -84,7 +84,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     return this;
   }
 
-  /** Calls `listener` for the next such event only. */
+  /** Calls `listener` for the next event of this name only. */
   once<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
     listener: Listener<Parsed, Event>,
@@ -103,9 +103,9 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   }
 
   /**
-   * Waits for the next such event.
+   * Waits for the next event of this name.
    *
-   * @throws the error of the run, or `GatewayError` when it ends without such an event
+   * @throws the error of the run, or `GatewayError` if it ends without such an event
    */
   emitted<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
@@ -125,8 +125,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   }
 
   /**
-   * Reads every such event from now on, each as a list of what its listeners are given. Leaving the loop
-   * changes nothing for the run; the loop throws when the run fails.
+   * Iterates over future events of this name, each as the list of its arguments. Leaving the loop does not
+   * affect the run; the loop throws if the run fails.
    */
   events<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
@@ -147,7 +147,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     return queue;
   }
 
-  /** Aborts the run and closes the connection. After the end it does nothing. */
+  /** Aborts the run and closes the connection. Does nothing after the end. */
   abort(): void {
     this.controller.abort();
   }
@@ -165,8 +165,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   /**
    * Waits for the end.
    *
-   * @throws `StreamTruncatedError` when an answer is not whole, `OutputError` when it cannot be parsed,
-   *   and whatever else made the run fail
+   * @throws `StreamTruncatedError` if a completion is incomplete, `OutputError` if it cannot be parsed, and
+   *   any other error of the run
    */
   done(): Promise<void> {
     return this.#final(() => {});
@@ -187,27 +187,27 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     return this.#final(({ message }) => message);
   }
 
-  /** Waits for the text of the last message; `null` when there is none. */
+  /** Waits for the text of the last message; `null` if it has none. */
   finalContent(): Promise<string | null> {
     return this.#final(({ message }) => message.content);
   }
 
-  /** Waits for the last function that the model wanted called; `undefined` when there is none. */
+  /** Waits for the last function call; `undefined` if there is none. */
   finalFunctionToolCall(): Promise<ChatCompletionFunctionCall | undefined> {
     return this.#final(({ functionCall }) => functionCall);
   }
 
-  /** Waits for what the last tool gave; `undefined` when none was called. */
+  /** Waits for the result of the last tool; `undefined` if none was called. */
   finalFunctionToolCallResult(): Promise<string | undefined> {
     return this.#final(({ toolResult }) => toolResult);
   }
 
-  /** Waits for the tokens of all completions; zeros when the gateway reported none. */
+  /** Waits for the token usage of all completions; zeros if the gateway reported none. */
   totalUsage(): Promise<CompletionUsage> {
     return this.#final(({ usage }) => usage);
   }
 
-  /** The completions so far, also those of a run that failed. */
+  /** The completions so far, including those of a failed run. */
   allChatCompletions(): ParsedChatCompletion<Parsed>[] {
     return [...this.#run.completions];
   }
@@ -218,12 +218,12 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 }
 
 /**
- * A streamed chat completion with events, a growing snapshot and promises for what it ends in.
+ * A streamed chat completion with events, a growing snapshot, and promises for the final results.
  *
- * The request is sent at once, and the stream is read as fast as it comes, with or without listeners. A
- * failure goes to the listeners of `error` (`abort` if the caller aborted) and to the loop over the
- * chunks, and rejects every promise of a method, now or later. It is never an unhandled rejection; if no
- * listener, loop or awaited promise receives it, a warning is logged.
+ * The request is sent immediately, and the stream is read as fast as it arrives, with or without listeners. A
+ * failure is emitted as `error` (`abort` if the caller aborted), thrown by the loop over the chunks, and
+ * rejects every promise of its methods, now or later. It is never an unhandled rejection; if no listener,
+ * loop or awaited promise receives it, a warning is logged.
  *
  * @example
  * ```ts
@@ -245,46 +245,43 @@ export class ChatCompletionStream<Parsed = null>
   }
 
   /**
-   * Makes a helper from what `toReadableStream()` gave, for example in a browser. The messages of the
-   * request are not in there, and nothing is parsed.
+   * Creates a stream from the output of `toReadableStream()`, for example in a browser. It does not include
+   * the messages of the request, and nothing is parsed.
    */
   static fromReadableStream(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
     return streamFrom(readable);
   }
 
   /**
-   * What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing,
-   * as do `parsed` and `parsed_arguments` in it, which are not checked before the end.
+   * The completion so far; `undefined` before the first chunk. It keeps growing, as do `parsed` and
+   * `parsed_arguments`, which are not validated before the end.
    */
   get currentChatCompletionSnapshot(): ChatCompletionSnapshot | undefined {
     return this.#run.snapshot;
   }
 
-  /** How the stream ended; `undefined` until then. */
+  /** Verdict on the stream; `undefined` until it ends. */
   get verdict(): StreamVerdict | undefined {
     return this.#run.verdict;
   }
 
   /**
-   * Reads the chunks that come from now on. Leaving the loop early aborts the call; the loop throws
-   * when the call fails.
+   * Iterates over the chunks from now on. Leaving the loop early aborts the call; the loop throws if the call
+   * fails.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<ChatCompletionChunk, undefined> {
     return this.#run.follow(false);
   }
 
-  /**
-   * Gives the chunks that come from now on, and the results of tools, as lines of JSON; see
-   * `fromReadableStream`.
-   */
+  /** Returns the chunks from now on, and the results of tools, as JSON lines; see `fromReadableStream`. */
   toReadableStream(): ReadableStream<Uint8Array> {
     return writeLines(this.#run.follow(true));
   }
 }
 
-/** A run of tools whose answers are streamed, from `chat.completions.runTools()` with `stream: true`. */
+/** A run of tools with streamed completions, from `chat.completions.runTools()` with `stream: true`. */
 export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletionStream<Parsed> {
-  /** Makes a runner from what `toReadableStream()` of another gave. Its tools are not called again. */
+  /** Creates a runner from the output of `toReadableStream()`. Its tools are not called again. */
   static override fromReadableStream(
     readable: ReadableStream<Uint8Array>,
   ): ChatCompletionStreamingRunner {
@@ -292,7 +289,8 @@ export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletion
   }
 }
 
-// Outside of the classes: esbuild renames classes that refer to themselves, and `console.log` shows the name.
+// Defined outside the classes, because esbuild renames classes that refer to themselves, and `console.log`
+// shows the name.
 function streamFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
   return new ChatCompletionStream(replay(readable));
 }
@@ -301,12 +299,12 @@ function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreami
   return new ChatCompletionStreamingRunner(replay(readable));
 }
 
-/** Starts a run that reads the lines that `toReadableStream()` of another run wrote. */
+/** Starts a run that reads the output of `toReadableStream()`. */
 function replay(readable: ReadableStream<Uint8Array>): ChatRun<null> {
   const run = new ChatRun<null>([]);
   run.start(async () => {
     const { signal } = run.controller;
-    const stream = streamOfLines(readable, new AbortController(), chatLines, signal);
+    const stream = readLinesAsStream(readable, new AbortController(), chatLines, signal);
     try {
       await run.read(stream);
     } finally {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types.ts';
-import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, objectsOf } from '../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
   ChatCompletion,
@@ -13,10 +13,10 @@ import type {
   ChatCompletionChunkDelta,
 } from './types.ts';
 import { isErrorReason, isFinishReason, normalizeChunk, normalizeCompletion } from './normalize.ts';
-import { isEmptyAnswer } from '../answers/error-body.ts';
+import { isEmptyResult } from '../answers/error-body.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-/** The fields that a completion and its chunks share. */
+/** Fields shared by completions and chunks. */
 const head = {
   id: 'string',
   object: 'string',
@@ -27,29 +27,33 @@ const head = {
   moderation: 'any',
 } as const;
 
-/** The token counts of a completion and of its chunks. */
+/** Token usage of completions and chunks. */
 const usage: FieldsOf<CompletionUsage> = {
   prompt_tokens: 'number',
   completion_tokens: 'number',
   total_tokens: 'number',
   prompt_tokens_details: 'object',
   completion_tokens_details: 'object',
+  // Vendors behind a gateway may send other types.
+  cost: 'any',
+  cost_details: 'any',
+  is_byok: 'any',
 };
 
-/** The fields that a choice and its pieces share. */
+/** Fields shared by choices and their pieces. */
 const choiceHead = {
   index: 'number',
   finish_reason: 'string',
   logprobs: { content: 'array', refusal: 'array' } satisfies FieldsOf<ChatCompletionLogprobs>,
 } as const;
 
-/** Arguments are promised as JSON text; some providers send the object itself. */
+/** Arguments are JSON text; some providers send the object itself. */
 const functionCall = {
   name: 'string',
   arguments: 'string or object',
 } satisfies FieldsOf<ChatCompletionFunctionCall>;
 
-/** The fields of both kinds of tool call. */
+/** Fields of both kinds of tool call. */
 const toolCall = {
   id: 'string',
   type: 'any',
@@ -57,20 +61,22 @@ const toolCall = {
   custom: { name: 'string', input: 'string' },
 } as const;
 
-/** Accepts text, and what JSON text may be parsed to. */
+/** Accepts text and parsed JSON. */
 function textOrJSON(value: unknown): string | undefined {
   const isKnown = typeof value === 'string' || typeof value === 'object';
   return isKnown ? undefined : 'string, array or object';
 }
 
-/** The fields that a message and its pieces share. */
+/** Fields shared by messages and their pieces. */
 const messageHead = {
-  // The types promise text. Some providers send a list of typed parts, others JSON that is parsed.
+  // Text according to the types. Some providers send a list of typed parts, others parsed JSON.
   content: textOrJSON,
   content_parts: 'any',
   refusal: 'string',
   reasoning_content: 'string',
   reasoning: 'string',
+  reasoning_details: 'array',
+  images: 'array',
   audio: {
     id: 'string',
     data: 'string',
@@ -89,25 +95,27 @@ const message: FieldsOf<ChatCompletionMessage> = {
 
 const choice: FieldsOf<ChatCompletionChoice> = { ...choiceHead, message };
 
-/** Whether a choice holds anything, or says why it does not. */
-function isChoice({ message: said, delta, text, finish_reason: reason }: JsonObject): boolean {
-  const content = isObject(said) ? { ...said, role: undefined } : said;
-  return [content, delta, text].some((part) => holdsSomething(part)) || isFinishReason(reason);
+/** Returns whether a choice has content or a finish reason. */
+function isChoice({ message: inner, delta, text, finish_reason: reason }: JsonObject): boolean {
+  const content = isObject(inner) ? { ...inner, role: undefined } : inner;
+  return [content, delta, text].some((part) => hasValue(part)) || isFinishReason(reason);
 }
 
-/** Whether a completion was cut by an error of the provider, whatever had come of it. */
+/** Returns whether an error of the provider cut the completion, whatever it contains. */
 export function endsInError({ choices }: JsonObject): boolean {
   return objectsOf(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
 }
 
-/** Whether there is anything of a completion. Providers that filter it all out leave an empty list. */
+/**
+ * Returns whether a value is a completion. Providers that filter all content send an empty list of choices.
+ */
 export function isCompletion(value: JsonObject): boolean {
   const { choices, id } = value;
-  if (isEmptyAnswer(choices, value)) return holdsSomething(id) || isObject(value['usage']);
+  if (isEmptyResult(choices, value)) return hasValue(id) || isObject(value['usage']);
   return objectsOf(choices).some(isChoice);
 }
 
-/** A whole completion. */
+/** A complete completion. */
 export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
   answer: {

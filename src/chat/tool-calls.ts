@@ -1,25 +1,25 @@
 import { parseJSON, copyUnknownFields, growText } from '../answers/objects.ts';
 import type { ChatCompletionMessageToolCall } from './params.ts';
-import { isWholeArguments, noArguments } from './normalize.ts';
+import { areArgumentsComplete, noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
-const calledTexts = ['arguments', 'input'] as const;
-type CalledText = (typeof calledTexts)[number];
-const calledFields = new Set<string>([...calledTexts, 'name']);
+const textFields = ['arguments', 'input'] as const;
+type CalledText = (typeof textFields)[number];
+const knownFields = new Set<string>([...textFields, 'name']);
 const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
 
-/** Numbers and words may be longer, but no arguments are made of them. */
+/** Only primitives could be longer than this without ending in a bracket, and arguments aren't primitives. */
 const shortText = 64;
 
-/** A tool call that is being put together. */
+/** A tool call that is being assembled. */
 export class OpenCall {
-  /** Its place among the calls of the message; unique, while what providers send is not always. */
+  /** Unique index among the calls of the message. Indexes of providers may repeat. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
-  /** Whether the event of its end was emitted. */
+  /** `true` once its end was emitted. */
   isDone = false;
-  /** How far its arguments were looked at, and what is open there. */
-  #at = 0;
+  /** State of the scan for the end of the arguments. */
+  #offset = 0;
   #depth = 0;
   #isInString = false;
   #isWhole: boolean | undefined;
@@ -30,17 +30,17 @@ export class OpenCall {
   }
 
   /**
-   * Whether the arguments so far are JSON as a whole. A list or an object is parsed when it has ended, and
-   * only then; up to there each character is looked at once.
+   * `true` if the arguments so far are complete JSON. A list or an object is parsed only once, at its end;
+   * before that, each character is scanned once.
    */
   get isWhole(): boolean {
     if (this.call.type !== 'function') return false;
     const { arguments: text } = this.call.function;
     if (text.length < shortText) return parseJSON(text) !== undefined;
-    for (; this.#at < text.length && this.#isWhole === undefined; this.#at += 1) {
-      const char = text[this.#at];
+    for (; this.#offset < text.length && this.#isWhole === undefined; this.#offset += 1) {
+      const char = text[this.#offset];
       if (char === '"') this.#isInString = !this.#isInString;
-      else if (this.#isInString) this.#at += Number(char === '\\');
+      else if (this.#isInString) this.#offset += Number(char === '\\');
       else if (char === '{' || char === '[') this.#depth += 1;
       else if ((char === '}' || char === ']') && --this.#depth <= 0) {
         this.#isWhole = parseJSON(text) !== undefined;
@@ -51,60 +51,59 @@ export class OpenCall {
 }
 
 /**
- * Puts tool calls together from their pieces.
+ * Assembles tool calls from their pieces.
  *
- * Pieces are matched by their index when they have one, else by their id, else by their position.
- * Providers start indexes at 1, leave them out, give the same one to every call or a new id to every
- * piece, and send empty ids and names with later pieces.
+ * Pieces are matched by index, else by id, else by position. Providers start indexes at 1, omit them, repeat
+ * one index for every call or send a new id with every piece, and send empty ids and names with later pieces.
  */
 export class ToolCallAssembler {
-  /** The calls in the order of their index. */
+  /** The calls, sorted by index. */
   readonly calls: ChatCompletionMessageToolCall[] = [];
-  /** The same ones in the same order. */
+  /** The same calls in the same order. */
   readonly #open: OpenCall[] = [];
-  /** The call that a piece with an index belongs to now. */
+  /** The current call for each index of the provider. */
   readonly #byWireIndex = new Map<number, OpenCall>();
   readonly #byId = new Map<string, OpenCall>();
-  /** The calls that have begun since the last end of an answer. */
+  /** Calls that began since the last finish reason. */
   begun: OpenCall[] = [];
-  /** Those that had begun at that end. */
+  /** Calls that ended at the last finish reason. */
   ended: readonly OpenCall[] = [];
 
-  /** The call with an index. */
+  /** Returns the call with an index. */
   get(index: number): OpenCall | undefined {
-    const open = this.#open[placeOf(index, this.#open)];
+    const open = this.#open[findPosition(index, this.#open)];
     return open?.index === index ? open : undefined;
   }
 
-  /** Takes the pieces of one chunk, and writes into each the index of its call. */
+  /** Adds the pieces of a chunk, and sets the index of each piece to that of its call. */
   add(pieces: readonly ChatCompletionChunkToolCall[]): void {
     pieces.forEach((piece, position) => {
-      // The index is promised, but not every provider keeps the promise.
+      // The index is required, but some providers omit it.
       const { index }: { index?: unknown } = piece;
-      const known =
+      const match =
         typeof index === 'number'
           ? this.#findByIndex(piece, index)
           : this.#findByPosition(piece, position, pieces.length);
-      const open = known ?? this.#begin(this.#freeIndex(index), piece);
+      const open = match ?? this.#begin(this.#freeIndex(index), piece);
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
       piece.index = open.index;
-      // An answer that goes on after its finish reason may complete the call.
+      // Pieces after the finish reason may complete the call.
       if (open.call.incomplete === true && !this.begun.includes(open)) this.begun.push(open);
       addPiece(open, piece);
       if (open.call.id !== '') this.#byId.set(open.call.id, open);
     });
   }
 
-  /** Whether there are calls, and the arguments of each are a whole JSON object. */
+  /** `true` if there are calls and the arguments of each are a complete JSON object. */
   get areWhole(): boolean {
     return this.#open.length > 0 && this.#open.every(hasWholeArguments);
   }
 
   /**
-   * Ends the calls that have begun, at a finish reason.
+   * Ends the open calls at a finish reason.
    *
-   * @param isFinished - Whether the model ended its answer itself. Many models write nothing for a call
-   *   without arguments; in an answer that was cut they may be missing.
+   * @param isFinished - `true` if the model ended the response itself. Many models write no text for a call
+   *   without arguments; in a cut response, arguments may be missing.
    */
   end(isFinished: boolean): void {
     for (const { call } of this.begun) {
@@ -113,7 +112,7 @@ export class ToolCallAssembler {
         if (call.type === 'function' && call.function.arguments.trim() === '') {
           call.function.arguments = noArguments;
         }
-      } else if (call.type !== 'function' || !isWholeArguments(call.function.arguments)) {
+      } else if (call.type !== 'function' || !areArgumentsComplete(call.function.arguments)) {
         call.incomplete = true;
       }
     }
@@ -121,15 +120,15 @@ export class ToolCallAssembler {
     this.begun = [];
   }
 
-  /** One index is of several calls when their ids say so and each has a name. */
+  /** An index refers to several calls if their ids differ and each has a name. */
   #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
-    const known = this.#byWireIndex.get(index);
+    const current = this.#byWireIndex.get(index);
     const id = piece.id ?? '';
-    if (known === undefined || id === '' || id === known.call.id) return known;
+    if (current === undefined || id === '' || id === current.call.id) return current;
     const another = this.#byId.get(id);
     if (another !== undefined) return another;
-    const begins = known.call.id === '' ? beginsAnother(known, piece) : hasName(piece);
-    return begins ? undefined : known;
+    const isNewCall = current.call.id === '' ? startsNewCall(current, piece) : hasName(piece);
+    return isNewCall ? undefined : current;
   }
 
   #findByPosition(
@@ -139,14 +138,14 @@ export class ToolCallAssembler {
   ): OpenCall | undefined {
     const id = piece.id ?? '';
     if (id !== '') return this.#byId.get(id);
-    const known = this.#open.at(count === 1 ? -1 : position);
-    return known !== undefined && beginsAnother(known, piece) ? undefined : known;
+    const candidate = this.#open.at(count === 1 ? -1 : position);
+    return candidate !== undefined && startsNewCall(candidate, piece) ? undefined : candidate;
   }
 
-  /** The index that a provider gives to a call, or the next one when another call has it. */
-  #freeIndex(wished: unknown): number {
+  /** Returns the provider's index, or the next one if that is taken. */
+  #freeIndex(preferred: unknown): number {
     const next = (this.#open.at(-1)?.index ?? -1) + 1;
-    return typeof wished === 'number' && this.get(wished) === undefined ? wished : next;
+    return typeof preferred === 'number' && this.get(preferred) === undefined ? preferred : next;
   }
 
   #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {
@@ -155,16 +154,19 @@ export class ToolCallAssembler {
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
     const open = new OpenCall(index, call);
-    const place = placeOf(index, this.#open);
-    this.#open.splice(place, 0, open);
-    this.calls.splice(place, 0, call);
+    const position = findPosition(index, this.#open);
+    this.#open.splice(position, 0, open);
+    this.calls.splice(position, 0, call);
     this.begun.push(open);
     return open;
   }
 }
 
-/** Where an index belongs in a sorted list, by halving: thousands may come in any order. */
-export function placeOf(index: number, sorted: readonly { readonly index: number }[]): number {
+/**
+ * Returns the position for an index in a sorted list, by binary search, because thousands may arrive in any
+ * order.
+ */
+export function findPosition(index: number, sorted: readonly { readonly index: number }[]): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -176,16 +178,16 @@ export function placeOf(index: number, sorted: readonly { readonly index: number
 
 function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void {
   call.id ||= piece.id ?? '';
-  // Providers want some of what they add back, as Gemini its signatures.
+  // Providers require some of their extra fields in later requests, such as Gemini's signatures.
   copyUnknownFields(piece, call, callFields);
   if (call.type === 'custom') {
-    addCalled(call.custom, piece.custom ?? {});
+    addCallPiece(call.custom, piece.custom ?? {});
     return;
   }
-  // Empty ones, that it was given at its end, are no beginning of others.
+  // Empty arguments that were filled in at the end are not a prefix of later ones.
   const isEmpty = call.function.arguments === noArguments;
   if (isEmpty && piece.function?.arguments) call.function.arguments = '';
-  addCalled(call.function, piece.function ?? {});
+  addCallPiece(call.function, piece.function ?? {});
 }
 
 function hasWholeArguments(open: OpenCall): boolean {
@@ -196,18 +198,18 @@ function hasWholeArguments(open: OpenCall): boolean {
 
 type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
 
-/** Adds a piece of what is called to those before. */
-export function addCalled(
+/** Adds a piece of a function call to the previous ones. */
+export function addCallPiece(
   called: { name: string } & Texts<CalledText>,
   piece: { name?: string | null | undefined } & Texts<CalledText>,
 ): void {
-  copyUnknownFields(piece, called, calledFields);
+  copyUnknownFields(piece, called, knownFields);
   if (piece.name) called.name = piece.name;
-  growTexts(called, piece, calledTexts);
+  appendTexts(called, piece, textFields);
 }
 
-/** Adds the pieces of texts to those before. Tolerant reading lets other types through, which add nothing. */
-export function growTexts<Name extends string>(
+/** Appends pieces of text. Tolerant reading allows other types, which add nothing. */
+export function appendTexts<Name extends string>(
   sum: Texts<Name>,
   pieces: Texts<Name>,
   names: readonly Name[],
@@ -219,10 +221,10 @@ export function growTexts<Name extends string>(
 }
 
 /**
- * Whether a piece with a name begins a call of its own, although it is labelled as a piece of `call`:
- * it does when that call is whole already.
+ * Returns whether a piece with a name starts a new call, although it is labelled as a piece of `call`. It
+ * does if that call is complete.
  */
-function beginsAnother(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+function startsNewCall(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
   const { call } = open;
   return hasName(piece) && call.type === 'function' && call.function.name !== '' && open.isWhole;
 }

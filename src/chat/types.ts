@@ -4,7 +4,9 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionMessageCustomToolCall,
   ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageImage,
   ChatCompletionMessageParam,
+  ChatCompletionReasoningDetail,
   ChatCompletionResponseFormat,
   ChatCompletionServiceTier,
 } from './params.ts';
@@ -12,32 +14,34 @@ import type { OpenString, WithRequestId } from '../types.ts';
 import type { ResponseFormatJSONSchema } from '../structured/types.ts';
 import type { APIUserAbortError } from '../errors/api-errors.ts';
 
-/** Why a model stopped writing. Providers may send other words. */
+/** The reason a model stopped. Providers may send other values. */
 export type ChatCompletionFinishReason = OpenString<
   'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 >;
 
-/** Of which kinds the prompt tokens were. */
+/** Prompt tokens by kind. */
 export interface CompletionUsagePromptTokensDetails {
   audio_tokens?: number | null | undefined;
   cache_write_tokens?: number | null | undefined;
   /** Read from the provider's cache; usually cheaper. */
   cached_tokens?: number | null | undefined;
+  video_tokens?: number | null | undefined;
   image_tokens?: number | null | undefined;
   text_tokens?: number | null | undefined;
 }
 
-/** Of which kinds the completion tokens were. */
+/** Completion tokens by kind. */
 export interface CompletionUsageCompletionTokensDetails {
   accepted_prediction_tokens?: number | null | undefined;
   audio_tokens?: number | null | undefined;
-  /** Spent on thinking. Some providers do not count them in `completion_tokens`. */
+  image_tokens?: number | null | undefined;
+  /** Spent on reasoning. Some providers do not count them in `completion_tokens`. */
   reasoning_tokens?: number | null | undefined;
   rejected_prediction_tokens?: number | null | undefined;
   text_tokens?: number | null | undefined;
 }
 
-/** How many tokens an answer took. */
+/** Token usage of a completion. */
 export interface CompletionUsage {
   completion_tokens: number;
   prompt_tokens: number;
@@ -45,14 +49,20 @@ export interface CompletionUsage {
   total_tokens: number;
   completion_tokens_details?: CompletionUsageCompletionTokensDetails | null | undefined;
   prompt_tokens_details?: CompletionUsagePromptTokensDetails | null | undefined;
+  /** The cost in US dollars, as OpenRouter and LiteLLM report it. `usageOf()` reads it for any gateway. */
+  cost?: number | null | undefined;
+  cost_details?: CompletionUsageCostDetails | null | undefined;
+  /** `true` if your own key at the vendor was used. `cost` is then only OpenRouter's fee. */
+  is_byok?: boolean | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace CompletionUsage {
-  export {
-    CompletionUsageCompletionTokensDetails as CompletionTokensDetails,
-    CompletionUsagePromptTokensDetails as PromptTokensDetails,
-  };
+/** Parts of the cost at OpenRouter, in US dollars. */
+export interface CompletionUsageCostDetails {
+  /** What the vendor charges. */
+  upstream_inference_cost?: number | null | undefined;
+  upstream_inference_prompt_cost?: number | null | undefined;
+  upstream_inference_completions_cost?: number | null | undefined;
+  server_tool_cost?: number | null | undefined;
 }
 
 /** One alternative to a token. */
@@ -63,15 +73,10 @@ export interface ChatCompletionTokenTopLogprob {
   logprob: number;
 }
 
-/** A token and how likely it was. */
+/** A token and its log probability. */
 export interface ChatCompletionTokenLogprob extends ChatCompletionTokenTopLogprob {
-  /** The most likely tokens at this place. */
+  /** The most likely tokens at this position. */
   top_logprobs: ChatCompletionTokenTopLogprob[];
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionTokenLogprob {
-  export { ChatCompletionTokenTopLogprob as TopLogprob };
 }
 
 /** Log probabilities of the tokens of one choice. */
@@ -80,118 +85,99 @@ export interface ChatCompletionLogprobs {
   refusal: ChatCompletionTokenLogprob[] | null;
 }
 
-/** A web page that the answer cites, or a file that was read for it. */
+/** A web page that the text cites, or a file that was read for it. */
 export interface ChatCompletionAnnotation {
   type: OpenString<'url_citation' | 'file'>;
-  /** Where `type` is `"url_citation"`; missing otherwise. */
+  /** Present if `type` is `"url_citation"`. */
   url_citation: ChatCompletionURLCitation;
-  /** Where `type` is `"file"`: what the provider read, so that it need not be read again. */
+  /** Present if `type` is `"file"`: the content that the provider read, so that it need not read it again. */
   file?: { hash?: string | undefined; name?: string | undefined; content?: unknown } | undefined;
 }
 
 type ChatCompletionURLCitation = {
-  /** Where the citation ends in the text. */
+  /** End of the citation in the text. */
   end_index: number;
-  /** Where the citation starts in the text. */
+  /** Start of the citation in the text. */
   start_index: number;
   title: string;
   url: string;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionAnnotation {
-  export { ChatCompletionURLCitation as URLCitation };
-}
-
-/** A spoken answer. */
+/** Generated speech. */
 export interface ChatCompletionAudio {
   id: string;
-  /** The sound in base64, in the format that was asked for. */
+  /** The audio in base64, in the requested format. */
   data: string;
   /** Unix time in seconds after which `id` can no longer be used in a request. */
   expires_at: number;
-  /** What is said. */
+  /** The transcript of the audio. */
   transcript: string;
 }
 
 /** The answer of the model. It can be put into `messages` of the next request as it is. */
 export interface ChatCompletionMessage {
   role: 'assistant';
-  /** The text, or `null` when there is none, for example next to tool calls. */
+  /** The text; `null` if there is none, for example next to tool calls. */
   content: string | null;
-  /** The content as it came, where the provider sends typed parts; `content` has their text. */
+  /** The original content if the provider sends typed parts; `content` has their text. */
   content_parts?: unknown[] | undefined;
-  /** The words of a refusal, or `null`. */
+  /** The text of a refusal, or `null`. */
   refusal: string | null;
-  /** What the model thought, where the provider shows it. */
+  /** The model's reasoning, if the provider exposes it. */
   reasoning_content?: string | null | undefined;
-  /** The same as `reasoning_content`, in the spelling of other providers. */
+  /** The name of `reasoning_content` at other providers. */
   reasoning?: string | null | undefined;
-  /** Tools that the model wants called. */
+  /** The reasoning in OpenRouter's form. */
+  reasoning_details?: ChatCompletionReasoningDetail[] | null | undefined;
+  /** Generated images, at OpenRouter and LiteLLM. */
+  images?: ChatCompletionMessageImage[] | null | undefined;
+  /** Tools that the model calls. */
   tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
   /** Pages that the text cites. */
   annotations?: ChatCompletionAnnotation[] | null | undefined;
-  /** The spoken answer. */
+  /** Generated speech. */
   audio?: ChatCompletionAudio | null | undefined;
   /** The older form of `tool_calls`. */
   function_call?: ChatCompletionFunctionCall | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionMessage {
-  export { ChatCompletionAnnotation as Annotation, ChatCompletionFunctionCall as FunctionCall };
-}
-
-/** What a review found in one text. */
+/** Moderation result of one text. */
 export interface ChatCompletionModerationResult {
-  /** By category, whether it applies. */
+  /** `true` for each category that applies. */
   categories: Record<string, boolean>;
-  /** By category, what it was found in. */
+  /** The types of input that each category applies to. */
   category_applied_input_types: Record<string, OpenString<'text' | 'image'>[]>;
-  /** By category, how sure the review is, 0 to 1. */
+  /** The score of each category, 0 to 1. */
   category_scores: Record<string, number>;
-  /** Whether any category applies. */
+  /** `true` if any category applies. */
   flagged: boolean;
   model: string;
   type: OpenString<'moderation_result'>;
 }
 
-/** What a review found. */
+/** Moderation results. */
 export interface ChatCompletionModerationResults {
   type: 'moderation_results';
   model: string;
   results: ChatCompletionModerationResult[];
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionModerationResults {
-  export { ChatCompletionModerationResult as Result };
-}
-
-/** Why there is no review. */
+/** The reason moderation failed. */
 export interface ChatCompletionModerationError {
   type: 'error';
   code: string;
   message: string;
 }
 
-/** What the review found in the request, and in the answer. */
+/** Moderation of the request and of the response. */
 export interface ChatCompletionModeration {
   input?: ChatCompletionModerationResults | ChatCompletionModerationError | undefined;
   output?: ChatCompletionModerationResults | ChatCompletionModerationError | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionModeration {
-  export {
-    ChatCompletionModerationResults as ModerationResults,
-    ChatCompletionModerationError as Error,
-  };
-}
-
-/** One of the answers of a completion. */
+/** One of the choices of a completion. */
 export interface ChatCompletionChoice {
-  /** Why the model stopped; `""` when the gateway gave no reason. */
+  /** The reason the model stopped; `""` if the gateway sent none. */
   finish_reason: ChatCompletionFinishReason;
   /** The position among the choices. */
   index: number;
@@ -199,44 +185,34 @@ export interface ChatCompletionChoice {
   message: ChatCompletionMessage;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionChoice {
-  export { ChatCompletionLogprobs as Logprobs };
-}
-
 /**
- * The answer of `chat.completions.create()`.
+ * The response of `chat.completions.create()`.
  *
- * Fields that the gateway adds beyond these are kept. Optional fields are `null` if the gateway sent `null`.
+ * Additional fields of the gateway are kept. Optional fields are `null` if the gateway sent `null`.
  */
 export interface ChatCompletion extends WithRequestId {
-  /** The id of the completion; `""` when the gateway gave none. */
+  /** The id of the completion; `""` if the gateway sent none. */
   id: string;
-  /** The answers. Empty when everything was filtered. */
+  /** The choices. Empty if everything was filtered. */
   choices: ChatCompletionChoice[];
-  /** Unix time in seconds; 0 when the gateway gave none. */
+  /** Unix time in seconds; 0 if the gateway sent none. */
   created: number;
-  /** The model that answered; it may be the provider's name for it. */
+  /** The model that was used; it may be the provider's name for it. */
   model: string;
   object: OpenString<'chat.completion'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | null | undefined;
-  /** What the review found that `moderation` asked for. */
+  /** Results of the requested `moderation`. */
   moderation?: ChatCompletionModeration | null | undefined;
-  /** The token usage; `undefined` when the gateway gave none. */
+  /** The token usage; `undefined` if the gateway sent none. */
   usage?: CompletionUsage | null | undefined;
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletion {
-  export { ChatCompletionChoice as Choice, ChatCompletionModeration as Moderation };
 }
 
 /** A piece of a tool call. Pieces with the same `index` belong together. */
 export interface ChatCompletionChunkToolCall {
-  /** Which tool call this is a piece of. Providers need not start at 0. */
+  /** Index of the tool call. Providers need not start at 0. */
   index: number;
-  /** Comes with the first piece; later ones may leave it out or send `""`. */
+  /** Sent with the first piece; later ones may omit it or send `""`. */
   id?: string | null | undefined;
   type?: 'function' | 'custom' | null | undefined;
   function?: ChatCompletionChunkFunction | null | undefined;
@@ -255,26 +231,25 @@ type ChatCompletionChunkCustom = {
   name?: string | null | undefined;
 };
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionChunkToolCall {
-  export { ChatCompletionChunkCustom as Custom, ChatCompletionChunkFunction as Function };
-}
-
-/** What a chunk adds to a message. */
+/** Additions of a chunk to a message. */
 export interface ChatCompletionChunkDelta {
   /** The next piece of the text. */
   content?: string | null | undefined;
-  /** The content as it came, where the provider sends typed parts; `content` has their text. */
+  /** The original content if the provider sends typed parts; `content` has their text. */
   content_parts?: unknown[] | undefined;
   /** The next piece of a refusal. */
   refusal?: string | null | undefined;
   role?: OpenString<'developer' | 'system' | 'user' | 'assistant' | 'tool'> | null | undefined;
-  /** The next piece of the model's thoughts, where the provider shows them. */
+  /** The next piece of the model's reasoning, if the provider exposes it. */
   reasoning_content?: string | null | undefined;
-  /** The same as `reasoning_content`, in the spelling of other providers. */
+  /** The name of `reasoning_content` at other providers. */
   reasoning?: string | null | undefined;
+  /** Pieces of the reasoning in OpenRouter's format; merged in the final message. */
+  reasoning_details?: ChatCompletionReasoningDetail[] | null | undefined;
+  /** Generated images. Each is sent in one chunk. */
+  images?: ChatCompletionMessageImage[] | null | undefined;
   tool_calls?: ChatCompletionChunkToolCall[] | null | undefined;
-  /** The next piece of a spoken answer. */
+  /** The next piece of generated speech. */
   audio?: ChatCompletionChunkAudio | null | undefined;
   /** The older form of `tool_calls`. */
   function_call?: ChatCompletionChunkFunction | null | undefined;
@@ -282,60 +257,41 @@ export interface ChatCompletionChunkDelta {
 
 type ChatCompletionChunkAudio = Partial<ChatCompletionAudio>;
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionChunkDelta {
-  export {
-    ChatCompletionChunkAudio as Audio,
-    ChatCompletionChunkFunction as FunctionCall,
-    ChatCompletionChunkToolCall as ToolCall,
-  };
-}
-
-/** What a chunk adds to one of the answers. */
+/** Additions of a chunk to a choice. */
 export interface ChatCompletionChunkChoice {
   delta: ChatCompletionChunkDelta;
-  /** Which answer this belongs to. */
+  /** Index of the choice. */
   index: number;
-  /** Why the model stopped; `null` while it goes on. */
+  /** The reason the model stopped; `null` while it continues. */
   finish_reason: ChatCompletionFinishReason | null;
   logprobs?: ChatCompletionLogprobs | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionChunkChoice {
-  export { ChatCompletionChunkDelta as Delta, ChatCompletionLogprobs as Logprobs };
-}
-
 /**
- * One piece of a streamed completion.
+ * A chunk of a streamed completion.
  *
- * Loops get chunks with at least one choice. Only with `include_usage: true` does the last one have none
- * and `usage` alone, so read `chunk.choices[0]?.delta.content` then.
+ * Every chunk has at least one choice. Only with `include_usage: true` the last one has no choices but
+ * `usage`, so read `chunk.choices[0]?.delta.content` then.
  */
 export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionUsage> {
-  /** The id of the completion; `""` when the gateway gave none. */
+  /** The id of the completion; `""` if the gateway sent none. */
   id: string;
-  /** What is new. Empty in the chunk with the usage that `include_usage: true` requests. */
+  /** The additions. Empty in the chunk with the usage that `include_usage: true` requests. */
   choices: ChatCompletionChunkChoice[];
-  /** Unix time in seconds; 0 when the gateway gave none. */
+  /** Unix time in seconds; 0 if the gateway sent none. */
   created: number;
-  /** The model that answers; it may be the provider's name for it. */
+  /** The model that is used; it may be the provider's name for it. */
   model: string;
   object: OpenString<'chat.completion.chunk'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | null | undefined;
-  /** What the review found that `moderation` asked for. */
+  /** Results of the requested `moderation`. */
   moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage so far; most providers send it once, at the end. */
   usage?: CompletionUsage | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionChunk {
-  export { ChatCompletionChunkChoice as Choice, ChatCompletionModeration as Moderation };
-}
-
-/** What an answer in such a format is parsed as; `null` when it is not parsed. */
+/** The parsed type of a response format; `null` if it is not parsed. */
 export type ParsedOutput<Format> = Format extends { $parseRaw(content: string): infer Parsed }
   ? Awaited<Parsed>
   : Format extends ResponseFormatJSONSchema
@@ -344,28 +300,25 @@ export type ParsedOutput<Format> = Format extends { $parseRaw(content: string): 
 
 export type AnyResponseFormat = ChatCompletionResponseFormat | undefined;
 
-/** Parameters whose `response_format` says what the answer is parsed as. */
+/** Parameters with a `response_format` that determines the parsed type. */
 export type WithFormat<Params, Format extends AnyResponseFormat> = Omit<
   Params,
   'response_format'
 > & {
-  /** The form of the answer. The helper `responseFormat()` makes one that checks it. */
+  /** The format of the text. Use the helper `responseFormat()` to validate it. */
   response_format?: Format;
 };
 
-/** A function that the model wants called, with its arguments parsed. */
+/** A function call with parsed arguments. */
 export interface ParsedFunctionCall extends ChatCompletionFunctionCall {
   /**
-   * The arguments, when the tool was made by `tool()` or is `strict`; missing otherwise. `null` in a run
-   * of tools when they do not fit.
+   * The parsed arguments, if the tool was created by `tool()` or is `strict`; missing otherwise. `null` in a
+   * run of tools if they are invalid.
    */
   parsed_arguments?: unknown;
 }
 
-/** The same, under the name that code for `openai` uses. */
-export type ParsedFunction = ParsedFunctionCall;
-
-/** The model wants a function called. */
+/** A function call with its id. */
 export interface ParsedFunctionToolCall extends ChatCompletionMessageFunctionToolCall {
   function: ParsedFunctionCall;
 }
@@ -375,26 +328,26 @@ export type ParsedChatCompletionMessageToolCall =
   | ParsedFunctionToolCall
   | ChatCompletionMessageCustomToolCall;
 
-/** A message whose text was parsed. It can be put into `messages` of the next request as it is. */
+/** A message with parsed text. It can be added to `messages` of the next request unchanged. */
 export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
-  /** The parsed text; `null` when there is none, or the model refused, or nothing was to be parsed. */
+  /** The parsed text; `null` if there is no text, the model refused, or nothing is parsed. */
   parsed: Parsed | null;
   tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
 }
 
-/** One of the answers of a parsed completion. */
+/** One of the choices of a parsed completion. */
 export interface ParsedChoice<Parsed> extends ChatCompletionChoice {
   message: ParsedChatCompletionMessage<Parsed>;
 }
 
-/** The answer of `chat.completions.parse()`. */
+/** The response of `chat.completions.parse()`. */
 export interface ParsedChatCompletion<Parsed> extends ChatCompletion {
   choices: ParsedChoice<Parsed>[];
 }
 
-/** A message that is still growing. */
+/** A partial message. */
 interface ChatCompletionSnapshotMessage extends ChatCompletionMessage {
-  /** The text parsed as far as it goes, not checked; missing if nothing is parsed. */
+  /** The text parsed so far, not validated; missing if nothing is parsed. */
   parsed?: unknown;
   tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
 }
@@ -403,14 +356,9 @@ interface ChatCompletionSnapshotChoice extends ChatCompletionChoice {
   message: ChatCompletionSnapshotMessage;
 }
 
-/** What the chunks of a completion add up to so far. */
+/** The completion so far. */
 export interface ChatCompletionSnapshot extends ChatCompletion {
   choices: ChatCompletionSnapshotChoice[];
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ChatCompletionSnapshot {
-  export { ChatCompletionSnapshotChoice as Choice };
 }
 
 /** The next piece of the text. */
@@ -418,14 +366,14 @@ export interface ContentDeltaEvent {
   delta: string;
   /** All text so far. */
   snapshot: string;
-  /** The text parsed as far as it goes, when structured output was asked for; `null` otherwise. */
+  /** The text parsed so far, with structured output; `null` otherwise. */
   parsed: unknown;
 }
 
 /** The text is complete. */
 export interface ContentDoneEvent<Parsed = null> {
   content: string;
-  /** The parsed and checked text; `null` when it does not fit, or was not to be parsed. */
+  /** The parsed and validated text; `null` if it is invalid or not parsed. */
   parsed: Parsed | null;
 }
 
@@ -441,28 +389,28 @@ export interface RefusalDoneEvent {
   refusal: string;
 }
 
-/** The next piece of the arguments of a function that the model wants called. */
+/** The next piece of the arguments of a function call. */
 export interface FunctionToolCallArgumentsDeltaEvent {
   /** The name of the function. */
   name: string;
-  /** Which tool call of the message this is. */
+  /** Index of the tool call in the message. */
   index: number;
   /** All arguments so far, as JSON text. */
   arguments: string;
-  /** The arguments parsed as far as they go, when parsing was asked for; `null` otherwise. */
+  /** The arguments parsed so far, if parsing was requested; `null` otherwise. */
   parsed_arguments: unknown;
   arguments_delta: string;
 }
 
-/** The arguments of a function that the model wants called are complete. */
+/** The arguments of a function call are complete. */
 export interface FunctionToolCallArgumentsDoneEvent {
   /** The name of the function. */
   name: string;
-  /** Which tool call of the message this is. */
+  /** Index of the tool call in the message. */
   index: number;
   /** The arguments as JSON text. */
   arguments: string;
-  /** The parsed and checked arguments; `null` when they do not fit, or were not to be parsed. */
+  /** The parsed and validated arguments; `null` if they are invalid or not parsed. */
   parsed_arguments: unknown;
 }
 
@@ -491,16 +439,15 @@ export interface LogProbsRefusalDoneEvent {
 }
 
 /**
- * The events of a `ChatCompletionStream` and of a `ChatCompletionRunner`, with what their listeners are
- * given. A runner without `stream: true` has no pieces, so `chunk` and the events with a dot in their
- * name do not occur.
+ * The events of `ChatCompletionStream` and `ChatCompletionRunner` with their arguments. A runner without
+ * `stream: true` receives no chunks, so `chunk` and events with a dot in their name don't occur.
  */
 export interface ChatCompletionStreamEvents<Parsed = null> {
-  /** The gateway has begun to answer. */
+  /** The response has begun. */
   connect: [];
-  /** A chunk has come. The snapshot is what all chunks so far add up to; it goes on growing. */
+  /** A chunk was received. The snapshot is the completion so far and keeps growing. */
   chunk: [chunk: ChatCompletionChunk, snapshot: ChatCompletionSnapshot];
-  /** Text has come; the snapshot is all text of this completion so far. */
+  /** Text was received; the snapshot is all text of this completion so far. */
   content: [delta: string, snapshot: string];
   'content.delta': [event: ContentDeltaEvent];
   'content.done': [event: ContentDoneEvent<Parsed>];
@@ -512,30 +459,30 @@ export interface ChatCompletionStreamEvents<Parsed = null> {
   'logprobs.content.done': [event: LogProbsContentDoneEvent];
   'logprobs.refusal.delta': [event: LogProbsRefusalDeltaEvent];
   'logprobs.refusal.done': [event: LogProbsRefusalDoneEvent];
-  /** A completion is whole. */
+  /** A completion is complete. */
   chatCompletion: [completion: ParsedChatCompletion<Parsed>];
-  /** A message was added to the conversation: an answer, or the result of a tool. */
+  /** A message was added to the conversation: a completion, or the result of a tool. */
   message: [message: ChatCompletionMessageParam];
-  /** The model wants a function called; its arguments are complete. */
+  /** The model calls a function; its arguments are complete. */
   functionToolCall: [call: ChatCompletionFunctionCall];
-  /** What a tool gave, as the model is told. */
+  /** The result of a tool as sent to the model. */
   functionToolCallResult: [content: string];
-  /** A tool could not be called, or failed. The model is told, and the run goes on. */
+  /** A tool could not be called, or failed. The error is sent to the model, and the run continues. */
   functionToolCallError: [error: Error, call: ChatCompletionFunctionCall];
   finalChatCompletion: [completion: ParsedChatCompletion<Parsed>];
   finalMessage: [message: ParsedChatCompletionMessage<Parsed>];
-  /** Only when there is text. */
+  /** Only if there is text. */
   finalContent: [content: string];
-  /** Only when the model wanted a function called. */
+  /** Only if the model called a function. */
   finalFunctionToolCall: [call: ChatCompletionFunctionCall];
-  /** Only when a tool was called. */
+  /** Only if a tool was called. */
   finalFunctionToolCallResult: [content: string];
-  /** The sum over all completions. Only when the gateway reported usage. */
+  /** The sum over all completions. Only if the gateway reported usage. */
   totalUsage: [usage: CompletionUsage];
   /** The call failed. */
   error: [error: Error];
   /** The call was aborted by the caller. */
   abort: [error: APIUserAbortError];
-  /** Always the last event, whatever happened. */
+  /** Always the last event. */
   end: [];
 }

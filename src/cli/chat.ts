@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { StreamError, type ChatCompletionMessageParam, type Gateway } from '../index.ts';
-import { formatOfExtension } from '../answers/bytes.ts';
+import { StreamError, type ChatCompletionMessageParam, type Gateway, usageOf } from '../index.ts';
+import { findFormatByExtension } from '../answers/bytes.ts';
 import { command, define, type Run } from './command.ts';
+import { report } from './report.ts';
 import { isAddress } from './files.ts';
-import { readPrompt } from './terminal.ts';
+import { formatDollars, readPrompt } from './terminal.ts';
 import { collect, parseNumber, UsageError } from './usage.ts';
 
 interface ChatOptions {
@@ -18,16 +19,18 @@ interface ChatOptions {
   readonly maxTokens?: number | undefined;
 }
 
-/** A picture for a message: an address as it is, a file as a data URL. */
-async function pictureURL(named: string): Promise<string> {
-  if (isAddress(named)) return named;
-  const extension = extname(named).slice(1).toLowerCase();
-  const type = formatOfExtension(extension)?.types[extension] ?? '';
+/** Returns an address unchanged, and the data URL of a file. */
+async function imageURL(pathOrURL: string): Promise<string> {
+  if (isAddress(pathOrURL)) return pathOrURL;
+  const extension = extname(pathOrURL).slice(1).toLowerCase();
+  const type = findFormatByExtension(extension)?.types[extension] ?? '';
   if (!type.startsWith('image/')) {
-    throw new UsageError(`${named} is no picture, such as a PNG or JPEG file, and no address.`);
+    throw new UsageError(
+      `${pathOrURL} is neither an image file, such as PNG or JPEG, nor an address.`,
+    );
   }
-  const bytes = await readFile(named).catch(() => {
-    throw new UsageError(`The file ${named} cannot be read.`);
+  const bytes = await readFile(pathOrURL).catch(() => {
+    throw new UsageError(`The file ${pathOrURL} cannot be read.`);
   });
   return `data:${type};base64,${bytes.toString('base64')}`;
 }
@@ -37,12 +40,12 @@ async function userMessage(
   images: readonly string[],
 ): Promise<ChatCompletionMessageParam> {
   if (images.length === 0) return { role: 'user', content: text };
-  const pictures = await Promise.all(images.map(pictureURL));
+  const urls = await Promise.all(images.map(imageURL));
   return {
     role: 'user',
     content: [
       { type: 'text', text },
-      ...pictures.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
+      ...urls.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
     ],
   };
 }
@@ -64,7 +67,7 @@ function ask(
   );
 }
 
-/** Streams one answer to the terminal. @returns the text of the answer */
+/** Streams an answer to the terminal. @returns its text */
 async function answer(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],
@@ -77,7 +80,7 @@ async function answer(
   let isThinking = false;
   let last = '';
   for await (const { choices } of stream) {
-    // The rest would be charged, and lost.
+    // Leaving the loop stops the stream: the rest would be charged but not shown.
     if (terminal.output.failure !== undefined) return last;
     const delta = choices[0]?.delta;
     const thought = delta?.reasoning_content ?? '';
@@ -94,38 +97,62 @@ async function answer(
   if (!last.endsWith('\n')) terminal.data('\n');
   const completion = await stream.finalChatCompletion();
   const { usage } = completion;
+  const { inputTokens, outputTokens, cost } = usageOf(usage);
   if (terminal.isMessages) {
-    const tokens =
-      usage == null ? '' : `${usage.prompt_tokens} + ${usage.completion_tokens} tokens, `;
+    const tokens = usage == null ? '' : `${inputTokens ?? 0} + ${outputTokens ?? 0} tokens, `;
+    const price = cost === undefined ? '' : `${formatDollars(cost)}, `;
     const total = ((performance.now() - start) / 1_000).toFixed(1);
-    terminal.aside(`${tokens}first after ${Math.round(first ?? 0)} ms, all after ${total} s\n`);
+    terminal.aside(
+      `${tokens}${price}first after ${Math.round(first ?? 0)} ms, all after ${total} s\n`,
+    );
   }
   return completion.choices[0]?.message.content ?? '';
 }
 
-/** Goes on until the person ends it: an empty line does nothing, `/exit` and Ctrl-D end. */
+/** Reads a line. Returns `undefined` after Ctrl-D. */
+async function readLine(history: string[], signal: AbortSignal): Promise<string | undefined> {
+  const { stdin: input, stderr: output } = process;
+  // One interface per line, because an open one would intercept Ctrl-C during the answer.
+  const lines = createInterface({
+    input,
+    output,
+    history: [...history],
+    removeHistoryDuplicates: true,
+  });
+  lines.on('history', (entries) => history.splice(0, Infinity, ...entries));
+  return new Promise<string | undefined>((resolve, reject) => {
+    lines.once('close', () => resolve(undefined));
+    lines.question('> ', { signal }).then(resolve, reject);
+  }).finally(() => lines.close());
+}
+
+/** Chats until `/exit` or Ctrl-D. If an answer fails, the error is printed and the question dropped. */
 async function converse(
   client: Gateway,
   messages: ChatCompletionMessageParam[],
   run: Run<ChatOptions>,
 ): Promise<void> {
   const { terminal, signal } = run;
-  if (!terminal.canAsk) throw new UsageError('-i needs a terminal to ask in.');
-  terminal.note('An empty line or Ctrl-D ends it.');
+  if (!terminal.canAsk) throw new UsageError('-i requires a terminal.');
+  terminal.note('/exit or Ctrl-D ends the conversation.');
+  const history: string[] = [];
   for (;;) {
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
-    // Ctrl-D closes it without an answer.
-    const said = await new Promise<string>((resolve, reject) => {
-      lines.once('close', () => resolve(''));
-      lines.question('> ', { signal }).then(resolve, reject);
-    }).finally(() => lines.close());
-    if (said.trim() === '' || said.trim() === '/exit') return;
-    messages.push({ role: 'user', content: said });
-    messages.push({ role: 'assistant', content: await answer(client, messages, run) });
+    const line = await readLine(history, signal);
+    if (line === undefined || line.trim() === '/exit') return;
+    if (line.trim() === '') continue;
+    const question: ChatCompletionMessageParam = { role: 'user', content: line };
+    try {
+      const content = await answer(client, [...messages, question], run);
+      messages.push(question, { role: 'assistant', content });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (StreamError.isInstance(error)) terminal.data('\n');
+      await report(error, terminal, run.context);
+    }
   }
 }
 
-/** One answer as JSON, whole or as far as it came. */
+/** Writes an answer as JSON; if it fails, the part that arrived. */
 async function answerAsJSON(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],
@@ -144,42 +171,42 @@ async function answerAsJSON(
 
 /** `model-gateway chat`. */
 export function chatCommand(): Command {
-  const program = command('chat', 'Ask a model, and see its answer as it comes.', [
+  const program = command('chat', 'Ask a model and stream its answer.', [
     'chat -m gpt-4o-mini "Say hello in five words."',
-    'git diff | model-gateway chat -m gpt-4o-mini "Write a commit message."',
+    'git diff | model-gateway chat -m gpt-4o-mini "Write a commit message." -',
     'chat -m gpt-4o --image cat.png "What is this?"',
     'chat -m gpt-4o-mini -i',
   ])
-    .argument('[prompt...]', 'what to say; what is piped in comes below it')
-    .requiredOption('-m, --model <name>', 'the model')
-    .option('-s, --system <text>', 'what the model is told first')
-    .option('-i, --interactive', 'go on asking')
-    .option(
-      '--image <file>',
-      'a picture to look at, as a file or an address; again for more',
-      collect,
+    .argument(
+      '[prompt...]',
+      'the prompt; - appends standard input, which is also read without a prompt',
     )
+    .requiredOption('-m, --model <name>', 'the model')
+    .option('-s, --system <text>', 'the system message')
+    .option('-i, --interactive', 'continue the conversation')
+    .option('--image <file>', 'an image for the model, as a file or URL; repeatable', collect)
     .option('--temperature <number>', '0 to 2', parseNumber(0, 2))
     .option(
       '--max-tokens <number>',
-      'how long the answer may be',
+      'the maximum length of the answer',
       parseNumber(1, 10_000_000, true),
     );
-  return define<ChatOptions>(program, async (words, run) => {
+  return define<ChatOptions>(program, async (args, run) => {
     const { options, terminal, signal, context } = run;
     const client = await run.client(options.model);
     context.isCharged = true;
+    context.hasShownCost = true;
     const messages: ChatCompletionMessageParam[] = [];
     if (options.system !== undefined) messages.push({ role: 'system', content: options.system });
     if (options.interactive === true) {
-      if (words.length > 0) {
-        messages.push(await userMessage(words.join(' '), options.image ?? []));
+      if (args.length > 0) {
+        messages.push(await userMessage(args.join(' '), options.image ?? []));
         messages.push({ role: 'assistant', content: await answer(client, messages, run) });
       }
       await converse(client, messages, run);
       return;
     }
-    const prompt = await readPrompt(words, terminal, signal);
+    const prompt = await readPrompt(args, terminal, signal);
     messages.push(await userMessage(prompt, options.image ?? []));
     if (options.json === true) {
       await answerAsJSON(client, messages, run);
@@ -188,7 +215,7 @@ export function chatCommand(): Command {
     try {
       await answer(client, messages, run);
     } catch (error) {
-      // What came is on the screen; the message begins on a line of its own.
+      // Text is already on the screen, so the message starts on a new line.
       if (StreamError.isInstance(error)) terminal.data('\n');
       throw error;
     }

@@ -1,32 +1,33 @@
 import { Command } from 'commander';
 import type { Gateway } from '../index.ts';
+import { ReportedCosts } from '../observing/costs.ts';
 import { report, reportOutput, type Context } from './report.ts';
 import { openClient, type CommonOptions } from './settings.ts';
-import { Terminal } from './terminal.ts';
+import { formatDollars, Terminal } from './terminal.ts';
 import { Exit, exitCodes, parseDuration } from './usage.ts';
 
-/** What the body of a command works with. */
+/** The options, output and client of a command that runs. */
 export interface Run<Options> {
   readonly options: Options & CommonOptions;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Whether results are written as JSON. */
+  /** `true` if results are written as JSON. */
   readonly json: boolean;
   readonly context: Context;
-  /** A client as the options say, for errors too. */
+  /** Creates a client from the options. `model` is used in error messages. */
   client(model?: string): Promise<Gateway>;
-  /** Writes a result: as JSON, or as lines for a person, who is told when there is `none`. */
+  /** Writes a result as JSON or as lines. Without lines, prints the text `none`. */
   show(value: unknown, lines: readonly string[], none?: string): void;
   /**
-   * Says what will be charged, and asks a person to confirm.
+   * Prints what will be charged, and asks for confirmation on a terminal.
    *
-   * @throws `Exit` when the answer is no
+   * @throws `Exit` if the user declines
    */
-  agree(what: string): Promise<void>;
+  confirmCharge(message: string): Promise<void>;
 }
 
-/** A new command, with examples below its help. */
+/** Creates a command with examples below its help. */
 export function bareCommand(
   name: string,
   description: string,
@@ -42,35 +43,37 @@ export function bareCommand(
     .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** A new command with the options that all have that call a gateway. */
+/** Creates a command with the options of every command that calls a gateway. */
 export function command(name: string, description: string, examples: readonly string[]): Command {
   return bareCommand(name, description, examples)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
-    .option('--key-file <path>', 'a file with the key (default: GATEWAY_API_KEY)')
-    .option('--timeout <time>', 'how long it may take, such as 30s or 5m', parseDuration)
-    .option('--json', 'write JSON, as in a pipe');
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--timeout <time>', 'time limit, such as 30s or 5m', parseDuration)
+    .option('--json', 'write JSON, which is the default in a pipe');
 }
 
 /** Adds the options of a command that writes files. */
-export function withOut(program: Command, what = 'the file'): Command {
-  return program.option('-o, --out <path>', what).option('--force', 'replace a file that exists');
+export function withOut(program: Command, description = 'the output file'): Command {
+  return program
+    .option('-o, --out <path>', description)
+    .option('--force', 'replace an existing file');
 }
 
 /** Adds the options of a command that is charged for a result. */
 export function withCharge(program: Command): Command {
   return program
-    .option('--call-id <id>', 'your name for this call: a second run does not pay again')
-    .option('-y, --yes', 'do not ask before it is charged');
+    .option('--call-id <id>', 'an id for this call: a second run with it is not charged again')
+    .option('-y, --yes', 'do not ask for confirmation before the charge');
 }
 
 /**
- * Gives a command its body: what it throws becomes a line and an exit code, and Ctrl-C aborts it.
+ * Sets the action of a command. Errors are printed and set the exit code; Ctrl-C aborts `run.signal`.
  *
- * @param body - Gets the arguments as text, and what it works with.
+ * @param body - Receives the arguments and the run.
  */
 export function define<Options>(
   program: Command,
-  body: (words: readonly string[], run: Run<Options>) => Promise<void>,
+  body: (args: readonly string[], run: Run<Options>) => Promise<void>,
 ): Command {
   return program.action(async () => {
     const options = program.opts<Options & CommonOptions & { readonly yes?: boolean }>();
@@ -78,12 +81,12 @@ export function define<Options>(
     const controller = new AbortController();
     const { signal } = controller;
     const stop = (): void => {
-      // A second time it is meant.
+      // A second Ctrl-C exits immediately.
       if (signal.aborted) process.exit(exitCodes.interrupted);
       controller.abort();
     };
     process.on('SIGINT', stop);
-    const context: Context = {};
+    const context: Context = { costs: new ReportedCosts() };
     const json = options.json ?? !terminal.isOutput;
     const run: Run<Options> = {
       options,
@@ -97,15 +100,15 @@ export function define<Options>(
         for (const line of lines) terminal.line(line);
       },
       async client(model) {
-        context.client = await openClient(options);
+        context.client = await openClient(options, context.costs);
         context.model = model;
         return context.client;
       },
-      async agree(what) {
+      async confirmCharge(message) {
         context.isCharged = true;
-        terminal.note(what);
+        terminal.note(message);
         if (options.yes === true || !terminal.canAsk) return;
-        if (!(await terminal.agrees('Go on?', signal))) throw new Exit(exitCodes.refused);
+        if (!(await terminal.confirm('Continue?', signal))) throw new Exit(exitCodes.refused);
       },
     };
     try {
@@ -115,6 +118,10 @@ export function define<Options>(
       process.exitCode = signal.aborted ? exitCodes.interrupted : code;
     } finally {
       terminal.endProgress();
+      const cost = context.costs.total;
+      if (cost !== undefined && context.hasShownCost !== true) {
+        terminal.aside(`${formatDollars(cost)}, as reported by the gateway\n`);
+      }
       const code = await reportOutput(terminal, context);
       if (code !== undefined) process.exitCode ||= code;
       process.off('SIGINT', stop);

@@ -2,35 +2,43 @@ import { readErrorText } from '../answers/error-body.ts';
 import { errorMessage, isObject, parseJSON, textOf } from '../answers/objects.ts';
 import { isKeyUnknown } from '../http/classify.ts';
 import { parseBaseURL } from '../http/url.ts';
-import { APIError, Gateway, GatewayError, RateLimitError, type ModelPrice } from '../index.ts';
+import {
+  APIError,
+  AuthenticationError,
+  Gateway,
+  GatewayError,
+  RateLimitError,
+  type ModelPrice,
+} from '../index.ts';
 import type { JsonObject } from '../types.ts';
 import { closeTo } from './report.ts';
+import { logger } from './settings.ts';
 
 /** The result of one check. */
 export interface Finding {
   readonly id: string;
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';
   readonly detail: string;
-  /** What to do about it. */
+  /** A suggestion for the user. */
   readonly fix?: string | undefined;
 }
 
-/** The gateway to examine. */
-export interface Patient {
-  /** As the user wrote it. */
+/** The gateway to check. */
+export interface Target {
+  /** The base URL as the user wrote it. */
   readonly baseURL: string;
   readonly key: string;
   readonly signal: AbortSignal;
-  /** How long one request may take, in milliseconds. */
+  /** Time limit of each request, in milliseconds. */
   readonly timeout: number;
-  /** The model to look for. */
+  /** The model to check. */
   readonly model?: string | undefined;
-  /** Whether to chat with the model, which costs something. */
+  /** `true` to send a chat to the model, which costs a few tokens. */
   readonly spend: boolean;
 }
 
-/** An answer as it came. */
-interface Seen {
+/** A response. */
+interface Probe {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -40,30 +48,40 @@ interface Seen {
   readonly firstByte: number;
 }
 
-const found =
+const toFinding =
   (status: Finding['status']) =>
   (id: string, detail: string, fix?: string): Finding => ({ id, status, detail, fix });
-const ok = found('ok');
-const warn = found('warn');
-const fail = found('fail');
-const skip = found('skip');
+const ok = toFinding('ok');
+const warn = toFinding('warn');
+const fail = toFinding('fail');
+const skip = toFinding('skip');
 
-const rootOf = (baseURL: string): string => parseBaseURL(baseURL)?.root ?? '';
+const rootURL = (baseURL: string): string => parseBaseURL(baseURL)?.root ?? '';
 
-const isHTML = ({ text }: Seen): boolean => /^\s*</.test(text);
+/** Returns the URL that the client uses for a route below `/v1`. */
+function routeURL(baseURL: string, route: string): string {
+  const { root = '', api = '/v1' } = parseBaseURL(baseURL) ?? {};
+  return `${root}${api}${route}`;
+}
 
-async function look(
-  patient: Patient,
+const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
+
+async function send(
+  target: Target,
   url: string,
-  init: { method?: string; headers?: Record<string, string> } = {},
-): Promise<Seen> {
-  const { key, signal, timeout } = patient;
+  init: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Probe> {
+  const { key, signal, timeout } = target;
   const start = performance.now();
   const response = await fetch(url, {
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
     ...init,
-    headers: { accept: 'application/json', authorization: `Bearer ${key}`, ...init.headers },
+    headers: {
+      accept: 'application/json',
+      ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
+      ...init.headers,
+    },
   });
   const firstByte = performance.now() - start;
   const text = await response.text();
@@ -71,7 +89,7 @@ async function look(
   return { status, headers, text, json: parseJSON(text), firstByte };
 }
 
-/** The code of what a runtime throws when no answer comes, or the name of its innermost error. */
+/** Returns the code of a network error of the runtime, or the name of its innermost cause. */
 function failureCode(error: unknown): string {
   let name = String(error);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -81,32 +99,36 @@ function failureCode(error: unknown): string {
   return name;
 }
 
-/** What to do about a connection that fails, by its code. */
-function connectionFinding(error: unknown, { baseURL, timeout }: Patient): Finding {
+/** Explains a failed connection by its error code. */
+function connectionFinding(error: unknown, { baseURL, timeout }: Target): Finding {
   const code = failureCode(error);
-  const detail = `no answer from ${rootOf(baseURL)} (${code})`;
+  const detail = `no response from ${rootURL(baseURL)} (${code})`;
   if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
-    return fail('connection', detail, 'The host name is not known. Check the base URL and DNS.');
+    return fail('connection', detail, 'The host name is unknown. Check the base URL and DNS.');
   }
   if (code === 'ECONNREFUSED') {
-    return fail('connection', detail, 'Nothing listens there. Check host and port.');
+    return fail('connection', detail, 'No server is listening there. Check the host and port.');
   }
   if (/SSL|TLS|WRONG_VERSION|EPROTO/.test(code)) {
-    return fail('connection', detail, 'The port speaks no TLS. Try http:// in place of https://.');
+    return fail(
+      'connection',
+      detail,
+      'The port does not use TLS. Try http:// instead of https://.',
+    );
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code)) {
-    const fix = 'Its certificate is not trusted. Give its authority in NODE_EXTRA_CA_CERTS.';
+    const fix = 'Its certificate is not trusted. Add its authority with NODE_EXTRA_CA_CERTS.';
     return fail('connection', detail, fix);
   }
   if (code === 'TimeoutError') {
     const fix =
-      'It accepts connections and does not answer. Is it overloaded, or behind a firewall?';
-    return fail('connection', `no answer within ${timeout / 1_000} s`, fix);
+      'It accepts connections but does not respond. It may be overloaded or behind a firewall.';
+    return fail('connection', `no response within ${timeout / 1_000} s`, fix);
   }
   const isPlain =
     baseURL.startsWith('http:') && /ECONNRESET|UND_ERR_SOCKET|HPE_|HTTPParserError/.test(code);
   const fix = isPlain
-    ? 'The port may want TLS. Try https:// in place of http://.'
+    ? 'The port may require TLS. Try https:// instead of http://.'
     : 'Check the network, the proxy and the base URL.';
   return fail('connection', detail, fix);
 }
@@ -117,88 +139,135 @@ function proxyFinding(): Finding {
   if (set.length === 0) return ok('proxy', 'no proxy is set');
   if (process.env['NODE_USE_ENV_PROXY'] === '1') return ok('proxy', `${set.join(', ')} is used`);
   const fix = 'Set NODE_USE_ENV_PROXY=1 (Node 24), or pass a fetch with a ProxyAgent.';
-  return warn('proxy', `${set.join(', ')} is set, but Node does not use it by itself`, fix);
+  return warn('proxy', `${set.join(', ')} is set, but Node does not use it by default`, fix);
 }
 
-function addressFinding(seen: Seen, baseURL: string): Finding {
-  if (seen.status >= 300 && seen.status < 400) {
-    const location = seen.headers.get('location') ?? 'nowhere';
-    const fix = `Use the address that it leads to: a paid request is never sent on. (${location})`;
-    return fail('base-url', `answers with a redirect (${seen.status}) to ${location}`, fix);
+function addressFinding(probe: Probe, baseURL: string): Finding {
+  if (probe.status >= 300 && probe.status < 400) {
+    const location = probe.headers.get('location') ?? 'nowhere';
+    const fix = `Use the address of the redirect, because paid requests are never redirected: ${location}`;
+    return fail('base-url', `responds with a redirect (${probe.status}) to ${location}`, fix);
   }
-  if (isHTML(seen)) {
-    const fix = 'This is a website, such as the console. Ask for the address of the API.';
-    return fail('base-url', `GET /v1/models answers with a page (${seen.status})`, fix);
+  if (isHTML(probe)) {
+    const fix =
+      'This is a website, for example the console of the gateway. Use the address of the API.';
+    return fail('base-url', `GET /v1/models returns an HTML page (${probe.status})`, fix);
   }
-  if (seen.status === 404 || seen.status === 405) {
-    const fix = /\/v1\/v1|\/v1beta\/v1/.test(baseURL)
-      ? 'The base URL has /v1 twice. Take one away.'
-      : 'Is there a part of the path missing, or one too many?';
-    return fail('base-url', `there is no /v1/models (${seen.status})`, fix);
+  if (hasNoRoute(probe)) {
+    const { pathname } = new URL(routeURL(baseURL, '/models'));
+    const fix = hasDoubleVersion(baseURL)
+      ? 'The base URL contains /v1 twice. Remove one.'
+      : 'Check the path of the base URL: a segment may be missing or superfluous.';
+    return fail('base-url', `${pathname} does not exist (${probe.status})`, fix);
   }
-  if (seen.json === undefined) {
-    return fail('base-url', 'answers with something that is no JSON', 'Check the base URL.');
+  // Proxies and gateways send these errors as text or without a body.
+  const isRefusal = [401, 403, 429].includes(probe.status) || probe.status >= 500;
+  if (probe.json === undefined && !isRefusal) {
+    return fail('base-url', 'the response is not JSON', 'Check the base URL.');
   }
-  return ok('base-url', `${rootOf(baseURL)} answers in JSON`);
+  return ok('base-url', `${rootURL(baseURL)} responds`);
 }
 
-function keyFinding({ status, text }: Seen): Finding {
+const hasDoubleVersion = (baseURL: string): boolean => /\/v1\/v1|\/v1beta\/v1/.test(baseURL);
+
+const hasNoRoute = ({ status }: Probe): boolean => status === 404 || status === 405;
+
+/** Checks a gateway without a list of models: does it have a chat route, or its routes without `/v1`? */
+async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
+  const { baseURL } = target;
+  if (hasDoubleVersion(baseURL)) return undefined;
+  // Free: a gateway rejects a request without a model and messages.
+  const chat = await send(target, routeURL(baseURL, '/chat/completions'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  if (!hasNoRoute(chat) && !isHTML(chat)) {
+    return ok('base-url', `${rootURL(baseURL)} responds, without a list of models`);
+  }
+  const { root = '', api } = parseBaseURL(baseURL) ?? {};
+  if (api !== '/v1') return undefined;
+  const models = await send(target, `${root}/models`);
+  if (models.status !== 200 || listedModels(models) === undefined) return undefined;
+  const fix = 'Its routes are not below /v1. Pass a profile with `paths` in the option `gateway`.';
+  return fail('base-url', `${root}/models responds, but ${root}/v1/models does not`, fix);
+}
+
+const wrongKey = 'Check that it is complete and belongs to this gateway.';
+
+function keyFinding({ status, text }: Probe): Finding {
   const body = readErrorText(text);
   if (status === 401) {
-    return fail('key', 'the key is not accepted (401)', 'Is it whole, and of this gateway?');
+    return fail('key', 'the key is not accepted (401)', wrongKey);
   }
   if (status === 400 && isKeyUnknown(body)) {
     const fix =
-      'LiteLLM without a database accepts its master key alone, and answers so to others.';
+      'LiteLLM without a database accepts only its master key and rejects others with this message.';
     return fail('key', `the key is not accepted (400 ${body.message ?? ''})`, fix);
   }
   if (status === 403) {
-    const fix = 'The key is known and may not do this: look at its rights, quota and addresses.';
+    const fix =
+      'The key is valid but not allowed: check its permissions, quota and allowed addresses.';
     return fail('key', 'the key is refused (403)', fix);
   }
   if (status === 429) {
     return warn('key', 'too many requests (429)', 'Wait a minute and run it again.');
   }
   if (status >= 400) {
-    const detail = `the gateway answers ${status} ${(body.message ?? '').slice(0, 200)}`.trimEnd();
-    const fix = 'If its message does not help, ask its operator.';
-    return fail('key', detail, status >= 500 ? 'Tell its operator.' : fix);
+    const detail = `the gateway responds ${status} ${(body.message ?? '').slice(0, 200)}`.trimEnd();
+    const fix = 'If the message does not help, ask the operator of the gateway.';
+    return fail('key', detail, status >= 500 ? 'Report it to the operator of the gateway.' : fix);
   }
   return ok('key', 'the key is accepted');
 }
 
-/** The entries of the list of models; `undefined` when the answer holds no list. */
-function listedModels({ json }: Seen): JsonObject[] | undefined {
+/** Returns whether the list of models needs no key, as OpenRouter's, so that it tells nothing about one. */
+async function hasPublicModels(target: Target): Promise<boolean> {
+  const { status } = await send({ ...target, key: '' }, routeURL(target.baseURL, '/models'));
+  return status === 200;
+}
+
+/** Returns the entries of the list of models, or `undefined` if the response does not contain a list. */
+function listedModels({ json }: Probe): JsonObject[] | undefined {
   const data = isObject(json) ? (json['data'] ?? json['models']) : json;
   return Array.isArray(data) ? data.filter(isObject) : undefined;
 }
 
-const idOf = ({ id, name }: JsonObject): string => textOf(id) ?? textOf(name) ?? '';
+const modelId = ({ id, name }: JsonObject): string => textOf(id) ?? textOf(name) ?? '';
 
 function modelsFinding(models: readonly JsonObject[] | undefined): Finding {
   if (models === undefined) {
-    return fail('models', 'the list of models has no list in it', 'Tell its operator.');
+    return fail(
+      'models',
+      'the response does not contain a list of models',
+      'Report it to the operator of the gateway.',
+    );
   }
-  const ids = models.map(idOf);
+  const ids = models.map(modelId);
   if (ids.length === 0) {
-    const fix = 'The group of the key has no models. Ask its operator, or use another key.';
-    return fail('models', 'the key may use no model', fix);
+    const fix =
+      'The group of the key has no models. Ask the operator of the gateway, or use another key.';
+    return fail('models', 'the key may not use any model', fix);
   }
   const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
   if (doubled.length > 0) {
     const names = doubled.slice(0, 3).join(', ');
-    return warn('models', `${ids.length} models, some twice: ${names}`, 'Tell its operator.');
+    return warn(
+      'models',
+      `${ids.length} models, some twice: ${names}`,
+      'Report it to the operator of the gateway.',
+    );
   }
   return ok('models', `${ids.length} models`);
 }
 
-function latencyFinding({ firstByte }: Seen): Finding {
+function latencyFinding({ firstByte }: Probe): Finding {
   const detail = `first byte after ${Math.round(firstByte)} ms`;
   if (firstByte < 3_000) return ok('latency', detail);
-  return warn('latency', detail, 'It is far away or overloaded. Time-outs should be generous.');
+  return warn('latency', detail, 'The gateway is far away or overloaded. Set long time-outs.');
 }
 
-function clockFinding({ headers }: Seen): Finding {
+function clockFinding({ headers }: Probe): Finding {
   const date = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(date)) return skip('clock', 'the gateway does not tell its time');
   const apart = Math.abs(Date.now() - date);
@@ -209,85 +278,98 @@ function clockFinding({ headers }: Seen): Finding {
 
 /** Checks that the gateway serves a model: by the list, and for models that are not in it by name. */
 async function modelFinding(
-  patient: Patient,
+  { signal }: Target,
+  gateway: Gateway,
   model: string,
   models: readonly JsonObject[],
 ): Promise<Finding> {
-  const ids = models.map(idOf);
+  const ids = models.map(modelId);
   if (ids.includes(model)) return ok('model', `${model} is in the list of models`);
-  const url = `${rootOf(patient.baseURL)}/v1/models/${encodeURIComponent(model)}`;
-  const { status, json } = await look(patient, url);
-  const isServed = status === 200 && isObject(json) && json['error'] === undefined;
-  if (isServed && idOf(json) !== '') return ok('model', `${model} is served, and not in the list`);
+  try {
+    const { id } = await gateway.models.retrieve(model, { signal });
+    if (id !== '') return ok('model', `${model} is served but not listed`);
+  } catch (error) {
+    if (!GatewayError.isInstance(error) || signal.aborted) throw error;
+  }
   const close = closeTo(model, ids);
   const fix =
     close.length === 0
-      ? 'See the list: model-gateway models'
+      ? 'List the models: model-gateway models'
       : `Did you mean ${close.join(' or ')}?`;
   return fail('model', `the key may not use a model named ${model}`, fix);
 }
 
-/** Less credit than this is worth a warning, in US dollars: a picture or a video often costs more. */
-const littleCredit = 0.01;
+/** Less credit leads to a warning, in US dollars: an image or a video often costs more. */
+const lowCredit = 0.01;
 
-/** What one US dollar is in the gateway's own unit, unless its operator has set another rate. */
+/** One US dollar in the gateway's own unit. Operators can set another rate. */
 const quotaPerDollar = 500_000;
 
-/** A key or account without a limit has this limit on the billing routes, in US dollars. */
+/** The limit that billing routes report for unlimited keys and accounts, in US dollars. */
 const unlimited = 100_000_000;
 
-/** The credit of the account, which only some gateways show to its keys; in US dollars. */
-async function accountCredit(patient: Patient): Promise<number | undefined> {
-  const route = `${rootOf(patient.baseURL)}/v1/dashboard/billing`;
+/** Returns the credit of the account in US dollars. Only some gateways show it to keys. */
+async function accountCredit(target: Target): Promise<number | undefined> {
+  const route = routeURL(target.baseURL, '/dashboard/billing');
   const [subscription, usage] = await Promise.all([
-    look(patient, `${route}/subscription`),
-    look(patient, `${route}/usage`),
+    send(target, `${route}/subscription`),
+    send(target, `${route}/usage`),
   ]);
   const limit = isObject(subscription.json) ? subscription.json['hard_limit_usd'] : undefined;
-  const hundredths = isObject(usage.json) ? usage.json['total_usage'] : undefined;
-  if (typeof limit !== 'number' || typeof hundredths !== 'number') return undefined;
-  return limit >= unlimited ? undefined : limit - hundredths / 100;
+  const cents = isObject(usage.json) ? usage.json['total_usage'] : undefined;
+  if (typeof limit !== 'number' || typeof cents !== 'number') return undefined;
+  return limit >= unlimited ? undefined : limit - cents / 100;
 }
 
-/** Checks the credit that is left, as far as the gateway shows it to the key. */
-async function creditFinding(patient: Patient, gateway: Gateway): Promise<Finding> {
+/** Checks the remaining credit, if the gateway shows it to the key. */
+async function creditFinding(
+  target: Target,
+  gateway: Gateway,
+  isPublic: boolean,
+): Promise<Finding> {
   let left: number | undefined;
   let shown = '';
   let owner = 'key';
   try {
-    const { available } = await gateway.account.balance({ signal: patient.signal });
+    const { available } = await gateway.account.balance({ signal: target.signal });
     if (available === undefined) {
       owner = 'account';
-      left = await accountCredit(patient);
+      left = await accountCredit(target);
       shown = `${left} USD`;
     } else {
       left = available.unit === 'USD' ? available.value : available.value / quotaPerDollar;
       shown = `${available.value} ${available.unit}`;
     }
   } catch (error) {
-    if (!GatewayError.isInstance(error) || patient.signal.aborted) throw error;
+    if (!GatewayError.isInstance(error) || target.signal.aborted) throw error;
+    if (isPublic && AuthenticationError.isInstance(error)) {
+      return fail('credit', 'the key is not accepted (401)', wrongKey);
+    }
     return RateLimitError.isInstance(error)
-      ? skip('credit', 'the gateway limits how often it shows what is left; run it again later')
-      : skip('credit', 'the gateway does not show what is left');
+      ? skip('credit', 'the gateway limits requests for the credit; run it again later')
+      : skip('credit', 'the gateway does not show the remaining credit');
   }
   if (left === undefined) {
-    return skip('credit', 'the key has no limit, and does not see what the account has left');
+    return skip(
+      'credit',
+      'the key has no limit, and the gateway does not show the credit of the account',
+    );
   }
   if (left <= 0) {
-    const fix = owner === 'key' ? 'Let its limit be raised, or use another key.' : 'Top it up.';
+    const fix = owner === 'key' ? 'Ask for a higher limit, or use another key.' : 'Add credit.';
     return fail('credit', `the ${owner} has no credit left (${shown})`, fix);
   }
-  if (left < littleCredit) {
-    const fix = 'A picture or a video may cost more, and is then refused.';
+  if (left < lowCredit) {
+    const fix = 'An image or a video that costs more is refused.';
     return warn('credit', `the ${owner} has only ${shown} left`, fix);
   }
   return ok('credit', `the ${owner} has ${shown} left`);
 }
 
-/** Routes of chat in the endpoint types of a model. */
+/** Endpoint types of chat models. */
 const chatRoutes = /^(openai|openai-response|anthropic|gemini)$/;
 
-/** Names of models that make pictures, videos or sound, whose list entry does not say so. */
+/** Names of image, video and audio models, for list entries without a type. */
 const mediaNames =
   /(?:^|[^a-z])(?:dall-?e|image|imagen|flux|stable-?diffusion|midjourney|mj|seedream|sora|veo|kling|vidu|hailuo|jimeng|seedance|runway|luma|pika|wan|t2i|t2v|i2v|suno|tts|speech|whisper)(?:[^a-z]|$)|viduq|wanx/i;
 
@@ -304,17 +386,17 @@ function mediaReason(
     return Array.isArray(types) ? types : [];
   });
   const isChat = routes.some((route) => typeof route === 'string' && chatRoutes.test(route));
-  if (routes.length > 0 && !isChat) return `${model} is served on ${routes.join(', ')} alone`;
-  if (price?.paidBy === 'call') {
-    return `${model} costs ${price.perCall?.value ?? '?'} USD a call, and not a few tokens`;
+  if (routes.length > 0 && !isChat) return `${model} is served only on ${routes.join(', ')}`;
+  if (price?.billedPer === 'call') {
+    return `${model} costs $${price.perCall?.value ?? '?'} per call instead of a few tokens`;
   }
   return mediaNames.test(model)
-    ? `${model} is named as a model of pictures, videos or sound`
+    ? `${model} has the name of an image, video or audio model`
     : undefined;
 }
 
-/** The price of a model, if the gateway publishes it. */
-async function priceOf(
+/** Returns the price of a model, if the gateway publishes it. */
+async function findPrice(
   gateway: Gateway,
   model: string,
   signal: AbortSignal,
@@ -328,11 +410,11 @@ async function priceOf(
   }
 }
 
-/** Whether pages of other sites may call it, which servers do not need. */
-async function corsFinding(patient: Patient): Promise<Finding> {
+/** Checks whether pages of other origins may call the gateway. Servers don't need this. */
+async function corsFinding(target: Target): Promise<Finding> {
   const fix =
-    'Only pages need it: call the gateway from your server, or let its operator allow it.';
-  const seen = await look(patient, `${rootOf(patient.baseURL)}/v1/chat/completions`, {
+    'Only pages need this: call the gateway from your server, or ask its operator to allow it.';
+  const probe = await send(target, routeURL(target.baseURL, '/chat/completions'), {
     method: 'OPTIONS',
     headers: {
       origin: 'https://example.com',
@@ -340,9 +422,16 @@ async function corsFinding(patient: Patient): Promise<Finding> {
       'access-control-request-headers': 'authorization,content-type',
     },
   });
-  const origin = seen.headers.get('access-control-allow-origin');
-  if (origin === null) return warn('cors', 'pages of other sites may not call it', fix);
-  const allowed = namesIn(seen.headers.get('access-control-allow-headers'));
+  const { status, headers } = probe;
+  const origin = headers.get('access-control-allow-origin');
+  if (origin !== '*' && origin !== 'https://example.com') {
+    return warn('cors', 'pages of other origins may not call it', fix);
+  }
+  // Browsers require a 2xx response (Fetch standard, "CORS-preflight fetch").
+  if (status < 200 || status > 299) {
+    return warn('cors', `pages may not call it: the response to preflights is ${status}`, fix);
+  }
+  const allowed = splitNames(probe.headers.get('access-control-allow-headers'));
   const hasStar = allowed.includes('*');
   const missing = ['authorization', 'content-type'].filter((name) => !allowed.includes(name));
   if (missing.length > 0 && !hasStar) {
@@ -351,71 +440,72 @@ async function corsFinding(patient: Patient): Promise<Finding> {
   if (missing.includes('authorization')) {
     return warn(
       'cors',
-      'pages may call it, but Access-Control-Allow-Headers is "*", which by the Fetch standard does not cover "authorization"',
-      'Chromium, Firefox and Safari send the header all the same, and some warn in the console that they will stop; browsers that follow the standard, such as Servo, refuse. Let the operator add "authorization" to the list.',
+      'pages may call it, but Access-Control-Allow-Headers is "*", which does not include "authorization" (Fetch standard)',
+      'Chromium, Firefox and Safari still send the key, but browsers that follow the standard do not. Ask the operator to add "authorization".',
     );
   }
-  const exposed = namesIn(seen.headers.get('access-control-expose-headers'));
+  const exposed = splitNames(probe.headers.get('access-control-expose-headers'));
   const seesId = exposed.some((name) => name === '*' || name.endsWith('request-id'));
-  return ok('cors', `pages may call it${seesId ? '' : '; they do not see the request id'}`);
+  return ok('cors', `pages may call it${seesId ? '' : '; they cannot read the request id'}`);
 }
 
-/** The names in a header that lists them. */
-function namesIn(list: string | null): string[] {
+/** Splits a header that lists names. */
+function splitNames(list: string | null): string[] {
   return (list ?? '').split(',').map((name) => name.trim().toLowerCase());
 }
 
-/** Whether there is a route for videos: an unknown task is refused in JSON. */
-async function videoFinding(patient: Patient): Promise<Finding> {
-  const seen = await look(patient, `${rootOf(patient.baseURL)}/v1/videos/doctor-asks-for-no-task`);
-  const fix = 'Videos cannot be made here. Everything else works without it.';
-  const isRoute = isObject(seen.json) && !/invalid url|not found \(get/i.test(seen.text);
-  if (!isRoute || isHTML(seen)) {
-    return warn('videos', `there is no route for videos (${seen.status})`, fix);
+/** Checks for a video route, which rejects an unknown task with JSON. */
+async function videoFinding(target: Target): Promise<Finding> {
+  const probe = await send(target, routeURL(target.baseURL, '/videos/doctor-asks-for-no-task'));
+  const fix = 'This gateway cannot create videos. Everything else works.';
+  const isRoute = isObject(probe.json) && !/invalid url|not found \(get/i.test(probe.text);
+  if (!isRoute || isHTML(probe)) {
+    return warn('videos', `the video route does not exist (${probe.status})`, fix);
   }
-  return ok('videos', 'there is a route for videos');
+  return ok('videos', 'the video route exists');
 }
 
 const prompt = 'Count from one to thirty in words, one word a line.';
 
 /**
- * Checks that the pieces of a stream arrive as they are made.
+ * Checks that a stream arrives while it is generated.
  *
- * @param arrivals - When bytes arrived, in milliseconds.
- * @param deltas - How many chunks have text. From one or two, nothing can be concluded.
+ * @param arrivals - The arrival times of bytes, in milliseconds.
+ * @param deltas - The number of chunks with text. One or two are too few for a conclusion.
  */
 function bufferingFinding(arrivals: readonly number[], deltas: number): Finding {
   const whole = arrivals.at(-1) ?? 0;
-  if (whole < 1_000) return skip('chat-buffering', 'the answer came too quickly to tell');
-  const detail = `the stream comes in ${arrivals.length} pieces`;
+  if (whole < 1_000) return skip('chat-buffering', 'the answer arrived too quickly to tell');
+  const detail = `the stream arrives in ${arrivals.length} pieces`;
   if (whole - (arrivals[0] ?? 0) > whole / 20) return ok('chat-buffering', detail);
   if (deltas <= 2) return skip('chat-buffering', 'the model sends its answer in one piece');
   return warn(
     'chat-buffering',
-    'the whole stream comes at once',
-    "Either a proxy holds it back (nginx: proxy_buffering off), or the model's provider sends it so: try a model of another provider.",
+    'the whole stream arrives at once',
+    "Either a proxy buffers it (nginx: proxy_buffering off), or the model's provider sends it at once: try a model of another provider.",
   );
 }
 
-/** One tiny chat, streamed. It costs a few tokens, so models that are paid otherwise are not called. */
+/** Streams a short chat. Only models billed by the token are called, so it costs a few tokens. */
 async function chatFindings(
-  patient: Patient,
+  target: Target,
   model: string,
-  notCalled: string | undefined,
+  skipReason: string | undefined,
 ): Promise<Finding[]> {
-  if (notCalled !== undefined) {
-    const fix = `Choose a chat model that is paid by the token. To call it all the same: model-gateway chat -m ${model}`;
-    return [warn('chat', `not called: ${notCalled}`, fix)];
+  if (skipReason !== undefined) {
+    const fix = `Choose a chat model billed by the token. To call it anyway: model-gateway chat -m ${model}`;
+    return [warn('chat', `not called: ${skipReason}`, fix)];
   }
   const start = performance.now();
   const pieces: number[] = [];
   let type = '';
   const gateway = new Gateway({
-    baseURL: patient.baseURL,
-    apiKey: patient.key,
+    baseURL: target.baseURL,
+    apiKey: target.key,
     maxRetries: 0,
-    totalTimeout: patient.timeout * 6,
+    totalTimeout: target.timeout * 6,
     onTruncated: 'allow',
+    logger,
     fetch: async (input, init) => {
       const response = await fetch(input, init);
       type = response.headers.get('content-type') ?? '';
@@ -439,7 +529,7 @@ async function chatFindings(
       stream: true,
       stream_options: { include_usage: true },
     },
-    { signal: patient.signal },
+    { signal: target.signal },
   );
   for await (const { choices, usage } of stream) {
     const piece = choices[0]?.delta.content ?? '';
@@ -448,25 +538,29 @@ async function chatFindings(
     finish = choices[0]?.finish_reason ?? finish;
     hasUsage ||= usage != null;
   }
-  const findings = [ok('chat', `${model} answers: ${text.length} characters`)];
+  const findings = [ok('chat', `${model} responds: ${text.length} characters`)];
   findings.push(
     /text\/event-stream/i.test(type)
-      ? ok('chat-type', 'the stream is labelled as one')
-      : warn('chat-type', `the stream is labelled ${type || 'as nothing'}`, 'Tell its operator.'),
+      ? ok('chat-type', 'the content type of the stream is correct')
+      : warn(
+          'chat-type',
+          `the content type of the stream is ${type || 'missing'}`,
+          'Report it to the operator of the gateway.',
+        ),
   );
   findings.push(bufferingFinding(pieces, deltas));
   findings.push(
     finish == null
       ? warn('chat-finish', 'the stream ends without a finish reason', 'Set onTruncated: "warn".')
-      : ok('chat-finish', `it ends with "${finish}"`),
+      : ok('chat-finish', `the stream ends with "${finish}"`),
     hasUsage
-      ? ok('chat-usage', 'it tells the tokens')
-      : warn('chat-usage', 'it does not tell the tokens', 'Count them yourself.'),
+      ? ok('chat-usage', 'the stream reports token usage')
+      : warn('chat-usage', 'the stream does not report token usage', 'Count tokens yourself.'),
   );
   return findings;
 }
 
-/** A check that fails by itself tells that, and the others go on. */
+/** Runs a check. An error becomes a finding, so the other checks continue. */
 async function guarded(id: string, check: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
   try {
     return [await check()].flat();
@@ -476,63 +570,87 @@ async function guarded(id: string, check: () => Promise<Finding | Finding[]>): P
     return [
       fail(
         id,
-        message === 'fetch failed' ? `no answer (${failureCode(error)})` : message,
-        isEmpty ? 'The key or its account has no credit left: top it up.' : 'See above.',
+        message === 'fetch failed' ? `no response (${failureCode(error)})` : message,
+        isEmpty ? 'The key or its account has no credit left: add credit.' : 'See above.',
       ),
     ];
   }
 }
 
-/** Examines a gateway, check by check. Free, except for the chat of `spend`. */
-export async function* examine(patient: Patient): AsyncGenerator<Finding, void, undefined> {
-  const { baseURL, key: apiKey, model, signal, spend, timeout } = patient;
+/** The ids of the checks, in the order in which they run. */
+const checks =
+  'proxy connection base-url latency clock key cors credit models videos model chat'.split(' ');
+
+/** Runs the checks one by one. Free, except for the chat of `spend`. */
+export async function* examine(target: Target): AsyncGenerator<Finding, void, undefined> {
+  const remaining = new Set(checks);
+  let failed = '';
+  for await (const finding of runChecks(target)) {
+    remaining.delete(finding.id);
+    if (finding.status === 'fail') failed ||= finding.id;
+    yield finding;
+  }
+  if (target.model === undefined) remaining.delete('model');
+  for (const id of remaining) yield skip(id, `not checked, because ${failed} failed`);
+}
+
+async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefined> {
+  const { baseURL, key: apiKey, model, signal, spend, timeout } = target;
   try {
     parseBaseURL(baseURL);
   } catch (error) {
-    const said = errorMessage(error);
-    yield fail('base-url', `${baseURL} is no address of a gateway`, said);
+    const reason = errorMessage(error);
+    yield fail('base-url', `${baseURL} is not a valid address`, reason);
     return;
   }
   yield proxyFinding();
-  let seen: Seen;
+  let probe: Probe;
   try {
-    seen = await look(patient, `${rootOf(baseURL)}/v1/models`);
+    probe = await send(target, routeURL(baseURL, '/models'));
   } catch (error) {
-    if (patient.signal.aborted) throw error;
-    yield connectionFinding(error, patient);
+    if (target.signal.aborted) throw error;
+    yield connectionFinding(error, target);
     return;
   }
   yield ok('connection', `connected to ${new URL(baseURL).host}`);
-  const address = addressFinding(seen, baseURL);
+  const hasModels = !hasNoRoute(probe) || isHTML(probe);
+  const found = hasModels ? undefined : await addressWithoutModels(target);
+  const address = found ?? addressFinding(probe, baseURL);
   yield address;
-  yield latencyFinding(seen);
-  yield clockFinding(seen);
+  yield latencyFinding(probe);
+  yield clockFinding(probe);
   if (address.status === 'fail') return;
-  const key = keyFinding(seen);
-  yield key;
-  yield* await guarded('cors', () => corsFinding(patient));
-  if (key.status === 'fail') {
-    yield skip('models', 'needs a key that is accepted');
-    return;
-  }
-  const gateway = new Gateway({ baseURL, apiKey, maxRetries: 0, totalTimeout: timeout });
-  yield* await guarded('credit', () => creditFinding(patient, gateway));
-  const models = listedModels(seen);
-  yield modelsFinding(models);
-  yield* await guarded('videos', () => videoFinding(patient));
+  const key = hasModels ? keyFinding(probe) : skip('key', 'requires a list of models, or --spend');
+  const isPublic = hasModels && key.status === 'ok' && (await hasPublicModels(target));
+  yield isPublic ? skip('key', 'the list of models needs no key; to check it: --spend') : key;
+  yield* await guarded('cors', () => corsFinding(target));
+  if (key.status === 'fail') return;
+  const gateway = new Gateway({ baseURL, apiKey, maxRetries: 0, totalTimeout: timeout, logger });
+  yield* await guarded('credit', () => creditFinding(target, gateway, isPublic));
+  const models = listedModels(probe);
+  if (hasModels) yield modelsFinding(models);
+  else
+    yield warn(
+      'models',
+      `the list of models does not exist (${probe.status})`,
+      'Ask the operator of the gateway for the names of the models.',
+    );
+  yield* await guarded('videos', () => videoFinding(target));
   if (model === undefined) {
     yield skip('chat', 'costs a few tokens; to run it: --spend -m <model>');
     return;
   }
-  const [served] = await guarded('model', () => modelFinding(patient, model, models ?? []));
+  const [served] = hasModels
+    ? await guarded('model', () => modelFinding(target, gateway, model, models ?? []))
+    : [skip('model', 'requires a list of models')];
   if (served !== undefined) yield served;
   if (served?.status === 'fail') {
-    yield skip('chat', 'needs a model that the key may use');
+    yield skip('chat', 'requires a model that the key may use');
   } else if (spend) {
-    const price = await priceOf(gateway, model, signal);
-    const listed = models?.find((entry) => idOf(entry) === model);
-    const notCalled = mediaReason(model, listed, price);
-    yield* await guarded('chat', () => chatFindings(patient, model, notCalled));
+    const price = await findPrice(gateway, model, signal);
+    const listed = models?.find((entry) => modelId(entry) === model);
+    const skipReason = mediaReason(model, listed, price);
+    yield* await guarded('chat', () => chatFindings(target, model, skipReason));
   } else {
     yield skip('chat', 'costs a few tokens; to run it: --spend');
   }

@@ -13,7 +13,7 @@ interface DoctorOptions {
 function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
   const signs = {
     ok: terminal.good('ok  '),
-    warn: terminal.doubtful('warn'),
+    warn: terminal.warning('warn'),
     fail: terminal.bad('FAIL'),
     skip: terminal.faint('skip'),
   };
@@ -24,7 +24,7 @@ function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
 
 /** `model-gateway doctor`. */
 export function doctorCommand(): Command {
-  const program = command('doctor', 'Find out whether a gateway works, and what it can do. Free.', [
+  const program = command('doctor', 'Check whether a gateway works and what it supports. Free.', [
     'doctor',
     'doctor -m gpt-4o-mini',
     'doctor --spend -m gpt-4o-mini',
@@ -32,15 +32,15 @@ export function doctorCommand(): Command {
   ])
     .option(
       '--spend',
-      'stream one tiny chat too, which costs a few tokens; media models are not called',
+      'also stream a short chat, which costs a few tokens; media models are not called',
     )
-    .option('-m, --model <name>', 'a model to look for, and the one for --spend');
+    .option('-m, --model <name>', 'a model to check, and to call with --spend');
   return define<DoctorOptions>(program, async (_, run) => {
     const { options, terminal, signal, json } = run;
     if (options.spend === true && options.model === undefined) {
-      throw new UsageError('--spend needs a model: doctor --spend -m gpt-4o-mini');
+      throw new UsageError('--spend requires a model: doctor --spend -m gpt-4o-mini');
     }
-    const patient = {
+    const target = {
       baseURL: readBaseURL(options),
       key: await readKey(options),
       signal,
@@ -49,7 +49,7 @@ export function doctorCommand(): Command {
       spend: options.spend === true,
     };
     const findings: Finding[] = [];
-    for await (const finding of examine(patient)) {
+    for await (const finding of examine(target)) {
       findings.push(finding);
       if (!json) print(finding, terminal);
     }

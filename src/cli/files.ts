@@ -2,19 +2,19 @@ import { errorMessage } from '../answers/objects.ts';
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
-import { formatOfBytes, mainExtension, sniffLength } from '../answers/bytes.ts';
+import { findFormatByBytes, defaultExtension, sniffLength } from '../answers/bytes.ts';
 import type { Uploadable } from '../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../node/index.ts';
 import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
 
-/** Whether an argument is an address, and no path of a file. */
-export function isAddress(named: string): boolean {
-  return /^(https?|data):/.test(named);
+/** Returns `true` for an http(s) or data URL, `false` for a file path. */
+export function isAddress(pathOrURL: string): boolean {
+  return /^(https?|data):/.test(pathOrURL);
 }
 
-/** A file of the caller's, to be sent. */
+/** Opens a file for an upload. */
 export async function openFile(path: string): Promise<Uploadable> {
   try {
     return await fileFromPath(path);
@@ -23,26 +23,26 @@ export async function openFile(path: string): Promise<Uploadable> {
   }
 }
 
-/** Where results are written. */
+/** Options that select the output file. */
 export interface OutOptions {
   readonly out?: string | undefined;
   readonly force?: boolean | undefined;
 }
 
-async function kindOf(path: string): Promise<'file' | 'folder' | 'device' | undefined> {
+async function fileKind(path: string): Promise<'file' | 'folder' | 'device' | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.isFile()) return 'file';
   return found.isDirectory() ? 'folder' : 'device';
 }
 
-/** Names for results, found before anything is paid. */
+/** Output paths, checked before the call is paid for. */
 export interface Targets {
-  /** The path of the result with a number from 0. */
+  /** Returns the path of the result at `index`, from 0. */
   path(index: number, extension: string): Promise<string>;
 }
 
-/** The time as part of a file name. */
+/** Returns the current time for a file name. */
 function stamp(): string {
   return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }
@@ -50,14 +50,15 @@ function stamp(): string {
 async function freePath(folder: string, name: string, extension: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
-    if ((await kindOf(path)) === undefined) return path;
+    if ((await fileKind(path)) === undefined) return path;
   }
 }
 
 /**
- * Finds out where results go, and refuses what cannot be.
+ * Chooses the output paths.
  *
- * @param out - A file, or for several results a folder. Without it they go here, under names that are free.
+ * @param out - A file, or a folder for several results. The default is the current folder, under unused names.
+ * @throws `UsageError` if the path cannot be written, or exists and `force` is not set
  */
 export async function chooseTargets(
   kind: string,
@@ -65,23 +66,23 @@ export async function chooseTargets(
   count = 1,
 ): Promise<Targets> {
   const path = out === undefined ? undefined : resolve(out);
-  const found = path === undefined ? undefined : await kindOf(path);
+  const found = path === undefined ? undefined : await fileKind(path);
   const isFolder = path !== undefined && (found === 'folder' || /[/\\]$/.test(out ?? ''));
   if (path !== undefined && !isFolder) {
     if (count > 1) {
       throw new UsageError(`--out must be a folder for ${count} results, such as ${out}/`);
     }
     if (found === 'file' && !force) {
-      throw new UsageError(`${out} exists. Choose another name, or give --force to replace it.`);
+      throw new UsageError(`${out} exists. Choose another name, or pass --force to replace it.`);
     }
     if (found === 'device') {
       throw new UsageError(`${out} is not a regular file. Choose another name.`);
     }
-    if ((await kindOf(dirname(path))) !== 'folder') {
+    if ((await fileKind(dirname(path))) !== 'folder') {
       throw new UsageError(`The folder ${dirname(path)} does not exist.`);
     }
     await access(dirname(path), constants.W_OK).catch(() => {
-      throw new UsageError(`The folder ${dirname(path)} cannot be written. Choose another.`);
+      throw new UsageError(`The folder ${dirname(path)} is not writable. Choose another.`);
     });
     return { path: () => Promise.resolve(path) };
   }
@@ -90,17 +91,19 @@ export async function chooseTargets(
     if (isFolder) await mkdir(folder, { recursive: true });
     await access(folder, constants.W_OK);
   } catch {
-    throw new UsageError(`The folder ${folder} cannot be written. Choose another by --out.`);
+    throw new UsageError(`The folder ${folder} is not writable. Choose another with --out.`);
   }
   const name = `${kind}-${stamp()}`;
   return { path: (_, extension) => freePath(folder, name, extension) };
 }
 
 /**
- * Writes a result that is paid for. If that fails, the program ends with 3, and standard output gets
- * the address of a picture, or a data URL of the bytes if a program reads it.
+ * Saves a result that has been paid for.
  *
- * @returns the path or the address, or `undefined` if the result is lost
+ * If that fails, the program exits with 3.
+ *
+ * @returns the path; if it could not be saved, the address of an image, or a data URL if stdout is not a
+ * terminal; `undefined` if the result is lost
  */
 export async function save(
   source: Exclude<Savable, Response | Blob>,
@@ -114,26 +117,32 @@ export async function save(
     const problem = errorMessage(error);
     const url = 'url' in source ? source.url : undefined;
     if (url != null && url !== '') {
-      terminal.note(`The result cannot be saved: ${problem}\nIt is paid for. Its address: ${url}`);
+      terminal.note(
+        `The result could not be saved: ${problem}\nIt was charged. Its address: ${url}`,
+      );
       return url;
     }
     const bytes = 'byteLength' in source ? source : Buffer.from(source.b64_json ?? '', 'base64');
     if (terminal.isOutput || bytes.byteLength === 0) {
       const tried = folders(path).join(', ');
-      terminal.note(`${problem}\nIt is paid for, and lost: it could not be written to ${tried}.`);
+      terminal.note(
+        `${problem}\nThe result was charged and is lost: it could not be written to ${tried}.`,
+      );
       return undefined;
     }
-    terminal.note(`${problem}\nIt is paid for: standard output has it as a data URL.`);
+    terminal.note(
+      `${problem}\nThe result was charged, so it is written to standard output as a data URL.`,
+    );
     return `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`;
   }
 }
 
-/** The folders for a result, in the order in which they are tried. */
+/** Returns the folders for a result, in the order of the attempts. */
 function folders(path: string): string[] {
   return [...new Set([dirname(path), tmpdir(), stateFolder(), homedir()])];
 }
 
-/** Writes a file, if need be in a folder that was not asked for. */
+/** Saves a file, in a fallback folder if its own is not writable. */
 async function saveSomewhere(source: Savable, path: string, terminal: Terminal): Promise<string> {
   const [, ...others] = folders(path);
   try {
@@ -145,7 +154,7 @@ async function saveSomewhere(source: Savable, path: string, terminal: Terminal):
       const elsewhere = await freePath(folder, name, extname(path).slice(1));
       try {
         const { path: saved } = await saveTo(source, elsewhere);
-        terminal.note(`${error.message}\nIt is paid for, so it is in ${saved}`);
+        terminal.note(`${error.message}\nThe result was charged, so it is saved in ${saved}`);
         return saved;
       } catch (other) {
         if (!FileError.isInstance(other)) throw other;
@@ -155,14 +164,14 @@ async function saveSomewhere(source: Savable, path: string, terminal: Terminal):
   }
 }
 
-/** The file extension of a picture, by its first bytes in base64. */
-export function pictureExtension(base64: string | null | undefined): string {
+/** Detects the file extension of an image from its base64 data. PNG is the default. */
+export function imageExtension(base64: string | null | undefined): string {
   const head = Buffer.from(base64?.slice(0, 2 * sniffLength) ?? '', 'base64');
-  const format = formatOfBytes(head);
-  return format === undefined ? 'png' : mainExtension(format);
+  const format = findFormatByBytes(head);
+  return format === undefined ? 'png' : defaultExtension(format);
 }
 
-/** The sequences of Kitty's protocol, each with at most 4,096 characters of base64. */
+/** Encodes an image for Kitty's graphics protocol, in sequences of at most 4,096 characters. */
 function kitty(base64: string): string {
   const pieces = base64.match(/.{1,4096}/g) ?? [];
   return pieces
@@ -176,20 +185,20 @@ function kitty(base64: string): string {
 const iterm = (base64: string): string =>
   `\u001B]1337;File=inline=1;height=16;preserveAspectRatio=1:${base64}\u0007`;
 
-/** The way in which this terminal shows pictures, if it does. */
-function pictureProtocol(): 'kitty' | 'iterm' | undefined {
+/** Returns the protocol by which this terminal shows images, if it can. */
+function imageProtocol(): 'kitty' | 'iterm' | undefined {
   const { TERM = '', TERM_PROGRAM = '', KITTY_WINDOW_ID, TMUX } = process.env;
   if (TMUX !== undefined) return undefined;
   if (KITTY_WINDOW_ID !== undefined || /kitty|ghostty/.test(TERM)) return 'kitty';
   return /iTerm|WezTerm/.test(TERM_PROGRAM) ? 'iterm' : undefined;
 }
 
-/** Shows a picture where the terminal can; its path is told in any case. */
-export async function showPicture(path: string, terminal: Terminal): Promise<void> {
-  const shown = terminal.isOutput ? pictureProtocol() : undefined;
+/** Shows an image if the terminal supports it. */
+export async function showImage(path: string, terminal: Terminal): Promise<void> {
+  const protocol = terminal.isOutput ? imageProtocol() : undefined;
   if (isAddress(path)) return;
-  // Kitty takes PNG only.
-  if (shown === undefined || (shown === 'kitty' && !path.endsWith('.png'))) return;
+  // Kitty accepts PNG only.
+  if (protocol === undefined || (protocol === 'kitty' && !path.endsWith('.png'))) return;
   const base64 = (await readFile(path)).toString('base64');
-  terminal.raw(`${shown === 'kitty' ? kitty(base64) : iterm(base64)}\n`);
+  terminal.raw(`${protocol === 'kitty' ? kitty(base64) : iterm(base64)}\n`);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 declare const __VERSION__: string;
 
-// The version alone does not need the program, which takes 50 ms to load.
+// Printing the version does not need the program, which takes 50 ms to load.
 const [first] = process.argv.slice(2);
 if (first === '--version' || first === '-V') {
   process.stdout.write(`${__VERSION__}\n`);

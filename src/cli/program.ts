@@ -1,35 +1,64 @@
 import { Command, CommanderError } from 'commander';
 import { chatCommand } from './chat.ts';
 import { doctorCommand } from './doctor.ts';
-import { drawCommand, editCommand, embedCommand, speakCommand, translateCommand } from './media.ts';
+import {
+  drawCommand,
+  editCommand,
+  embedCommand,
+  speakCommand,
+  transcribeCommand,
+  translateCommand,
+} from './media.ts';
 import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
 import { emulatorCommand, playgroundCommand } from './servers.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 
 const codes = `
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 charged, or possibly charged, without its whole result
-(do not run it again), 4 time is over and the task goes on, 130 interrupted.
+Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged with an incomplete result
+(do not run it again), 4 time limit reached and the task continues, 5 task not found, 130 interrupted.
 
-The key comes from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url.`;
+The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url.`;
 
-/** Makes commands throw in place of ending the process, and show whole help after a mistake. */
-function tame(program: Command): void {
+/** Makes a command and its subcommands throw instead of ending the process, and point to --help. */
+function throwOnExit(program: Command): void {
   program.exitOverride();
   program.showSuggestionAfterError();
   program.showHelpAfterError('See --help.');
-  for (const child of program.commands) tame(child);
+  for (const child of program.commands) throwOnExit(child);
+}
+
+/** Options of every command that calls a gateway, and whether a value follows. */
+const commonOptions: ReadonlyMap<string, boolean> = new Map([
+  ['--base-url', true],
+  ['--key-file', true],
+  ['--timeout', true],
+  ['--json', false],
+]);
+
+/** Moves common options that stand before the command behind it, where commander reads them. */
+function moveOptions(args: readonly string[]): string[] {
+  let start = 0;
+  for (let arg = args[start]; arg !== undefined; arg = args[start]) {
+    const hasValue = commonOptions.get(arg.replace(/=.*/s, ''));
+    if (hasValue === undefined) break;
+    start += hasValue && !arg.includes('=') ? 2 : 1;
+  }
+  const end = args.indexOf('--', start);
+  const command = args.slice(start, end === -1 ? undefined : end);
+  return [...command, ...args.slice(0, start), ...(end === -1 ? [] : args.slice(end))];
 }
 
 /** Runs the command line. Sets the exit code of the process. */
-export async function run(words: readonly string[]): Promise<void> {
+export async function run(args: readonly string[]): Promise<void> {
   const program = new Command('model-gateway')
-    .description('Talks to an AI gateway: chat, pictures, speech, videos.')
+    .description('Call an AI gateway: chat, images, speech and videos.')
     .option('-V, --version', 'print the version')
     .addCommand(chatCommand())
     .addCommand(drawCommand())
     .addCommand(editCommand())
     .addCommand(speakCommand())
+    .addCommand(transcribeCommand())
     .addCommand(translateCommand())
     .addCommand(embedCommand())
     .addCommand(videoCommand())
@@ -41,15 +70,15 @@ export async function run(words: readonly string[]): Promise<void> {
     .addCommand(emulatorCommand())
     .addCommand(playgroundCommand())
     .addHelpText('after', codes);
-  tame(program);
+  throwOnExit(program);
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(moveOptions(args), { from: 'user' });
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`model-gateway: ${error.message}\n`);
       process.exitCode = exitCodes.usage;
     } else if (error instanceof CommanderError) {
-      // Help that was asked for is no mistake; the message is written already.
+      // commander has already printed the message. Code 0 means that help was requested.
       process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     } else {
       throw error;

@@ -1,25 +1,26 @@
 import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject, textOf } from '../answers/objects.ts';
 import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
 import { createFile, replaceFile } from '../node/durable.ts';
 import { isAlive, shortHash, thisProcess, type Owner } from '../node/durable.ts';
 import { stateFolder } from './settings.ts';
 import { UsageError } from './usage.ts';
 
-/** What became of a call that makes pictures. */
+/** The stored state of a call that creates images. */
 interface PictureRecord {
   readonly callId: string;
   readonly input: string;
   readonly startedAt: string;
-  /** The process that makes the call. */
+  /** The process that made the call. */
   readonly owner: Owner;
-  /** The files that were written; missing while nobody knows what became of the call. */
+  /** The files that were written; missing until the call has succeeded. */
   readonly paths?: readonly string[] | undefined;
 }
 
-const nameOf = (text: string): string => shortHash(text, 32);
+const hashName = (text: string): string => shortHash(text, 32);
 
-/** A folder below that of the state. Refuses one that cannot be written. */
+/** Creates a folder below `stateFolder()`. Throws if it is not writable. */
 export async function makeFolder(name: string): Promise<string> {
   const folder = join(stateFolder(), name);
   try {
@@ -27,35 +28,35 @@ export async function makeFolder(name: string): Promise<string> {
     await access(folder, constants.W_OK);
   } catch {
     throw new UsageError(
-      `The folder ${folder} cannot be written. Set XDG_STATE_HOME to a folder that can.`,
+      `The folder ${folder} is not writable. Set XDG_STATE_HOME to a writable folder.`,
     );
   }
   return folder;
 }
 
-/** A call that may be made once. */
+/** A call that must not be paid twice. */
 export interface OnceCall {
-  /** The files of the first run, when it came to its end. */
+  /** The files of an earlier run that succeeded. */
   readonly paths: readonly string[] | undefined;
-  /** What became of an earlier run that has not told of its files. */
+  /** The state of an earlier run that has not recorded files. */
   readonly earlier: 'running' | 'lost' | undefined;
-  /** Nothing was charged: the id is free again. */
+  /** Frees the id, because nothing was charged. */
   release(): Promise<void>;
-  /** The results were written. */
+  /** Records the files that were written. */
   finish(paths: readonly string[]): Promise<void>;
 }
 
 /**
- * Writes a call down before it is sent, so that a second run of the same command does not pay twice.
+ * Records a call before it is sent, so that a second run of the same command does not pay twice.
  *
- * @param input - What is asked for: a call id stands for one request.
+ * @param input - The parameters. A call id can be used for one set of parameters only.
  */
 export async function beginOnce(callId: string, input: unknown): Promise<OnceCall> {
-  const path = join(await makeFolder('calls'), `${nameOf(callId)}.json`);
+  const path = join(await makeFolder('calls'), `${hashName(callId)}.json`);
   const startedAt = new Date().toISOString();
   const record: PictureRecord = {
     callId,
-    input: nameOf(JSON.stringify(input)),
+    input: hashName(JSON.stringify(input)),
     startedAt,
     owner: thisProcess(),
   };
@@ -69,7 +70,7 @@ export async function beginOnce(callId: string, input: unknown): Promise<OnceCal
   const before = await readRecord(path);
   if (before !== undefined && before.input !== record.input) {
     throw new UsageError(
-      `The call id ${callId} belongs to another request, of ${before.startedAt}. Choose a new one.`,
+      `The call id ${callId} was used for another request on ${before.startedAt}. Choose a new one.`,
     );
   }
   if (before?.paths !== undefined) return call({ paths: before.paths, earlier: undefined });
@@ -83,41 +84,62 @@ async function readRecord(path: string): Promise<PictureRecord | undefined> {
     const record: PictureRecord = JSON.parse(await readFile(path, 'utf8'));
     return record;
   } catch {
-    // A file that was cut says only that there was a call.
+    // A damaged file still proves that the call was made.
     return undefined;
   }
 }
 
-/** The folder of the ledger of submitted videos. Refuses one that cannot be written. */
+/** Creates the folder of the ledger of submitted videos. Throws if it is not writable. */
 export function ledgerFolder(): Promise<string> {
   return makeFolder('ledger');
 }
 
-const videoPath = (folder: string, id: string): string => join(folder, `${nameOf(id)}.json`);
+const videoPath = (folder: string, id: string): string => join(folder, `${hashName(id)}.json`);
 
-/** Keeps the handle of a submitted video, for `video wait` and `video list`. */
+/** Stores the handle of a submitted video, for `video wait` and `video list`. */
 export async function rememberVideo(ref: VideoTaskRef): Promise<void> {
   await replaceFile(videoPath(await makeFolder('videos'), ref.id), JSON.stringify(ref));
 }
 
-/** The task that an argument names: an id, or a handle as JSON. */
-export async function findVideo(named: string): Promise<string | VideoTaskRef> {
-  if (named.trimStart().startsWith('{')) {
-    try {
-      return parseVideoTaskRef(JSON.parse(named));
-    } catch {
-      throw new UsageError('This is no handle of a video. Give it as it was printed, or the id.');
-    }
-  }
+/** Records where the file of a video was saved. */
+export async function rememberFile(id: string, path: string): Promise<void> {
+  await replaceFile(videoPath(await makeFolder('files'), id), JSON.stringify({ path }));
+}
+
+/** Returns where the file of a video was saved, if it is still there. */
+export async function findFile(id: string): Promise<string | undefined> {
   try {
-    const stored = await readFile(videoPath(await makeFolder('videos'), named), 'utf8');
-    return parseVideoTaskRef(JSON.parse(stored));
+    const stored: unknown = JSON.parse(
+      await readFile(videoPath(await makeFolder('files'), id), 'utf8'),
+    );
+    const path = textOf(isObject(stored) ? stored['path'] : undefined);
+    if (path !== undefined) await access(path, constants.R_OK);
+    return path;
   } catch {
-    return named;
+    return undefined;
   }
 }
 
-/** The handles of all videos that were submitted from here, the newest first. */
+/** Parses an argument that is a task id or a handle as JSON, and looks up the handle of an id. */
+export async function findVideo(idOrHandle: string): Promise<string | VideoTaskRef> {
+  if (idOrHandle.trimStart().startsWith('{')) {
+    try {
+      return parseVideoTaskRef(JSON.parse(idOrHandle));
+    } catch {
+      throw new UsageError(
+        'This is not the handle of a video. Pass it exactly as it was printed, or pass the id.',
+      );
+    }
+  }
+  try {
+    const stored = await readFile(videoPath(await makeFolder('videos'), idOrHandle), 'utf8');
+    return parseVideoTaskRef(JSON.parse(stored));
+  } catch {
+    return idOrHandle;
+  }
+}
+
+/** Returns the handles of all videos submitted by this user, newest first. */
 export async function knownVideos(): Promise<VideoTaskRef[]> {
   const folder = await makeFolder('videos');
   const refs: VideoTaskRef[] = [];
@@ -126,7 +148,7 @@ export async function knownVideos(): Promise<VideoTaskRef[]> {
     try {
       refs.push(parseVideoTaskRef(JSON.parse(await readFile(join(folder, name), 'utf8'))));
     } catch {
-      // Not one of ours.
+      // Not a handle.
     }
   }
   return refs.toSorted((a, b) => b.createdAt - a.createdAt);

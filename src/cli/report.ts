@@ -5,16 +5,19 @@ import {
   InvalidInputError,
   VideoFailedError,
   VideoSubmitUnknownError,
+  ImageFailedError,
+  ImageWaitAbortedError,
+  ImageWaitError,
   VideoWaitAbortedError,
   VideoWaitError,
-  VideoWaitTimeoutError,
   type Gateway,
 } from '../index.ts';
 import { FileError } from '../node/index.ts';
+import type { ReportedCosts } from '../observing/costs.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, Exit, UsageError } from './usage.ts';
 
-/** How many letters have to change to make one word of another. */
+/** Returns the edit distance (Levenshtein) of two strings. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of a.split('').entries()) {
@@ -28,7 +31,7 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Up to three names that are close to one that is not known. */
+/** Returns up to three known names that are similar to an unknown one. */
 export function closeTo(name: string, known: readonly string[]): string[] {
   return known
     .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
@@ -48,7 +51,7 @@ function isModelUnknown(error: unknown): boolean {
   );
 }
 
-/** Adds the names of models that are close to one that the gateway does not know. */
+/** Prints models with similar names if the gateway does not know the model. */
 async function suggestModels(
   error: unknown,
   client: Gateway | undefined,
@@ -63,49 +66,82 @@ async function suggestModels(
     const close = closeTo(model, names);
     terminal.note(
       close.length === 0
-        ? 'See which there are: model-gateway models'
+        ? 'List the models: model-gateway models'
         : `Did you mean ${close.join(' or ')}?`,
     );
   } catch {
-    // The first error is the one that matters.
+    // Only the first error is reported.
   }
 }
 
-/** What an error says, with advice for a person at a terminal in place of that for programs. */
-function messageOf(error: unknown): string {
+/** Whether an error is that of a wait whose task continues. */
+const isWait = (error: unknown): error is VideoWaitError | ImageWaitError =>
+  VideoWaitError.isInstance(error) || ImageWaitError.isInstance(error);
+
+/** Whether an error is that of a failed task, which is refunded. */
+const isFailed = (error: unknown): boolean =>
+  VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
+
+/** Options of the library that the command line has, too. */
+const optionNames: readonly (readonly [RegExp, string])[] = [
+  [/\bbaseURL\b/g, '--base-url'],
+  [/\bcallId\b/g, '--call-id'],
+  [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
+  [/\bmodels\.list\(\)/g, '"model-gateway models"'],
+];
+
+/** Names that only a program can use: `onTruncated`, `error.partial`, `settle()`, the field "partial". */
+const libraryName = /\b[a-z]+[A-Z]\w*|\berror\.\w+|\w\(\)|`|field "/;
+
+/** Returns advice for the command line: without the sentences that only a program can follow. */
+function toCommandAdvice(advice: string): string {
+  const renamed = optionNames.reduce((text, [name, option]) => text.replace(name, option), advice);
+  const sentences = renamed.split(/(?<=[.:]) (?=[A-Z])/);
+  return sentences.filter((sentence) => !libraryName.test(sentence)).join(' ');
+}
+
+/** Returns the message of an error, with its advice reworded for the command line. */
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (VideoWaitError.isInstance(error)) return error.message.replace(` ${error.advice}`, '');
-  if (!VideoSubmitUnknownError.isInstance(error)) return error.message;
-  const advice = error.isUnderWay
-    ? 'Run this again when it has ended.'
-    : 'It may have been charged: look at the account; then choose a new call id.';
-  return error.message.replace(error.advice, advice);
+  if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
+  // Messages name the option that led to an error in parentheses.
+  const message = error.message.replace(` ${error.advice}`, '').replace(/ \([a-z]+[A-Z]\w*\)/, '');
+  if (isWait(error)) return message;
+  if (!VideoSubmitUnknownError.isInstance(error)) {
+    return `${message} ${toCommandAdvice(error.advice)}`.trimEnd();
+  }
+  const advice = error.isInProgress
+    ? 'Run this again when it has finished.'
+    : 'It may have been charged: check the account, then choose a new call id.';
+  return `${message} ${advice}`;
 }
 
 function exitCodeFor(error: unknown): number {
   if (error instanceof UsageError || InvalidInputError.isInstance(error)) return exitCodes.usage;
-  if (VideoWaitAbortedError.isInstance(error) || APIUserAbortError.isInstance(error)) {
-    return exitCodes.interrupted;
-  }
-  if (VideoWaitTimeoutError.isInstance(error)) return exitCodes.stillRunning;
+  const aborts = [VideoWaitAbortedError, ImageWaitAbortedError, APIUserAbortError];
+  if (aborts.some((abort) => abort.isInstance(error))) return exitCodes.interrupted;
   if (FileError.isInstance(error)) return exitCodes.refused;
-  // A task that goes on is known; only reading its status failed.
-  if (VideoWaitError.isInstance(error)) return exitCodes.stillRunning;
+  // The task is known and continues; only reading its status failed.
+  if (isWait(error)) return exitCodes.stillRunning;
   if (GatewayError.isInstance(error) && error.outcome === 'unknown') return exitCodes.unknown;
   return exitCodes.refused;
 }
 
-/** What a command worked with, as far as it came, for the report of its end. */
+/** The state of a command, for error messages and the exit code. */
 export interface Context {
   client?: Gateway | undefined;
   model?: string | undefined;
-  /** Whether the command makes a call that is charged. */
+  /** `true` if the command makes a call that is charged. */
   isCharged?: boolean | undefined;
-  /** Whether that call succeeded, so that only its result can still be lost. */
+  /** `true` once that call has succeeded: from then on, a failure loses its result. */
   isPaid?: boolean | undefined;
+  /** The costs reported in responses. */
+  readonly costs: ReportedCosts;
+  /** `true` if the command has printed the cost. */
+  hasShownCost?: boolean | undefined;
 }
 
-/** Tells of a failure in one line or two. @returns the code that the program ends with */
+/** Prints an error in one or two lines. @returns the exit code */
 export async function report(
   error: unknown,
   terminal: Terminal,
@@ -113,22 +149,22 @@ export async function report(
 ): Promise<number> {
   terminal.endProgress();
   if (error instanceof Exit) return error.code;
-  terminal.note(`model-gateway: ${messageOf(error)}`);
+  terminal.note(`model-gateway: ${errorText(error)}`);
   await suggestModels(error, client, model, terminal);
   const code = exitCodeFor(error);
   if (code === exitCodes.unknown && !isCharged) return exitCodes.refused;
-  // A task that failed is refunded; a result that could not be written is not.
-  const isLost = isPaid && code === exitCodes.refused && !VideoFailedError.isInstance(error);
+  // Failed tasks are refunded; results that could not be saved are not.
+  const isLost = isPaid && code === exitCodes.refused && !isFailed(error);
   return isLost ? exitCodes.unknown : code;
 }
 
-/** The longest result that is repeated in a message. */
+/** Longer results are not repeated in a message, in characters. */
 const longest = 16_384;
 
 /**
  * Reports results that could not be written to standard output.
  *
- * @returns the code that the program ends with, or `undefined` if it stays as it is
+ * @returns the exit code, or `undefined` to leave it unchanged
  */
 export async function reportOutput(
   terminal: Terminal,
@@ -140,14 +176,14 @@ export async function reportOutput(
   if (failure === undefined) return undefined;
   if (!failure.isReaderGone) {
     const reason = failure.code === 'ENOSPC' ? 'the disk is full' : failure.code;
-    terminal.note(`model-gateway: Standard output cannot be written: ${reason}.`);
+    terminal.note(`model-gateway: Writing to standard output failed: ${reason}.`);
   }
   if (isCharged && unwritten !== '') {
     const isShort = unwritten.length <= longest;
     terminal.note(
       isShort
-        ? `It is charged. The result is: ${unwritten.trimEnd()}`
-        : `It is charged. The result, ${unwritten.length} characters, is lost.`,
+        ? `The call was charged. Its result: ${unwritten.trimEnd()}`
+        : `The call was charged. Its result (${unwritten.length} characters) is lost.`,
     );
   }
   if (failure.isReaderGone) return undefined;

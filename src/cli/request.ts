@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Amount } from '../index.ts';
 import { saveTo } from '../node/index.ts';
-import { command, define, type Run } from './command.ts';
+import { bareCommand, command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
 import { findVideo } from './records.ts';
 import { readInput, type Terminal } from './terminal.ts';
@@ -12,11 +12,11 @@ interface RequestOptionsOfCommand {
   readonly query?: readonly string[] | undefined;
 }
 
-function queryOf(pairs: readonly string[] = []): Record<string, string> {
+function parseQuery(pairs: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const end = pair.indexOf('=');
-      if (end < 1) throw new UsageError(`--query takes name=value; ${pair} is none.`);
+      if (end < 1) throw new UsageError(`--query expects name=value, not ${pair}.`);
       return [pair.slice(0, end), pair.slice(end + 1)];
     }),
   );
@@ -24,12 +24,13 @@ function queryOf(pairs: readonly string[] = []): Record<string, string> {
 
 /** `model-gateway models`. */
 export function modelsCommand(): Command {
-  const program = command('models', 'The models that the key may use. Free.', [
+  const program = command('models', 'List the models that the key may use. Free.', [
     'models',
     'models gpt',
-    'models --json | jq -r .[].id',
-  ]).argument('[word]', 'only names with this in them');
+    "models --json | jq -r '.[].id'",
+  ]).argument('[word]', 'only names that contain this');
   return define(program, async ([word = ''], run) => {
+    const { options, terminal } = run;
     const client = await run.client();
     const models = [];
     for await (const model of client.models.list({ signal: run.signal })) {
@@ -37,11 +38,13 @@ export function modelsCommand(): Command {
     }
     models.sort((a, b) => a.id.localeCompare(b.id));
     const lines = models.map(({ id, owned_by: by }) => (by === undefined ? id : `${id}  ${by}`));
-    run.show(models, lines, 'There is none.');
+    if (options.json === true) terminal.json(models);
+    else if (lines.length === 0) terminal.note('No models.');
+    else for (const line of lines) terminal.line(line);
   });
 }
 
-/** Writes an answer: JSON, or a file, which a terminal cannot show. */
+/** Writes JSON or bytes to stdout. On a terminal, bytes are saved to a file. */
 async function write(answer: unknown, { terminal, context }: Run<unknown>): Promise<void> {
   if (!(answer instanceof Response)) {
     terminal.json(answer);
@@ -62,72 +65,78 @@ async function write(answer: unknown, { terminal, context }: Run<unknown>): Prom
 
 /** `model-gateway get`. */
 export function getCommand(): Command {
-  const program = command('get', 'Send a GET to any route, and write its answer.', [
+  const program = command('get', 'Send a GET request to any route and print the response.', [
     'get /v1/models',
     'get /api/pricing --query group=default',
   ])
-    .argument('<path>', 'below the base URL')
-    .option('--query <name=value>', 'again for more', collect);
+    .argument('<path>', 'the path below the base URL')
+    .option('--query <name=value>', 'a query parameter; repeatable', collect);
   return define<RequestOptionsOfCommand>(program, async ([path = ''], run) => {
     const { signal, options } = run;
     const client = await run.client();
-    await write(await client.get(path, { query: queryOf(options.query), signal }), run);
+    await write(await client.get(path, { query: parseQuery(options.query), signal }), run);
   });
 }
 
-async function bodyOf(
-  given: string | undefined,
+async function readBody(
+  bodyOrFile: string | undefined,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<unknown> {
-  let text = given;
-  if (given?.startsWith('@') === true) {
-    text = await readFile(given.slice(1), 'utf8').catch(() => {
-      throw new UsageError(`The file ${given.slice(1)} cannot be read.`);
+  let text = bodyOrFile;
+  if (bodyOrFile?.startsWith('@') === true) {
+    text = await readFile(bodyOrFile.slice(1), 'utf8').catch(() => {
+      throw new UsageError(`The file ${bodyOrFile.slice(1)} cannot be read.`);
     });
   }
-  // What is piped in is the body, whatever it begins with.
+  // Piped input is always the body itself, even if it begins with @.
   text ??= await readInput(terminal, signal);
   if (text.trim() === '') {
-    throw new UsageError('There is no body. Give JSON, @file, or pipe it in.');
+    throw new UsageError('The body is missing. Pass JSON or @file, or pipe it in.');
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`The body is no JSON: ${error instanceof Error ? error.message : ''}`);
+    throw new UsageError(
+      `The body is not valid JSON: ${error instanceof Error ? error.message : ''}`,
+    );
   }
 }
 
 /** `model-gateway post`. */
 export function postCommand(): Command {
-  const program = command('post', 'Send JSON to any route, and write its answer. May be charged.', [
-    `post /v1/embeddings '{"model":"text-embedding-3-small","input":"a cat"}'`,
-    'post /v1/rerank @query.json',
-  ])
-    .argument('<path>', 'below the base URL')
-    .argument('[body]', 'JSON, or @file; without it, what is piped in')
-    .option('--query <name=value>', 'again for more', collect)
-    .option('-y, --yes', 'do not ask before it is sent');
-  return define<RequestOptionsOfCommand>(program, async ([path = '', given], run) => {
+  const program = command(
+    'post',
+    'Send JSON to any route and print the response. May be charged.',
+    [
+      `post /v1/embeddings '{"model":"text-embedding-3-small","input":"a cat"}'`,
+      'post /v1/rerank @query.json',
+    ],
+  )
+    .argument('<path>', 'the path below the base URL')
+    .argument('[body]', 'JSON or @file (default: standard input)')
+    .option('--query <name=value>', 'a query parameter; repeatable', collect)
+    .option('-y, --yes', 'do not ask for confirmation before sending');
+  return define<RequestOptionsOfCommand>(program, async ([path = '', bodyOrFile], run) => {
     const { terminal, signal, options, context } = run;
     const client = await run.client();
-    const body = await bodyOf(given, terminal, signal);
-    await run.agree(`POST ${path} may be charged.`);
-    const answer = await client.post(path, { body, query: queryOf(options.query), signal });
+    const body = await readBody(bodyOrFile, terminal, signal);
+    await run.confirmCharge(`POST ${path} may be charged.`);
+    const answer = await client.post(path, { body, query: parseQuery(options.query), signal });
     context.isPaid = true;
     await write(answer, run);
   });
 }
 
-const inWords = ({ value, unit }: Amount): string =>
+const formatAmount = ({ value, unit }: Amount): string =>
   `${Number(value.toPrecision(12)).toLocaleString('en')} ${unit}`;
 
 const dollars = (amount: Amount | undefined): string => `$${amount?.value ?? '?'}`;
 
-const timeOf = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');
+const formatTime = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');
 
 function balanceCommand(): Command {
-  const program = command('balance', 'What the key has used, and what is left. Free.', [
+  const program = command('balance', 'Show the usage and the remaining credit of the key. Free.', [
     'account balance',
   ]);
   return define(program, async (_, run) => {
@@ -135,10 +144,10 @@ function balanceCommand(): Command {
     const balance = await client.account.balance({ signal: run.signal });
     const { used, limit, available, expiresAt } = balance;
     run.show(balance, [
-      `used       ${inWords(used)}`,
-      `limit      ${limit === undefined ? 'none' : inWords(limit)}`,
-      ...(available === undefined ? [] : [`left       ${inWords(available)}`]),
-      ...(expiresAt === undefined ? [] : [`ends       ${timeOf(expiresAt)}`]),
+      `used       ${formatAmount(used)}`,
+      `limit      ${limit === undefined ? 'none' : formatAmount(limit)}`,
+      ...(available === undefined ? [] : [`left       ${formatAmount(available)}`]),
+      ...(expiresAt === undefined ? [] : [`expires    ${formatTime(expiresAt)}`]),
     ]);
   });
 }
@@ -152,15 +161,15 @@ interface ChargesOptions {
 }
 
 function chargesCommand(): Command {
-  const program = command('charges', "The newest lines of the gateway's books. Free.", [
+  const program = command('charges', "List the latest entries of the gateway's usage log. Free.", [
     'account charges --since 1h',
     'account charges --model sora-2 --type refund',
   ])
-    .option('--request <id>', 'of one request')
-    .option('--task <id>', 'of one video task: mostly its refund alone names it')
-    .option('-m, --model <name>', 'of one model')
+    .option('--request <id>', 'only this request id')
+    .option('--task <id>', 'only this video task; usually only its refund has the task id')
+    .option('-m, --model <name>', 'only this model')
     .option('--type <word>', 'consume, refund or error')
-    .option('--since <time>', 'of the last while, such as 30m or 24h', parseDuration);
+    .option('--since <time>', 'only the last 30m, 24h and so on', parseDuration);
   return define<ChargesOptions>(program, async (_, { options, ...run }) => {
     const { request: requestId, task: taskId, model, type, since } = options;
     const client = await run.client();
@@ -172,19 +181,23 @@ function chargesCommand(): Command {
       from: since === undefined ? undefined : Date.now() - since,
     };
     const charges = await client.account.charges(query, { signal: run.signal });
-    const lines = charges.data.map((line) => {
-      const named = line.requestId ?? line.taskId ?? '';
-      const parts = [timeOf(line.at), line.type.padEnd(7), inWords(line.amount).padStart(14)];
-      return [...parts, line.model ?? '', named].join('  ');
+    const lines = charges.data.map((charge) => {
+      const { at, type: kind, amount, model: name = '', requestId: id, taskId: task } = charge;
+      const columns = [formatTime(at), kind.padEnd(7), formatAmount(amount).padStart(14)];
+      return [...columns, name, id ?? task ?? ''].join('  ');
     });
-    run.show(charges, lines, 'There is none. That proves nothing.');
+    run.show(
+      charges,
+      lines,
+      'No entries. The log may be incomplete or late, so this is not proof that nothing was charged.',
+    );
   });
 }
 
 function pricesCommand(): Command {
-  const program = command('prices', 'The price list of the gateway, in US dollars. Free.', [
+  const program = command('prices', "Show the gateway's price list in US dollars. Free.", [
     'account prices sora',
-  ]).argument('[word]', 'only models with this in their name');
+  ]).argument('[word]', 'only models whose name contains this');
   return define(program, async ([word = ''], run) => {
     const client = await run.client();
     const prices = await client.account.prices({ signal: run.signal });
@@ -194,26 +207,30 @@ function pricesCommand(): Command {
     const lines = models.map(({ model, perCall, input, output }) => {
       const price =
         perCall === undefined
-          ? `${dollars(input)} in, ${dollars(output)} out, a million tokens`
-          : `${dollars(perCall)} a call, image or second`;
+          ? `${dollars(input)} in, ${dollars(output)} out, per million tokens`
+          : `${dollars(perCall)} per call, image or second`;
       return `${model}  ${price}`;
     });
-    run.show({ ...prices, models }, lines, 'There is none.');
+    run.show({ ...prices, models }, lines, 'No prices.');
   });
 }
 
 function settleCommand(): Command {
-  const program = command('settle', 'Was it charged? From the books of the gateway. Free.', [
-    'account settle task_6XnhjL4LMhmCap1PtApgEwBP133RWtaq',
-    'account settle 202611220116521625292858268d9d67n6dFr3x',
-  ]).argument('<id>', 'a request id, a video task that was made here, or a handle as JSON');
-  return define(program, async ([named = ''], run) => {
+  const program = command(
+    'settle',
+    "Check in the gateway's usage log whether a call was charged. Free.",
+    [
+      'account settle task_6XnhjL4LMhmCap1PtApgEwBP133RWtaq',
+      'account settle 202611220116521625292858268d9d67n6dFr3x',
+    ],
+  ).argument('<id>', 'a request id, a video task created on this computer, or a handle as JSON');
+  return define(program, async ([id = ''], run) => {
     const client = await run.client();
-    const found = await findVideo(named);
+    const found = await findVideo(id);
     const settled = await client.account.settle(found, { signal: run.signal });
     const { verdict, amount, why } = settled;
-    const words = verdict.replace('_', ' ');
-    run.show(settled, [amount === undefined ? words : `${words}  ${inWords(amount)}`]);
+    const text = verdict.replace('_', ' ');
+    run.show(settled, [amount === undefined ? text : `${text}  ${formatAmount(amount)}`]);
     if (!run.json) run.terminal.note(why);
     if (verdict === 'unknowable') throw new Exit(exitCodes.unknown);
   });
@@ -221,8 +238,10 @@ function settleCommand(): Command {
 
 /** `model-gateway account`. */
 export function accountCommand(): Command {
-  return new Command('account')
-    .description("What the gateway's books say: balance, charges, prices, and was I charged.")
+  const description =
+    'Show balance, charges and prices, and check whether a call was charged. Free.';
+  const examples = ['account balance', 'account charges --since 1h', 'account settle task_abc'];
+  return bareCommand('account', description, examples)
     .addCommand(balanceCommand())
     .addCommand(chargesCommand())
     .addCommand(pricesCommand())

@@ -1,8 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { onAbort } from '../http/abort.ts';
-import { createEmulator, type Fault, type ReceivedRequest } from '../testing/index.ts';
+import {
+  createEmulator,
+  type EmulatedGateway,
+  type Fault,
+  type ReceivedRequest,
+} from '../testing/index.ts';
 import type { Operation } from '../index.ts';
-import { codeOf } from '../node/durable.ts';
+import { systemErrorCode } from '../node/durable.ts';
+import { emulatedGateways } from '../testing/gateways/families.ts';
 import { operations } from '../testing/server/router.ts';
 import { bareCommand, define, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
@@ -16,7 +22,7 @@ interface ServerOptions {
   readonly port: number;
 }
 
-/** A command that serves until the person or the system ends it. */
+/** Creates a command that runs a server until it is stopped. */
 function serverCommand(
   name: string,
   description: string,
@@ -24,12 +30,17 @@ function serverCommand(
   examples: readonly string[],
 ): Command {
   return bareCommand(name, description, examples)
-    .option('-p, --port <number>', '0 takes a free one', parseNumber(0, 65_535, true), port)
-    .option('--json', 'write lines of JSON');
+    .option(
+      '-p, --port <number>',
+      'the port; 0 selects a free one',
+      parseNumber(0, 65_535, true),
+      port,
+    )
+    .option('--json', 'write one JSON object per line');
 }
 
-/** Words what keeps a server from listening. */
-async function listening<Server>(
+/** Waits until a server listens, and rewords errors such as a port in use. */
+async function waitForListening<Server>(
   start: Promise<Server>,
   port: number,
   host = '127.0.0.1',
@@ -37,19 +48,19 @@ async function listening<Server>(
   try {
     return await start;
   } catch (error) {
-    const code = codeOf(error);
+    const code = systemErrorCode(error);
     if (code === 'EADDRINUSE' || (code === 'EACCES' && port !== 0)) {
-      throw new UsageError(`Port ${port} cannot be had. Choose another: --port 0`);
+      throw new UsageError(`Port ${port} is not available. Use a free one: --port 0`);
     }
     if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES'].includes(code)) {
-      throw new UsageError(`It cannot listen on ${host}. Choose another by --host.`);
+      throw new UsageError(`Cannot listen on ${host}. Choose another address with --host.`);
     }
     throw error;
   }
 }
 
-/** Resolves when the person or the system ends the program, or the reader of its output is gone. */
-function ended(signal: AbortSignal, { output }: Terminal): Promise<void> {
+/** Resolves on Ctrl-C or SIGTERM, or when the output can no longer be written. */
+function waitForStop(signal: AbortSignal, { output }: Terminal): Promise<void> {
   return new Promise((resolve) => {
     onAbort(signal, resolve);
     process.once('SIGTERM', () => resolve());
@@ -64,10 +75,11 @@ interface EmulatorCommandOptions extends ServerOptions {
   readonly credit?: number | undefined;
   readonly fail?: readonly string[] | undefined;
   readonly hold?: boolean | undefined;
+  readonly gateway: EmulatedGateway;
 }
 
-/** Faults that have a name on the command line. */
-const named: Readonly<Record<string, Fault>> = {
+/** Faults by their names on the command line. */
+const faults: Readonly<Record<string, Fault>> = {
   reset: { type: 'reset', when: 'before-charge' },
   'cut-after-charge': { type: 'reset', when: 'after-charge' },
   hang: { type: 'hang', charged: true },
@@ -84,16 +96,16 @@ const named: Readonly<Record<string, Fault>> = {
 
 /** Reads `operation=fault`, `fault` or `operation=fault*3`. */
 function parseFault(text: string): { operation: Operation | '*'; fault: Fault; times: number } {
-  const [, at = '*', name = '', count = '1'] =
+  const [, target = '*', name = '', count = '1'] =
     /^(?:([\w.]+)=)?([\w-]+?)(?:\*(\d+))?$/.exec(text) ?? [];
-  const fault = named[name];
-  const operation = at === '*' ? '*' : operations.find((known) => known === at);
+  const fault = faults[name];
+  const operation = target === '*' ? '*' : operations.find((known) => known === target);
   if (fault === undefined) {
-    const known = Object.keys(named).toSorted().join(', ');
-    throw new UsageError(`There is no fault ${text}. There are ${known}.`);
+    const known = Object.keys(faults).toSorted().join(', ');
+    throw new UsageError(`Unknown fault ${text}. Use one of ${known}.`);
   }
   if (operation === undefined) {
-    throw new UsageError(`There is no operation ${at}. There are ${operations.join(', ')}.`);
+    throw new UsageError(`Unknown operation ${target}. Use one of ${operations.join(', ')}.`);
   }
   return { operation, fault, times: Number(count) };
 }
@@ -102,7 +114,7 @@ function parseFault(text: string): { operation: Operation | '*'; fault: Fault; t
 export function emulatorCommand(): Command {
   const program = serverCommand(
     'emulator',
-    'Serve a gateway for development and tests: no account, no network, no cost.',
+    'Run a gateway for development and tests: no account, no network, no cost.',
     4010,
     [
       'emulator --port 4010',
@@ -110,59 +122,70 @@ export function emulatorCommand(): Command {
       'curl -H "Authorization: Bearer sk-emulator" localhost:4010/__emulator/charges',
     ],
   )
-    .option('--host <address>', 'where it listens', '127.0.0.1')
-    .option('--key <key>', 'the key that it accepts', 'sk-emulator')
-    .option('--video-time <time>', 'how long a video takes', parseDuration, 3_000)
-    .option('--credit <units>', 'what may be charged before it refuses', parseNumber(0, 1e12))
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--key <key>', 'the accepted key', 'sk-emulator')
+    .option('--video-time <time>', 'the processing time of a video', parseDuration, 3_000)
+    .option(
+      '--credit <units>',
+      'the credit, after which requests are refused',
+      parseNumber(0, 1e12),
+    )
     .option(
       '--fail <operation=fault>',
-      'the next request fails, *3 for three; again for more',
+      'fail the next request, or the next three with *3; repeatable',
       collect,
     )
-    .option('--hold', 'videos stand still until the clock is moved')
-    .addHelpText('after', `\nFaults: ${Object.keys(named).toSorted().join(', ')}`);
+    .addOption(
+      new Option('--gateway <kind>', 'the gateway to emulate')
+        .choices(emulatedGateways)
+        .default('new-api'),
+    )
+    .option('--hold', 'pause videos until the clock is advanced')
+    .addHelpText('after', `\nFaults: ${Object.keys(faults).toSorted().join(', ')}`);
   return define<EmulatorCommandOptions>(program, (_, run) => emulate(run));
 }
 
 async function emulate({
-  options: { port, host, key, videoTime, credit, fail = [], hold, json = false },
+  options: { port, host, key, videoTime, credit, fail = [], gateway, hold, json = false },
   terminal,
   signal,
 }: Run<EmulatorCommandOptions>): Promise<void> {
   const emulator = createEmulator({
     apiKey: key,
+    gateway,
     videoDuration: videoTime,
     ...(credit === undefined ? {} : { credit }),
   });
   for (const text of fail) emulator.fail(parseFault(text));
   if (hold === true) emulator.clock.hold();
-  const server = await listening(emulator.listen(port, host), port, host);
+  const server = await waitForListening(emulator.listen(port, host), port, host);
   const { url } = server;
   if (json) {
     terminal.json({ baseURL: url, apiKey: key });
   } else {
-    terminal.line(`GATEWAY_BASE_URL=${url}`);
-    terminal.line(`GATEWAY_API_KEY=${key}`);
+    const set = process.platform === 'win32' ? 'set ' : 'export ';
+    terminal.line(`${set}GATEWAY_BASE_URL=${url}`);
+    terminal.line(`${set}GATEWAY_API_KEY=${key}`);
     terminal.note(
-      `Steer it with this key below ${url}/__emulator: charges, requests, faults, clock.`,
+      `Control it with this key below ${url}/__emulator: charges, requests, faults, clock.`,
     );
   }
-  let told = 0;
-  const tell = (): void => {
+  let printed = 0;
+  const printRequests = (): void => {
     const { requests, charges } = emulator;
-    for (; told < requests.length; told += 1) {
-      const request = requests[told];
-      // An answer that is still being made is told of when it is there.
+    for (; printed < requests.length; printed += 1) {
+      const request = requests[printed];
+      // A request in progress is printed once it has a response.
       if (request === undefined || (request.status === undefined && !request.disconnected)) return;
       const charge = charges.find(({ requestId }) => requestId === request.id);
       if (json) terminal.json({ ...summary(request), charged: charge?.amount ?? 0 });
-      else terminal.line(lineOf(request, charge?.amount));
+      else terminal.line(formatRequest(request, charge?.amount));
     }
   };
-  const timer = setInterval(tell, 50);
-  await ended(signal, terminal);
+  const timer = setInterval(printRequests, 50);
+  await waitForStop(signal, terminal);
   clearInterval(timer);
-  tell();
+  printRequests();
   await server.close();
 }
 
@@ -170,10 +193,10 @@ function summary({ id, method, path, operation, status, disconnected }: Received
   return { id, method, path, operation, status, disconnected };
 }
 
-function lineOf(request: ReceivedRequest, amount: number | undefined): string {
+function formatRequest(request: ReceivedRequest, amount: number | undefined): string {
   const { method, path, status, disconnected } = request;
   const charged = amount === undefined ? '' : `  charged ${amount}`;
-  const gone = disconnected ? '  the client went away' : '';
+  const gone = disconnected ? '  client disconnected' : '';
   return `${status ?? '---'} ${method} ${path}${charged}${gone}`;
 }
 
@@ -185,7 +208,7 @@ interface PlaygroundCommandOptions extends ServerOptions {
 export function playgroundCommand(): Command {
   const program = serverCommand(
     'playground',
-    'Try everything in a browser, and see what a retry costs.',
+    'Try the SDK in a browser, and see what a retry costs.',
     4020,
     [
       'playground',
@@ -194,8 +217,8 @@ export function playgroundCommand(): Command {
     ],
   )
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL, else the emulator)')
-    .option('--key-file <path>', 'a file with the key (default: GATEWAY_API_KEY)')
-    .option('--emulator', 'the emulator, whatever the environment says');
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--emulator', 'use the emulator even if GATEWAY_BASE_URL is set');
   return define<PlaygroundCommandOptions>(program, (_, run) => play(run));
 }
 
@@ -205,10 +228,10 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
   const gateway = isReal
     ? { baseURL: readBaseURL(options), apiKey: await readKey(options) }
     : undefined;
-  // Who does not ask for it does not load it.
+  // Loaded only for this command, because it is large.
   const { startPlayground } = await import('../playground/start.ts');
   const folder = isReal ? await makeFolder('playground') : undefined;
-  const playground = await listening(
+  const playground = await waitForListening(
     startPlayground({
       version: __VERSION__,
       port,
@@ -224,11 +247,11 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
     terminal.line(playground.url);
     terminal.note(
       isReal
-        ? `Open it in a browser. What it does is charged by ${playground.baseURL}; the key stays here.`
+        ? `Open it in a browser. Calls are charged by ${playground.baseURL}; the key stays on this computer.`
         : 'Open it in a browser. It runs on the emulator: no account, no network, no cost.',
     );
-    terminal.note('Ctrl-C ends it.');
+    terminal.note('Press Ctrl-C to stop.');
   }
-  await ended(signal, terminal);
+  await waitForStop(signal, terminal);
   await playground[Symbol.asyncDispose]();
 }

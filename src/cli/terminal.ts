@@ -2,31 +2,35 @@ import { createInterface } from 'node:readline/promises';
 import { Exit, exitCodes, UsageError } from './usage.ts';
 
 /**
- * Text without what steers a terminal: a server must not move the cursor, set titles or reach the
- * clipboard. Line breaks and tabs stay.
+ * Removes control characters, except line breaks and tabs, so that a server cannot move the cursor, set
+ * titles or access the clipboard.
  */
 function withoutControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, '');
 }
 
-const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1_000)} s`;
+const formatSeconds = (milliseconds: number): string => `${Math.round(milliseconds / 1_000)} s`;
 
-/** Time in words that a person reads, for example `2 min 5 s`. */
-export function duration(milliseconds: number): string {
-  if (milliseconds < 60_000) return seconds(milliseconds);
-  return `${Math.floor(milliseconds / 60_000)} min ${seconds(milliseconds % 60_000)}`;
+/** Formats a time, for example `2 min 5 s`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 60_000) return formatSeconds(milliseconds);
+  return `${Math.floor(milliseconds / 60_000)} min ${formatSeconds(milliseconds % 60_000)}`;
 }
 
-/** Why standard output cannot be written any more. */
+/** Formats US dollars, for example `$0.0012`. */
+export const formatDollars = (dollars: number): string =>
+  `$${dollars.toLocaleString('en', { maximumSignificantDigits: 4 })}`;
+
+/** The reason why an output stream can no longer be written. */
 interface OutputFailure {
   readonly code: string;
-  /** Whether the reader closed the pipe, as `head` does. */
+  /** `true` if the reader closed the pipe, as `head` does. */
   readonly isReaderGone: boolean;
 }
 
 /**
- * Standard output or standard error. Writing never throws and never ends the process: after the first
- * failure, nothing more is written.
+ * Standard output or standard error. Writing never throws and never ends the process; writes after the
+ * first failure are skipped.
  */
 class Output {
   readonly #stream: NodeJS.WriteStream;
@@ -38,18 +42,18 @@ class Output {
     stream.on('error', (error) => this.#fail(error));
   }
 
-  /** Why it cannot be written, as far as that is known yet: see `flush()`. */
+  /** The first failure. Only after `flush()` is it certain that there was none. */
   get failure(): OutputFailure | undefined {
     return this.#failure;
   }
 
-  /** Calls a listener once it cannot be written any more. */
+  /** Calls a listener on the first failure, or at once if writing has already failed. */
   onFailure(listener: () => void): void {
     if (this.#failure === undefined) this.#stream.once('error', listener);
     else listener();
   }
 
-  /** The results that were not written. */
+  /** The results that could not be written. */
   get unwritten(): string {
     return this.#unwritten.join('');
   }
@@ -59,7 +63,7 @@ class Output {
     this.#stream.write(data, (error) => error && this.#fail(error));
   }
 
-  /** Writes a result, which is kept in `unwritten` if that fails. */
+  /** Writes a result. If that fails, it is kept in `unwritten`. */
   writeResult(text: string): void {
     if (this.#failure !== undefined) {
       this.#unwritten.push(text);
@@ -94,16 +98,16 @@ const standardOutput = new Output(process.stdout);
 const standardError = new Output(process.stderr);
 
 /**
- * Where a command writes: data to stdout, everything else to stderr.
+ * The output of a command: results go to stdout, everything else to stderr.
  *
- * Colours and lines that are written over appear only on a terminal, and not with `NO_COLOR`.
+ * Progress lines are shown only on a terminal; so are colours, unless `NO_COLOR` is set.
  */
 export class Terminal {
-  /** Whether a person, and not a program, reads stdout. */
+  /** `true` if stdout is a terminal. */
   readonly isOutput = process.stdout.isTTY;
-  /** Whether a person reads stderr. */
+  /** `true` if stderr is a terminal. */
   readonly isMessages = process.stderr.isTTY;
-  /** Whether a person can answer a question. */
+  /** `true` if the user can be asked for input. */
   readonly canAsk = process.stdin.isTTY && process.stderr.isTTY;
   readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
   #hasProgress = false;
@@ -113,12 +117,12 @@ export class Terminal {
     return standardOutput;
   }
 
-  /** Writes a piece of a server's text. A terminal gets it without control characters. */
+  /** Writes text from a server, without control characters if stdout is a terminal. */
   data(text: string): void {
     standardOutput.write(this.isOutput ? withoutControls(text) : text);
   }
 
-  /** Writes bytes, or escape sequences of our own, such as a picture. */
+  /** Writes bytes or escape sequences unchanged. */
   raw(data: string | Uint8Array): void {
     standardOutput.write(data);
   }
@@ -134,18 +138,18 @@ export class Terminal {
     standardOutput.writeResult(`${text}\n`);
   }
 
-  /** A line for the person, on stderr. */
+  /** Writes a line to stderr. */
   note(text: string): void {
     this.endProgress();
     standardError.write(`${withoutControls(text)}\n`);
   }
 
-  /** Text of a server for the person, dimmed, without a line break of its own. */
+  /** Writes dimmed text to stderr without a line break, if stderr is a terminal. */
   aside(text: string): void {
     if (this.isMessages) standardError.write(this.#paint(2, withoutControls(text)));
   }
 
-  /** A line that the next one writes over. Programs do not get it. */
+  /** Replaces the progress line, if stderr is a terminal. */
   progress(text: string): void {
     if (!this.isMessages) return;
     this.#hasProgress = true;
@@ -169,18 +173,18 @@ export class Terminal {
     return this.#paint(31, text);
   }
 
-  doubtful(text: string): string {
+  warning(text: string): string {
     return this.#paint(33, text);
   }
 
-  /** Asks for yes or no; an empty answer is yes. */
-  async agrees(question: string, signal: AbortSignal): Promise<boolean> {
+  /** Asks for yes or no. An empty answer means yes. */
+  async confirm(question: string, signal: AbortSignal): Promise<boolean> {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
       const answer = await lines.question(`${question} [Y/n] `, { signal });
       return /^(y(es)?)?$/i.test(answer.trim());
     } catch {
-      // Ctrl-C and Ctrl-D end the question: the line goes on behind it.
+      // Ctrl-C and Ctrl-D leave the cursor behind the question.
       standardError.write('\n');
       throw new Exit(exitCodes.interrupted);
     } finally {
@@ -189,22 +193,22 @@ export class Terminal {
   }
 
   #paint(code: number, text: string): string {
-    const isSeen = this.#hasColour && (this.isOutput || this.isMessages);
-    return isSeen ? `\u001B[${code}m${text}\u001B[0m` : text;
+    const isVisible = this.#hasColour && (this.isOutput || this.isMessages);
+    return isVisible ? `\u001B[${code}m${text}\u001B[0m` : text;
   }
 }
 
-/** How long a command reads its input before it says so, in milliseconds. */
-const silence = 2_000;
+/** Time that a command waits for standard input before it prints a hint, in milliseconds. */
+const noteDelay = 2_000;
 
-/** Reads what is piped into the command, to its end. A terminal is not read. */
+/** Reads standard input to its end, or returns an empty text if it is a terminal. */
 export async function readInput(terminal: Terminal, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY) return '';
   const chunks: Buffer[] = [];
   const timer = setTimeout(() => {
     terminal.note('Reading standard input to its end. To run without it, add: < /dev/null');
-  }, silence);
+  }, noteDelay);
   await new Promise<void>((resolve, reject) => {
     stdin.on('data', (chunk: Buffer) => chunks.push(chunk));
     stdin.once('end', resolve);
@@ -212,21 +216,25 @@ export async function readInput(terminal: Terminal, signal: AbortSignal): Promis
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   }).finally(() => {
     clearTimeout(timer);
-    // An open pipe would keep the program from ending.
+    // An open pipe would keep the program running.
     stdin.destroy();
   });
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Reads the prompt: the arguments, and below them the standard input. */
+/**
+ * Returns the prompt: the arguments, or standard input without arguments. The argument `-` appends standard
+ * input. Otherwise it is not read, because it may belong to a shell loop around the command.
+ */
 export async function readPrompt(
-  words: readonly string[],
+  args: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string> {
-  const argument = words.join(' ').trim();
-  const piped = (await readInput(terminal, signal)).trimEnd();
-  const prompt = [argument, piped].filter((part) => part !== '').join('\n\n');
+  const texts = args.filter((arg) => arg !== '-');
+  const readsInput = texts.length === 0 || texts.length < args.length;
+  const input = readsInput ? (await readInput(terminal, signal)).trimEnd() : '';
+  const prompt = [texts.join(' ').trim(), input].filter((text) => text !== '').join('\n\n');
   if (prompt !== '') return prompt;
-  throw new UsageError('There is no text. Pass it as an argument, or pipe it in.');
+  throw new UsageError('The text is missing. Pass it as an argument, or pipe it in.');
 }

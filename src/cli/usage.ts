@@ -1,9 +1,9 @@
-/** What is wrong with how a command was called: the program ends with 2. */
+/** The command was called with invalid arguments or settings. The program exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Ends the program with a code after what there is to say has been said. */
+/** Ends the program with a code. The reason has already been printed. */
 export class Exit extends Error {
   override readonly name = 'Exit';
   readonly code: number;
@@ -14,39 +14,43 @@ export class Exit extends Error {
   }
 }
 
-/** How the program ends. */
+/** Exit codes of the program. */
 export const exitCodes = {
   done: 0,
   refused: 1,
   usage: 2,
-  /** It was or may have been charged, without its whole result: do not run it again. */
+  /** The call was or may have been charged, but its result is incomplete: do not run it again. */
   unknown: 3,
-  /** The time is over, and the task goes on. */
+  /** The time limit was reached; the task continues. */
   stillRunning: 4,
+  /** The gateway doesn't know the task. */
+  notFound: 5,
   interrupted: 130,
 } as const;
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of `30s`, `5m`, `1h`, `500ms`; plain numbers are seconds. */
+/** Parses `500ms`, `30s`, `5m` or `1h` to milliseconds. A number without a unit is in seconds. */
 export function parseDuration(text: string): number {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const milliseconds = Number(count) * (units[unit] ?? 0);
   if (milliseconds >= 1 && milliseconds <= 2_147_483_647) return Math.round(milliseconds);
-  throw new UsageError(`A time is a number with ms, s, m or h, for example 30s; ${text} is none.`);
+  throw new UsageError(`Invalid time: ${text}. Use a number with ms, s, m or h, for example 30s.`);
 }
 
-/** Reads a number in a range. */
+/** Returns a parser for numbers from `least` to `most`. */
 export function parseNumber(least: number, most: number, whole = false) {
   return (text: string): number => {
     const value = Number(text);
     const fits = text.trim() !== '' && value >= least && value <= most;
     if (fits && (!whole || Number.isInteger(value))) return value;
-    throw new UsageError(`${text} is no ${whole ? 'whole ' : ''}number from ${least} to ${most}.`);
+    throw new UsageError(
+      `${text} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`,
+    );
   };
 }
 
-/** For options that may be given more than once. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
+/** Collects the values of a repeatable option. */
+export function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value];
 }

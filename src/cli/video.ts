@@ -1,7 +1,9 @@
 import { errorMessage } from '../answers/objects.ts';
 import { randomUUID } from 'node:crypto';
+import { copyFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import {
   VideoWaitError,
   type Gateway,
@@ -11,64 +13,82 @@ import {
   type VideoWaitState,
 } from '../index.ts';
 import { downloadVideo, fileLedger } from '../node/index.ts';
-import { command, define, withCharge, withOut, type Run } from './command.ts';
+import { bareCommand, command, define, withCharge, withOut, type Run } from './command.ts';
 import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
-import { readPrompt, duration } from './terminal.ts';
-import { findVideo, knownVideos, ledgerFolder, rememberVideo } from './records.ts';
+import { readPrompt, formatDuration } from './terminal.ts';
+import {
+  findFile,
+  findVideo,
+  knownVideos,
+  ledgerFolder,
+  rememberFile,
+  rememberVideo,
+} from './records.ts';
+import { Exit, exitCodes } from './usage.ts';
 
-/** How a command line names a task. */
-const nameOf = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
+const taskId = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
 
-/** A word as a shell takes it. */
-function quote(word: string): string {
-  if (/^[\w./:=@%+,-]+$/.test(word)) return word;
-  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
+/** Quotes an argument for a shell. */
+function quote(arg: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(arg)) return arg;
+  return process.platform === 'win32' ? `"${arg}"` : `'${arg.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The line that goes on with a task. */
-function resumeLine(task: VideoTaskLike, { options }: Run<OutOptions>): string {
+/** Returns the command that continues waiting for a task. */
+function resumeCommand(task: VideoTaskLike, { options }: Run<OutOptions>): string {
   const { out, force = false, baseUrl, keyFile } = options;
-  const words = ['model-gateway', 'video', 'wait', nameOf(task)];
-  if (out !== undefined) words.push('--out', out);
-  if (force) words.push('--force');
-  if (baseUrl !== undefined) words.push('--base-url', baseUrl);
-  if (keyFile !== undefined) words.push('--key-file', keyFile);
-  return words.map(quote).join(' ');
+  const args = ['model-gateway', 'video', 'wait', taskId(task)];
+  if (out !== undefined) args.push('--out', out);
+  if (force) args.push('--force');
+  if (baseUrl !== undefined) args.push('--base-url', baseUrl);
+  if (keyFile !== undefined) args.push('--key-file', keyFile);
+  return args.map(quote).join(' ');
 }
 
-/** A new task is not looked at sooner, in milliseconds. */
+/** Time until the first poll of a new task, in milliseconds. */
 const firstPause = 5_000;
 
-/** Waits for a task, with a line that tells how far it is and when it is looked at again. */
+/** Reports a task that the gateway doesn't know. */
+function noSuchTask(task: VideoTaskLike, { terminal }: Run<OutOptions>): Exit {
+  terminal.note(
+    `model-gateway: The gateway has no task ${taskId(task)}. Check the id and the base URL, or run: model-gateway video list`,
+  );
+  return new Exit(exitCodes.notFound);
+}
+
+/** Waits for a task, and shows its progress and the time until the next poll. */
 async function waitFor(
   client: Gateway,
   task: VideoTaskLike,
   isNew: boolean,
-  { terminal, signal, options: { timeout = 1_800_000 } }: Run<OutOptions>,
+  run: Run<OutOptions>,
 ): Promise<VideoTask> {
+  const { terminal, signal } = run;
+  const { timeout = 1_800_000 } = run.options;
   const started = Date.now();
   const before = isNew ? Math.min(firstPause, timeout) : 0;
-  // Steps count their time from the first of them.
+  // step() measures its timeout from the first step.
   const limits = { signal, timeout: Math.max(1, timeout - before) };
   let next = started + before;
-  let told = 'submitted';
+  let statusText = 'submitted';
   const show = (): void => {
     const now = Date.now();
     const again = Math.max(0, Math.round((next - now) / 1_000));
-    terminal.progress(`${told}, ${duration(now - started)}, next look in ${again} s`);
+    terminal.progress(`${statusText}, ${formatDuration(now - started)}, next check in ${again} s`);
   };
   const timer = setInterval(show, 1_000);
   try {
     for (let state: VideoWaitState | undefined; ;) {
       show();
-      // An abort is told by the step.
+      // step() throws after an abort.
       await setTimeout(Math.max(0, next - Date.now()), undefined, { signal }).catch(() => {});
       const step = await client.videos.step(task, state, limits);
       state = step.state;
       const { status = 'submitted', progress } = state;
-      told = `${status}${progress === undefined ? '' : ` ${Math.round(progress)} %`}`;
+      statusText = `${status}${progress === undefined ? '' : ` ${Math.round(progress)} %`}`;
       if ('video' in step.next) return step.next.video;
       if ('error' in step.next) throw step.next.error;
+      if (!isNew && state.missing >= 2 && state.status === undefined) throw noSuchTask(task, run);
       next = Date.now() + step.next.delayMs;
     }
   } finally {
@@ -76,8 +96,8 @@ async function waitFor(
   }
 }
 
-/** Writes the file of a video that is completed, and tells where it is. */
-async function writeVideo(
+/** Saves the file of a completed video, and prints its path. */
+async function saveVideo(
   client: Gateway,
   task: VideoTaskLike,
   targets: Targets,
@@ -89,15 +109,39 @@ async function writeVideo(
     resume: true,
     signal,
     onProgress({ received, total }) {
-      const part = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
-      terminal.progress(`Downloading ${Math.round(received / 1_000)}${part} kB`);
+      const outOf = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
+      terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
     },
   });
   terminal.endProgress();
-  run.show({ id: nameOf(task), path, bytes }, [path]);
+  await rememberFile(taskId(task), path).catch(() => {
+    // The file is saved; a second run with the call id only downloads it again.
+  });
+  run.show({ id: taskId(task), path, bytes }, [path]);
 }
 
-/** Waits for a task, and writes its file. */
+/**
+ * Prints the path of a video that an earlier run has saved, or copies the file to `--out`.
+ *
+ * @returns whether there is such a file
+ */
+async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<boolean> {
+  const { out } = run.options;
+  const saved = await findFile(id);
+  if (saved === undefined) return false;
+  const isSame = out === undefined || [saved, dirname(saved)].includes(resolve(out));
+  let path = saved;
+  if (!isSame) {
+    const targets = await chooseTargets('video', run.options);
+    path = await targets.path(0, 'mp4');
+    await copyFile(saved, path);
+  }
+  const { size } = await stat(path);
+  run.show({ id, path, bytes: size }, [path]);
+  return true;
+}
+
+/** Waits for a task, and saves its file. */
 async function finish(
   client: Gateway,
   task: VideoTaskLike,
@@ -109,14 +153,14 @@ async function finish(
   const { id, ref } = await waitFor(client, task, isNew, run).catch((error: unknown) => {
     if (VideoWaitError.isInstance(error)) {
       const isSeen = error.lastStatus !== undefined;
-      const goesOn = isSeen || isNew ? 'The task goes on. To' : 'To';
-      terminal.note(`${goesOn} wait for it again: ${resumeLine(task, run)}`);
+      const intro = isSeen || isNew ? 'The task continues. To' : 'To';
+      terminal.note(`${intro} wait for it again: ${resumeCommand(task, run)}`);
     }
     throw error;
   });
   terminal.progress('Downloading…');
-  await writeVideo(client, ref, targets, run).catch((error: unknown) => {
-    terminal.note(`The video is there. To write it again: model-gateway video download ${id}`);
+  await saveVideo(client, ref, targets, run).catch((error: unknown) => {
+    terminal.note(`The video is ready. To download it again: model-gateway video download ${id}`);
     throw error;
   });
 }
@@ -131,45 +175,59 @@ interface CreateOptions extends OutOptions {
 }
 
 function createCommand(): Command {
-  const program = command('create', 'Make a video, wait for it and write its file. Charged.', [
+  const program = command('create', 'Create a video, wait for it and save its file. Charged.', [
     'video create -m sora-2 --seconds 4 "A paper boat on a quiet lake" -o boat.mp4',
     'video create -m sora-2 --no-wait --call-id boat-1 "A paper boat"',
   ])
-    .argument('[prompt...]', 'what happens; what is piped in comes below it')
+    .argument(
+      '[prompt...]',
+      'the prompt; - appends standard input, which is also read without a prompt',
+    )
     .requiredOption('-m, --model <name>', 'the model')
-    .option('--seconds <number>', 'how long it is')
+    .option('--seconds <number>', 'the length of the video')
     .option('--size <size>', 'such as 1280x720')
-    .option('--image <file>', 'the first picture, as a file or an address')
-    .option('--no-wait', 'write the handle and end');
-  return define<CreateOptions>(withCharge(withOut(program)), async (words, run) => {
+    .option('--image <file>', 'the first frame, as a file or URL')
+    .option('--no-wait', 'print the task and exit');
+  return define<CreateOptions>(withCharge(withOut(program)), async (args, run) => {
     const { options, terminal, signal, context } = run;
     const { model, seconds, size, image } = options;
     const client = await run.client(model);
-    const prompt = await readPrompt(words, terminal, signal);
-    const targets = await chooseTargets('video', options);
+    const prompt = await readPrompt(args, terminal, signal);
     const reference = image === undefined || isAddress(image) ? image : await openFile(image);
     const ledger = fileLedger(await ledgerFolder());
-    await run.agree(`${model} makes a video, which will be charged.`);
     const callId = options.callId ?? `cli-${randomUUID()}`;
-    terminal.note(`Call id ${callId}: with --call-id ${callId} a second run does not pay again.`);
+    const params = {
+      model,
+      prompt,
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(size === undefined ? {} : { size }),
+      ...(reference === undefined ? {} : { input_reference: reference }),
+    };
+    const submit = () => client.videos.create(params, { callId, ledger, signal });
+    if ((await ledger.entry(callId))?.refs?.length) {
+      // Submits nothing: it checks that the request is the same, and reads the task of the ledger.
+      const { id, ref } = await submit();
+      context.isPaid = true;
+      terminal.note(`${callId} was submitted before, as ${id}: it is not charged again.`);
+      if (!options.wait) return run.show(ref, [id]);
+      if (await showSaved(ref, run)) return;
+      return finish(client, ref, await chooseTargets('video', options), run);
+    }
+    const targets = await chooseTargets('video', options);
+    await run.confirmCharge(`${model} creates a video, which will be charged.`);
+    const again = `a second run with --call-id ${quote(callId)} is not charged again`;
+    terminal.note(`Call id ${callId}: ${again}.`);
     terminal.progress('Submitting…');
-    const task = await client.videos.create(
-      {
-        model,
-        prompt,
-        ...(seconds === undefined ? {} : { seconds }),
-        ...(size === undefined ? {} : { size }),
-        ...(reference === undefined ? {} : { input_reference: reference }),
-      },
-      { callId, ledger, signal },
-    );
+    const task = await submit();
     context.isPaid = true;
-    // Before anything is printed: the terminal or pipe may be gone, and the list is how to find the task.
+    // Record the task before printing: if the terminal or pipe is closed, "video list" still finds it.
     const isListed = await rememberVideo(task.ref).then(
       () => true,
       () => false,
     );
-    terminal.note(`Submitted ${task.id}. If this ends: ${resumeLine(task.ref, run)}`);
+    terminal.note(
+      `Submitted ${task.id}. To continue after an interruption: ${resumeCommand(task.ref, run)}`,
+    );
     if (!isListed) {
       terminal.note(`${task.id} could not be recorded: "video list" will not show it.`);
     }
@@ -181,49 +239,53 @@ function createCommand(): Command {
 const taskArgument = 'the id of the task, or its handle as JSON';
 
 function waitCommand(): Command {
-  const program = command('wait', 'Wait for a video and write its file. Free.', [
+  const program = command('wait', 'Wait for a video and save its file. Free.', [
     'video wait task_abc -o boat.mp4',
     'video wait task_abc --timeout 5m',
   ]).argument('<task>', taskArgument);
-  return define<OutOptions>(withOut(program), async ([named = ''], run) => {
+  return define<OutOptions>(withOut(program), async ([idOrHandle = ''], run) => {
     const client = await run.client();
     const targets = await chooseTargets('video', run.options);
-    await finish(client, await findVideo(named), targets, run);
+    await finish(client, await findVideo(idOrHandle), targets, run);
   });
 }
 
 function statusCommand(): Command {
-  const program = command('status', 'Ask once how far a video is. Free.', [
+  const program = command('status', 'Show the status of a video once. Free.', [
     'video status task_abc',
   ]).argument('<task>', taskArgument);
-  return define(program, async ([named = ''], run) => {
+  return define(program, async ([idOrHandle = ''], run) => {
     const gateway = await run.client();
-    const task = await gateway.videos.retrieve(await findVideo(named), { signal: run.signal });
+    const task = await gateway.videos.retrieve(await findVideo(idOrHandle), { signal: run.signal });
     const percent = task.progress == null ? '' : ` ${task.progress} %`;
     run.show(task, [`${task.id} ${task.status}${percent}`]);
   });
 }
 
 function downloadCommand(): Command {
-  const program = command('download', 'Write the file of a video that is completed. Free.', [
+  const program = command('download', 'Save the file of a completed video. Free.', [
     'video download task_abc -o boat.mp4',
   ]).argument('<task>', taskArgument);
-  return define<OutOptions>(withOut(program), async ([named = ''], run) => {
+  return define<OutOptions>(withOut(program), async ([idOrHandle = ''], run) => {
     const client = await run.client();
     const targets = await chooseTargets('video', run.options);
-    await writeVideo(client, await findVideo(named), targets, run);
+    await saveVideo(client, await findVideo(idOrHandle), targets, run);
   });
 }
 
-/** One line of the list. */
-interface Listed {
+/** An entry of `video list`. */
+interface ListEntry {
   readonly id: string;
   readonly model: string | undefined;
   readonly submitted: string;
   readonly status: string;
 }
 
-async function look(client: Gateway, ref: VideoTaskRef, signal: AbortSignal): Promise<Listed> {
+async function toListEntry(
+  client: Gateway,
+  ref: VideoTaskRef,
+  signal: AbortSignal,
+): Promise<ListEntry> {
   const { id, model, createdAt } = ref;
   const submitted = new Date(createdAt).toISOString();
   const status = await client.videos
@@ -238,29 +300,35 @@ async function look(client: Gateway, ref: VideoTaskRef, signal: AbortSignal): Pr
 function listCommand(): Command {
   const program = command(
     'list',
-    'The videos that were submitted from here, the newest first. Free.',
-    ['video list', 'video list --json | jq -r .[0].id'],
+    'List the videos submitted from this computer, newest first. Free.',
+    ['video list', "video list --json | jq -r '.[0].id'"],
   );
   return define(program, async (_, run) => {
     const client = await run.client();
     const refs = (await knownVideos()).slice(0, 50);
-    const listed: Listed[] = [];
+    const entries: ListEntry[] = [];
     for (let start = 0; start < refs.length; start += 4) {
-      const some = refs.slice(start, start + 4);
-      listed.push(...(await Promise.all(some.map((ref) => look(client, ref, run.signal)))));
+      const batch = refs.slice(start, start + 4);
+      entries.push(
+        ...(await Promise.all(batch.map((ref) => toListEntry(client, ref, run.signal)))),
+      );
     }
-    const lines = listed.map(
+    const lines = entries.map(
       ({ id, model = '', submitted, status }) =>
         `${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`,
     );
-    run.show(listed, lines, 'No video was submitted from here.');
+    run.show(entries, lines, 'No videos were submitted from this computer.');
   });
 }
 
 /** `model-gateway video …`. */
 export function videoCommand(): Command {
-  return new Command('video')
-    .description('Make videos, and wait for them.')
+  const examples = [
+    'video create -m sora-2 --seconds 4 "A paper boat on a quiet lake" -o boat.mp4',
+    'video wait task_abc -o boat.mp4',
+    'video list',
+  ];
+  return bareCommand('video', 'Create videos and wait for them.', examples)
     .addCommand(createCommand())
     .addCommand(waitCommand())
     .addCommand(statusCommand())

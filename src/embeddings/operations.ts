@@ -5,7 +5,7 @@ import { explained } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
-import { checkMany, eachDone, optionsOf } from '../many.ts';
+import { checkBatch, mapConcurrent, optionsForCall } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
 import { embeddingsSchema, vectorsSchema } from './schema.ts';
 import {
@@ -152,7 +152,7 @@ export async function createMany(
   checkOptions(options);
   const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
-  const concurrency = checkMany(options);
+  const concurrency = checkBatch(options);
   const inputs = [...checkInputList(body.input)];
 
   const vectors: (Float32Array | undefined)[] = inputs.map(() => undefined);
@@ -179,7 +179,7 @@ export async function createMany(
         // support it send numbers, which are accepted as well.
         () => ({ json: { ...body, input, encoding_format: 'base64' } }),
         jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) }),
-        optionsOf(request, index),
+        optionsForCall(request, index),
       );
       return { ...batch, answer };
     } catch (error) {
@@ -187,7 +187,7 @@ export async function createMany(
     }
   };
   // After a failure, still await pending requests: they are paid for.
-  for await (const batch of eachDone(batches(), concurrency, embedBatch)) {
+  for await (const batch of mapConcurrent(batches(), concurrency, embedBatch)) {
     const { start, end } = batch;
     if ('error' in batch) {
       const { error } = batch;

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../answers/bytes.ts';
-import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, objectsOf } from '../answers/objects.ts';
 import { type FieldsOf, type ResponseSchema, ShapeMismatch, typeName } from '../answers/reader.ts';
 import type { JsonObject, ResponseIssue } from '../types.ts';
 import type {
@@ -171,7 +171,7 @@ const common = {
   answer: {
     name: 'vector',
     isIn: ({ data }: JsonObject): boolean =>
-      objectsOf(data).some(({ embedding }) => holdsSomething(embedding)),
+      objectsOf(data).some(({ embedding }) => hasValue(embedding)),
   },
   parse: parseEmbeddings,
 } as const;

@@ -88,11 +88,6 @@ export interface CreateEmbeddingResponse extends EmbeddingResponseBase {
   data: Embedding[];
 }
 
-// Aliases for code written for `openai`.
-export declare namespace CreateEmbeddingResponse {
-  export { EmbeddingUsage as Usage };
-}
-
 /** The vectors of a base64 request, in the order of its inputs. */
 export interface Base64EmbeddingResponse extends EmbeddingResponseBase {
   /** One vector per input, sorted by `index`. See `missing`. */

@@ -1,7 +1,13 @@
 import { GatewayError, type GatewayErrorInit } from './gateway-error.ts';
+import {
+  type ConnectionArguments,
+  fromConnection,
+  fromStatus,
+  type StatusArguments,
+} from '../openai/constructors.ts';
 import type { ResponseIssue } from '../types.ts';
 
-/** What an `APIError` is made from. */
+/** Fields of an `APIError`. */
 export interface APIErrorInit extends GatewayErrorInit {
   /** HTTP status. `undefined` when no status line was read. */
   readonly status?: number | undefined;
@@ -16,69 +22,24 @@ export interface APIErrorInit extends GatewayErrorInit {
   readonly requestID?: string | null | undefined;
 }
 
-/** What errors of the `openai` package are made from: an answer with an error in it. */
-type StatusArguments = [
-  status: number | undefined,
-  error: unknown,
-  message: string | undefined,
-  headers: Headers | undefined,
-];
-
-/** What its errors without an answer are made from. */
-interface ConnectionArguments {
-  readonly message?: string | undefined;
-  readonly cause?: unknown;
-}
-
-/** What the error of an answer says, if it says anything. */
-interface Said {
-  readonly message: unknown;
-  readonly code: string | number | null;
-  readonly param: string | null;
-  readonly type: string;
-}
-
-type OwnArguments<Init = APIErrorInit> = [message: string, init: Init];
+type OwnArguments<Init = APIErrorInit> = readonly [message: string, init: Init];
 
 function isOwn(values: OwnArguments | StatusArguments): values is OwnArguments {
   return typeof values[0] === 'string';
 }
 
-/** What it would be made from here. Of what became of the request nothing is known, and nothing advised. */
-function fromStatus([status, error, message, headers]: StatusArguments): OwnArguments {
-  const { message: said, code, param, type }: Partial<Said> = Object(error);
-  const nothing = status ? 'status code (no body)' : '(no status code or body)';
-  const text = said || error || message || nothing;
-  return [
-    `${status ?? ''} ${typeof text === 'string' ? text : JSON.stringify(text)}`.trim(),
-    {
-      outcome: 'unknown',
-      advice: '',
-      status,
-      headers,
-      error,
-      code,
-      param,
-      type,
-      requestID: headers?.get('x-request-id') ?? undefined,
-    },
-  ];
-}
-
-function fromConnection<Init extends APIErrorInit>(
+function toOwn<Init extends APIErrorInit>(
   first: string | ConnectionArguments | undefined,
   own: Init | undefined,
   defaultMessage: string,
 ): OwnArguments<Init | APIErrorInit> {
-  if (typeof first === 'string' && own) return [first, own];
-  const { message = defaultMessage, cause }: ConnectionArguments = Object(first);
-  return [message, { outcome: 'unknown', advice: '', cause }];
+  return typeof first === 'string' && own ? [first, own] : fromConnection(first, defaultMessage);
 }
 
 /**
- * A call to the gateway failed: it answered with an error, or gave no usable answer.
+ * A call to the gateway failed: the response was an error, unusable, or never arrived.
  *
- * Status, code, param, type, headers and request id keep the names of the `openai` package.
+ * `status`, `code`, `param`, `type`, `headers` and `requestID` are those of the `openai` package.
  */
 export class APIError extends GatewayError {
   static override readonly kind: string = 'APIError';
@@ -103,33 +64,32 @@ export class APIError extends GatewayError {
   /** Response headers; `undefined` when there was no response. */
   declare readonly headers: Headers | undefined;
   /**
-   * The gateway's error object, or the text of the body, or `undefined`. The text is cut to 64 KiB.
-   * When the status was a success, a longer object or text than 2,000 characters is cut to these;
-   * `body` has all of it.
+   * The gateway's error object, the text of the body (cut to 64 KiB), or `undefined`. For a 2xx response, an
+   * object or text is cut to 2,000 characters; `body` has all of it.
    */
   declare readonly error: unknown;
   /**
-   * The text of a body that came with a success status, up to `maxResponseBytes`, or `undefined` when
-   * there was none. It is not enumerable, so logs do not show it: whatever was paid for is here.
+   * The text of the body of a 2xx response, up to `maxResponseBytes`, because it may be paid for. It is not
+   * enumerable, so logs don't show it. `undefined` for other responses.
    */
   declare readonly body: string | undefined;
   /** The gateway's error code as it was sent: text, a number, `null` or `""`. `undefined` without one. */
   declare readonly code: string | number | null | undefined;
-  /** The request field that the gateway complains of. */
+  /** The request field that caused the error. */
   declare readonly param: string | null | undefined;
   /** The gateway's error type, for example `invalid_request_error`. */
   declare readonly type: string | undefined;
   /**
-   * The gateway's request id, from a header or from the end of the message. `null` if the response has
-   * none, `undefined` if there was no response.
+   * The gateway's request id, from a header or the end of the message. `null` if the response has none,
+   * `undefined` if there was no response.
    */
   declare readonly requestID: string | null | undefined;
 
   constructor(message: string, init: APIErrorInit);
-  /** As errors of the `openai` package are made, for tests and wrappers that make them. */
+  /** The constructor of the `openai` package, for tests and wrappers that create errors. */
   constructor(...values: StatusArguments);
   constructor(...values: OwnArguments | StatusArguments) {
-    const [message, init] = isOwn(values) ? values : fromStatus(values);
+    const [message, init]: OwnArguments = isOwn(values) ? values : fromStatus(values);
     super(message, init);
     this.status = init.status;
     this.headers = init.headers;
@@ -141,13 +101,13 @@ export class APIError extends GatewayError {
     this.requestID = init.requestID ?? (init.headers ? null : undefined);
   }
 
-  /** The same as `requestID`, in the spelling of the response headers. */
+  /** The same as `requestID`. */
   get request_id(): string | null | undefined {
     return this.requestID;
   }
 }
 
-/** HTTP 400: the request is malformed or names something that does not exist. */
+/** HTTP 400: the request is malformed, or refers to something that does not exist. */
 export class BadRequestError extends APIError {
   static override readonly kind: string = 'BadRequestError';
 }
@@ -155,8 +115,8 @@ export class BadRequestError extends APIError {
 /**
  * HTTP 401: the key was not accepted.
  *
- * `advice` distinguishes the two cases: the gateway refused your key, or the model's provider refused
- * the key of the gateway.
+ * `advice` distinguishes two cases: the gateway rejected your key, or the model's provider rejected the
+ * gateway's key.
  */
 export class AuthenticationError extends APIError {
   static override readonly kind: string = 'AuthenticationError';
@@ -172,7 +132,7 @@ export class PermissionDeniedError extends APIError {
   static override readonly kind: string = 'PermissionDeniedError';
 }
 
-/** HTTP 404: no such route or resource. */
+/** HTTP 404: the route or resource does not exist. */
 export class NotFoundError extends APIError {
   static override readonly kind: string = 'NotFoundError';
 }
@@ -182,7 +142,7 @@ export class ConflictError extends APIError {
   static override readonly kind: string = 'ConflictError';
 }
 
-/** HTTP 413: the body is larger than the gateway takes. */
+/** HTTP 413: the body is too large for the gateway. */
 export class RequestTooLargeError extends APIError {
   static override readonly kind: string = 'RequestTooLargeError';
 }
@@ -203,43 +163,43 @@ export class InternalServerError extends APIError {
 }
 
 /**
- * No answer came: the connection was refused, reset or cut.
+ * No response arrived: the connection was refused, reset or cut.
  *
- * `outcome` is `not_sent` only where the runtime proves it; see `evidence`.
+ * `outcome` is `not_sent` only if the runtime's error proves it; see `evidence`.
  */
 export class APIConnectionError extends APIError {
   static override readonly kind: string = 'APIConnectionError';
 
   constructor(message: string, init: APIErrorInit);
-  /** As the `openai` package makes it. */
+  /** The constructor of the `openai` package. */
   constructor(init: ConnectionArguments);
   constructor(first: string | ConnectionArguments, init?: APIErrorInit) {
-    super(...fromConnection(first, init, 'Connection error.'));
+    super(...toOwn(first, init, 'Connection error.'));
   }
 }
 
 type TimeoutErrorInit = APIErrorInit & { readonly timeout?: number | undefined };
 
 /**
- * An attempt took longer than `timeout`, or than `fetch` itself waits. The gateway may still be working
- * on it.
+ * An attempt took longer than `timeout`, or than the time limit of `fetch`. The gateway may still be working on
+ * the request.
  */
 export class APIConnectionTimeoutError extends APIConnectionError {
   static override readonly kind: string = 'APIConnectionTimeoutError';
 
-  /** The limit that was passed, in milliseconds; `undefined` when it was one of `fetch` itself. */
+  /** The exceeded limit in milliseconds; `undefined` for the time limit of `fetch`. */
   declare readonly timeout: number | undefined;
 
   constructor(message: string, init: TimeoutErrorInit);
-  /** As the `openai` package makes it. */
+  /** The constructor of the `openai` package. */
   constructor(init?: ConnectionArguments);
   constructor(first?: string | ConnectionArguments, init?: TimeoutErrorInit) {
-    super(...fromConnection(first, init, 'Request timed out.'));
+    super(...toOwn(first, init, 'Request timed out.'));
     this.timeout = init?.timeout;
   }
 }
 
-/** What an error of a stream is made from. */
+/** Fields of an error of a stream. */
 export interface StreamErrorInit extends APIErrorInit {
   readonly partial?: unknown;
   readonly usage?: unknown;
@@ -249,48 +209,56 @@ export interface StreamErrorInit extends APIErrorInit {
 export class APIUserAbortError extends APIError {
   static override readonly kind: string = 'APIUserAbortError';
 
-  /** What a stream had received, as on `StreamError`; `undefined` when it was no stream. */
+  /** The response so far, as on `StreamError`; `undefined` if the call was not a stream. */
   declare readonly partial: unknown;
   /** The last token usage that the stream reported, or `undefined`. */
   declare readonly usage: unknown;
 
   constructor(message: string, init: StreamErrorInit);
-  /** As the `openai` package makes it. */
+  /** The constructor of the `openai` package. */
   constructor(init?: ConnectionArguments);
   constructor(first?: string | ConnectionArguments, init?: StreamErrorInit) {
-    super(...fromConnection(first, init, 'Request was aborted.'));
+    super(...toOwn(first, init, 'Request was aborted.'));
     this.partial = init?.partial;
     this.usage = init?.usage;
   }
 }
 
 /**
- * The gateway answered with a redirect that this client does not follow: a paid request is never
- * sent on to another place. The usual cause is a wrong `baseURL`.
+ * The gateway does not have a route or an operation. `outcome` is `not_sent` if the profile of the gateway
+ * excludes it, so that nothing was sent.
+ */
+export class UnsupportedByGatewayError extends APIError {
+  static override readonly kind: string = 'UnsupportedByGatewayError';
+}
+
+/**
+ * The gateway responded with a redirect. The client follows redirects only for `GET` requests, because a paid
+ * request must not be sent twice. The usual cause is a wrong `baseURL`.
  *
- * `outcome` is `rejected` after a 307 or 308, and after a 301 or 302 that only names another origin;
- * it is `unknown` after any other, because a redirect may also lead to the result of the work.
+ * `outcome` is `rejected` for a 307 or 308, and for a 301 or 302 that only changes the origin. Otherwise it is
+ * `unknown`, because the redirect may lead to the result of the work.
  */
 export class UnexpectedRedirectError extends APIError {
   static override readonly kind: string = 'UnexpectedRedirectError';
 }
 
-/** What an `UnexpectedResponseError` is made from. */
+/** Fields of an `UnexpectedResponseError`. */
 export interface UnexpectedResponseErrorInit extends APIErrorInit {
   readonly issues?: readonly ResponseIssue[] | undefined;
   readonly data?: unknown;
 }
 
 /**
- * The gateway answered with success, but the body is not usable: HTML, empty, cut, or not of the
- * promised shape. A paid request was probably accepted.
+ * The response had a 2xx status, but its body is unusable: HTML, empty, cut, or of another shape. A paid request
+ * was probably accepted.
  */
 export class UnexpectedResponseError extends APIError {
   static override readonly kind: string = 'UnexpectedResponseError';
 
   /** The differences that `validation: "strict"` found; empty otherwise. */
   declare readonly issues: readonly ResponseIssue[];
-  /** The parsed answer, where there was one, so that nothing paid for is lost. Not enumerable either. */
+  /** The parsed body if it was JSON, because it may be paid for. Not enumerable. */
   declare readonly data: unknown;
 
   constructor(message: string, init: UnexpectedResponseErrorInit) {

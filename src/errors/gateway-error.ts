@@ -1,39 +1,39 @@
 /**
  * What is known about a request that failed.
  *
- * - `not_sent`: proof that no complete request reached any server. Sending it again cannot pay twice.
- * - `rejected`: a definite answer that the work was refused. No charge is expected.
- * - `unknown`: sent, or possibly sent, without a readable definite answer. It may have been charged.
+ * - `not_sent`: provably, no complete request reached a server. Sending it again cannot pay twice.
+ * - `rejected`: the gateway rejected the request. No charge is expected.
+ * - `unknown`: the request was or may have been sent, without a definite response. It may have been charged.
  */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
-/** How far an attempt had come when it failed. */
+/** The phase in which an attempt failed. */
 export type Phase = 'local' | 'connect' | 'sent' | 'headers' | 'body';
 
-/** What one attempt left behind. */
+/** The facts about one attempt. */
 export interface AttemptEvidence {
-  /** How far the attempt had come. */
+  /** The phase in which the attempt ended. */
   readonly phase: Phase;
   /** The runtime's error code, for example `ECONNRESET`, or the gateway's own error code. */
   readonly code?: string | undefined;
-  /** HTTP status, when a status line was read. */
+  /** HTTP status, if one was received. */
   readonly status?: number | undefined;
-  /** The gateway's request id, when one was read. */
+  /** The gateway's request id, if one was received. */
   readonly requestId?: string | undefined;
-  /** `true` when an error response was read to its end: the gateway was done with the request. */
+  /** `true` if an error response was read to its end, so the gateway has finished the request. */
   readonly isAnswered?: boolean | undefined;
 }
 
-/** Why the client believes what `GatewayError.outcome` says. */
+/** The facts that `GatewayError.outcome` is based on. */
 export interface Evidence extends AttemptEvidence {
   /**
-   * Every attempt of the logical call, in order. Empty when nothing was sent, and when no attempt went
-   * wrong, as when a task failed.
+   * Every attempt of the call, in order. Empty if nothing was sent, or if no attempt failed, as when a video
+   * task fails.
    */
   readonly attempts: readonly AttemptEvidence[];
 }
 
-/** What every error of this package is made from. */
+/** Fields of every error of this package. */
 export interface GatewayErrorInit {
   readonly outcome: Outcome;
   readonly evidence?: Evidence | undefined;
@@ -44,32 +44,32 @@ export interface GatewayErrorInit {
 
 const kinds = Symbol.for('model-gateway.error.kinds');
 
-/** What to do about a failure of which nothing more is known. */
+/** The advice for errors without a more specific one. */
 export const defaultAdvice: Readonly<Record<Outcome, string>> = {
-  not_sent: 'Nothing was sent, so it is safe to send it again.',
-  rejected: 'The gateway refused the request, so no charge is expected.',
+  not_sent: 'Nothing was sent, so it is safe to send the request again.',
+  rejected: 'The gateway rejected the request, so no charge is expected.',
   unknown:
     'The request may have been accepted and charged. Check the account before sending it again.',
 };
 
 /**
- * The base of every error that this package throws.
+ * The base class of all errors that this package throws.
  *
- * It never holds anything of the request: no headers, no prompt, no key.
+ * Errors contain no headers, prompt or key of the request.
  */
 export class GatewayError extends Error {
   /** The name of the class, kept through minification and across copies of the package. */
   static readonly kind: string = 'GatewayError';
 
-  // The fields of errors are only declared: their constructors set them, and pages load the rest for nothing.
+  // Fields are declared with `declare`, because the constructors set them.
 
-  /** Whether the request was `not_sent`, was `rejected`, or has an `unknown` fate. */
+  /** Whether the request was `not_sent`, `rejected`, or is `unknown` and may have been charged. */
   declare readonly outcome: Outcome;
-  /** What `outcome` was concluded from. */
+  /** The facts that `outcome` is based on. */
   declare readonly evidence: Evidence;
-  /** Identifies the logical call, over all its attempts, in errors and in logs. */
+  /** Identifies the call, with all its attempts, in errors and logs. */
   declare readonly callId: string | undefined;
-  /** What to do now, in one or two sentences. It is also the end of `message`. */
+  /** The recommended next step, in one or two sentences; also the end of `message`. */
   declare readonly advice: string;
 
   constructor(message: string, init: GatewayErrorInit) {
@@ -85,21 +85,21 @@ export class GatewayError extends Error {
     this.advice = advice;
   }
 
-  /** Whether sending it again could pay twice: the word that agents of OpenAI's SDK look for. */
+  /** Whether sending the request again could pay twice. OpenAI's agents SDK reads this field. */
   get unsafeToReplay(): boolean {
     return this.outcome === 'unknown';
   }
 
-  /** What `JSON.stringify()` writes: the name, the message and the fields, without the cause. */
+  /** Returns the name, the message and the fields for `JSON.stringify()`, without the cause. */
   toJSON(): Record<string, unknown> {
     const json: Record<string, unknown> = { name: this.name, message: this.message };
     return Object.assign(json, this);
   }
 
   /**
-   * Whether `value` is an error of this class or of one below it.
+   * Returns whether `value` is an error of this class or a subclass.
    *
-   * Unlike `instanceof` it also recognises errors of another copy of this package.
+   * Unlike `instanceof`, it also recognises errors of another copy of this package.
    */
   static isInstance<Class extends abstract new (...parameters: never) => GatewayError>(
     this: Class & { readonly kind: string },
@@ -110,7 +110,7 @@ export class GatewayError extends Error {
       const found: unknown = kinds in value ? value[kinds] : undefined;
       return Array.isArray(found) && found.includes(this.kind);
     } catch {
-      // A proxy may throw whatever it is asked.
+      // A proxy may throw on any access.
       return false;
     }
   }
@@ -118,21 +118,21 @@ export class GatewayError extends Error {
   /** @internal The names of the classes that this error belongs to. */
   get [kinds](): readonly string[] {
     const names: string[] = [];
-    let one: object = this.constructor;
-    for (; 'kind' in one; one = Object.getPrototypeOf(one)) names.push(String(one.kind));
+    let level: object = this.constructor;
+    for (; 'kind' in level; level = Object.getPrototypeOf(level)) names.push(String(level.kind));
     return names;
   }
 }
 
 /**
- * A parameter or option that cannot work. Thrown before anything is sent.
+ * A parameter or option is invalid. Nothing was sent.
  *
  * The message names the field and the fix.
  */
 export class InvalidInputError extends GatewayError {
   static override readonly kind: string = 'InvalidInputError';
 
-  /** The parameter or option at fault, for example `"baseURL"` or `"messages"`. */
+  /** The invalid parameter or option, for example `"baseURL"` or `"messages"`. */
   declare readonly field: string;
 
   constructor(field: string, problem: string, options: { cause?: unknown } = {}) {

@@ -6,30 +6,30 @@ import {
   errorClassForStatus,
 } from './api-errors.ts';
 
-/** What errors are made from, to make another one of the same failure. */
-function partsOf(error: APIError): [message: string, init: APIErrorInit] {
+/** Returns the message and fields of an error, to create another one for the same failure. */
+function toInit(error: APIError): [message: string, init: APIErrorInit] {
   const { advice, body, cause } = error;
   return [error.message.replace(` ${advice}`, ''), Object.assign({}, error, { body, cause })];
 }
 
 /**
- * What an error answer means for one operation, beyond its status.
+ * Replaces an error of the gateway with one that has advice for the operation.
  *
- * @param says - What is in its message.
- * @param advice - What to do about it.
- * @param ErrorClass - The class of its status when left out.
+ * @param pattern - Matches the messages that are replaced.
+ * @param advice - The recommended next step.
+ * @param ErrorClass - By default, the class for the status.
  */
 export function explained(
   error: Error,
-  says: RegExp,
+  pattern: RegExp,
   advice: string,
   ErrorClass?: typeof APIError,
 ): APIError | undefined {
   if (!APIError.isInstance(error) || error.status === undefined) return undefined;
   const OwnClass = errorClassForStatus(error.status);
-  const [message, init] = partsOf(error);
-  const isMeant = error.name === OwnClass.kind && says.test(message);
-  return isMeant ? new (ErrorClass ?? OwnClass)(message, { ...init, advice }) : undefined;
+  const [message, init] = toInit(error);
+  const matches = error.name === OwnClass.kind && pattern.test(message);
+  return matches ? new (ErrorClass ?? OwnClass)(message, { ...init, advice }) : undefined;
 }
 
 /** `videos.downloadContent` was called before the task was completed. Wait and call it again. */
@@ -42,45 +42,68 @@ export class ContentExpiredError extends APIError {
   static override readonly kind: string = 'ContentExpiredError';
 }
 
-/** What holds for a submission of which nobody knows whether it made a task. */
+/** The advice for a submission that may have created a task. */
 export const unknownAdvice =
-  "It may exist and may be charged: submitting again may pay twice. account.settle(error) asks the gateway's books.";
+  "It may exist and be charged, so submitting again may pay twice. account.settle(error) reads the gateway's usage log.";
+
+/** What the error of a submission that may have been accepted is made from. */
+export type SubmitUnknownInit = Omit<APIErrorInit, 'outcome'> & {
+  readonly isInProgress?: boolean | undefined;
+};
 
 /**
- * A video was submitted, and it is not known whether the gateway accepted it: gateways list no tasks.
- * Submitting again may pay twice. `account.settle(error)` asks the books whether it was charged. `cause` says
- * what happened.
+ * A video was submitted, and the gateway may have accepted it. Gateways can't list tasks, and submitting again
+ * may pay twice. `account.settle(error)` reads from the usage log whether it was charged. `cause` is the
+ * failure.
  */
 export class VideoSubmitUnknownError extends APIError {
   static override readonly kind: string = 'VideoSubmitUnknownError';
 
   /**
-   * Whether somebody else is submitting the call at this moment, as its ledger says: try again with
-   * the same `callId` later, and the ledger will know the task. When `false`, waiting does not help.
+   * Whether another worker is submitting the call now, according to the ledger: try again later with the same
+   * `callId` to get its task. If `false`, trying again doesn't help.
    */
-  declare readonly isUnderWay: boolean;
+  declare readonly isInProgress: boolean;
 
-  constructor(
-    message: string,
-    init: Omit<APIErrorInit, 'outcome'> & { readonly isUnderWay?: boolean | undefined },
-  ) {
+  constructor(message: string, init: SubmitUnknownInit) {
     super(message, { ...init, outcome: 'unknown' });
-    this.isUnderWay = init.isUnderWay ?? false;
+    this.isInProgress = init.isInProgress ?? false;
   }
 }
 
-/** Says of a submission that failed whether it may have made a task. */
+/**
+ * A call for images that a ledger knows was sent before, and nobody knows what became of it: a process died,
+ * or its answer was lost. Sending it again may pay twice. `account.settle(error)` reads from the usage log
+ * whether it was charged.
+ */
+export class ImageSubmitUnknownError extends APIError {
+  static override readonly kind: string = 'ImageSubmitUnknownError';
+
+  /**
+   * Whether another worker is making the call now, according to the ledger: try again later with the same
+   * `callId`. If `false`, trying again doesn't help.
+   */
+  declare readonly isInProgress: boolean;
+
+  constructor(message: string, init: SubmitUnknownInit) {
+    super(message, { ...init, outcome: 'unknown' });
+    this.isInProgress = init.isInProgress ?? false;
+  }
+}
+
+/** Turns the error of a submission into `VideoSubmitUnknownError` if a task may have been created. */
 export function explainSubmission(error: Error): Error | undefined {
   if (!APIError.isInstance(error)) return undefined;
-  const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself. ${error.advice}`;
+  const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. The request was not repeated. ${error.advice}`;
   const isOtherType = error.status === 415 || error.status === 422;
   const hinted = explained(error, isOtherType ? /^/ : /invalid asset request/i, advice);
-  // An answer that is only too odd for strict mode is there, with its task.
+  // An answer that only strict mode rejects has its task.
   const isRead = isObject(Reflect.get(error, 'data'));
   if (error.outcome !== 'unknown' || APIUserAbortError.isInstance(error) || isRead) return hinted;
-  const [message, init] = partsOf(error);
-  return new VideoSubmitUnknownError(
-    `It is not known whether the video task was created: ${message}`,
-    { ...init, advice: unknownAdvice, cause: hinted ?? error },
-  );
+  const [message, init] = toInit(error);
+  return new VideoSubmitUnknownError(`The video task may have been created: ${message}`, {
+    ...init,
+    advice: unknownAdvice,
+    cause: hinted ?? error,
+  });
 }

@@ -8,39 +8,33 @@ import type {
   PartialArg,
 } from './types.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
-import {
-  copyUnknownFields,
-  growText,
-  holdsSomething,
-  isObject,
-  objectsOf,
-} from '../answers/objects.ts';
+import { copyUnknownFields, growText, hasValue, isObject, objectsOf } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { readValue } from '../answers/reader.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
 const candidateFields = new Set(['content', 'index', 'citationMetadata']);
 const callFields = new Set(['args', 'partialArgs', 'willContinue']);
-const nothing = new Set<string>();
+const noFields = new Set<string>();
 
-/** A candidate that is being put together. */
+/** A candidate that is being assembled. */
 interface OpenCandidate {
   readonly candidate: Candidate;
-  /** Function calls of which more pieces follow. */
+  /** Function calls with more pieces to follow. */
   readonly openCalls: FunctionCall[];
-  /** The citations so far, each as its JSON text: some providers send them again with each piece. */
+  /** The citations so far as JSON text, because some providers repeat them with each piece. */
   readonly citations: Set<string>;
 }
 
-/** Puts the pieces of a streamed generation together. */
+/** Assembles a response from the pieces of its stream. */
 class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   readonly #candidates = new Map<number, OpenCandidate>();
-  readonly #keeps: boolean;
-  #whole: GenerateContentResponse | undefined;
+  readonly #keepsParts: boolean;
+  #response: GenerateContentResponse | undefined;
 
-  /** @param keeps - Whether the parts of the answer are kept. */
-  constructor(keeps: boolean) {
-    this.#keeps = keeps;
+  /** @param keepsParts - `false` drops the parts after they were streamed. */
+  constructor(keepsParts: boolean) {
+    this.#keepsParts = keepsParts;
   }
 
   get started(): boolean {
@@ -48,18 +42,18 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   get partial(): GenerateContentResponse | undefined {
-    return this.#keeps ? this.#whole : undefined;
+    return this.#keepsParts ? this.#response : undefined;
   }
 
   get usage(): UsageMetadata | undefined {
-    return this.#whole?.usageMetadata;
+    return this.#response?.usageMetadata;
   }
 
   get #isBlocked(): boolean {
-    return Boolean(this.#whole?.promptFeedback?.blockReason);
+    return Boolean(this.#response?.promptFeedback?.blockReason);
   }
 
-  /** This kind of stream has no terminator, so the finish reasons are the only proof. */
+  /** Finish reasons are the only proof, because these streams have no terminator. */
   isFinished(): boolean {
     if (this.#candidates.size === 0) return this.#isBlocked;
     for (const { candidate } of this.#candidates.values()) {
@@ -69,49 +63,49 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   add(piece: GenerateContentResponse): void {
-    const whole = (this.#whole ??= emptyResponse());
-    copyUnknownFields(piece, whole, responseFields);
+    const response = (this.#response ??= emptyResponse());
+    copyUnknownFields(piece, response, responseFields);
     if (piece.usageMetadata) {
-      // Some pieces carry only part of it, so the fields are kept one by one.
-      whole.usageMetadata ??= {};
-      copyUnknownFields(piece.usageMetadata, whole.usageMetadata, nothing);
+      // Some pieces contain only a part, so fields are merged.
+      response.usageMetadata ??= {};
+      copyUnknownFields(piece.usageMetadata, response.usageMetadata, noFields);
     }
     piece.candidates?.forEach((candidate, position) => {
-      this.#addCandidate(whole, candidate, candidate.index ?? position);
+      this.#addCandidate(response, candidate, candidate.index ?? position);
     });
   }
 
-  #addCandidate(whole: GenerateContentResponse, piece: Candidate, index: number): void {
-    const open = this.#candidates.get(index) ?? this.#begin(whole, index);
+  #addCandidate(response: GenerateContentResponse, piece: Candidate, index: number): void {
+    const open = this.#candidates.get(index) ?? this.#begin(response, index);
     const { candidate, openCalls } = open;
-    // Server-side tools and code execution finish a candidate that then goes on.
+    // Server-side tools and code execution finish a candidate that then continues.
     if (hasContent(piece)) delete candidate.finishReason;
     copyUnknownFields(piece, candidate, candidateFields);
-    if (this.#keeps) addCitations(open, piece);
+    if (this.#keepsParts) addCitations(open, piece);
     if (!piece.content) return;
     const { role, parts = [] } = piece.content;
     const content = (candidate.content ??= { parts: [] });
     if (role) content.role ??= role;
     const sum = (content.parts ??= []);
-    if (this.#keeps) for (const part of parts) addPart(sum, openCalls, part);
+    if (this.#keepsParts) for (const part of parts) addPart(sum, openCalls, part);
   }
 
-  #begin(whole: GenerateContentResponse, index: number): OpenCandidate {
+  #begin(response: GenerateContentResponse, index: number): OpenCandidate {
     const open: OpenCandidate = { candidate: { index }, openCalls: [], citations: new Set() };
-    const list = (whole.candidates ??= []);
+    const list = (response.candidates ??= []);
     list.push(open.candidate);
-    list.sort((one, other) => (one.index ?? 0) - (other.index ?? 0));
+    list.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
     this.#candidates.set(index, open);
     return open;
   }
 }
 
-/** Whether a piece adds anything to its candidate. Empty text comes with and after a finish reason. */
+/** Returns whether a piece has content. Empty text is sent with and after a finish reason. */
 function hasContent({ content }: Candidate): boolean {
-  return content?.parts?.some((part) => holdsSomething({ ...part, thought: undefined })) === true;
+  return content?.parts?.some((part) => hasValue({ ...part, thought: undefined })) === true;
 }
 
-/** Adds the citations of a piece; each piece carries those of its own text. */
+/** Adds the citations of a piece, which are those of its own text. */
 function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate): void {
   const { citationMetadata: metadata } = piece;
   if (!isObject(metadata)) return;
@@ -124,7 +118,7 @@ function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate)
     name,
     Array.isArray(value) ? value.filter(isNew) : value,
   ]);
-  copyUnknownFields(Object.fromEntries(added), sum, nothing, true);
+  copyUnknownFields(Object.fromEntries(added), sum, noFields, true);
   candidate.citationMetadata = sum;
 }
 
@@ -142,19 +136,19 @@ function addPart(parts: Part[], openCalls: FunctionCall[], part: Part): void {
   }
 }
 
-/** Text that may be joined. A part with a signature must be sent back as it came. */
+/** Returns whether a part is text that may be merged. A part with a signature must be sent back unchanged. */
 function isPlainText(part: Part): boolean {
   return part.text !== undefined && part.thoughtSignature === undefined && !part.inlineData;
 }
 
-/** Adds a function call, or the next piece of one that the model is still writing. */
+/** Adds a function call, or the next piece of an open one. */
 function addCall(parts: Part[], openCalls: FunctionCall[], part: Part, piece: FunctionCall): void {
   const { id, name, args, partialArgs, willContinue } = piece;
-  const continues = (call: FunctionCall): boolean =>
+  const isSameCall = (call: FunctionCall): boolean =>
     id && call.id ? call.id === id : !name || call.name === name;
-  let call = openCalls.findLast(continues);
+  let call = openCalls.findLast(isSameCall);
   if (call === undefined) {
-    // A piece without a name closes a call; when none is open it says nothing.
+    // A piece without a name ends a call; if none is open, it is ignored.
     if (!name && !id && args === undefined && partialArgs === undefined) return;
     call = {};
     parts.push({ ...part, functionCall: call });
@@ -166,16 +160,16 @@ function addCall(parts: Part[], openCalls: FunctionCall[], part: Part, piece: Fu
   if (willContinue !== true) openCalls.splice(openCalls.indexOf(call), 1);
 }
 
-const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
+const pathStep = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
 
-/** The steps of a JSON path such as `$.stops[0].name`; numbers are list positions. */
-function stepsOf(path: string): (string | number)[] {
-  return [...path.matchAll(step)].map(([, plain, position, single, double]) =>
+/** Parses a JSON path such as `$.stops[0].name` to its steps; numbers are list positions. */
+function parsePath(path: string): (string | number)[] {
+  return [...path.matchAll(pathStep)].map(([, plain, position, single, double]) =>
     position === undefined ? (plain ?? single ?? double ?? '') : Number(position),
   );
 }
 
-/** Puts a value into a list or an object, where it is not inherited and leaves no gaps. */
+/** Sets a value in a list or an object, without setters of prototypes or gaps in lists. */
 function setOwn(owner: JsonObject | unknown[], key: string | number, value: unknown): void {
   if (!Array.isArray(owner)) {
     const property = { value, writable: true, enumerable: true, configurable: true };
@@ -185,20 +179,20 @@ function setOwn(owner: JsonObject | unknown[], key: string | number, value: unkn
   }
 }
 
-/** Adds one streamed piece to the arguments of a function call; pieces of the same text are joined. */
+/** Adds a streamed piece to the arguments of a function call; pieces of the same text are concatenated. */
 function addPartialArg(args: JsonObject, piece: PartialArg): void {
   const { jsonPath = '', stringValue, numberValue, boolValue } = piece;
   const value = stringValue ?? numberValue ?? boolValue ?? null;
-  const steps = stepsOf(jsonPath);
+  const steps = parsePath(jsonPath);
   let owner: JsonObject | unknown[] = args;
   for (const [position, key] of steps.entries()) {
-    const before: unknown = Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined;
+    const existing: unknown = Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined;
     const next = steps[position + 1];
     if (next === undefined) {
-      const isText = typeof before === 'string' && typeof value === 'string';
-      setOwn(owner, key, isText ? growText(before, value) : value);
-    } else if (isObject(before) || Array.isArray(before)) {
-      owner = before;
+      const isText = typeof existing === 'string' && typeof value === 'string';
+      setOwn(owner, key, isText ? growText(existing, value) : value);
+    } else if (isObject(existing) || Array.isArray(existing)) {
+      owner = existing;
     } else {
       const inner = typeof next === 'number' ? [] : {};
       setOwn(owner, key, inner);
@@ -207,16 +201,16 @@ function addPartialArg(args: JsonObject, piece: PartialArg): void {
   }
 }
 
-/** Whether a candidate has no finish reason, so that more of it may have been cut off. */
+/** Returns whether a candidate has no finish reason, so that it may have been cut. */
 function isUnfinished({ finishReason, finish_reason: reason = finishReason }: JsonObject): boolean {
-  return !holdsSomething(reason);
+  return !hasValue(reason);
 }
 
-/** How streamed content generation is read: it ends with its connection and has no terminator. */
+/** Protocol of streamed content generation, which ends with its connection and has no terminator. */
 export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   read: (value, check) => readValue(value, generateContentSchema, check),
-  follow: (keeps) => new GenerateAccumulator(keeps),
+  follow: (keepsParts) => new GenerateAccumulator(keepsParts),
   fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
-  // The first line of a stream in NDJSON looks like a whole answer.
+  // The first line of an NDJSON stream looks like a complete response.
   isPiece: (answer) => isObject(answer) && objectsOf(answer['candidates']).some(isUnfinished),
 };

@@ -25,14 +25,14 @@ export class Generate {
   }
 
   /**
-   * Generates an answer in one piece: `POST /v1beta/models/{model}:generateContent`.
+   * Generates content: `POST /v1beta/models/{model}:generateContent`.
    *
-   * Metered: it is repeated on 408, 429, 5xx and lost connections before the answer begins.
+   * Metered: it is repeated on 408, 429, 5xx and lost connections before the response begins.
    *
-   * @returns The answer with the getters `text`, `functionCalls` and `blockReason`. A refused prompt
-   *   is an answer without candidates, not an error.
-   * @throws `InvalidInputError` when the model or the contents are empty
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * @returns The response with the getters `text`, `functionCalls` and `blockReason`. A blocked prompt is a
+   *   response without candidates, not an error.
+   * @throws `InvalidInputError` if the model or the contents are empty
+   * @throws `APIError` if the gateway rejects the request or sends no usable response
    *
    * @example
    * const answer = await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hello!' });
@@ -46,15 +46,14 @@ export class Generate {
   }
 
   /**
-   * Generates an answer piece by piece:
-   * `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`.
+   * Generates content as a stream: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`.
    *
-   * Metered: it is repeated only before the first byte of the answer. Leaving the loop early closes
-   * the connection.
+   * Metered: it is repeated only before the first byte of the response. Leaving the loop early closes the
+   * connection.
    *
-   * @returns A stream whose pieces have the same form as a whole answer. It throws
-   *   `StreamTruncatedError` when it ends without a finish reason.
-   * @throws `InvalidInputError` when the model or the contents are empty
+   * @returns A stream of pieces with the same type as a complete response. It throws `StreamTruncatedError`
+   *   if it ends without a finish reason.
+   * @throws `InvalidInputError` if the model or the contents are empty
    *
    * @example
    * const stream = await client.generate.contentStream({ model: 'gemini-2.5-flash', contents: 'Hi' });
@@ -68,18 +67,18 @@ export class Generate {
   }
 
   /**
-   * Lets the model call functions: asks for an answer, calls the functions that it calls, sends their
-   * results back, and so on until an answer calls none.
+   * Runs a conversation with functions: requests a response, runs the functions that it calls, sends their
+   * results, and repeats that until a response calls none.
    *
-   * Each answer is one request, metered as `content()`; `maxCalls` bounds them. Several calls in one
-   * answer run side by side. Arguments are checked before a function gets them. An unknown function,
-   * arguments that do not fit, and errors of functions are told to the model, which can correct itself.
-   * In mode `ANY` every answer calls functions, so only `maxCalls` ends the run.
+   * Each response is one request, metered like `content()`; `maxCalls` limits them. Several calls in one
+   * response run in parallel. Arguments are validated before a function receives them. Unknown functions,
+   * invalid arguments and errors of functions are sent to the model, which can correct itself. In mode `ANY`
+   * every response calls functions, so only `maxCalls` ends the run.
    *
-   * The client, the parameters and the options are read when this method is called; later changes do not
-   * reach the requests that follow.
+   * The client, the parameters and the options are read when this method is called; later changes don't
+   * affect the run.
    *
-   * @throws whatever `content()` throws; `onContent` was given what had been paid for
+   * @throws the errors of `content()`; `onContent` has received all paid turns
    *
    * @example
    * const { response } = await client.generate.runTools({

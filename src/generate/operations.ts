@@ -34,9 +34,9 @@ const wholeAnswer = jsonAnswer({
 
 const streamedAnswer = eventAnswer(generateProtocol);
 
-/** What is sent, for either way of answering. */
-const requestOf = (params: GenerateContentParams, method: string) => () => ({
-  json: generateBody(params, method),
+/** Creates the request of both operations. */
+const createRequest = (params: GenerateContentParams, method: string) => () => ({
+  json: createBody(params, method),
   params: { model: params.model },
 });
 
@@ -45,7 +45,7 @@ export function generateContent(
   params: GenerateContentParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<GenerateContentResponse> {
-  const request = requestOf(params, 'generate.content');
+  const request = createRequest(params, 'generate.content');
   return transport.call('generate.content', request, wholeAnswer, options);
 }
 
@@ -54,7 +54,7 @@ export function streamContent(
   params: GenerateContentParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
-  const request = requestOf(params, 'generate.contentStream');
+  const request = createRequest(params, 'generate.contentStream');
   return transport.call('generate.contentStream', request, streamedAnswer, options);
 }
 
@@ -62,28 +62,31 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** A list of one, where there is no list. */
+/** Wraps a value in a list unless it is one. */
 function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
   return isList(value) ? value : [value];
 }
 
 function toTurn({ parts, ...turn }: ContentInput): Content {
-  return isLeftOut(parts) ? turn : { ...turn, parts: [...toList(parts)] };
+  return isNil(parts) ? turn : { ...turn, parts: [...toList(parts)] };
 }
 
 function isTurn(value: string | Part | ContentInput): value is ContentInput {
   return typeof value === 'object' && ('parts' in value || 'role' in value);
 }
 
-function isLeftOut(value: unknown): value is null | undefined {
+function isNil(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
+/**
+ * Converts contents to turns, the only format that the gateway accepts. Consecutive texts and parts are one
+ * turn of the user.
+ */
 function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
   check(
-    list.length > 0 && !list.some((content) => isLeftOut(content) || content === ''),
+    list.length > 0 && !list.some((content) => isNil(content) || content === ''),
     'contents',
     'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
   );
@@ -106,8 +109,8 @@ function toInstruction(instruction: SystemInstructionInput): Content {
   return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
 }
 
-/** Other names of the fields, which the gateway drops without a word: in snake case, and of `@google/genai`. */
-const otherNames: Readonly<Record<string, string>> = {
+/** Names of fields that the gateway silently drops: in snake case, and of `@google/genai`. */
+const correctNames: Readonly<Record<string, string>> = {
   config: 'its fields beside contents, and those of the model in generationConfig',
   generation_config: 'generationConfig',
   system_instruction: 'systemInstruction',
@@ -118,16 +121,16 @@ const otherNames: Readonly<Record<string, string>> = {
 
 function checkSpelling(params: object): void {
   for (const name of Object.keys(params)) {
-    const known = isLeftOut(Reflect.get(params, name)) ? undefined : otherNames[name];
-    check(known === undefined, name, `is not understood by the gateway; write ${known}.`);
+    const correct = isNil(Reflect.get(params, name)) ? undefined : correctNames[name];
+    check(correct === undefined, name, `is not understood by the gateway; write ${correct}.`);
   }
 }
 
 /**
- * The body of a generation. The gateway takes lists and camel case only, so single objects are
- * wrapped for the caller; the model goes into the path.
+ * Creates the request body. Single objects are wrapped in lists, because the gateway accepts only lists and
+ * camel case; the model is part of the path.
  */
-function generateBody(params: GenerateContentParams, method: string): object {
+function createBody(params: GenerateContentParams, method: string): object {
   checkParams(method, params);
   checkSpelling(params);
   const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
@@ -135,49 +138,49 @@ function generateBody(params: GenerateContentParams, method: string): object {
   const body = {
     ...rest,
     contents: toContents(contents),
-    systemInstruction: isLeftOut(systemInstruction) ? null : toInstruction(systemInstruction),
-    safetySettings: isLeftOut(safetySettings) ? null : toList(safetySettings),
-    tools: isLeftOut(tools) ? null : toList(tools),
+    systemInstruction: isNil(systemInstruction) ? null : toInstruction(systemInstruction),
+    safetySettings: isNil(safetySettings) ? null : toList(safetySettings),
+    tools: isNil(tools) ? null : toList(tools),
   };
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => !isLeftOut(value)));
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => !isNil(value)));
 }
 
 /** Parameters of `generate.runTools()`. */
 export interface GenerateToolRunParams extends GenerateContentParams {
-  /** Functions that the model may call; `tool()` makes them. Other `tools` go along with them. */
+  /** Functions that the model may call, created by `tool()`. Other `tools` are sent with them. */
   functions: readonly AutoParseableTool<unknown>[];
-  /** Handed to every function. Never sent. */
+  /** Passed to every function. Never sent. */
   toolContext?: unknown;
 }
 
-/** Options of `generate.runTools()`. `maxRetries` and time limits hold for each request. */
+/** Options of `generate.runTools()`. `maxRetries` and time limits apply to each request. */
 export interface GenerateToolRunOptions extends RequestOptions {
   /**
-   * How often the model may be asked at most; each time is paid for. When the last answer calls
-   * functions, they still run.
+   * Maximum number of requests to the model, each of which is paid for. If the last response calls functions,
+   * they still run.
    * @defaultValue 10
    */
   maxCalls?: number | undefined;
   /**
-   * Called with each turn that is added to the conversation: answers, and results of functions. Keep
-   * them to go on after a failure.
+   * Called with each turn that is added to the conversation: responses, and results of functions. Store them
+   * to continue after a failure.
    */
   onContent?: ((content: Content) => void) | undefined;
 }
 
-/** What `generate.runTools()` has come to. */
+/** Result of `generate.runTools()`. */
 export interface GenerateToolRun {
-  /** The last answer. It calls functions only when `maxCalls` was reached. */
+  /** The last response. It calls functions only if `maxCalls` was reached. */
   readonly response: GenerateContentResponse;
-  /** All answers. */
+  /** All responses. */
   readonly responses: readonly GenerateContentResponse[];
-  /** The conversation: the contents of the request, and every turn that was added. */
+  /** The conversation: the contents of the request, and all added turns. */
   readonly contents: readonly Content[];
-  /** The tokens of all answers. */
+  /** Token usage of all responses. */
   readonly usage: UsageMetadata;
 }
 
-function declarationOf({ function: definition }: AutoParseableTool<unknown>): FunctionDeclaration {
+function toDeclaration({ function: definition }: AutoParseableTool<unknown>): FunctionDeclaration {
   const { name, description, parameters } = definition;
   const google = toGoogleSchema(parameters);
   return {
@@ -187,7 +190,7 @@ function declarationOf({ function: definition }: AutoParseableTool<unknown>): Fu
   };
 }
 
-/** Asks for answers and calls the functions that they call, until one of them calls none. */
+/** Requests responses and runs the functions that they call, until one calls none. */
 export async function runTools(
   transport: Transport,
   params: GenerateToolRunParams,
@@ -211,7 +214,7 @@ export async function runTools(
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });
-  const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(declarationOf) }];
+  const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(toDeclaration) }];
   const contents = [...toContents(rest.contents)];
   const responses: GenerateContentResponse[] = [];
   const add = (content: Content): void => {
@@ -226,20 +229,20 @@ export async function runTools(
       signal,
       whatRemains: 'onContent was given every turn.',
       async ask() {
-        const asked = { ...rest, contents: [...contents], tools: declared };
-        const answer = await generateContent(transport, asked, { ...request, signal });
-        responses.push(answer);
-        // Sent back as it came: signatures of thoughts must stay on their parts.
-        const content = answer.candidates?.[0]?.content;
+        const next = { ...rest, contents: [...contents], tools: declared };
+        const latest = await generateContent(transport, next, { ...request, signal });
+        responses.push(latest);
+        // Sent back unchanged, because signatures of thoughts must stay on their parts.
+        const content = latest.candidates?.[0]?.content;
         if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
-        return answer;
+        return latest;
       },
       callsIn: ({ functionCalls = [] }) => functionCalls,
       read: ({ name = '', args = {} }) => [name, JSON.stringify(args)],
       add(results) {
         const parts = results.map(([{ id, name }, { error, text, value = null }]): Part => {
-          const answer = error === undefined ? { output: value } : { error: text };
-          return { functionResponse: { ...(id ? { id } : {}), name, response: answer } };
+          const result = error === undefined ? { output: value } : { error: text };
+          return { functionResponse: { ...(id ? { id } : {}), name, response: result } };
         });
         if (parts.length > 0) add({ role: 'user', parts });
         return false;

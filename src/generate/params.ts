@@ -1,7 +1,7 @@
 import type { HarmCategory, Content, Part } from './types.ts';
 import type { JsonObject, OpenString } from '../types.ts';
 
-/** From which probability on content is blocked. */
+/** The probability from which content is blocked. */
 export type HarmBlockThreshold = OpenString<
   | 'HARM_BLOCK_THRESHOLD_UNSPECIFIED'
   | 'BLOCK_LOW_AND_ABOVE'
@@ -11,17 +11,17 @@ export type HarmBlockThreshold = OpenString<
   | 'OFF'
 >;
 
-/** How strictly one category is reviewed. */
+/** The threshold of one category. */
 export interface SafetySetting {
   category: HarmCategory;
   threshold: HarmBlockThreshold;
 }
 
-/** How much, and whether visibly, the model thinks. */
+/** Settings of the model's reasoning. */
 export interface ThinkingConfig {
-  /** Whether the answer carries the thoughts. */
+  /** `true` returns the thoughts. */
   includeThoughts?: boolean | undefined;
-  /** How many tokens may go into thinking; 0 for none, −1 to let the model decide. */
+  /** Maximum number of reasoning tokens; 0 for none, −1 lets the model decide. */
   thinkingBudget?: number | undefined;
   thinkingLevel?: OpenString<'minimal' | 'low' | 'medium' | 'high'> | undefined;
 }
@@ -32,29 +32,32 @@ export interface GenerationConfig {
   temperature?: number | undefined;
   /** Nucleus sampling: only tokens within this probability mass, 0 to 1. */
   topP?: number | undefined;
-  /** Only the so many most likely tokens. */
+  /** Number of most likely tokens to sample from. */
   topK?: number | undefined;
-  /** Upper bound on the generated tokens. */
+  /** Maximum number of generated tokens. */
   maxOutputTokens?: number | undefined;
-  /** How many answers to generate; each is charged. */
+  /** Number of candidates to generate; each is charged. */
   candidateCount?: number | undefined;
   /** Texts at which the model stops. */
   stopSequences?: string[] | undefined;
   /** For example `"application/json"`. */
   responseMimeType?: string | undefined;
-  /** The form of a JSON answer, in Google's own subset of OpenAPI. */
+  /** The schema of a JSON response, in Google's subset of OpenAPI. */
   responseSchema?: JsonObject | undefined;
-  /** The form of a JSON answer, as a JSON Schema. */
+  /**
+   * The schema of a JSON response as a JSON Schema, instead of `responseSchema`. Google supports a part of
+   * the standard. Requires `responseMimeType: "application/json"`.
+   */
   responseJsonSchema?: unknown;
   /** The kinds of output to generate. */
   responseModalities?: OpenString<'TEXT' | 'IMAGE' | 'AUDIO'>[] | undefined;
-  /** Asks for the same answer to the same request, as far as the provider can. */
+  /** Requests the same response to the same request, as far as the provider can. */
   seed?: number | undefined;
   presencePenalty?: number | undefined;
   frequencyPenalty?: number | undefined;
-  /** Whether the answer carries the log probabilities of its tokens. */
+  /** `true` returns the log probabilities of the tokens. */
   responseLogprobs?: boolean | undefined;
-  /** How many alternatives per token. */
+  /** Number of alternatives per token. */
   logprobs?: number | undefined;
   thinkingConfig?: ThinkingConfig | undefined;
   /** Voice settings. */
@@ -64,20 +67,20 @@ export interface GenerationConfig {
   mediaResolution?: string | undefined;
 }
 
-/** A function that the model may ask to have called. */
+/** A function that the model may call. */
 export interface FunctionDeclaration {
   name: string;
   /** When and how to call it, for the model. */
   description?: string | undefined;
-  /** The arguments, in Google's own subset of OpenAPI. */
+  /** The arguments, in Google's subset of OpenAPI. */
   parameters?: JsonObject | undefined;
-  /** The arguments as a JSON Schema, in place of `parameters`. */
+  /** The arguments as a JSON Schema, instead of `parameters`. */
   parametersJsonSchema?: unknown;
-  /** The result, in Google's own subset of OpenAPI. */
+  /** The result, in Google's subset of OpenAPI. */
   response?: JsonObject | undefined;
 }
 
-/** Tools that the model may use. Each field switches one kind on. */
+/** Tools that the model may use. Each field enables one kind. */
 export interface Tool {
   functionDeclarations?: FunctionDeclaration[] | undefined;
   googleSearch?: JsonObject | undefined;
@@ -89,13 +92,13 @@ export interface Tool {
         /** For example `"fileSearchStores/my-store"`. */
         fileSearchStoreNames?: string[] | undefined;
         metadataFilter?: string | undefined;
-        /** How many passages are found. */
+        /** Number of passages to find. */
         topK?: number | undefined;
       }
     | undefined;
 }
 
-/** Whether, and which, functions are called. */
+/** Controls the use of functions. */
 export interface ToolConfig {
   functionCallingConfig?:
     | {
@@ -104,18 +107,18 @@ export interface ToolConfig {
         allowedFunctionNames?: string[] | undefined;
       }
     | undefined;
-  /** Settings for search, for example a position. */
+  /** Settings for search, for example a location. */
   retrievalConfig?: JsonObject | undefined;
 }
 
-/** One turn of a conversation, as it may be given. A single part becomes a list of one. */
+/** A turn of a conversation as input. A single part becomes a list of one. */
 export interface ContentInput extends Omit<Content, 'parts'> {
   parts?: Part | readonly Part[] | null | undefined;
 }
 
 /**
- * Contents in every form that is understood: text, a part, a turn, or a list of those. Texts and parts
- * that follow each other are one turn of the user.
+ * Contents in any supported form: text, a part, a turn, or a list of them. Consecutive texts and parts are
+ * one turn of the user.
  */
 export type ContentsInput =
   | string
@@ -123,34 +126,34 @@ export type ContentsInput =
   | ContentInput
   | readonly (string | Part | ContentInput)[];
 
-/** A system instruction: text, parts, or a whole turn. Only text counts in it. */
+/** A system instruction: text, parts, or a turn. Only its text is used. */
 export type SystemInstructionInput = string | readonly Part[] | ContentInput;
 
 /**
- * Parameters of `generate.content()` and `generate.contentStream()`. A parameter that is `null` is left out.
+ * Parameters of `generate.content()` and `generate.contentStream()`. Parameters that are `null` are omitted.
  *
- * Fields that are not listed here go through with the option `extraBody`.
+ * Send other fields with the option `extraBody`.
  */
 export interface GenerateContentParams {
-  /** A model id, as `models.list()` gives it. It goes into the path, not into the body. */
+  /** A model id, as returned by `models.list()`. Sent in the path, not in the body. */
   model: string;
   /** The conversation: turns, or the texts and parts of one turn of the user. */
   contents: ContentsInput;
   /** Settings of the generation. */
   generationConfig?: GenerationConfig | null | undefined;
-  /** Presets the persona. Text becomes one part. */
+  /** Sets the persona. Text becomes one part. */
   systemInstruction?: SystemInstructionInput | null | undefined;
-  /** How strictly categories are reviewed. One setting becomes a list of one. */
+  /** Thresholds of categories. One setting becomes a list of one. */
   safetySettings?: SafetySetting | readonly SafetySetting[] | null | undefined;
   /** Tools that the model may use. One tool becomes a list of one. */
   tools?: Tool | readonly Tool[] | null | undefined;
-  /** Whether, and which, functions are called. */
+  /** Controls the use of functions. */
   toolConfig?: ToolConfig | null | undefined;
   /** The name of content cached at the provider. */
   cachedContent?: string | null | undefined;
-  /** Your own labels, for the provider's bill. */
+  /** Your labels for the provider's bill. */
   labels?: Record<string, string> | null | undefined;
-  /** Templates of Model Armor that review prompt and answer, by their resource names. */
+  /** Model Armor templates that check prompt and response, by their resource names. */
   modelArmorConfig?:
     | { promptTemplateName?: string | undefined; responseTemplateName?: string | undefined }
     | null

@@ -9,7 +9,7 @@ import type {
   PromptFeedback,
   UsageMetadata,
 } from './types.ts';
-import { holdsSomething, isObject, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, normalizeItems, objectsOf } from '../answers/objects.ts';
 import type { Fields, FieldsOf, ResponseSchema } from '../answers/reader.ts';
 
 const functionCall: FieldsOf<FunctionCall> = {
@@ -98,9 +98,8 @@ function toCamelCase(key: string): string {
 }
 
 /**
- * Renames the fields of a table that come in snake case, which some proxies write, and makes `null`
- * missing, which converting gateways write for what they do not have. Lists of objects keep nothing
- * else.
+ * Renames snake-case fields, which some proxies send, and removes `null`, which converting gateways send for
+ * missing fields. Lists of objects lose other items.
  */
 function normalizeFields(value: JsonObject, fields: Fields): void {
   for (const key in value) {
@@ -121,19 +120,19 @@ function normalizeFields(value: JsonObject, fields: Fields): void {
 
 const blockingReasons = /SAFETY|PROHIBITED|BLOCKLIST|RECITATION|SPII|LANGUAGE/i;
 
-/** The getters that responses inherit; they do not show in JSON and cost nothing unread. */
+/** The getters that responses inherit. They are absent from JSON and cost nothing if unused. */
 class GenerateContentResult implements GenerateContentHelpers {
   declare readonly candidates?: Candidate[] | undefined;
   declare readonly promptFeedback?: PromptFeedback | undefined;
 
   get text(): string | undefined {
-    const texts = partsOf(this).map(({ text, thought }) => (thought === true ? undefined : text));
+    const texts = getParts(this).map(({ text, thought }) => (thought === true ? undefined : text));
     const found = texts.filter((text) => typeof text === 'string');
     return found.length === 0 ? undefined : found.join('');
   }
 
   get functionCalls(): FunctionCall[] | undefined {
-    const calls = partsOf(this).map((item) => item.functionCall);
+    const calls = getParts(this).map((item) => item.functionCall);
     const found = calls.filter((call) => call !== undefined).filter(({ name }) => name);
     return found.length === 0 ? undefined : found;
   }
@@ -146,26 +145,26 @@ class GenerateContentResult implements GenerateContentHelpers {
   }
 }
 
-function partsOf({ candidates }: GenerateContentResult): readonly Part[] {
+function getParts({ candidates }: GenerateContentResult): readonly Part[] {
   return candidates?.[0]?.content?.parts ?? [];
 }
 
-/** A response with nothing in it but the getters `text`, `functionCalls` and `blockReason`. */
+/** Creates an empty response with the getters `text`, `functionCalls` and `blockReason`. */
 export function emptyResponse(): GenerateContentResponse {
   return new GenerateContentResult();
 }
 
-/** Whether there is anything of a generation, or a word on why there is not. */
+/** Returns whether a value is a generation: it has content, a finish reason or prompt feedback. */
 export function isGeneration(value: JsonObject): boolean {
   const { candidates, promptFeedback, prompt_feedback: feedback = promptFeedback } = value;
-  if (holdsSomething(feedback)) return true;
+  if (hasValue(feedback)) return true;
   return objectsOf(candidates).some(({ content, finishReason, finish_reason: reason }) => {
     const parts = isObject(content) ? content['parts'] : undefined;
-    return [parts, finishReason, reason].some((item) => holdsSomething(item));
+    return [parts, finishReason, reason].some((item) => hasValue(item));
   });
 }
 
-/** A response of content generation, and one piece of a streamed one. */
+/** A response of content generation, or a piece of a streamed one. */
 export const generateContentSchema: ResponseSchema<GenerateContentResponse> = {
   fields: response,
   answer: { name: 'generation', isIn: isGeneration },

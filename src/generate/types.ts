@@ -17,27 +17,27 @@ export interface FileData {
   displayName?: string | undefined;
 }
 
-/** A piece of a function argument, where the model streams its arguments. */
+/** A piece of a function argument, if the model streams arguments. */
 export interface PartialArg {
-  /** Where the value belongs, as a JSON path such as `$.city` or `$.stops[0].name`. */
+  /** Position of the value as a JSON path such as `$.city` or `$.stops[0].name`. */
   jsonPath?: string | undefined;
   stringValue?: string | undefined;
   numberValue?: number | undefined;
   boolValue?: boolean | undefined;
   nullValue?: OpenString<'NULL_VALUE'> | null | undefined;
-  /** Whether more text of the same string follows. */
+  /** `true` if more text of the same string follows. */
   willContinue?: boolean | undefined;
 }
 
-/** The model wants a function called. */
+/** A function call by the model. */
 export interface FunctionCall {
-  /** Goes into the `id` of the answer, where the provider gives one. */
+  /** Use it as `id` of the result, if the provider sends one. */
   id?: string | undefined;
   name?: string | undefined;
   args?: JsonObject | undefined;
-  /** The arguments in pieces, where the model streams them. */
+  /** The arguments in pieces, if the model streams them. */
   partialArgs?: PartialArg[] | undefined;
-  /** Whether more pieces of this call follow. */
+  /** `true` if more pieces of this call follow. */
   willContinue?: boolean | undefined;
 }
 
@@ -48,46 +48,46 @@ export interface FunctionResponse {
   response?: JsonObject | undefined;
   /** Media of the result. */
   parts?: FunctionResponsePart[] | undefined;
-  /** Whether more results of the same call follow. */
+  /** `true` if more results of the same call follow. */
   willContinue?: boolean | undefined;
   scheduling?: OpenString<'SILENT' | 'WHEN_IDLE' | 'INTERRUPT'> | undefined;
 }
 
-/** A medium within the result of a function call. */
+/** Media in the result of a function call. */
 export interface FunctionResponsePart {
   inlineData?: InlineData | undefined;
   fileData?: FileData | undefined;
 }
 
-/** The provider called a tool of its own. To be sent back as it came. */
+/** A call of a server-side tool of the provider. Send it back unchanged. */
 export interface ToolCall {
   id?: string | undefined;
   toolType?: OpenString<'GOOGLE_SEARCH_WEB' | 'URL_CONTEXT' | 'FILE_SEARCH'> | undefined;
   args?: JsonObject | undefined;
 }
 
-/** What that tool gave. To be sent back as it came. */
+/** The result of a server-side tool. Send it back unchanged. */
 export interface ToolResponse extends Omit<ToolCall, 'args'> {
   response?: JsonObject | undefined;
 }
 
 /** Code that the model wrote and ran. */
 export interface ExecutableCode {
-  /** Stands in its result, too. */
+  /** The result has the same id. */
   id?: string | undefined;
   code?: string | undefined;
   language?: OpenString<'PYTHON'> | undefined;
 }
 
-/** What that code gave. */
+/** The result of executed code. */
 export interface CodeExecutionResult {
-  /** That of the code. */
+  /** The id of the code. */
   id?: string | undefined;
   outcome?: OpenString<'OUTCOME_OK' | 'OUTCOME_FAILED' | 'OUTCOME_DEADLINE_EXCEEDED'> | undefined;
   output?: string | undefined;
 }
 
-/** Which piece of a video is meant. */
+/** Selects a section of a video. */
 export interface VideoMetadata {
   /** For example `"3.5s"`. */
   startOffset?: string | undefined;
@@ -96,10 +96,10 @@ export interface VideoMetadata {
   fps?: number | undefined;
 }
 
-/** One piece of content: usually exactly one of the fields that carry data is set. */
+/** A part of content. Usually exactly one of the data fields is set. */
 export interface Part {
   text?: string | undefined;
-  /** Whether `text` is a thought of the model and not part of its answer. */
+  /** `true` if `text` is a thought of the model and not part of its response. */
   thought?: boolean | undefined;
   /** Must be sent back on the same part in the next request. */
   thoughtSignature?: string | undefined;
@@ -112,11 +112,11 @@ export interface Part {
   toolCall?: ToolCall | undefined;
   toolResponse?: ToolResponse | undefined;
   videoMetadata?: VideoMetadata | undefined;
-  /** How closely the model looks at the medium, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
+  /** Detail in which the model sees the media, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
   mediaResolution?: JsonObject | undefined;
 }
 
-/** One turn of a conversation. The `content` of a candidate fits as it is. */
+/** A turn of a conversation. The `content` of a candidate can be used unchanged. */
 export interface Content {
   role?: OpenString<'user' | 'model' | 'function'> | undefined;
   parts?: Part[] | undefined;
@@ -131,7 +131,10 @@ export type HarmCategory = OpenString<
   | 'HARM_CATEGORY_CIVIC_INTEGRITY'
 >;
 
-/** Why a candidate ended. Everything but `STOP` and `MAX_TOKENS` means that something was blocked or failed. */
+/**
+ * The reason a candidate ended. All except `STOP` and `MAX_TOKENS` mean that content was blocked or
+ * generation failed.
+ */
 export type FinishReason = OpenString<
   | 'FINISH_REASON_UNSPECIFIED'
   | 'STOP'
@@ -150,7 +153,7 @@ export type FinishReason = OpenString<
   | 'NO_IMAGE'
 >;
 
-/** Why a prompt was refused. */
+/** The reason a prompt was blocked. */
 export type BlockedReason = OpenString<
   | 'BLOCKED_REASON_UNSPECIFIED'
   | 'SAFETY'
@@ -162,18 +165,18 @@ export type BlockedReason = OpenString<
   | 'JAILBREAK'
 >;
 
-/** How likely content falls into a category. */
+/** The probability that content belongs to a category. */
 export interface SafetyRating {
   category?: HarmCategory | undefined;
   probability?: OpenString<'NEGLIGIBLE' | 'LOW' | 'MEDIUM' | 'HIGH'> | undefined;
   blocked?: boolean | undefined;
 }
 
-/** One of the answers. */
+/** One of the generated candidates. */
 export interface Candidate {
-  /** The answer. Missing when it was blocked. */
+  /** The content. Missing if it was blocked. */
   content?: Content | undefined;
-  /** Why it ended; `undefined` or `null` while a stream goes on. */
+  /** The finish reason; `undefined` or `null` while a stream continues. */
   finishReason?: FinishReason | null | undefined;
   finishMessage?: string | undefined;
   index?: number | undefined;
@@ -186,9 +189,9 @@ export interface Candidate {
   tokenCount?: number | undefined;
 }
 
-/** What became of the prompt. */
+/** Feedback on the prompt. */
 export interface PromptFeedback {
-  /** Why the prompt was refused; `undefined` when it was not. */
+  /** The reason the prompt was blocked; `undefined` if it was not. */
   blockReason?: BlockedReason | undefined;
   blockReasonMessage?: string | undefined;
   safetyRatings?: SafetyRating[] | undefined;
@@ -200,7 +203,7 @@ export interface ModalityTokenCount {
   tokenCount?: number | undefined;
 }
 
-/** How many tokens an answer took. */
+/** Token usage of a response. */
 export interface UsageMetadata {
   promptTokenCount?: number | undefined;
   candidatesTokenCount?: number | undefined;
@@ -214,29 +217,28 @@ export interface UsageMetadata {
   toolUsePromptTokensDetails?: ModalityTokenCount[] | undefined;
 }
 
-/** What `text`, `functionCalls` and `blockReason` are read from. */
+/** Getters of responses. */
 export interface GenerateContentHelpers {
-  /** The text of the first candidate without its thoughts; `undefined` when there is none. */
+  /** The text of the first candidate without thoughts; `undefined` if there is none. */
   readonly text: string | undefined;
-  /** The function calls of the first candidate; `undefined` when there are none. */
+  /** The function calls of the first candidate; `undefined` if there are none. */
   readonly functionCalls: FunctionCall[] | undefined;
   /**
-   * Why nothing, or not everything, was answered: the reason why the prompt was refused, or the
-   * first candidate's finish reason when that names a block. `undefined` when nothing was blocked.
+   * The reason content is missing or incomplete: the reason the prompt was blocked, or the first candidate's
+   * finish reason if that means a block. `undefined` if nothing was blocked.
    */
   readonly blockReason: string | undefined;
 }
 
 /**
- * The answer of `generate.content()`, and one piece of the answer of `generate.contentStream()`.
+ * The response of `generate.content()`, or a piece of the stream of `generate.contentStream()`.
  *
- * Fields that the gateway adds beyond these are kept. Keys in snake case, which some proxies send,
- * are renamed to camel case. `text`, `functionCalls` and `blockReason` are getters that do not show
- * in JSON.
+ * Additional fields of the gateway are kept. Snake-case keys, which some proxies send, are renamed to camel
+ * case. `text`, `functionCalls` and `blockReason` are getters that are absent from JSON.
  */
 export interface GenerateContentResponse
   extends WithRequestId, GenerateContentHelpers, PieceOf<GenerateContentResponse, UsageMetadata> {
-  /** The answers. Missing or empty when the prompt was refused. */
+  /** The candidates. Missing or empty if the prompt was blocked. */
   candidates?: Candidate[] | undefined;
   promptFeedback?: PromptFeedback | undefined;
   usageMetadata?: UsageMetadata | undefined;

@@ -1,6 +1,8 @@
 /**
  * The helpers of `openai/helpers/standard-schema` under the same names, for validators that implement
  * Standard Schema. For new code use `responseFormat()` and `tool()`.
+ *
+ * @module model-gateway/helpers/standard-schema
  */
 import { responseFormat, tool } from '../structured/tool.ts';
 import type { SchemaOptions } from '../structured/schema.ts';

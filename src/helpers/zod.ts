@@ -1,12 +1,14 @@
+/**
+ * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4: from `zod` 4, from `zod/v4`
+ * of zod 3.25, or from `zod/mini`. For other validators, and in new code, use `responseFormat()` and `tool()`.
+ *
+ * @module model-gateway/helpers/zod
+ */
 import type {
   AutoParseableResponseFormat,
   AutoParseableTool,
   ToolRun,
 } from '../structured/types.ts';
-/**
- * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4: from `zod` 4, from `zod/v4`
- * of zod 3.25, or from `zod/mini`. For other validators, and in new code, use `responseFormat()` and `tool()`.
- */
 import {
   $ZodRegistry,
   $ZodType,

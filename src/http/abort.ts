@@ -1,8 +1,8 @@
 import { checkSignal } from '../check.ts';
 
 /**
- * Calls the listener when the signal is aborted, at once if it is already, until the function that it
- * returns is called.
+ * Calls `listener` once when the signal is aborted, or immediately if it already is. The returned function
+ * removes the listener.
  */
 export function onAbort(signal: AbortSignal | null | undefined, listener: () => void): () => void {
   if (signal?.aborted === true) listener();
@@ -11,10 +11,9 @@ export function onAbort(signal: AbortSignal | null | undefined, listener: () => 
 }
 
 /**
- * Settles as the promise does, or rejects with the signal's reason as soon as it is aborted.
+ * Settles like `promise`, or rejects with the signal's reason as soon as it is aborted.
  *
- * Not every `fetch` listens to its signal (a test's, an emulator's, one that wraps another), and time
- * limits have to hold all the same.
+ * Not every `fetch` listens to its signal (mocks and wrappers often don't), and time limits must hold anyway.
  */
 export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -26,20 +25,20 @@ export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal | null
 /** Waits `milliseconds`, or rejects with the reason of `signal` as soon as it is aborted. */
 export async function delay(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
+  const elapsed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, milliseconds);
   });
   try {
-    await untilAborted(over, signal);
+    await untilAborted(elapsed, signal);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Aborts `controller` when `signal` is aborted, until the function that it returns is called.
+ * Aborts `controller` when `signal` is aborted. The returned function removes the listener.
  *
- * Not `AbortSignal.any`: what that makes of a signal that lives long piles up.
+ * Unlike `AbortSignal.any`, this does not accumulate objects on a long-lived signal.
  */
 export function followSignal(
   signal: AbortSignal | null | undefined,
@@ -50,10 +49,8 @@ export function followSignal(
 }
 
 /**
- * Settles as the work does. When it has not ended a while after the signal was aborted, because something
- * in it does not listen, rejects with what `makeReason` gives.
- *
- * @param grace - How long it is waited for after an abort, in milliseconds.
+ * Settles like `work`. If `work` ignores the abort and is still pending `grace` milliseconds after it,
+ * rejects with the result of `makeReason`.
  */
 export function withAbortGrace<T>(
   work: Promise<T>,
@@ -73,23 +70,23 @@ export function withAbortGrace<T>(
   });
 }
 
-/** Whether a timer keeps the process alive, in runtimes where it does so at all. */
+/** Sets whether a timer keeps the process alive, in runtimes that support it. */
 export function keepAlive(
   timer: ReturnType<typeof setTimeout> | undefined,
-  isWanted: boolean,
+  isKeptAlive: boolean,
 ): void {
   if (typeof timer !== 'object') return;
-  if (isWanted) timer.ref();
+  if (isKeptAlive) timer.ref();
   else timer.unref();
 }
 
 type StopReason = 'signal' | 'timeout' | 'total';
 
 /**
- * The life of one logical call: the caller's signal, the time limits, and the attempt under way.
+ * Abort signal and time limits of one logical call and its current attempt.
  *
- * One listener is put on the caller's signal and taken off again in `release`, because applications
- * keep one signal for thousands of calls.
+ * Adds one listener to the caller's signal and removes it in `release`, because applications reuse one signal
+ * for thousands of calls.
  */
 export class CallScope {
   readonly signal: AbortSignal | undefined;
@@ -100,10 +97,13 @@ export class CallScope {
   readonly #deadline: number = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
   #stopWaiting: ((reason: unknown) => void) | undefined;
-  /** Called when the caller starts reading the answer, and when the answer waits to be read. */
+  /**
+   * Called with `true` when the caller starts reading the response, and with `false` while the response is
+   * unread.
+   */
   onReading: ((isRead: boolean) => void) | undefined;
 
-  /** @param startedAt - When the call began, on the clock of `performance.now()`. */
+  /** @param startedAt - Start of the call on the clock of `performance.now()`. */
   constructor(
     signal: AbortSignal | null | undefined,
     totalTimeout: number | null,
@@ -117,17 +117,17 @@ export class CallScope {
     }
   }
 
-  /** Why the current attempt was stopped, or `undefined` while it runs or when the other side failed. */
+  /** The reason the current attempt was stopped; `undefined` while it runs or if the other side failed. */
   get stopped(): StopReason | undefined {
     return this.#stopped;
   }
 
-  /** Whether the whole call was stopped, so that nothing more is sent. */
+  /** `true` if the whole call was stopped. Nothing more is sent. */
   get isOver(): boolean {
     return this.#stopped === 'signal' || this.#stopped === 'total';
   }
 
-  /** Aborts the attempt under way. A stream hands it to the caller. */
+  /** Aborts the current attempt. Streams expose it to the caller. */
   get controller(): AbortController {
     return this.#attempt;
   }
@@ -138,13 +138,13 @@ export class CallScope {
   }
 
   startAttempt(timeout: number): void {
-    this.#fresh();
+    this.#freshController();
     this.#attemptTimer = setTimeout(() => this.#stop('timeout'), timeout);
   }
 
   /**
-   * Settles as the promise does, or rejects as soon as the attempt is stopped. An attempt waits for one
-   * thing at a time, so this needs no listener, which would cost more than to read a short answer.
+   * Settles like `promise`, or rejects as soon as the attempt is stopped. An attempt awaits one promise at a
+   * time, so this needs no listener, which would cost more than reading a short response.
    */
   until<T>(promise: Promise<T>): Promise<T> {
     const { aborted, reason }: { aborted: boolean; reason: unknown } = this.#attempt.signal;
@@ -155,43 +155,43 @@ export class CallScope {
     });
   }
 
-  /** Takes the attempt's time limit off: its answer is there, or is a stream with limits of its own. */
+  /** Clears the attempt's time limit, once its response is read or a stream applies its own limits. */
   endAttempt(): void {
     clearTimeout(this.#attemptTimer);
   }
 
-  /** Whether the limits keep the process alive: not while an answer waits for somebody to read it. */
-  keepAlive(isWanted: boolean): void {
-    keepAlive(this.#attemptTimer, isWanted);
-    keepAlive(this.#totalTimer, isWanted);
-    this.onReading?.(isWanted);
+  /** Sets whether the timers keep the process alive. They don't while a response waits to be read. */
+  keepAlive(isKeptAlive: boolean): void {
+    keepAlive(this.#attemptTimer, isKeptAlive);
+    keepAlive(this.#totalTimer, isKeptAlive);
+    this.onReading?.(isKeptAlive);
   }
 
-  /** Takes every limit of ours off, because a stream takes over with limits of its own. */
-  handOver(): void {
+  /** Clears all time limits, because a stream applies its own. */
+  clearLimits(): void {
     this.endAttempt();
     clearTimeout(this.#totalTimer);
   }
 
-  /** Waits between attempts; `false` when the caller or the total limit stopped the call meanwhile. */
+  /** Waits between attempts. Returns `false` if the call was aborted or timed out meanwhile. */
   async pause(wait: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
-    const { signal } = this.#fresh();
+    const { signal } = this.#freshController();
     try {
       if (!this.isOver) await wait(signal);
     } catch {
-      // It was stopped.
+      // Stopped; reported by the return value.
     }
     return !this.isOver;
   }
 
-  /** Ends the call: timers and the listener go. Safe to call more than once. */
+  /** Clears the timers and removes the listener. Safe to call more than once. */
   release(): void {
-    this.handOver();
+    this.clearLimits();
     this.#stopListening();
   }
 
-  /** A controller that no time limit of an earlier attempt has aborted. */
-  #fresh(): AbortController {
+  /** Returns a controller that was not aborted by the timeout of an earlier attempt. */
+  #freshController(): AbortController {
     this.endAttempt();
     if (this.#stopped === 'timeout') {
       this.#stopped = undefined;
@@ -200,11 +200,11 @@ export class CallScope {
     return this.#attempt;
   }
 
-  #stop(reason: StopReason, cause?: unknown): void {
-    // A caller's abort and the total time-out are final; an attempt's time-out may be retried.
+  #stop(reason: StopReason, abortReason?: unknown): void {
+    // A caller's abort and the total timeout are final; an attempt's timeout may be retried.
     if (this.isOver) return;
     this.#stopped = reason;
-    this.#attempt.abort(cause);
+    this.#attempt.abort(abortReason);
     this.#stopWaiting?.(this.#attempt.signal.reason);
   }
 }

@@ -4,46 +4,47 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { ApiKey, Idempotency, RequestOptions } from '../options.ts';
 import { safeCause, withoutQueries } from './redaction.ts';
 
-/** A key that a header can carry, or an error that does not repeat the key. */
+/** Returns the key if a header can carry it. Errors never contain the key. */
 function checkKey(key: unknown): string {
   const field = 'apiKey';
-  check(typeof key === 'string', field, 'must be a string or a function that gives one.');
+  check(typeof key === 'string', field, 'must be a string or a function that returns one.');
   const trimmed = key.trim();
-  check(trimmed !== '', field, 'is empty; give the key of your gateway account.');
+  check(trimmed !== '', field, 'is empty; pass the key of your gateway account.');
   const problem =
-    'holds a line break or a character that no HTTP header can carry; check how the key was read.';
+    'contains a line break or a character that is invalid in an HTTP header; check how the key was read.';
   check(/^[\x20-\x7e]+$/.test(trimmed), field, problem);
   const hasScheme = /^bearer\s/i.test(trimmed);
-  check(!hasScheme, field, 'begins with "Bearer", which is added here; give the key alone.');
+  check(!hasScheme, field, 'begins with "Bearer", which the client adds; pass only the key.');
   return trimmed;
 }
 
-/** The key of the gateway account. It is kept in a closure, so that nothing prints it. */
+/** The API key, kept in a closure so that it is never printed. */
 export interface Credential {
-  /** Puts the key on a request: at once, unless a function gives it. */
+  /** Sets the key on a request: synchronously, unless the key comes from a function. */
   authorize(headers: Headers): void | Promise<void>;
-  /** The key, or the function that gives it, or `null` when none is sent. */
+  /** Returns the key, the function that returns it, or `null` if no key is sent. */
   reveal(): ApiKey | null;
 }
 
-const put = (headers: Headers, key: string): void => headers.set('authorization', `Bearer ${key}`);
+const setKey = (headers: Headers, key: string): void =>
+  headers.set('authorization', `Bearer ${key}`);
 
-export function credentialOf(apiKey: ApiKey | null): Credential {
+export function createCredential(apiKey: ApiKey | null): Credential {
   if (apiKey === null) return { authorize: () => {}, reveal: () => null };
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
-    return { authorize: (headers) => put(headers, key), reveal: () => key };
+    return { authorize: (headers) => setKey(headers, key), reveal: () => key };
   }
   const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
     try {
       key = await apiKey();
     } catch (error) {
-      throw new InvalidInputError('apiKey', 'the function that gives the key failed.', {
+      throw new InvalidInputError('apiKey', 'the function that returns the key failed.', {
         cause: safeCause(error, withoutQueries),
       });
     }
-    put(headers, checkKey(key));
+    setKey(headers, checkKey(key));
   };
   return { authorize, reveal: () => apiKey };
 }
@@ -51,15 +52,15 @@ export function credentialOf(apiKey: ApiKey | null): Credential {
 /** A header name (RFC 9110, 5.1). */
 const token = /^[!#$%&'*+.^`|~\w-]+$/;
 
-/** Headers that have another meaning, which a key would destroy. */
-const taken = /^(authorization|accept|content-.*|host|cookie)$/i;
+/** Headers with a meaning of their own that an idempotency key would break. */
+const reserved = /^(authorization|accept|content-.*|host|cookie)$/i;
 
 export function checkIdempotency(field: string, value: unknown): Idempotency | null {
   checkObject(field, value);
   if (!isObject(value)) return null;
   const { header } = value;
   check(
-    typeof header === 'string' && token.test(header) && !taken.test(header),
+    typeof header === 'string' && token.test(header) && !reserved.test(header),
     'idempotency.header',
     'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
   );
@@ -75,7 +76,7 @@ export function checkIdempotencyKey(
   check(
     idempotency !== null,
     field,
-    'protects nothing unless the gateway honours it; say so with the option idempotency: { header: "Idempotency-Key" }.',
+    'has no effect unless the gateway honours it; if it does, set the option idempotency: { header: "Idempotency-Key" }.',
   );
   const isKey = typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   check(isKey, field, 'must be 1 to 255 visible ASCII characters.');

@@ -1,3 +1,4 @@
+import { costBy, costInAnswer } from '../answers/cost.ts';
 import { isJSON, readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
@@ -5,7 +6,7 @@ import { toInputError } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
-import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
+import { readShouldRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
@@ -21,24 +22,29 @@ import {
   type Answer,
   ReadFailure,
   errorBodyLimit,
-  handOut,
+  exposeResponse,
   readBody,
-  requestIdOf,
+  findRequestId,
 } from './response-body.ts';
-import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
+import { type FailedAttempt, decide, getOutcome, pauseBefore } from './retry.ts';
 import { globalFetch, send, isRedirect, resolveRedirect } from './send.ts';
-import { type CallSettings, type ClientSettings, baseOf, settingsOfCall } from './settings.ts';
+import {
+  type CallSettings,
+  type ClientSettings,
+  requireBase,
+  resolveCallSettings,
+} from './settings.ts';
 import { copyOptions } from '../snapshot.ts';
 import type { JsonObject } from '../types.ts';
 import { buildQuery, buildURL } from './url.ts';
 
-/** How a call ended. */
+/** The result of a call. */
 export interface Ending {
   readonly error?: unknown;
   readonly answer?: unknown;
-  /** The content of a stream up to its end. */
+  /** The content and usage of a stream up to its end. */
   readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
-  /** Whether the whole answer was received. */
+  /** `true` if the whole response was received. */
   readonly isWhole?: boolean;
 }
 
@@ -46,7 +52,7 @@ export interface Ending {
 export interface CallEvents {
   /** An attempt is about to be sent. */
   readonly sent: { readonly headers: Headers; readonly body: PreparedBody };
-  /** An attempt got a success status. Its body is still unread. */
+  /** An attempt received a success status. Its body is still unread. */
   readonly answered: Answer;
   /** An attempt failed, possibly while its body was read. In the phase `local` nothing was sent. */
   readonly failed: FailedAttempt;
@@ -58,7 +64,7 @@ export interface CallEvents {
   readonly reading: boolean;
   /** The first chunk of a stream was received. */
   readonly firstChunk: undefined;
-  /** A stream ended, in whatever way. */
+  /** A stream ended, successfully or not. */
   readonly streamEnded: { readonly verdict: string; readonly error?: unknown };
   /** The call ended. Emitted once. */
   readonly ended: Ending;
@@ -68,47 +74,55 @@ type CallHandlers = { readonly [Name in keyof CallEvents]?: (event: CallEvents[N
 
 /** Listens to the events of one call. Must not throw. */
 export interface CallListener extends CallHandlers {
-  /** Stored in the handle of a video task that the call submits; see `CallObserver.trace`. */
+  /** Stored in the handle of the video task that the call submits; see `CallObserver.trace`. */
   readonly trace?: string | undefined;
-  /** Calls `work` once, at once, in a context of its own, and returns its result. */
+  /** Calls `work` once, immediately, in its own context, and returns its result. */
   readonly run?: <T>(work: () => T) => T;
 }
 
-/** Returns a listener for a call, or `undefined` for a call that is not of interest. */
+/** Returns a listener for a call, or `undefined` to ignore the call. */
 export type CallSubscriber = (call: LogicalCall, isStream: boolean) => CallListener | undefined;
 
 /** The client that makes a call. */
 export interface Caller {
   readonly client: ClientSettings;
-  /** Identifies the client, and all clients that share their state with it. */
-  readonly shared: object;
   readonly subscribers: readonly CallSubscriber[];
-  /** Awaited before the first attempt is sent. A rejection refuses the call. */
+  /** Awaited before the first attempt. A rejection fails the call. */
   beforeSend(call: LogicalCall): Promise<void> | undefined;
 }
 
 type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
 
-/** Returns the token usage that an answer reports. */
+/** Returns the token usage that a response reports. */
 export function usageFrom({ answer, progress }: Ending): JsonObject | undefined {
   const fields: JsonObject = Object(answer);
   const usage = progress?.usage ?? fields['usage'] ?? fields['usageMetadata'];
   return isObject(usage) ? usage : undefined;
 }
 
-/** How a success answer becomes what the caller gets. */
+/** Returns the cost in US dollars that the response of a call reports. */
+export function costFrom(
+  { client }: LogicalCall,
+  { answer, progress }: Ending,
+  headers = new Headers(),
+): number | undefined {
+  const read = client.findBase()?.gateway?.profile.costOf ?? costInAnswer;
+  return costBy(read, progress ? { usage: progress.usage } : answer, headers);
+}
+
+/** Converts a success response to the result of the call. */
 export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
   readonly kind: Kind;
   /**
    * Reads the body.
    *
-   * @returns The value; `stays` says that the call lives on, as the value is a stream.
-   * @throws `ReadFailure` when it is no answer; a read that costs nothing is then repeated
+   * @returns The value. `stays` is `true` if the value is a stream, which keeps the call open.
+   * @throws `ReadFailure` if the body is unusable; free calls are then repeated
    */
   read(call: LogicalCall, answer: Answer): Promise<{ readonly value: T; readonly stays?: boolean }>;
 }
 
-/** The id of one logical call, over all its attempts. It only has to be unique in logs. */
+/** Creates the id of a logical call, shared by its attempts. It only has to be unique in logs. */
 function newCallId(): string {
   const random = Math.random().toString(36).slice(2, 12).padEnd(10, '0');
   return `call_${Date.now().toString(36)}${random}`;
@@ -123,7 +137,7 @@ function copyFields(name: string, value: unknown): JsonObject {
   }
 }
 
-function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
+function collectParams({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
   const fields = form?.fields && Object.fromEntries(form.fields);
   const body = copyFields('body', json);
   return { ...params, ...fields, ...body, ...copyFields('extraBody', options?.extraBody) };
@@ -132,10 +146,10 @@ function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObjec
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
 /**
- * One call of the caller's, from the first attempt to the last byte.
+ * One logical call, from the first attempt to the last byte.
  *
- * It owns everything that has to be undone at the end (timers, the listener on the caller's signal)
- * and the history that errors tell of.
+ * It owns all that must be cleaned up at the end (timers, the listener on the caller's signal) and the
+ * history of attempts for errors.
  */
 export class LogicalCall {
   #id: string | undefined;
@@ -147,48 +161,49 @@ export class LogicalCall {
   readonly scope: CallScope;
   readonly redaction = new Redaction();
   readonly url: string;
-  /** What attempts have left behind so far. */
+  /** The evidence of each attempt so far. */
   readonly attempts: AttemptEvidence[] = [];
-  /** What is known of the call is what is known of its worst attempt. */
+  /** The most severe outcome of the attempts is the outcome of the call. */
   #worst: Outcome = 'not_sent';
-  /** Of a download that may be sent again. */
-  readonly #rules: SendingRules | undefined;
+  /** Retry rules of a download; `undefined` if retries are off. */
+  readonly #downloadRules: SendingRules | undefined;
   #body: PreparedBody | undefined;
   #retries = 0;
   #isRefreshed = false;
-  #failedBefore: FailedAttempt | undefined;
+  #previousFailure: FailedAttempt | undefined;
   readonly #listeners: CallListener[] = [];
   #hasChunk = false;
   #hasEnded = false;
   readonly caller: Caller;
-  /** The parameters in its path and in its body, by name. */
+  /** The parameters of path and body, by name. */
   readonly params: Readonly<JsonObject>;
 
   constructor(spec: CallSpec, caller: Caller) {
     const { client } = caller;
     const { download, path } = spec;
-    // The caller may change its options as soon as the call awaits anything.
+    // Copied because the caller may change its options while the call awaits something.
     const options = copyOptions(spec.options);
     this.spec = options ? { ...spec, options } : spec;
-    this.settings = settingsOfCall(client, options);
-    this.params = paramsOf(this.spec);
+    this.settings = resolveCallSettings(client, options);
+    this.params = collectParams(this.spec);
     this.startedAt = performance.now();
     this.#id = options?.callId;
     this.client = client;
     this.caller = caller;
-    if (this.settings.maxRetries > 0) this.#rules = download;
-    const query = buildQuery(client.query, spec.query, options?.query);
-    this.url = buildURL(baseOf(client).root, path, query);
+    if (this.settings.maxRetries > 0) this.#downloadRules = download;
+    const base = requireBase(client);
+    const query = buildQuery(base.query, client.query, spec.query, options?.query);
+    this.url = buildURL(base, path, query);
     this.scope = new CallScope(options?.signal, this.settings.totalTimeout, this.startedAt);
   }
 
-  /** Made when somebody asks: most calls succeed, and nobody does. */
+  /** Created on first use, because most calls succeed and never need it. */
   get id(): string {
     this.#id ??= newCallId();
     return this.#id;
   }
 
-  /** The id if anything has read it so far. */
+  /** The id if it was created already. */
   get knownId(): string | undefined {
     return this.#id;
   }
@@ -198,7 +213,7 @@ export class LogicalCall {
     return this.#listeners.find(({ trace }) => trace !== undefined)?.trace;
   }
 
-  /** How answers are compared with what is expected, and who is told of differences. */
+  /** Options for validating responses and reporting differences. */
   get check(): ReadCheck {
     const { client, settings, spec } = this;
     return {
@@ -208,8 +223,8 @@ export class LogicalCall {
   }
 
   /**
-   * Returns a function that sends a call until there is an answer with a success status, and that rejects
-   * otherwise, also if `makeCall` throws.
+   * Returns a function that sends the call, with retries, and resolves with the first success response. It
+   * rejects if `makeCall` throws.
    */
   static prepare<T>(makeCall: () => LogicalCall, format: AnswerFormat<T>): Sender<T> {
     try {
@@ -240,12 +255,12 @@ export class LogicalCall {
   /** Returns a function that sends the call, in the contexts of its listeners. */
   #sender<T>(format: AnswerFormat<T>): Sender<T> {
     const { client, scope } = this;
-    const rules = this.#rules;
+    const rules = this.#downloadRules;
     const sendCall: Sender<T> = async () => {
       try {
         const body = this.#body ?? (await this.#prepare());
         for (;;) {
-          // An attempt that follows a wait that was stopped says so, and sends nothing.
+          // If the wait was stopped, the attempt fails without sending.
           if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
           const answer = await this.#attempt(body);
           if ('kind' in answer) {
@@ -253,8 +268,8 @@ export class LogicalCall {
             continue;
           }
           this.#emit('answered', answer);
-          client.budget.give();
-          rules?.passed();
+          client.budget.refund();
+          rules?.succeeded();
           scope.keepAlive(false);
           return this.#open(answer, format);
         }
@@ -273,12 +288,12 @@ export class LogicalCall {
     const open: OpenAnswer<T> & Answer = {
       ...answer,
       parse: () => this.#read(open, format),
-      raw: () => (open.response = handOut(this, open)),
+      raw: () => (open.response = exposeResponse(this, open)),
     };
     return open;
   }
 
-  /** Encodes the body, and asks the client whether the call may be sent. Done once. */
+  /** Encodes the body and awaits `beforeSend` of the client. Runs once. */
   async #prepare(): Promise<PreparedBody> {
     try {
       const body = (this.#body = await this.#prepareBody());
@@ -286,7 +301,7 @@ export class LogicalCall {
       if (allowed !== undefined) await this.scope.until(allowed);
       return body;
     } catch (cause) {
-      throw this.#unsent(cause);
+      throw this.#toUnsentError(cause);
     }
   }
 
@@ -297,23 +312,28 @@ export class LogicalCall {
     return form.encode(extra, this.scope.controller.signal, options?.onUploadProgress);
   }
 
-  /** What to throw for a failure before anything was sent: that the call was stopped, if it was. */
-  #unsent(cause: unknown): unknown {
+  /**
+   * Returns the error for a failure before sending: an abort or timeout if the call was stopped, else
+   * `cause`.
+   */
+  #toUnsentError(cause: unknown): unknown {
     if (this.scope.stopped === undefined) return cause;
-    return this.#makeError(this.redaction.attempt(this.#neverSent(cause)));
+    return this.#makeError(this.redaction.attempt(this.#localFailure(cause)));
   }
 
-  /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
+  /** Sends one attempt. Returns the response if its status is a success, a failure otherwise. */
   async #attempt(body: PreparedBody): Promise<Answer | FailedAttempt> {
     const { scope, spec, client, settings } = this;
-    if (scope.isOver) return this.#neverSent(undefined);
+    if (scope.isOver) return this.#localFailure(undefined);
     scope.startAttempt(settings.timeout);
     let request: OutgoingRequest | undefined;
+    let sentId: string | undefined;
     try {
       const headers = new Headers();
       const authorized = client.credential.authorize(headers);
       if (authorized !== undefined) await scope.until(authorized);
-      this.#fill(headers, body);
+      this.#addHeaders(headers, body);
+      sentId = this.#nameRequest(headers);
       request = {
         url: this.url,
         method: spec.method,
@@ -326,42 +346,55 @@ export class LogicalCall {
         isSent: false,
       };
       this.#emit('sent', { headers, body });
-      const first = await send(request);
-      const response = isRedirect(first) ? await resolveRedirect(spec, first, request) : first;
+      const direct = await send(request);
+      const response = isRedirect(direct) ? await resolveRedirect(spec, direct, request) : direct;
       if ('kind' in response) return this.explain(response);
       if (!response.ok) return await this.#readError(response);
-      // The gateway itself answered first; a redirect leads to the storage of somebody else.
+      // The request id of the gateway comes first; after a redirect, `response` is from another host.
       const requestId =
-        requestIdOf(first.headers) ??
-        (response === first ? undefined : requestIdOf(response.headers));
+        this.#findRequestId(direct) ??
+        (response === direct ? undefined : this.#findRequestId(response));
       return { response, requestId, spec, scope };
     } catch (error) {
-      if (request?.isSent !== true) return this.#neverSent(error);
+      if (request?.isSent !== true) return this.#localFailure(error);
       const sourceError = body.sourceError?.();
       if (sourceError !== undefined && scope.stopped === undefined) {
-        return this.#neverSent(sourceError);
+        return this.#localFailure(sourceError);
       }
-      const foreignURL = client.fetch === globalFetch ? undefined : this.url;
-      return this.explain(classifyThrown(error, foreignURL));
+      const customFetchURL = client.fetch === globalFetch ? undefined : this.url;
+      return this.explain({ ...classifyThrown(error, customFetchURL), requestId: sentId });
     }
   }
 
-  /** Adds what else a request carries to the headers with its key. */
-  #fill(headers: Headers, body: PreparedBody): void {
+  #findRequestId({ headers }: Response, fromMessage?: string): string | undefined {
+    const { gateway } = requireBase(this.client);
+    return findRequestId(headers, fromMessage, gateway?.profile.requestIdHeaders);
+  }
+
+  /** Adds all headers of a request besides the key. */
+  #addHeaders(headers: Headers, body: PreparedBody): void {
     const { spec, client, settings, idempotencyKey: key } = this;
     headers.set('accept', spec.accept);
-    // The promised length is of the bytes as they travel, and only of these it can be told that they are
-    // all there.
+    // `content-length` counts encoded bytes, so only an unencoded body can be checked for completeness.
     if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
     applyHeaders(headers, client.account, 'organization');
     applyHeaders(headers, client.headers, 'defaultHeaders');
     applyHeaders(headers, spec.options?.headers, 'headers');
     this.redaction.remember(headers, this.url);
-    // Its type is a fact of the body: the gateway skips a body that is labelled as something else, and
-    // the runtime itself writes the boundary of a form.
+    // Set from the body alone: gateways ignore a body with another label, and the runtime writes the boundary
+    // of a form.
     headers.delete('content-type');
     if (settings.idempotency && key !== undefined) headers.set(settings.idempotency.header, key);
     for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
+  }
+
+  /** Gives a request an id of its own where the gateway takes one, so that it is known without a response. */
+  #nameRequest(headers: Headers): string | undefined {
+    const name = requireBase(this.client).gateway?.profile.sentIdHeader;
+    if (name === undefined || this.spec.charge === 'free') return undefined;
+    const id = headers.get(name) ?? `${this.id}-${this.attempts.length + 1}`;
+    headers.set(name, id);
+    return id;
   }
 
   async #readError(response: Response): Promise<FailedAttempt> {
@@ -369,19 +402,16 @@ export class LogicalCall {
     const body = readErrorText(text);
     const { status, headers } = response;
     const kind = classifyStatus(status, body, headers, this.spec.charge);
-    const requestId = requestIdOf(headers, body.requestId);
-    // Where a body ends with its connection, only whole JSON shows that it was not cut.
+    const requestId = this.#findRequestId(response, body.requestId);
+    // If the body ends with its connection, only valid JSON proves that it was not cut.
     const isAnswered = status >= 400 && end === 'whole' && isJSON(body);
-    const known = { kind, status, headers, body, requestId, isAnswered };
-    const failed: FailedAttempt = { phase: 'headers', ...known };
-    // A time limit that passes while an error is read does not make the error less known.
+    const details = { kind, status, headers, body, requestId, isAnswered };
+    const failed: FailedAttempt = { phase: 'headers', ...details };
+    // A timeout while reading an error does not invalidate the error.
     return this.scope.stopped === 'signal' ? this.explain(failed) : failed;
   }
 
-  /**
-   * Reads the body of an answer. A read that fails is repeated from the start where that cannot cost
-   * anything.
-   */
+  /** Reads the body. Repeats the request if reading fails and repeating is free. */
   async #read<T>(answer: OpenAnswer<T> & Answer, format: AnswerFormat<T>): Promise<T> {
     this.scope.keepAlive(true);
     try {
@@ -406,34 +436,34 @@ export class LogicalCall {
   /** Returns when the call may be sent again; throws otherwise. */
   async #afterFailure(failure: FailedAttempt): Promise<void> {
     const { scope, spec, client, settings } = this;
-    const before = this.#failedBefore;
+    const previous = this.#previousFailure;
     const failed = this.#redact(failure);
-    if (failure.kind === 'invalid_input' && before !== undefined) {
-      // Nothing was sent this time; what is known of the call is what became of it before.
-      throw this.#giveUp({ ...before, cause: failure.cause });
+    if (failure.kind === 'invalid_input' && previous !== undefined) {
+      // Nothing was sent this time, so the previous failure describes the call.
+      throw this.#giveUp({ ...previous, cause: failure.cause });
     }
     this.#addAttempt(failed);
-    const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
-    if (turn !== undefined && turn < scope.remaining) {
-      this.#emit('retrying', { failed, delayMs: turn });
+    const downloadPause = this.#downloadRules?.pauseAfter(failed, settings.maxRetries);
+    if (downloadPause !== undefined && downloadPause < scope.remaining) {
+      this.#emit('retrying', { failed, delayMs: downloadPause });
       return;
     }
     const decision = decide(failed, {
       charge: spec.charge,
       retryUnknownOutcome: settings.retryUnknownOutcome,
       idempotent: this.idempotencyKey !== undefined,
-      maxRetries: turn === undefined ? settings.maxRetries : 0,
+      maxRetries: downloadPause === undefined ? settings.maxRetries : 0,
       retries: this.#retries,
       canRefresh: !this.#isRefreshed && typeof client.credential.reveal() === 'function',
       replayable: this.#body?.replayable ?? true,
-      asked: asksToRetry(failed),
+      shouldRetry: readShouldRetry(failed),
     });
     if (decision === 'refresh') {
       this.#isRefreshed = true;
       return;
     }
     const pause = decision === 'retry' ? pauseBefore(failed, this.#retries) : undefined;
-    // A wait that the time limit of the call cuts short makes no sense.
+    // Don't wait if the total timeout would end the wait.
     if (pause === undefined || pause >= scope.remaining) throw this.#giveUp(failed);
     if (!client.budget.take(failed.kind === 'timed_out')) {
       this.#emit('retrying', { failed, delayMs: undefined });
@@ -445,22 +475,22 @@ export class LogicalCall {
     throw this.#giveUp(this.explain(failed));
   }
 
-  /** A failure, corrected when it was we who stopped the attempt. */
+  /** Returns the failure as an abort or timeout if that is what stopped the attempt. */
   explain(failed: FailedAttempt): FailedAttempt {
     const { stopped, signal } = this.scope;
     if (stopped === undefined) return failed;
     if (stopped === 'signal') return { ...failed, kind: 'aborted', cause: signal?.reason };
-    const { totalTimeout, timeout: own } = this.settings;
-    const timeout = stopped === 'total' ? (totalTimeout ?? own) : own;
+    const { totalTimeout, timeout: attemptTimeout } = this.settings;
+    const timeout = stopped === 'total' ? (totalTimeout ?? attemptTimeout) : attemptTimeout;
     return { ...failed, kind: 'timed_out', code: undefined, cause: undefined, timeout };
   }
 
-  /** The failure of a call that was stopped, or could not be made, before anything was sent. */
-  #neverSent(cause: unknown): FailedAttempt {
+  /** Returns the failure of an attempt that ended before anything was sent. */
+  #localFailure(cause: unknown): FailedAttempt {
     return this.explain({ kind: 'invalid_input', phase: 'local', cause });
   }
 
-  /** The error for a failure that ends the call while its body is read. */
+  /** Returns the error for a failure while the body is read, which ends the call. */
   toError(failure: FailedAttempt): Error {
     const failed = this.#redact(failure);
     this.#addAttempt(failed);
@@ -476,13 +506,13 @@ export class LogicalCall {
 
   #addAttempt(failed: FailedAttempt): void {
     const { phase, code, status, requestId, body, isAnswered } = failed;
-    // One that never left the caller is none.
+    // Nothing was sent, so it does not count as an attempt.
     if (phase === 'local') return;
-    const outcome = outcomeOf(failed);
+    const outcome = getOutcome(failed);
     if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
     const evidence = { phase, code: body?.code ?? code, status, requestId };
     this.attempts.push(isAnswered === true ? { ...evidence, isAnswered } : evidence);
-    this.#failedBefore = failed;
+    this.#previousFailure = failed;
   }
 
   #giveUp(failed: FailedAttempt): Error {
@@ -495,7 +525,7 @@ export class LogicalCall {
     return makeError(failed, this, this.#worst);
   }
 
-  /** The key of a call that may be sent again whatever became of it; reads need none. */
+  /** The idempotency key of the call; `undefined` for GET requests, which need none. */
   get idempotencyKey(): string | undefined {
     if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
     return this.spec.options?.idempotencyKey ?? this.id;
@@ -517,7 +547,7 @@ export class LogicalCall {
     this.#emit('ended', ending);
   }
 
-  /** Ends a call whose answer was a stream. */
+  /** Ends a call that returned a stream. */
   endStream(end: CallEvents['streamEnded'], progress: Ending['progress']): void {
     this.#emit('streamEnded', end);
     this.release({ error: end.error, progress, isWhole: end.verdict === 'complete' });

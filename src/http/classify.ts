@@ -1,35 +1,36 @@
 import { type ErrorBody, isJSON } from '../answers/error-body.ts';
-import { isObject } from '../answers/objects.ts';
+import { isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
+import { isResentEmpty, keyRefusals, unknownKey } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
-import { failures, retryAfterFrom, type FailedAttempt, type FailureKind } from './retry.ts';
+import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
 
-/** Codes of refusals before any work that repeat with the same request, whatever the HTTP status. */
-const lasting =
+/** Codes of errors before any work that the same request would get again, whatever the HTTP status. */
+const permanent =
   /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
 
-/** Codes of refused content. The provider has read it, and gateways bill for that. */
+/** Codes of rejected content. The provider has processed it, and gateways bill for that. */
 const blocked = /^(prompt_blocked$|violation_fee)/;
 
-/** Codes that say that the provider had done the work. Operators can remap the status they come with. */
+/** Codes of errors after the provider did the work. Operators can remap their status. */
 const afterWork = /^(read_response_body_failed|bad_response_body)$/;
 
-/** The provider may have been paid, whatever the HTTP status says. */
+/** The provider may have charged, whatever the HTTP status. */
 const settlementUnknown = 'blockrun_settlement_unknown';
 
-/** A task that the provider did not take. It comes with the provider's status, whatever that was. */
+/** The provider rejected the task. Sent with the provider's status. */
 const submissionFailed = 'fail_to_fetch_task';
 
-/** The first row whose pattern fits. */
-function kindIn(
+/** Returns the kind of the first row whose pattern matches. */
+function findKind(
   rows: readonly (readonly [RegExp, FailureKind])[],
   text: string | number,
 ): FailureKind | undefined {
   return rows.find(([pattern]) => pattern.test(`${text}`))?.[1];
 }
 
-/** What statuses mean, whoever answers so. */
+/** Kinds of failures by status, for responses of gateways and proxies alike. */
 const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
   [/^[123]/, 'redirected_after_work'],
   [/^(40[02-7]|41[0-7]|42[12368]|431|451|50[15])$/, 'refused'],
@@ -40,18 +41,20 @@ const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(408|460|499|5(?!00)|[6-9])/, 'interrupted'],
 ];
 
-/** Returns whether the code of an error, or its type, which some gateways send in its place, matches. */
+/**
+ * Returns whether the pattern matches the code of an error, or its type, where some gateways put the code.
+ */
 const hasCode = (pattern: RegExp, { code, type }: ErrorBody): boolean =>
   pattern.test(code ?? '') || pattern.test(type ?? '');
 
-/** Gateways word "no channel serves this model" in English or Chinese, and mostly without a code. */
+/** Gateways report a missing channel in English or Chinese, usually without a code. */
 const noChannel = /no available channel|无可用渠道|可用渠道不存在/i;
 const noModel =
   /\b(?:unknown|no such) model\b|\bmodel\b.{0,200}\b(?:not exist|not found|doesn't exist)|模型.{0,200}不存在/is;
 
 /**
- * Returns whether a 404 or 503 means that the gateway does not serve the model to this key. It decides
- * that before any work, except for the last channel it looks for after others failed: "(retry)".
+ * Returns whether a 404 or 503 means that the gateway does not serve the model to this key. Gateways decide
+ * that before any work, except for messages with "(retry)": these follow failed attempts on other channels.
  */
 export function isModelMissing(status: number | undefined, body: ErrorBody | undefined): boolean {
   if (body === undefined || (status !== 404 && status !== 503)) return false;
@@ -62,34 +65,28 @@ export function isModelMissing(status: number | undefined, body: ErrorBody | und
 }
 
 /**
- * Returns whether the gateway itself refused the key. It signs its own refusals with a type or a
- * request id; a provider's refusal of the gateway's key has neither.
+ * Returns whether the gateway itself rejected the key. Its own errors have a type or a request id; a
+ * provider's rejection of the gateway's key has neither.
  */
 export function isKeyRefused({ type, requestId }: ErrorBody): boolean {
-  const own = /^((new|one)_api_error|auth_error|token_not_found_in_db|no_db_connection)$/;
-  return type === undefined || own.test(type) || requestId !== undefined;
+  return type === undefined || keyRefusals.test(type) || requestId !== undefined;
 }
 
-/** LiteLLM without a database answers 400 "No connected db." to every key but its master key. */
+/** Returns whether the error is the gateway's standard response to unknown keys. */
 export function isKeyUnknown({ type, message }: ErrorBody): boolean {
-  return (
-    type === 'no_db_connection' ||
-    /^(authentication error, )?no connected db\b/i.test(message ?? '')
-  );
+  return type === unknownKey.type || unknownKey.message.test(message ?? '');
 }
 
-/**
- * Returns what `x-should-retry` asks for. A refusal that repeats with the same request overrides `true`.
- */
-export function asksToRetry({ headers, body, status }: FailedAttempt): boolean | undefined {
-  const asked = headers?.get('x-should-retry');
-  if (asked === 'false') return false;
-  if (asked !== 'true') return undefined;
-  const isLasting = body !== undefined && (hasCode(lasting, body) || hasCode(blocked, body));
-  return isLasting || isModelMissing(status, body) ? undefined : true;
+/** Returns the value of `x-should-retry`. A permanent error overrides `true`. */
+export function readShouldRetry({ headers, body, status }: FailedAttempt): boolean | undefined {
+  const value = headers?.get('x-should-retry');
+  if (value === 'false') return false;
+  if (value !== 'true') return undefined;
+  const isPermanent = body !== undefined && (hasCode(permanent, body) || hasCode(blocked, body));
+  return isPermanent || isModelMissing(status, body) ? undefined : true;
 }
 
-/** The kind of failure that an error answer stands for. */
+/** Classifies an error response. */
 export function classifyStatus(
   status: number,
   body: ErrorBody,
@@ -98,109 +95,110 @@ export function classifyStatus(
 ): FailureKind {
   const { code } = body;
   if (hasCode(blocked, body)) return charge === 'free' ? 'refused' : 'content_refused';
-  if (hasCode(lasting, body) || isModelMissing(status, body)) return 'refused';
+  if (hasCode(permanent, body) || isModelMissing(status, body)) return 'refused';
   if (status === 400 && isKeyUnknown(body)) return 'unauthorized';
+  if (charge !== 'free' && isResentEmpty(body.message ?? '')) return 'undecided';
   const isDone = code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''));
   if (isDone) return 'unusable_answer';
-  const kind = kindOfStatus(status, body, headers);
+  const kind = classifyByStatus(status, body, headers);
   if (code !== submissionFailed) return kind;
-  const isMade = holdsId(body) || (status === 429 && tellsId(body));
-  if (isMade || status >= 500 || failures[kind].outcome !== 'rejected') return 'unusable_answer';
+  const hasTask = containsId(body) || (status === 429 && mentionsTaskId(body));
+  if (hasTask || status >= 500 || failures[kind].outcome !== 'rejected') return 'unusable_answer';
   return status === 429 ? 'rate_limited' : 'refused';
 }
 
-function kindOfStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
-  const kind = kindIn(kindsByStatus, status);
+function classifyByStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
+  const kind = findKind(kindsByStatus, status);
   if (kind !== undefined) return kind;
   if (status === 429) {
-    const hasHint = retryAfterFrom(headers, status) !== undefined;
+    const hasHint = readRetryAfter(headers, status) !== undefined;
     return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
   }
-  // Proxies answer in JSON too; what has the form of the gateway's errors is surely from it.
-  const isOwn = isJSON(body) && body.envelope !== 'other';
-  if (status === 500) return isOwn ? 'server_error' : 'interrupted';
-  return isOwn ? 'refused' : 'undecided';
+  // Proxies respond with JSON too; only the gateway's error format proves that it is the gateway.
+  const isFromGateway = isJSON(body) && body.envelope !== 'other';
+  if (status === 500) return isFromGateway ? 'server_error' : 'interrupted';
+  return isFromGateway ? 'refused' : 'undecided';
 }
 
 /**
- * The kind of failure that an error with a success status stands for. Gateways charge for most of them.
- * They give back what a task cost that was not made.
+ * Classifies an error with a success status. Gateways charge for most of them, but refund tasks that were not
+ * created.
  */
 export function classifyErrorInSuccess(
   body: ErrorBody,
   charge: ChargeClass,
-  makesTask: boolean,
+  createsTask: boolean,
 ): FailureKind {
-  // That code repeats a success of the provider here, who has made the task.
-  const isMade = body.code === submissionFailed || holdsId(body) || tellsId(body);
-  const isTaskError = makesTask && body.envelope === 'task' && !isMade;
+  // With a success status, this code means that the provider created the task.
+  const hasTask = body.code === submissionFailed || containsId(body) || mentionsTaskId(body);
+  const isTaskError = createsTask && body.envelope === 'task' && !hasTask;
   if (charge === 'free' || isTaskError) return 'refused';
   return hasCode(blocked, body) ? 'content_refused' : 'undecided';
 }
 
-/** Whether the id of anything but a request is in a body, also within JSON that it tells as text. */
-function holdsId({ error }: ErrorBody): boolean {
+/** Returns whether a body contains an id other than that of a request, also in nested JSON text. */
+function containsId({ error }: ErrorBody): boolean {
   const text = JSON.stringify(error ?? null).replaceAll('\\', '');
   const ids = text.replaceAll(/(?:request|trace|log)_?id"/gi, '');
   return /id"\s*:\s*(?:"[^"\s]|[1-9])/i.test(ids);
 }
 
 /**
- * Whether an error tells the id of a task in its words, or alone as its `data`. A refusal may tell one
- * too: that of a task that was not found.
+ * Returns whether the message of an error contains a task id, or its `data` is only an id. A rejection may
+ * contain one too, for example if a task was not found.
  */
-function tellsId({ error, message }: ErrorBody): boolean {
-  const { data = null } = isObject(error) ? error : {};
+function mentionsTaskId({ error, message }: ErrorBody): boolean {
+  const { data = null } = toFields(error);
   const isId = (typeof data === 'string' && data.trim() !== '') || typeof data === 'number';
   return isId || /\btask_\w*\d|\b(?:task|video)[ _]?id["']? ?[:=] ?["']?\w/i.test(message ?? '');
 }
 
-const shown = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** What codes of runtimes prove: `system call, code, bytes written`. */
+/** Kinds of failures by the runtime's error code: `system call, code, bytes written`. */
 const kindsByCode: readonly (readonly [RegExp, FailureKind])[] = [
   [/ ENOTFOUND /, 'host_not_found'],
-  // These are used only before a connection stands.
+  // Used only before a connection is established.
   [
     / (EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN|PRX_TLS|CLOSED|SOCKS5\S*)|ConnectionRefused|ERR_PROXY_TUNNEL) /,
     'cannot_connect',
   ],
-  // Bun names no system call, but nothing that is connected can still be refused.
+  // Bun omits the system call, but an established connection can't be refused.
   [
     /^(connect (ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)| ECONNREFUSED) /,
     'cannot_connect',
   ],
-  // On a re-used socket the counter includes earlier requests, so only zero proves anything.
+  // On a reused socket the counter includes earlier requests, so only zero is proof.
   [/ UND_ERR_SOCKET 0$/, 'cannot_connect'],
-  // We refused the certificate of the gateway, or none of our TLS versions is spoken there, so nothing
-  // was written. Other `ERR_SSL_` codes may be alerts or broken records, which also come after the
-  // request was written; so does `EPROTO`, by which Bun names a broken record.
+  // The client rejected the certificate, or there is no common TLS version, so nothing was written. Other
+  // `ERR_SSL_` codes may be alerts or broken records, which also occur after the request was written, as does
+  // `EPROTO`, Bun's code for a broken record.
   [
     / (CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|ERR_SSL_(UNSUPPORTED_PROTOCOL|UNKNOWN_PROTOCOL|NO_PROTOCOLS_AVAILABLE|TLSV1_ALERT_PROTOCOL_VERSION) )/,
     'tls_failed',
   ],
-  // Node's fetch takes the request for wrong, and does not send it.
+  // Node's fetch rejects the request as invalid without sending it.
   [/ UND_ERR_(INVALID_ARG|NOT_SUPPORTED) /, 'invalid_input'],
 ];
 
-/** What a code proves; `interrupted` when it proves nothing. */
-function kindOfCode(code: string, { syscall, socket, message }: JsonObject): FailureKind {
-  // The part of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on.
-  const isBeforeVersion = code.startsWith('ERR_SSL_') && shown(message).includes('tlsany_meth');
+/** Classifies an error code; `interrupted` if it proves nothing. */
+function classifyCode(code: string, { syscall, socket, message }: JsonObject): FailureKind {
+  // The function of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on.
+  const isBeforeVersion = code.startsWith('ERR_SSL_') && toText(message).includes('tlsany_meth');
   if (isBeforeVersion) return 'tls_failed';
-  const written = isObject(socket) ? shown(socket['bytesWritten']) : '';
-  return kindIn(kindsByCode, `${shown(syscall)} ${code} ${written}`) ?? 'interrupted';
+  const written = isObject(socket) ? toText(socket['bytesWritten']) : '';
+  return findKind(kindsByCode, `${toText(syscall)} ${code} ${written}`) ?? 'interrupted';
 }
 
-/** What a text proves, where there is no code. */
-function kindOfText(message: string): FailureKind | undefined {
-  // What Node says of a port that the Fetch standard forbids.
+/** Classifies the message of an error without a code. */
+function classifyMessage(message: string): FailureKind | undefined {
+  // Node's message for a port that the Fetch standard forbids.
   if (message === 'bad port') return 'invalid_input';
-  // Node hides which redirect it was when an upload may not be followed.
+  // Node does not reveal the redirect if the upload can't be replayed.
   if (message === 'unexpected redirect') return 'redirected_after_work';
-  // Deno gives no codes, only text. If its wording changes, the failure degrades to unknown, never the
-  // other way round.
+  // Deno has messages but no codes. If its messages change, failures degrade to unknown, never the other way
+  // round.
   if (message.includes('refused stream before processing any application logic')) {
     return 'cannot_connect';
   }
@@ -210,39 +208,43 @@ function kindOfText(message: string): FailureKind | undefined {
   return isTLS ? 'tls_failed' : 'cannot_connect';
 }
 
-/** Deeper than any runtime nests causes or errors; ends a chain that points at itself. */
-const deepest = 6;
+/** More than any runtime nests causes or errors; ends circular chains. */
+const maxDepth = 6;
 
 /** HTTP/2 `REFUSED_STREAM` guarantees that nothing was processed (RFC 9113, 8.7). */
 const refusedStream = 7;
 
-/** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
-function kindOfLink(link: JsonObject, levels: number, own?: Place): FailureKind | undefined {
+/** Classifies one error of the chain; `undefined` if only its cause can tell. */
+function classifyLink(
+  link: JsonObject,
+  levels: number,
+  target?: Endpoint,
+): FailureKind | undefined {
   const { errors, code, http2ErrorCode, message } = link;
   if (Array.isArray(errors) && errors.length > 0) {
-    // Several addresses were tried: nothing was sent only if every one of them failed to connect.
+    // Several addresses were tried; nothing was sent only if all of them failed to connect.
     const failedToConnect = (error: unknown): boolean =>
       isObject(error) &&
-      /^(cannot_connect|host_not_found)$/.test(kindOfLink(error, levels - 1, own) ?? '');
+      /^(cannot_connect|host_not_found)$/.test(classifyLink(error, levels - 1, target) ?? '');
     return levels > 0 && errors.every(failedToConnect) ? 'cannot_connect' : 'interrupted';
   }
   let kind: FailureKind | undefined;
   if (http2ErrorCode === refusedStream) kind = 'cannot_connect';
-  else if (typeof code === 'string') kind = kindOfCode(code, link);
-  else if (typeof message === 'string') kind = kindOfText(message);
+  else if (typeof code === 'string') kind = classifyCode(code, link);
+  else if (typeof message === 'string') kind = classifyMessage(message);
   const isProof = kind !== undefined && failures[kind].outcome === 'not_sent';
-  return isProof && own !== undefined && !isAbout(link, own) ? 'interrupted' : kind;
+  return isProof && target !== undefined && !isAbout(link, target) ? 'interrupted' : kind;
 }
 
-/** A host, or a port, or both; `""` for what is not said. */
-interface Place {
+/** A host, a port or both; `""` if unknown. */
+interface Endpoint {
   readonly host: string;
   readonly port: string;
 }
 
 const withoutBrackets = (host: string): string => host.toLowerCase().replaceAll(/[[\]]/g, '');
 
-function placeOf(text: string): Place {
+function toEndpoint(text: string): Endpoint {
   const { hostname, port, protocol } = new URL(text);
   return {
     host: withoutBrackets(hostname),
@@ -250,33 +252,33 @@ function placeOf(text: string): Place {
   };
 }
 
-/** The places that an error names: in its fields or, if there are none, in its text. */
-function placesIn(error: JsonObject): readonly Place[] {
+/** Returns the endpoints that an error names: in its fields or, if they are absent, in its message. */
+function findEndpoints(error: JsonObject): readonly Endpoint[] {
   const { hostname, host: name, address, port: number, path, message } = error;
-  const host = shown(hostname) || shown(name) || shown(address);
-  const port = shown(number);
+  const host = toText(hostname) || toText(name) || toText(address);
+  const port = toText(number);
   if (host !== '' || port !== '') return [{ host: withoutBrackets(host), port }];
-  return `${shown(path)} ${shown(message)}`.split(/[\s()'",;]+/).flatMap((word) => {
+  return `${toText(path)} ${toText(message)}`.split(/[\s()'",;]+/).flatMap((word) => {
     const isURL = /^https?:\/\//i.test(word);
     const url = isURL ? word : `http://${word}`;
-    const isPlace = (isURL || /^[^/]+:\d+$/.test(word)) && URL.canParse(url);
-    return isPlace ? [placeOf(url)] : [];
+    const isEndpoint = (isURL || /^[^/]+:\d+$/.test(word)) && URL.canParse(url);
+    return isEndpoint ? [toEndpoint(url)] : [];
   });
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
 
 /**
- * Whether an error names the place of a request and no other: its host, or its port when that is no
- * usual one. `false` when it names another, `undefined` when it names none.
+ * Returns `true` if an error names only the endpoint of the request: its host, or its port unless that is 80
+ * or 443. `false` if it names another endpoint, `undefined` if none.
  */
-function isAbout(error: JsonObject, own: Place): boolean | undefined {
+function isAbout(error: JsonObject, target: Endpoint): boolean | undefined {
   let isNamed: true | undefined;
-  for (const { host, port } of placesIn(error)) {
-    // A name may stand for any address.
-    const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
-    if ((isKnown && host !== own.host) || (port !== '' && port !== own.port)) return false;
-    // Nearly everything else listens at the usual ports too.
+  for (const { host, port } of findEndpoints(error)) {
+    // A host name may resolve to any address.
+    const isKnown = host !== '' && (isAddress(target.host) || !isAddress(host));
+    if ((isKnown && host !== target.host) || (port !== '' && port !== target.port)) return false;
+    // The default ports are too common to identify the endpoint.
     if (isKnown || !/^(80|443)?$/.test(port)) isNamed = true;
   }
   return isNamed;
@@ -289,31 +291,32 @@ const phases: Partial<Record<FailureKind, Phase>> = {
 };
 
 /**
- * Turns what `fetch` threw into evidence.
+ * Classifies an exception thrown by `fetch`.
  *
- * Everything that is not on the list counts as `interrupted`, whose outcome is unknown.
+ * Unrecognized errors are `interrupted`, with an unknown outcome.
  *
- * @param url - What was asked for, when the caller's own `fetch` threw. It may have sent the request and
- * then failed on something else, so only an error that names this place proves anything.
+ * @param url - The requested URL, if a custom `fetch` threw. It may have sent the request and then failed
+ *   on another one, so only an error that names this endpoint is proof.
  */
 export function classifyThrown(cause: unknown, url?: string): FailedAttempt {
   try {
-    // The error itself and its causes, outermost first.
+    // The error and its causes, outermost first.
     const chain: JsonObject[] = [];
-    for (let link = cause; isObject(link) && chain.length < deepest; link = link['cause']) {
+    for (let link = cause; isObject(link) && chain.length < maxDepth; link = link['cause']) {
       chain.push(link);
     }
-    const own = url === undefined ? undefined : placeOf(url);
-    const isOfAnother = own !== undefined && chain.some((link) => isAbout(link, own) === false);
-    for (const link of isOfAnother ? [] : chain) {
-      const kind = kindOfLink(link, deepest, own);
+    const target = url === undefined ? undefined : toEndpoint(url);
+    const isForOtherTarget =
+      target !== undefined && chain.some((link) => isAbout(link, target) === false);
+    for (const link of isForOtherTarget ? [] : chain) {
+      const kind = classifyLink(link, maxDepth, target);
       const { code } = link;
       if (kind === undefined) continue;
       const phase = phases[kind] ?? 'connect';
       return { kind, phase, code: typeof code === 'string' ? code : undefined, cause };
     }
   } catch {
-    // A proxy may throw whatever it is asked.
+    // Any property access may throw if the error is a proxy.
   }
   return { kind: 'interrupted', phase: 'sent', code: undefined, cause };
 }

@@ -1,3 +1,4 @@
+import { getTag } from '../answers/objects.ts';
 import { errorText } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
@@ -8,25 +9,23 @@ interface Fault {
   readonly cause?: unknown;
 }
 
-/** What `JSON.stringify` writes for bytes and for objects whose content it cannot see. */
+/** Output of `JSON.stringify` for bytes and for objects without enumerable content. */
 const suspects = /\{\}|\{"0":|\{"type":"Buffer"/;
-
-const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 
 const append = (field: string, name: string): string =>
   /^[\w$]+$/.test(name) ? `${field && `${field}.`}${name}` : `${field}[${JSON.stringify(name)}]`;
 
-/** Describes a value that JSON would write as something else. */
-function problemWith(value: object): string | undefined {
-  const tag = tagOf(value);
+/** Describes the problem with a value that JSON would write as something else. */
+function describeProblem(value: object): string | undefined {
+  const tag = getTag(value);
   if (ArrayBuffer.isView(value) || /^(ArrayBuffer|Blob|File)$/.test(tag)) {
-    return 'holds bytes, which JSON cannot; give base64 text, or a list made by Array.from().';
+    return 'contains bytes, which JSON cannot represent; pass base64 text, or a list created by Array.from().';
   }
   if (typeof Reflect.get(value, 'then') === 'function') {
     return 'is a promise; put "await" before it.';
   }
   if (/^(Map|Set|FormData|ReadableStream|Response|Request)$/.test(tag)) {
-    return `is a ${tag}, which JSON cannot hold; give an object or a list.`;
+    return `is a ${tag}, which JSON cannot represent; pass an object or a list.`;
   }
   return undefined;
 }
@@ -38,12 +37,12 @@ function findFault(
   parents: readonly object[] = [],
 ): Fault | undefined {
   if (typeof value === 'bigint') {
-    return { field, problem: 'is a BigInt, which JSON cannot hold; give a number or text.' };
+    return { field, problem: 'is a BigInt, which JSON cannot represent; pass a number or text.' };
   }
   if (typeof value !== 'object' || value === null) return undefined;
   if (parents.includes(value)) return { field, problem: 'contains itself.' };
   try {
-    const problem = problemWith(value);
+    const problem = describeProblem(value);
     if (problem !== undefined) return { field, problem };
     const write: unknown = Reflect.get(value, 'toJSON');
     if (typeof write === 'function') {
@@ -86,7 +85,7 @@ export function writeJSON(
   } catch (error) {
     cause = error;
   }
-  // Reading the value again takes time, and its getters may count calls.
+  // Reading the value again takes time and calls its getters twice.
   const fault = text === undefined || suspects.test(text) ? findFault(value, field) : undefined;
   if (text !== undefined && fault === undefined) return text;
   const name = fault?.field || field || 'body';

@@ -17,14 +17,16 @@ import {
   type AttemptEvidence,
   type Outcome,
 } from '../errors/gateway-error.ts';
+import { unknownKey } from '../gateways/signs.ts';
 import { isKeyRefused, isKeyUnknown, isModelMissing } from './classify.ts';
 import type { CallSpec } from './request.ts';
-import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
+import { failures, getOutcome, type FailedAttempt } from './retry.ts';
 import { notAResponse } from './send.ts';
-import { isBrowser } from './settings.ts';
+import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
 import { displayURL } from './url.ts';
 
 interface FailedCall {
+  readonly client: Pick<ClientSettings, 'findBase'>;
   readonly id: string;
   readonly spec: CallSpec;
   readonly url: string;
@@ -51,8 +53,11 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
-/** The likely fix after a status that often has one cause, or `undefined`. */
-function fixFor({ body, status }: FailedAttempt, { spec, url }: FailedCall): string | undefined {
+/** Returns the likely fix for a status with a common cause, or `undefined`. */
+function fixFor(
+  { body, status }: FailedAttempt,
+  { spec, url, client }: FailedCall,
+): string | undefined {
   const { operation } = spec;
   if (status !== 404 && status !== 503) return undefined;
   if (isModelMissing(status, body)) {
@@ -62,12 +67,14 @@ function fixFor({ body, status }: FailedAttempt, { spec, url }: FailedCall): str
   if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
     return 'The path names its version twice: take it off the end of baseURL or off the path.';
   }
-  return operation.startsWith('videos.') && operation !== 'videos.create'
-    ? 'Check the id, and that baseURL is the gateway that gave it.'
-    : 'Check baseURL: the gateway has no such route.';
+  const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
+  if (usesTask) return 'Check the id, and that baseURL is the gateway that gave it.';
+  const { root, api, gateway } = requireBase(client);
+  const alternative = `${root}${api && '/api'}/v1`;
+  return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
 }
 
-/** What to do about a failure, or `undefined` for what its outcome says by itself. */
+/** Returns advice for a failure, or `undefined` if that of its outcome suffices. */
 function adviceFor(
   failed: FailedAttempt,
   charge: ChargeClass,
@@ -77,26 +84,29 @@ function adviceFor(
   if (outcome === 'unknown' && charge === 'free') {
     return 'The call only reads, so it is safe to repeat.';
   }
-  if (outcome === 'unknown' && outcomeOf(failed) !== 'unknown') {
+  if (outcome === 'unknown' && getOutcome(failed) !== 'unknown') {
     return 'An earlier attempt may have been accepted and charged; check the account before sending it again.';
   }
   if (kind !== 'unauthorized') return failures[kind].advice;
   if (body !== undefined && isKeyUnknown(body)) {
-    return 'Check apiKey: LiteLLM without a database gives this answer to every key but its master key.';
+    return unknownKey.advice;
   }
   return body === undefined || isKeyRefused(body)
     ? 'Check apiKey: the gateway did not accept it.'
     : "The model's provider probably refused the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
 }
 
-/** Whether `fetch` gave a request up by a limit of its own. An abort that is not ours is one too. */
+/**
+ * Returns whether `fetch` exceeded a time limit of its own. An abort by something other than this client
+ * counts too.
+ */
 function isTimeout(cause: unknown, levels = 3): boolean {
   if (!isObject(cause) || levels === 0) return false;
-  const words = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
-  return /^AbortError|time[d_]?[ _]?out/i.test(words) || isTimeout(cause['cause'], levels - 1);
+  const text = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
+  return /^AbortError|time[d_]?[ _]?out/i.test(text) || isTimeout(cause['cause'], levels - 1);
 }
 
-/** What usually lies behind a code that proves nothing by itself. */
+/** Returns the usual cause of an error code that proves nothing by itself. */
 function hintFor(code = ''): string {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
@@ -110,19 +120,20 @@ function hintFor(code = ''): string {
   return '';
 }
 
-/** How much of an answer that cannot be used is shown in logs; all of it is kept as well. */
+/** Characters of an unusable response that logs show. The error has all of it. */
 const shownLength = 2_000;
 
-/** What logs show of a success answer: all of it may be what was paid for, and be large. */
-export function shownOf(answer: unknown): unknown {
+/** Returns what logs show of a success response, which may be large and paid for. */
+export function toLoggable(answer: unknown): unknown {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return text.length > shownLength ? text.slice(0, shownLength) : answer;
 }
 
 /**
- * Makes the error that the caller gets of a failure from which keys and queries were taken out.
+ * Creates the error for a redacted failure.
  *
- * @param outcome - Of the whole call: its last attempt may have failed for another reason than the first.
+ * @param outcome - Outcome of the whole call. Its last attempt may have failed for another reason than the
+ *   first.
  */
 export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
   const { kind, phase, code, cause, body, text, status, headers, requestId } = failed;
@@ -134,12 +145,12 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   }
   const { spec, id: callId, url } = call;
   const attempts = [...call.attempts];
-  const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
-  const [OwnClass, what] = wordsFor(failed, `${spec.method} ${displayURL(url)}`);
+  const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
+  const [ErrorType, summary] = describeFailure(failed, `${spec.method} ${displayURL(url)}`);
   const fix = fixFor(failed, call);
   const advice = adviceFor(failed, spec.charge, outcome);
   const { timeout, issues, data } = failed;
-  const error = new OwnClass(what + tried, {
+  const error = new ErrorType(summary + attemptsNote, {
     outcome,
     evidence: { phase, code, status, requestId, attempts },
     callId,
@@ -147,7 +158,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     cause,
     status,
     headers,
-    error: text === undefined ? body?.error : shownOf(body?.error ?? text),
+    error: text === undefined ? body?.error : toLoggable(body?.error ?? text),
     body: text,
     code: body?.sentCode,
     param: body?.param,
@@ -165,8 +176,8 @@ type ErrorClass = new (
   init: UnexpectedResponseErrorInit & { readonly timeout?: number | undefined },
 ) => APIError;
 
-/** The class of an error, and what has happened. */
-function wordsFor(
+/** Returns the class and the message of an error. */
+function describeFailure(
   { kind, phase, code, status, body, problem, timeout, cause }: FailedAttempt,
   request: string,
 ): [ErrorClass, string] {
@@ -174,7 +185,7 @@ function wordsFor(
   if (kind === 'timed_out') {
     const what =
       phase === 'local'
-        ? `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`
+        ? `was not sent within ${timeout} ms: the key, the body or a free download slot was not available in time.`
         : `took longer than ${timeout} ms.`;
     return [APIConnectionTimeoutError, `${request} ${what}`];
   }
@@ -184,8 +195,8 @@ function wordsFor(
     return [UnexpectedRedirectError, `${request} ${what}`];
   }
   if (problem !== undefined) {
-    const words = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
-    return [UnexpectedResponseError, `${request}: ${problem}${words}`];
+    const detail = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
+    return [UnexpectedResponseError, `${request}: ${problem}${detail}`];
   }
   if (status === undefined) {
     const isLost = kind === 'interrupted';
@@ -196,13 +207,13 @@ function wordsFor(
     if (code === notAResponse) what = 'got no Response from fetch';
     const shown = code === undefined ? '.' : ` (${code}).`;
     const hint = isLost ? hintFor(code) : '';
-    const OwnClass = isLate ? APIConnectionTimeoutError : APIConnectionError;
-    return [OwnClass, `${request} ${what}${shown}${hint}`];
+    const ErrorType = isLate ? APIConnectionTimeoutError : APIConnectionError;
+    return [ErrorType, `${request} ${what}${shown}${hint}`];
   }
-  const said = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
+  const message = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
   // The title of a proxy's page often repeats the status.
-  const full = asSentence(said.startsWith(`${status}`) ? said : `${status} ${said}`);
-  // Where a route or a channel is missing, the address is what is wrong most often.
-  const place = status === 404 || status === 503 ? ` The request was ${request}.` : '';
-  return [errorClassForStatus(status), full + place];
+  const sentence = asSentence(message.startsWith(`${status}`) ? message : `${status} ${message}`);
+  // A missing route or channel is usually caused by a wrong address.
+  const location = status === 404 || status === 503 ? ` The request was ${request}.` : '';
+  return [errorClassForStatus(status), sentence + location];
 }

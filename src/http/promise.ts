@@ -1,32 +1,32 @@
 import { check } from '../check.ts';
 
-/** An answer whose headers have come, and the two ways to read its body. */
+/** A response with received headers, and two ways to read its body. */
 export interface OpenAnswer<T> {
-  /** Replaced when a read that broke off was repeated. */
+  /** Replaced if reading failed and the request was repeated. */
   response: Response;
   requestId: string | undefined;
   /** Reads the body. Called at most once. */
   parse(): Promise<T>;
-  /** Hands the body over unread; when it stays so, it can still be parsed. */
+  /** Returns the unread response. While it stays unread, it can still be parsed. */
   raw(): Response;
 }
 
-/** A parsed answer together with the raw one. */
+/** A parsed response and the raw one. */
 export interface WithResponse<T> {
   data: T;
   response: Response;
-  /** The gateway's request id, or `null` when none could be read. */
+  /** The gateway's request id, or `null` if the response has none. */
   request_id: string | null;
 }
 
-/** The call behind a `GatewayPromise`, shared by every promise of it. */
+/** State of a call, shared by all its promises. */
 interface CallState<T> {
   readonly answer: Promise<OpenAnswer<T>>;
   parsed: Promise<T> | undefined;
   raw: Response | undefined;
 }
 
-// Outside of the constructor, whose closures would share one scope and keep the call in memory longer.
+// Defined outside the constructor, whose closures would share a scope and keep the call in memory longer.
 const neverSettle = (): void => {};
 const returning =
   <T>(value: T): (() => T) =>
@@ -34,13 +34,13 @@ const returning =
     value;
 
 /**
- * A promise for a parsed answer that also gives access to the raw `Response`.
+ * A promise for a parsed response that also gives access to the raw `Response`.
  *
- * The request is sent at once, whether or not the promise is awaited.
+ * The request is sent immediately, even if the promise is never awaited.
  */
 export class GatewayPromise<T> extends Promise<T> {
   /**
-   * Returns the state. A property rather than a private field: tracing wrappers return a proxy of this
+   * Returns the state. A property instead of a private field, because tracing wrappers return a proxy of this
    * promise, and its methods are then called with the proxy as `this`.
    *
    * @internal
@@ -48,7 +48,7 @@ export class GatewayPromise<T> extends Promise<T> {
   declare readonly state: () => CallState<T>;
 
   constructor(answer: Promise<OpenAnswer<T>>) {
-    // `then` is overridden, so the inner promise is never looked at and never settles.
+    // `then` is overridden, so the inner promise is never used and never settles.
     super(neverSettle);
     // Not enumerable: hidden from `console.log` and from equality checks.
     Reflect.defineProperty(this, 'state', {
@@ -69,7 +69,7 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   /**
-   * `then` returns plain promises: a derived promise has no response of its own.
+   * `then` returns plain promises, because derived promises have no response.
    *
    * @internal
    */
@@ -78,8 +78,8 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   /**
-   * The raw `Response`, as soon as its headers have come and its status is a success. The body is
-   * not read and not checked; read it, cancel it, or await the promise to have it parsed.
+   * Returns the raw `Response` once headers with a success status are received. The body is neither read nor
+   * checked; read it, cancel it, or await the promise to parse it.
    *
    * @throws the same errors as awaiting the promise, up to the headers
    */
@@ -91,7 +91,7 @@ export class GatewayPromise<T> extends Promise<T> {
     return state.raw;
   }
 
-  /** The parsed answer, the raw `Response` (its body is used up) and the request id. */
+  /** Returns the parsed response, the raw `Response` (its body is consumed) and the request id. */
   async withResponse(): Promise<WithResponse<T>> {
     const state = this.state();
     const data = await parsed(state);
@@ -100,12 +100,12 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   /**
-   * Returns the same call with its answer transformed. Instrumentations of `openai` call this method.
+   * Returns the same call with a transformed result. Instrumentations of `openai` call this method.
    *
    * @internal
    */
   _thenUnwrap<Result>(transform: (data: T) => Result): GatewayPromise<Result> {
-    return transformed(this.state(), transform);
+    return transformCall(this.state(), transform);
   }
 
   /** @internal */
@@ -118,7 +118,7 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 }
 
-/** Reads the body, once for all promises of the call. */
+/** Reads the body once for all promises of the call. */
 function parsed<T>(state: CallState<T>): Promise<T> {
   state.parsed ??= state.answer.then((answer) => {
     const { raw } = state;
@@ -131,8 +131,8 @@ function parsed<T>(state: CallState<T>): Promise<T> {
   return state.parsed;
 }
 
-// Outside of the class: bundlers rename classes that name themselves.
-function transformed<T, Result>(
+// Defined outside the class, because bundlers rename classes that refer to themselves.
+function transformCall<T, Result>(
   state: CallState<T>,
   transform: (data: T) => Result,
 ): GatewayPromise<Result> {

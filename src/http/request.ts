@@ -11,7 +11,14 @@ import {
   endpoints,
 } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { Fetch, FetchOptions, HeaderValues, QueryValues, RequestOptions } from '../options.ts';
+import type { DefinedGateway, WrittenRequest } from '../gateways/profile.ts';
+import type {
+  FetchOptions,
+  ForeignResponse,
+  HeaderValues,
+  QueryValues,
+  RequestOptions,
+} from '../options.ts';
 import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';
 import { writeJSON } from './json.ts';
@@ -20,27 +27,29 @@ import { fillPath } from './url.ts';
 export interface PreparedBody {
   readonly body: string | Blob | ReadableStream<Uint8Array> | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether it can be sent a second time; a stream cannot. */
+  /** `true` if it can be sent again. Streams can't. */
   readonly replayable: boolean;
   /**
-   * Frees what the body is read from. To be called when the call has ended, in whatever way: an answer
-   * may come before the body was read, and a failed connection reads nothing.
+   * Releases the source of the body. Called when the call ends for any reason, because a response may arrive
+   * before the body is read, and a failed connection reads nothing.
    */
   release?(reason?: unknown): void;
-  /** What the source of the body failed with: the gateway never saw a complete request then. */
+  /**
+   * The error of the source of the body, if it failed. The gateway then never received a complete request.
+   */
   sourceError?(): unknown;
 }
 
-/** A body in another encoding than JSON. */
+/** A body in an encoding other than JSON. */
 export interface BodyEncoding {
-  /** What is in it, for whoever is told of the call. */
+  /** The fields of the body, for observers. */
   readonly fields?: readonly (readonly [name: string, value: unknown, ...more: unknown[]])[];
   /**
-   * Turns the body into bytes, once per call.
+   * Encodes the body, once per call.
    *
-   * @param extra - Fields of the caller's that win.
+   * @param extra - Fields of the caller that override those of the body.
    * @param signal - Stops the encoding, and later the upload.
-   * @param onProgress - Told of the files of a form as they are read.
+   * @param onProgress - Called as the files of a form are read.
    */
   encode(
     extra: Readonly<Record<string, unknown>> | undefined,
@@ -49,16 +58,16 @@ export interface BodyEncoding {
   ): Promise<PreparedBody>;
 }
 
-// The gateway skips a JSON body unless the type begins with exactly this text.
+// Gateways ignore a JSON body unless its type begins with exactly this text.
 const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 
-function withExtra(
+function addExtraBody(
   method: string,
   json: unknown,
   extra: Readonly<Record<string, unknown>>,
 ): object {
   if (method === 'GET') {
-    throw new InvalidInputError('extraBody', 'cannot go with a GET; use query instead.');
+    throw new InvalidInputError('extraBody', 'cannot be sent with GET; use query instead.');
   }
   if (json === undefined) return extra;
   if (isObject(json)) return { ...json, ...extra };
@@ -66,7 +75,7 @@ function withExtra(
 }
 
 /**
- * The body of a request that has none, or one of JSON.
+ * Prepares a JSON body, or none.
  *
  * @param field - See `writeJSON`.
  */
@@ -79,7 +88,7 @@ export function jsonBody(
   if (json === undefined && extra === undefined) {
     return { body: undefined, headers: {}, replayable: true };
   }
-  const value = extra === undefined ? json : withExtra(method, json, extra);
+  const value = extra === undefined ? json : addExtraBody(method, json, extra);
   return { body: writeJSON(field, value), headers: jsonHeaders, replayable: true };
 }
 
@@ -96,7 +105,7 @@ type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never
   ? { readonly params?: undefined }
   : { readonly params: Readonly<Record<PathParameter<Name>, string>> };
 
-/** One request, ready to go. */
+/** A request that is ready to be sent. */
 export interface OutgoingRequest {
   readonly url: string;
   readonly method: string;
@@ -104,52 +113,83 @@ export interface OutgoingRequest {
   readonly body: PreparedBody['body'];
   readonly redirect: RequestRedirect;
   readonly scope: CallScope;
-  readonly fetch: Fetch;
+  readonly fetch: (url: string, init: object) => Promise<ForeignResponse>;
   readonly fetchOptions: FetchOptions | undefined;
-  /** Set as soon as it may have been sent. */
+  /** `true` once it may have been sent. */
   isSent: boolean;
 }
 
-/** Rules of a download's own for when it is sent, and sent again. */
+/** Rules of a download for sending and retrying. */
 export interface SendingRules {
   begin(signal: AbortSignal): Promise<void>;
-  /** It was answered with its content. */
-  passed(): void;
+  /** Called when the content is received. */
+  succeeded(): void;
   /**
-   * The pause after a failure for which rules of its own hold; `Infinity` when it is not sent again, and
-   * `undefined` when the rules of all calls hold.
+   * Returns the pause after a failure. `Infinity` means that it is not retried, `undefined` that the general
+   * retry rules apply.
    */
   pauseAfter(failed: FailedAttempt, maxRetries: number): number | undefined;
 }
 
-/** What only a resource knows of its calls. */
-interface OwnRules {
+/** A call whose answer has come. */
+interface AnsweredCall {
+  readonly id: string;
+  readonly url: string;
+  readonly trace: string | undefined;
+  readonly scope: CallScope;
+}
+
+/** An answer that was read. */
+interface ReadAnswer {
+  readonly response: Response;
+  readonly requestId: string | undefined;
+  readonly text: string;
+}
+
+/** @param value - The parsed answer; `undefined` if it was empty. */
+export type Follow = (
+  value: unknown,
+  call: AnsweredCall,
+  answer: ReadAnswer,
+) => Promise<unknown> | undefined;
+
+/** Rules of a resource for its calls. */
+interface ResourceRules {
   readonly download?: SendingRules | undefined;
-  /** The error that says more of a failure than HTTP does, if there is one. */
+  /** Returns a more specific error for a failure, if there is one. */
   readonly explain?: ((error: Error) => Error | undefined) | undefined;
-  /** Returns what is wrong with a parsed answer that is paid for and must not be requested again. */
-  readonly refuse?: ((answer: unknown, status: number) => string | undefined) | undefined;
-  /** Reads the file that a redirect leads to, if it is one that leads to what was made. */
+  /**
+   * Returns the answer in full, if the one that came only names the task that makes it; the request is paid
+   * for, and is not sent again.
+   */
+  readonly follow?: Follow | undefined;
+  /** Reads the file that a redirect leads to, if that is the result of the request. */
   readonly readFile?:
     | ((
         redirect: Response,
         request: OutgoingRequest,
       ) => Promise<Response | FailedAttempt> | undefined)
     | undefined;
-  /** Of the call that submitted the video task which this one is about: see `ObservedCall.trace`. */
+  /** `true` if the parameters are already in the gateway's format. */
+  readonly isWritten?: boolean | undefined;
+  /** Trace of the call that submitted the video task; see `ObservedCall.trace`. */
   readonly trace?: string | undefined;
 }
 
-/** What a resource says of one call: the path parameters and the body that its endpoint has. */
-export type OperationRequest<Name extends Operation> = ParametersOf<Name> & BodyOf<Name> & OwnRules;
+/** Request of an operation: path parameters and body as its endpoint defines them. */
+export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
+  BodyOf<Name> &
+  ResourceRules;
 
-/** A request, or what makes it. A function may throw: bad input then rejects the call. */
+/** A request, or a function that creates it. If the function throws, the call rejects. */
 export type RequestSource<Name extends Operation> =
   | OperationRequest<Name>
   | (() => OperationRequest<Name>);
 
-/** One logical call, ready to be sent any number of times. */
-export interface CallSpec extends OwnRules {
+/** A logical call, for any number of attempts. */
+export interface CallSpec extends ResourceRules {
+  /** Converts a response to OpenAI's format. */
+  readonly adapt?: WrittenRequest['adapt'];
   /** The operation, or `METHOD path` of an undocumented route. */
   readonly operation: string;
   readonly method: string;
@@ -159,10 +199,10 @@ export interface CallSpec extends OwnRules {
   readonly task: TaskRole;
   readonly accept: string;
   readonly json?: unknown;
-  /** The name of the JSON body in errors; left out when its fields are the parameters of the call. */
+  /** The name of the JSON body in error messages; absent if its fields are the parameters of the call. */
   readonly jsonField?: string | undefined;
   readonly form?: BodyEncoding | undefined;
-  /** What stands in the path. */
+  /** Path parameters. */
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly options: RequestOptions | undefined;
 }
@@ -174,34 +214,37 @@ const accepted: Readonly<Record<ResponseKind, string>> = {
   events: 'text/event-stream',
 };
 
-/** Every operation of videos is about a task; what is charged makes one. */
-export function taskRoleOf(operation: string, charge: ChargeClass): TaskRole {
+/** Returns the task role of an operation. All video operations concern a task; the charged ones create it. */
+export function findTaskRole(operation: string, charge: ChargeClass): TaskRole {
   if (!operation.startsWith('videos.')) return undefined;
   return charge === 'charged' ? 'creates' : 'reads';
 }
 
-export function specOf<Name extends Operation>(
+export function createSpec<Name extends Operation>(
   operation: Name,
   source: RequestSource<Name>,
   kind: ResponseKind,
   options: RequestOptions | undefined,
+  gateway: DefinedGateway | undefined,
 ): CallSpec {
   for (const field of ['path', 'method', 'body']) {
-    const isLeftOut = Reflect.get(Object(options), field) === undefined;
+    const isAbsent = Reflect.get(Object(options), field) === undefined;
     const advice = 'use client.request({ method, path, body })';
-    check(isLeftOut, field, `is fixed for ${operation}; ${advice}.`);
+    check(isAbsent, field, `is fixed for ${operation}; ${advice}.`);
   }
   const endpoint: Endpoint = endpoints[operation];
   const request = typeof source === 'function' ? source() : source;
-  const { method, path, query, charge } = endpoint;
+  const { method, query, charge } = endpoint;
+  const written = gateway?.write(operation, request);
   return {
     ...request,
+    ...written,
     operation,
     method,
-    path: fillPath(path, request.params),
+    path: fillPath((written ?? endpoint).path, request.params),
     query,
     charge,
-    task: taskRoleOf(operation, charge),
+    task: findTaskRole(operation, charge),
     accept: accepted[kind],
     options,
   };
@@ -215,54 +258,54 @@ export type HTTPMethod = UpperCaseMethod | Lowercase<UpperCaseMethod>;
 /** Options of a call to a route by its path. */
 export interface RawRequestOptions extends RequestOptions {
   /**
-   * The body: a value to be written as JSON, or one that is sent as it is. These are sent as they are:
-   * a `FormData`, a `URLSearchParams`, a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a
-   * stream (a web `ReadableStream`, a Node `Readable`, any async iterable of bytes or text, a
-   * generator), which is never sent twice. `null` sends no body.
+   * The body. Text and objects are sent as JSON. These are sent unchanged: a `FormData`, a `URLSearchParams`,
+   * a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a stream (a web `ReadableStream`, a Node
+   * `Readable`, any async iterable of bytes or text, a generator), which is never sent twice. `null` sends no
+   * body.
    *
-   * The `content-type` of `headers` holds for all of them but a form. Text and objects are JSON without
-   * one, and objects of the type `application/x-www-form-urlencoded` are written as search parameters.
-   * Left out, it is the type of a `Blob`, else `application/octet-stream`.
+   * A `content-type` in `headers` applies to all of them except forms. With one, text is sent unchanged, and
+   * objects with `application/x-www-form-urlencoded` are sent as search parameters. Without one, the type is
+   * that of a `Blob`, else `application/octet-stream`.
    */
   body?: unknown;
   /**
-   * `true` when the answer is an event stream: the call gives a `Stream` of the parsed data of its
-   * events, with the time limits and errors of all streams. It is not added to the body, which most
-   * routes want it in as well. An answer that comes whole all the same is the only event.
+   * `true` if the response is an event stream. The call then returns a `Stream` of the parsed data of its
+   * events, with the time limits and errors of all streams. `stream` is not added to the body, where most
+   * routes require it too. A response that is not an event stream is returned as the only event.
    */
   stream?: boolean | undefined;
-  /** `true` gives the `Response` as it came, whatever is in it. Files come as one anyway. */
+  /** `true` returns the `Response` unchanged, whatever its content. Files are always returned so. */
   __binaryResponse?: boolean | undefined;
 }
 
-/** Options of a call whose answer is an event stream. */
+/** Options of a call that returns an event stream. */
 export interface StreamedRequestOptions extends RawRequestOptions {
   stream: true;
 }
 
-/** A call of any route, whole. */
+/** A call of any route, with method and path. */
 export interface RouteRequest extends RawRequestOptions {
   method: HTTPMethod;
-  /** Below `baseURL`, for example `/v1/some/route`. */
+  /** Path below `baseURL`, for example `/v1/some/route`. */
   path: string;
 }
 
-/** Header values, whatever form they were given in. */
-export function pairsOf(
+/** Returns the entries of headers in any accepted form. */
+export function headerPairs(
   values: HeaderValues | null | undefined,
 ): Iterable<readonly [name: string, value: string | null | undefined]> {
   if (values instanceof Headers || Array.isArray(values)) return values;
   return Object.entries(values ?? {});
 }
 
-/** Adds a level of headers; `null` removes a header, `undefined` leaves it. */
+/** Adds headers to those of a lower level. `null` removes a header, `undefined` keeps it. */
 export function applyHeaders(
   headers: Headers,
   values: HeaderValues | null | undefined,
   field: string,
 ): void {
   if (!values) return;
-  for (const pair of pairsOf(values)) {
+  for (const pair of headerPairs(values)) {
     const isPair = Array.isArray(pair) && pair.length === 2;
     check(isPair, field, 'must be an object, Headers, or a list of pairs.');
     const [name, value] = pair;

@@ -1,32 +1,34 @@
 import { type CallScope, onAbort } from './abort.ts';
+import { requestIdHeaders } from '../gateways/signs.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
 
-/** An answer with a success status whose headers have come. */
+/** A response with a success status, whose body is unread. */
 export interface Answer {
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly spec: CallSpec;
-  /** Ends the reading when the call is stopped, by the caller or by a time limit. */
+  /** Stops reading when the call is aborted or times out. */
   readonly scope: CallScope;
 }
 
-/** Response headers that hold a request id of the gateway. */
-const requestIdNames = ['x-oneapi-request-id', 'x-request-id', 'request-id', 'x-litellm-call-id'];
-
 /**
- * The request id of an answer: the gateway's header, else the one in its message (browsers cannot
- * read the header across origins), else that of a proxy, whose operator can look the call up.
+ * Returns the request id of a response: the gateway's header, else the id in its message (browsers can't read
+ * the header across origins), else that of a proxy, whose operator can look up the call.
  */
-export function requestIdOf(headers: Headers, fromMessage?: string): string | undefined {
-  for (const name of requestIdNames) {
+export function findRequestId(
+  headers: Headers,
+  fromMessage?: string,
+  names: readonly string[] = requestIdHeaders,
+): string | undefined {
+  for (const name of names) {
     const value = headers.get(name);
     if (value) return value;
   }
   return fromMessage ?? (headers.get('cf-ray') || undefined);
 }
 
-/** Adds `_request_id` to an answer, as the `openai` package does; arrays and primitives are left alone. */
+/** Adds `_request_id` to a result, as `openai` does; arrays and primitives are unchanged. */
 export function attachRequestId(value: unknown, requestId: string | undefined): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   Object.defineProperty(value, '_request_id', {
@@ -36,10 +38,10 @@ export function attachRequestId(value: unknown, requestId: string | undefined): 
   });
 }
 
-/** The most that is read of a body that belongs to an error. */
+/** The maximum number of bytes read of an error body. */
 export const errorBodyLimit = 65_536;
 
-/** Thrown by whatever reads a success answer, when it is no answer. */
+/** The response had a 2xx status but its body was unusable. */
 export class ReadFailure extends Error {
   readonly failed: FailedAttempt;
 
@@ -49,7 +51,10 @@ export class ReadFailure extends Error {
   }
 }
 
-/** A success answer that is not usable. The status line was read, so a charge is likely. */
+/**
+ * Creates the failure for an unusable success response. A charge is likely, because the status line was
+ * received.
+ */
 export function unusable(
   { response: { status, headers }, requestId }: Pick<Answer, 'response' | 'requestId'>,
   problem: string,
@@ -58,19 +63,18 @@ export function unusable(
   return { kind: 'unusable_answer', phase: 'body', status, headers, requestId, problem, text };
 }
 
-/** The failure of an answer whose body broke off while it was read, unless it had failed before. */
-export function brokenOff(cause: unknown, answer: Answer, text?: string): ReadFailure {
+/** Returns the error for a body that broke off, or `cause` if that is already a `ReadFailure`. */
+export function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
   if (cause instanceof ReadFailure) return cause;
   const failed = unusable(answer, 'the answer broke off before its end.', text);
   return new ReadFailure({ ...failed, cause });
 }
 
-/** Lets go of a body that nobody will read, so that its connection is free again. */
-export function letGo(body: Pick<ReadableStream, 'cancel'> | null | undefined): void {
+/** Cancels an unread body to free its connection. */
+export function discardBody(body: Pick<ReadableStream, 'cancel'> | null | undefined): void {
   body?.cancel().catch(() => undefined);
 }
 
-/** The bytes of chunks in one piece. */
 function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [first = new Uint8Array()] = chunks;
   if (chunks.length <= 1) return first;
@@ -83,15 +87,14 @@ function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Making one for each answer costs more than decoding a short one. */
+/** Shared, because creating one costs more than decoding a short response. */
 const decoder = new TextDecoder();
 
-/** How a reading ended: with the body, at the limit, or because the body or the attempt broke off. */
+/** The reason reading ended: the body ended, the limit was reached, or reading failed. */
 type ReadingEnd = 'whole' | 'limit' | 'broken';
 
 /**
- * Reads until so many bytes are there, or the body ends. Ends as soon as the attempt is stopped. Never
- * rejects: what was read counts.
+ * Reads up to `length` bytes, until the attempt is stopped. Never rejects: bytes read so far are returned.
  */
 async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, length: number) {
   const chunks: Uint8Array[] = [];
@@ -100,22 +103,22 @@ async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, len
   let cause: unknown;
   try {
     reader = body.getReader();
-    for (let left = length; left > 0;) {
+    for (let remaining = length; remaining > 0;) {
       const { done, value } = await scope.until(reader.read());
       if (done) {
         end = 'whole';
         break;
       }
-      // A `fetch` of the caller's may give what is no bytes.
+      // A custom `fetch` may return chunks that aren't bytes.
       chunks.push(value.subarray());
-      left -= value.byteLength;
+      remaining -= value.byteLength;
     }
   } catch (error) {
-    letGo(reader);
+    discardBody(reader);
     end = 'broken';
     cause = error;
   }
-  // Decoding them in one piece is several times faster than one by one.
+  // Decoding all bytes together is several times faster than chunk by chunk.
   return { reader, bytes: joinBytes(chunks), end, cause };
 }
 
@@ -125,14 +128,14 @@ interface BodyText {
   readonly cause?: unknown;
 }
 
-/** Reads at most `limit` bytes of a body as text, and lets go of the rest. Never rejects. */
+/** Reads at most `limit` bytes of a body as text and cancels the rest. Never rejects. */
 export async function readBody(
   response: Response,
   limit: number,
   scope: CallScope,
 ): Promise<BodyText> {
   if (!(response.body instanceof ReadableStream)) {
-    // Some runtimes have no stream here.
+    // Some runtimes don't provide a stream.
     return scope.until(response.text()).then(
       (text) => ({ text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' }),
       (cause: unknown) => ({ text: '', end: 'broken', cause }),
@@ -140,50 +143,57 @@ export async function readBody(
   }
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   if (end === 'whole') return { text: decoder.decode(bytes), end };
-  if (end === 'limit') letGo(reader);
-  // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
+  if (end === 'limit') discardBody(reader);
+  // An incomplete character at the end is dropped; invalid bytes elsewhere become replacement characters.
   const text = new TextDecoder().decode(bytes.subarray(0, limit), { stream: true });
   return { text, end, cause };
 }
 
-/** Reads a whole success body as text. A body that breaks off or does not end is a failure. */
+/**
+ * Reads a success body as text.
+ *
+ * @throws `ReadFailure` if the body breaks off or exceeds `limit` bytes
+ */
 export async function readText(answer: Answer, limit: number): Promise<string> {
   const { text, end, cause } = await readBody(answer.response, limit, answer.scope);
   if (end === 'whole') return text;
-  if (end === 'broken') throw brokenOff(cause, answer, text);
-  // It would be as large the next time.
+  if (end === 'broken') throw toReadFailure(cause, answer, text);
+  // `undecided` prevents a retry, whose response would be as large.
   const problem = `the answer is larger than ${limit} bytes (maxResponseBytes).`;
   throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
 }
 
-/** A stream of which nothing is read ahead: a slow reader slows the gateway down instead of filling memory. */
+/**
+ * Creates a stream without read-ahead, so that a slow reader slows the gateway down instead of filling
+ * memory.
+ */
 function lazyStream(source: UnderlyingDefaultSource<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** A response with another body and everything else the same. */
+/** Returns a copy of a response with another body. */
 function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
   const copy = new Response(body, response);
-  // The constructor has no way to set these two.
+  // The constructor can't set these two.
   Object.defineProperty(copy, 'url', { value: response.url });
   Object.defineProperty(copy, 'redirected', { value: response.redirected });
   return copy;
 }
 
-/** What an answer begins with, as text too, and the answer itself, from its first byte on. */
+/** The beginning of a response as text, and the whole response, still unread. */
 interface Peeked {
   readonly beginning: string;
-  /** Whether no byte came: text is also empty where only a byte order mark has come so far. */
+  /** `true` if the body is empty. Text is also empty after only a byte order mark. */
   readonly isEmpty: boolean;
   readonly answer: Answer;
 }
 
-/** Looks at the beginning of a body: reads until `length` bytes are there, or it ends. */
+/** Reads the first `length` bytes of a body without consuming it. */
 export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   const { response, scope } = answer;
   if (response.body === null) return { beginning: '', isEmpty: true, answer };
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, length);
-  if (end === 'broken') throw brokenOff(cause, answer);
+  if (end === 'broken') throw toReadFailure(cause, answer);
   let pending = bytes.byteLength > 0;
   const again = lazyStream({
     async pull(controller) {
@@ -194,7 +204,7 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
     },
     cancel: (reason) => reader?.cancel(reason),
   });
-  // Files are long, and of most of them the first letters tell enough.
+  // Files are long, and their first letters usually identify them.
   const seen = length > 1 ? bytes : bytes.subarray(0, 256);
   return {
     beginning: decoder.decode(seen),
@@ -212,10 +222,10 @@ interface BodyOwner {
 }
 
 /**
- * Hands an answer on with its body unread: as a stream that is passed on chunk by chunk, as fast as it is
- * read, that fails when it is cut or stalls, and that lets go of the call when it has ended.
+ * Returns the response with a body that is forwarded chunk by chunk as it is read, fails if it is cut or
+ * stalls, and ends the call at its end.
  */
-export function handOut(call: BodyOwner, answer: Answer): Response {
+export function exposeResponse(call: BodyOwner, answer: Answer): Response {
   const { response } = answer;
   const { scope } = call;
   const { idleTimeout } = call.settings;
@@ -225,7 +235,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
     call.release({ isWhole: true });
     return response;
   }
-  const expected = promisedLength(response.headers);
+  const expected = expectedLength(response.headers);
   let received = 0;
   let isSilent = false;
   const onSilence = (): void => {
@@ -233,8 +243,8 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
     controller.abort();
   };
 
-  // A body that ignores the abort (a test's, an emulator's) still has to end.
-  const stopListening = onAbort(controller.signal, () => letGo(reader));
+  // Ends bodies that ignore the abort, such as mocks.
+  const stopListening = onAbort(controller.signal, () => discardBody(reader));
   const end: BodyOwner['release'] = (ending) => {
     stopListening();
     call.release(ending);
@@ -283,8 +293,8 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
   return withBody(response, guarded);
 }
 
-/** The length that a response promises; 0 when there is none, or a content coding makes it another number. */
-function promisedLength(headers: Headers): number {
+/** Returns `content-length`; 0 if it is absent or counts bytes of a content coding. */
+function expectedLength(headers: Headers): number {
   const coding = headers.get('content-encoding') ?? 'identity';
   const text = headers.get('content-length') ?? '';
   return coding === 'identity' && /^\s*\d+\s*$/.test(text) ? Number(text) : 0;

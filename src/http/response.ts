@@ -9,18 +9,18 @@ import {
   attachRequestId,
   peek,
   readText,
-  requestIdOf,
+  findRequestId,
   unusable,
 } from './response-body.ts';
 
-/** The type that an answer is labelled with, which is often wrong. */
-export function typeOf({ headers }: Response): string {
+/** Returns the content type, which is often wrong. */
+export function readContentType({ headers }: Response): string {
   return headers.get('content-type')?.toLowerCase() ?? '';
 }
 
-/** What text is, by its beginning. */
-export function kindOfText(text: string): 'nothing' | 'json' | 'markup' | 'events' | 'other' {
-  // White space includes the byte order mark.
+/** Detects the format of text by its beginning. */
+export function detectFormat(text: string): 'nothing' | 'json' | 'markup' | 'events' | 'other' {
+  // `trimStart` also removes a byte order mark.
   const start = text.trimStart();
   if (start === '') return 'nothing';
   if (/^[[{]/.test(start)) return 'json';
@@ -28,55 +28,72 @@ export function kindOfText(text: string): 'nothing' | 'json' | 'markup' | 'event
   return /^(?:data|event|id|retry)?:/.test(start) ? 'events' : 'other';
 }
 
-/** Long enough to tell an event stream by. */
+/** Bytes needed to recognize an event stream. */
 const fieldLength = 6;
 
-/** @throws what a parsed answer says when it is an error that came with a success status */
+/** @throws `ReadFailure` if a parsed success response contains an error */
 export function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
   const { charge, task } = spec;
   const body = readErrorInSuccess(value, task);
   if (body === undefined) return;
   const { status, headers } = response;
-  const requestId = requestIdOf(headers, body.requestId);
+  const requestId = findRequestId(headers, body.requestId);
   const kind = classifyErrorInSuccess(body, charge, task === 'creates');
   throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
 }
 
-/** Says what came as JSON and is no answer; others than OpenAI put errors anywhere. */
-export function notAnswer(
+/**
+ * Creates the failure for JSON that is not a result. Gateways other than OpenAI put error messages anywhere.
+ */
+export function notResult(
   value: unknown,
   answer: Answer,
   problem: string,
   text: string,
 ): ReadFailure {
-  // The value itself is in the text.
+  // `error` would repeat the text.
   const body = { ...readErrorValue(value), error: undefined };
   const requestId = answer.requestId ?? body.requestId;
   return new ReadFailure({ ...unusable(answer, problem, text), body, requestId });
 }
 
-/** Says why text is not the JSON that was promised. */
+/** Creates the failure for text that is not JSON. */
 export function notJSON(text: string, answer: Answer): ReadFailure {
-  const kind = kindOfText(text);
+  const kind = detectFormat(text);
   if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the answer is empty.'));
   const problem =
     kind === 'markup'
-      ? 'the answer is an HTML page instead of JSON. The gateway answers so on paths that it does not know: check baseURL, and the vendor prefix if there is one.'
+      ? 'the answer is an HTML page instead of JSON. Gateways send it for unknown paths: check baseURL, and the vendor prefix if there is one.'
       : 'the answer is not JSON.';
   return new ReadFailure(unusable(answer, problem, text));
 }
 
-/** Parses text by its content, whatever its content type says. */
-export function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
+/** Parses text as JSON, whatever its content type, and applies the checks of the call. */
+function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
   const value = parseJSON(text, parse);
   if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
   throwIfError(value, answer, text);
-  const problem = answer.spec.refuse?.(value, answer.response.status);
-  if (problem === undefined) return value;
-  throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
+  const { spec, response } = answer;
+  return spec.adapt ? spec.adapt(value, response.headers) : value;
 }
 
-/** What is known of a call besides its answer. */
+/** Parses an answer, and follows it if it only names the task that makes the answer. */
+export function readWhole(
+  call: LogicalCall,
+  answer: Answer,
+  text: string,
+  parse?: (text: string) => unknown,
+): unknown {
+  const { follow } = answer.spec;
+  if (follow === undefined) return readJSON(text, answer, parse);
+  const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
+  const { response, requestId } = answer;
+  const whole = follow(value, call, { response, requestId, text });
+  if (whole === undefined && value === undefined) throw notJSON(text, answer);
+  return whole ?? value;
+}
+
+/** Details of a call besides its result. */
 interface CallInfo {
   readonly callId: string;
   readonly requestId: string | undefined;
@@ -85,20 +102,21 @@ interface CallInfo {
 
 interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
-  /** Puts an event stream together that came although a whole answer was asked for. */
+  /** Assembles the result from an event stream that was sent instead of JSON. */
   readonly fromEvents?: (call: LogicalCall, answer: Answer) => Promise<T>;
 }
 
 /**
- * An answer in JSON.
+ * Reads a JSON response.
  *
- * @param finish - Adds to the value what the answer itself does not say, or makes another one of it.
+ * @param finish - Adds details to the value that the response lacks, or replaces it.
  */
 export function jsonAnswer<T>(answer: JSONAnswer<T>): AnswerFormat<T, 'json'>;
 export function jsonAnswer<T, Value>(
   answer: JSONAnswer<T>,
   finish: (value: T, info: CallInfo) => Value | Promise<Value>,
 ): AnswerFormat<Value, 'json'>;
+/* @__NO_SIDE_EFFECTS__ */
 export function jsonAnswer<T>(
   { schema, fromEvents }: JSONAnswer<T>,
   finish?: (value: T, info: CallInfo) => unknown,
@@ -108,23 +126,22 @@ export function jsonAnswer<T>(
     async read(call, given) {
       let answer = given;
       let isStream = false;
-      if (fromEvents && typeOf(answer.response).includes('event-stream')) {
-        // An event stream is read as one: its time limits hold, and what had come of it is not lost when
-        // it breaks off.
+      if (fromEvents && readContentType(answer.response).includes('event-stream')) {
+        // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
         let beginning: string;
         ({ beginning, answer } = await peek(answer, fieldLength));
-        isStream = kindOfText(beginning) === 'events';
+        isStream = detectFormat(beginning) === 'events';
       }
       let value: T;
       if (fromEvents && isStream) {
-        call.scope.handOver();
+        call.scope.clearLimits();
         value = await fromEvents(call, answer);
       } else {
         const text = await readText(answer, call.settings.maxResponseBytes);
         value =
-          fromEvents && kindOfText(text) === 'events'
+          fromEvents && detectFormat(text) === 'events'
             ? await fromEvents(call, { ...answer, response: new Response(text, answer.response) })
-            : fromJSON(call, answer, text, schema);
+            : await fromJSON(call, answer, text, schema);
       }
       const { requestId, response } = answer;
       attachRequestId(value, requestId);
@@ -135,24 +152,24 @@ export function jsonAnswer<T>(
   };
 }
 
-function fromJSON<T>(
+async function fromJSON<T>(
   call: LogicalCall,
   answer: Answer,
   received: string,
   schema: ResponseSchema<T>,
-): T {
-  // What a failed task says can become an error, which may not show the key.
+): Promise<T> {
+  // The message of a failed task can become an error, which must not contain the key.
   const isTask = call.spec.task !== undefined;
   const text = isTask ? call.redaction.withoutKeys(received) : received;
-  const value = readJSON(text, answer, schema.parse);
+  const value = await readWhole(call, answer, text, schema.parse);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
-    throw notAnswer(value, answer, `the answer is JSON with no ${content.name} in it.`, text);
+    throw notResult(value, answer, `the answer is JSON with no ${content.name} in it.`, text);
   }
   return readChecked(call, answer, value, schema, text);
 }
 
-/** Compares an answer with what is expected and reports what differs; in strict mode that is an error. */
+/** Compares a value with its schema and reports differences, which are errors in strict mode. */
 function readChecked<T>(
   call: LogicalCall,
   answer: Answer,
@@ -169,15 +186,15 @@ function readChecked<T>(
   }
 }
 
-/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
-export function isPage(text: string): boolean {
+/** Returns whether text is an HTML page, which gateways and proxies send for unknown paths. */
+export function isHTMLPage(text: string): boolean {
   return /^\s*<(!doctype html|html)[\s>]/i.test(text);
 }
 
 /**
- * An answer in text, or in JSON where text was asked for.
+ * Reads a text response, which may be JSON nevertheless.
  *
- * @param fromText - Makes a value of the text, with what reads parsed JSON, or says what is wrong with it.
+ * @param fromText - Converts the text, with a function for parsed JSON, or returns the problem with it.
  */
 export function textAnswer<T>(
   fromText: (
@@ -189,7 +206,7 @@ export function textAnswer<T>(
     kind: 'text',
     async read(call, answer) {
       const text = await readText(answer, call.settings.maxResponseBytes);
-      if (isPage(text)) throw notJSON(text, answer);
+      if (isHTMLPage(text)) throw notJSON(text, answer);
       throwIfError(parseJSON(text), answer, text);
       const result = fromText(text, (value, schema) =>
         readChecked(call, answer, value, schema, text),
@@ -201,13 +218,16 @@ export function textAnswer<T>(
   };
 }
 
-/** Parsed JSON, text if it is not JSON, `null` for a 204, and `undefined` for an empty body labelled JSON. */
+/**
+ * Reads JSON as its parsed value, other text as text, a 204 as `null`, and an empty body labelled JSON as
+ * `undefined`.
+ */
 export const valueAnswer: AnswerFormat<unknown> = {
   kind: 'json',
   read: (call, answer) =>
     textAnswer((text) => {
-      const isLabelled = /\bjson\b/.test(typeOf(answer.response));
-      const looksLikeJSON = kindOfText(text) === 'json';
+      const isLabelled = /\bjson\b/.test(readContentType(answer.response));
+      const looksLikeJSON = detectFormat(text) === 'json';
       const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
       if (value !== undefined) return { value };
       if (isLabelled && looksLikeJSON) return { problem: 'the answer is not JSON.' };

@@ -1,38 +1,51 @@
 import ky from 'ky';
 import { nodeProcess } from '../node-process.ts';
-import type { Fetch } from '../options.ts';
+import type { Fetch, ForeignResponse } from '../options.ts';
 import type { CallSpec, OutgoingRequest } from './request.ts';
-import { letGo } from './response-body.ts';
+import { discardBody } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';
 import { isSameOrigin } from './url.ts';
 
 const versions = nodeProcess()?.versions ?? {};
 const isDeno = 'deno' in versions;
-/** Whether this is Node itself, and no other runtime that calls itself so for its modules. */
+/** `true` in Node, but not in runtimes that imitate it for its modules. */
 export const isNode = 'node' in versions && !('bun' in versions) && !isDeno;
 
-/** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
+/** Calls `fetch` on the global object, because workers reject any other `this`. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
-/** What `fetch` is called with. */
-function initOf({ fetchOptions, method, scope, headers, body, redirect }: OutgoingRequest): object {
+/** Creates the options for `fetch`. */
+function createInit({
+  fetchOptions,
+  method,
+  scope,
+  headers,
+  body,
+  redirect,
+}: OutgoingRequest): object {
   const { signal } = scope.controller;
   const init = { ...fetchOptions, method, signal, headers, redirect, body: body ?? null };
   if (body === undefined) return init;
-  // When a connection that was used before breaks, Deno sends a body of text again by itself, although
-  // the first request may have been received whole and charged. A `Blob` it sends only once.
+  // If a reused connection breaks, Deno resends a body of text by itself, although the first request may have
+  // been received and charged. It sends a `Blob` only once.
   if (typeof body === 'string') return isDeno ? { ...init, body: new Blob([body]) } : init;
   return {
     ...init,
-    // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
-    // needed again: a 512 MiB file then grows the heap by 512 MiB.
+    // Node's fetch clones, and so buffers, an upload unless it never needs the body again: a 512 MiB file
+    // would grow the heap by 512 MiB.
     ...(isNode ? { redirect: 'error', window: null } : {}),
     ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
   };
 }
 
-/** Whether the runtime's own fetch cannot even make the request. */
-function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRequest): boolean {
+/** Returns whether the runtime's own `fetch` can't create the request. */
+function isInvalidRequest({
+  url,
+  fetch,
+  fetchOptions,
+  method,
+  redirect,
+}: OutgoingRequest): boolean {
   try {
     void (fetch === globalFetch && new Request(url, { ...fetchOptions, method, redirect }));
     return false;
@@ -41,28 +54,58 @@ function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRe
   }
 }
 
-/** What marks the error for an answer that cannot be read at all. */
+/** Error code for a `fetch` that returned something other than a response. */
 export const notAResponse = 'NOT_A_RESPONSE';
 
-/** A `fetch` of the caller's may give anything; the request may have been sent all the same. */
-function checked(response: Response): Response {
-  const { status, headers, type } = response ?? {};
-  const isResponse =
-    typeof status === 'number' &&
-    typeof headers?.[Symbol.iterator] === 'function' &&
-    type !== 'error';
-  if (isResponse) return response;
-  throw Object.assign(new TypeError('fetch gave no Response'), { code: notAResponse });
+function isResponse(value: unknown): value is Response {
+  const { status, headers, type }: Partial<Response> = Object(value);
+  const isIterable = typeof headers?.[Symbol.iterator] === 'function';
+  return typeof status === 'number' && isIterable && type !== 'error';
+}
+
+function isNodeBody(body: object): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
+  return !('getReader' in body) && Symbol.asyncIterator in body;
 }
 
 /**
- * Sends one request, once.
+ * Returns the response of any `fetch`. The body of node-fetch is a Node stream, which becomes a web stream.
  *
- * ky validates the URL and the options, by making a `Request` of them, and calls `fetch`. Its timeout,
- * retries and HTTP errors are off: it would repeat charged requests, and its errors hold the request with
- * its key. They are dropped, and the platform's own error is thrown instead.
+ * @throws `TypeError` if it isn't a response, although the request may have been sent
+ */
+function toResponse(value: ForeignResponse): Response {
+  if (!isResponse(value)) {
+    throw Object.assign(new TypeError('fetch returned no Response'), { code: notAResponse });
+  }
+  const { body, status, statusText } = value;
+  if (body === null || !isNodeBody(body)) return value;
+  const headers = new Headers([...value.headers]);
+  return new Response(toWebStream(body), { status, statusText, headers });
+}
+
+function toWebStream(
+  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(new Uint8Array(value));
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}
+
+/**
+ * Sends a request once.
  *
- * @throws what the platform threw; `request.isSent` says whether the request may have been sent
+ * ky validates the URL and options by creating a `Request` from them, and calls `fetch`. Its timeout, retries
+ * and HTTP errors are off, because it would repeat charged requests, and its errors contain the request with
+ * its key. They are replaced by the platform's own error.
+ *
+ * @throws the exception of the platform; `request.isSent` is `true` if the request may have been sent
  */
 export async function send(request: OutgoingRequest): Promise<Response> {
   const { url, scope } = request;
@@ -70,125 +113,130 @@ export async function send(request: OutgoingRequest): Promise<Response> {
   let thrown: unknown;
   try {
     sent = ky(url, {
-      // Method, headers and signal are left to the function below. What ky made of them would not be
-      // sent, doubled the cost of a call (it copies headers and composes signals), and put the key where
-      // its errors hold it.
+      // Method, headers and signal are added below. ky would not send its versions of them, would double the
+      // cost of a call (it copies headers and composes signals), and would put the key into its errors.
       timeout: false,
       retry: 0,
       throwHttpErrors: false,
-      // The body is added here, and the URL given as text, because another `fetch` (undici's, a test's)
-      // does not accept a `Request` of the runtime's own class, and making one would lock a stream.
+      // The body is added here and the URL passed as text, because another `fetch` (that of undici, a mock)
+      // rejects a `Request` of the runtime's class, and creating one would lock a stream.
       fetch: async () => {
-        // ky takes a moment to get here, and a stopped call may not be sent any more.
+        // ky calls this asynchronously; the call may be stopped by now.
         scope.controller.signal.throwIfAborted();
         request.isSent = true;
         try {
-          return checked(await request.fetch(url, initOf(request)));
+          return toResponse(await request.fetch(url, createInit(request)));
         } catch (error) {
           thrown = error;
-          request.isSent = !cannotBeMade(request);
+          request.isSent = !isInvalidRequest(request);
           throw error;
         }
       },
     });
     return await scope.until(sent);
   } catch (error) {
-    sent?.then(({ body }) => letGo(body)).catch(() => undefined);
+    sent?.then(({ body }) => discardBody(body)).catch(() => undefined);
     return Promise.reject(thrown ?? (request.isSent ? undefined : error));
   }
 }
 
-/** As many redirects of a read as browsers would follow in practice. */
+/** Browsers rarely meet more in practice. */
 const maxRedirects = 5;
 
-/** Whether an answer sends the request on to another place, which browsers do not show. */
+/** Returns whether a response is a redirect, which browsers hide. */
 export function isRedirect({ type, status, headers }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'));
 }
 
-/** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */
+/**
+ * Returns the response that a redirect leads to. Only GET requests follow redirects, because a paid request
+ * must not be sent twice.
+ */
 export function resolveRedirect(
   { readFile }: Pick<CallSpec, 'readFile'>,
-  first: Response,
+  redirect: Response,
   request: OutgoingRequest,
 ): Response | FailedAttempt | Promise<Response | FailedAttempt> {
-  if (request.method === 'GET') return followRedirects(first, request);
-  const file = readFile?.(first, request);
+  if (request.method === 'GET') return followRedirects(redirect, request);
+  const file = readFile?.(redirect, request);
   if (file !== undefined) return file;
-  const kind = provesNothingDone(first, request.url) ? 'redirected' : 'redirected_after_work';
-  return redirectFailure(first, kind);
+  const kind = provesNothingDone(redirect, request.url) ? 'redirected' : 'redirected_after_work';
+  return redirectFailure(redirect, kind);
 }
 
 function redirectFailure(
   { body, status, headers }: Response,
   kind: 'redirected' | 'redirected_after_work',
 ): FailedAttempt {
-  letGo(body);
+  discardBody(body);
   return { kind, phase: 'headers', status: status === 0 ? undefined : status, headers };
 }
 
-/** Where a redirect leads, or `undefined` when that is not a URL. */
-export function locationOf(response: Response, url: string): URL | undefined {
+/** Returns the target of a redirect, or `undefined` if it is not a valid URL. */
+export function parseLocation(response: Response, url: string): URL | undefined {
   const location = response.headers.get('location') ?? '';
   return URL.canParse(location, url) ? new URL(location, url) : undefined;
 }
 
-/** Where a redirect leads, or `undefined` when that is no place to go to, or one with a password. */
-function targetOf(response: Response, url: string): string | undefined {
-  const { protocol = '', username, password, href } = locationOf(response, url) ?? {};
-  // `fetch` refuses a URL with a password, and names all of it in its error.
+/** Returns the target of a redirect, or `undefined` if it is not a web URL or contains a password. */
+function findTarget(response: Response, url: string): string | undefined {
+  const { protocol = '', username, password, href } = parseLocation(response, url) ?? {};
+  // `fetch` rejects a URL with a password, and repeats all of it in its error.
   return /^https?:$/.test(protocol) && username === '' && password === '' ? href : undefined;
 }
 
 /**
- * Whether a redirect of a POST proves that nothing was done.
+ * Returns whether a redirect of a POST proves that nothing was done.
  *
- * A 307 or 308 asks for the same request elsewhere (RFC 9110, 15.4.8 and 15.4.9). A 303 leads to a
- * result of the request, and 301 and 302 are in use for that too (15.4.2 to 15.4.4), unless they only
- * name the same resource at another origin, as from http to https. Browsers hide which it is.
+ * A 307 or 308 requests the same request elsewhere (RFC 9110, 15.4.8 and 15.4.9). A 303 leads to a result of
+ * the request, and 301 and 302 are used for that too (15.4.2 to 15.4.4), unless only the origin differs, as
+ * from http to https. Browsers don't reveal the status.
  */
 function provesNothingDone(response: Response, url: string): boolean {
   const { status } = response;
   if (status === 307 || status === 308) return true;
-  const target = status === 301 || status === 302 ? targetOf(response, url) : undefined;
+  const target = status === 301 || status === 302 ? findTarget(response, url) : undefined;
   if (target === undefined || isSameOrigin(url, target)) return false;
   return new URL(target).pathname === new URL(url).pathname;
 }
 
-/** What may be sent to another origin: what is accepted, and which part of a file is wanted, and how. */
+/**
+ * Returns the headers that may be sent to another origin: the accepted types and encodings, and the range of
+ * a file.
+ */
 function publicHeaders(headers: Headers): Headers {
-  const kept = new Headers({ accept: '*/*' });
+  const allowed = new Headers({ accept: '*/*' });
   for (const name of ['range', 'if-range', 'accept-encoding']) {
     const value = headers.get(name);
-    if (value !== null) kept.set(name, value);
+    if (value !== null) allowed.set(name, value);
   }
-  return kept;
+  return allowed;
 }
 
 /**
- * Follows the redirects of a read. The key and every other header that was set stay at the origin
- * that they were meant for: the content route redirects to signed URLs of other hosts.
+ * Follows the redirects of a GET request. The key and other custom headers are only sent to the original
+ * origin, because the content route redirects to signed URLs of other hosts.
  *
- * @throws what the platform threw
+ * @throws the exception of the platform
  */
 export async function followRedirects(
-  first: Response,
+  redirect: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> {
-  let response = first;
+  let response = redirect;
   let { url, headers } = request;
   for (let hop = 0; isRedirect(response); hop += 1) {
-    // Browsers do not show where it leads; they follow it and drop the key themselves.
+    // Browsers hide the target, but can follow it and drop the key themselves.
     const isHidden = response.type === 'opaqueredirect';
-    const target = isHidden ? url : targetOf(response, url);
+    const target = isHidden ? url : findTarget(response, url);
     if (target === undefined || hop === maxRedirects) {
       return redirectFailure(response, 'redirected');
     }
-    letGo(response.body);
+    discardBody(response.body);
     if (!isSameOrigin(url, target)) headers = publicHeaders(headers);
     url = target;
-    const redirect = isHidden ? 'follow' : 'manual';
-    response = await send({ ...request, url, headers, redirect });
+    const mode = isHidden ? 'follow' : 'manual';
+    response = await send({ ...request, url, headers, redirect: mode });
   }
   return response;
 }

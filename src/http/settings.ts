@@ -6,22 +6,26 @@ import {
   checkFunction,
   checkInteger,
   checkLimit,
-  checkNumber,
   checkObject,
   checkOptions,
   checkRequestOptions,
   checkWord,
+  withoutNulls,
 } from '../check.ts';
+import { type GatewayReader, readDefined } from '../gateways/find.ts';
 import type {
-  CallObserver,
   GatewayOptions,
   LogLevel,
   Logger,
-  Observer,
   RequestOptions,
   SharedOptions,
 } from '../options.ts';
-import { type Credential, checkIdempotency, checkIdempotencyKey, credentialOf } from './auth.ts';
+import {
+  type Credential,
+  checkIdempotency,
+  checkIdempotencyKey,
+  createCredential,
+} from './auth.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
@@ -33,56 +37,67 @@ function parseLogLevel(value: unknown, field: string): LogLevel {
   return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
 }
 
-/** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
+/** Details of a log message: neither keys nor prompts, and of gateway messages only what errors show. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What was warned of already: a program may make a client for each of its requests. */
+/** Warnings that were logged already, because a program may create a client per request. */
 const warned = new WeakMap<Logger, Set<string>>();
+
+/** Returns whether a logger takes details before the message, as pino and bunyan do. */
+function takesDetailsFirst(logger: object): boolean {
+  return ['bindings', 'addSerializers'].some(
+    (method) => typeof Reflect.get(logger, method) === 'function',
+  );
+}
 
 class Log {
   readonly #logger: Logger;
+  readonly #detailsFirst: boolean;
   level: LogLevel;
 
   constructor(logger: Logger, level: LogLevel) {
     this.#logger = logger;
+    this.#detailsFirst = takesDetailsFirst(logger);
     this.level = level;
   }
 
-  /** Whether lines of `level` are written; ask before building details on a hot path. */
-  enabled(level: Exclude<LogLevel, 'off'>): boolean {
+  /** Returns whether messages of `level` are logged; check before building details on a hot path. */
+  isEnabled(level: Exclude<LogLevel, 'off'>): boolean {
     return levels.indexOf(this.level) >= levels.indexOf(level);
   }
 
   write(level: Exclude<LogLevel, 'off'>, message: string, details: LogDetails): void {
-    if (!this.enabled(level)) return;
+    if (!this.isEnabled(level)) return;
     try {
-      this.#logger[level](`[model-gateway] ${message}`, details);
+      const text = `[model-gateway] ${message}`;
+      if (this.#detailsFirst) Reflect.apply(this.#logger[level], this.#logger, [details, text]);
+      else this.#logger[level](text, details);
     } catch {
-      // A logger that fails must not fail a call that is already paid for.
+      // A failing logger must not fail a paid call.
     }
   }
 
-  /** Warns of each message once for each logger. */
+  /** Logs each warning once per logger. */
   warnOnce(messages: Iterable<string>): void {
-    if (!this.enabled('warn')) return;
-    const before = warned.get(this.#logger) ?? new Set();
-    warned.set(this.#logger, before);
+    if (!this.isEnabled('warn')) return;
+    const logged = warned.get(this.#logger) ?? new Set();
+    warned.set(this.#logger, logged);
     for (const message of messages) {
-      if (before.has(message)) continue;
-      before.add(message);
+      if (logged.has(message)) continue;
+      logged.add(message);
       this.write('warn', message, {});
     }
   }
 }
 
-/** The options that hold for one call, all decided. */
+/** The options of a call, with all defaults. */
 export type CallSettings = {
   readonly [Name in keyof SharedOptions]-?: Name extends 'retryUnknownOutcome'
     ? SharedOptions[Name]
     : Exclude<SharedOptions[Name], undefined>;
 };
 
-/** The options of a client, all decided. */
+/** The options of a client, with all defaults. */
 export type ClientSettings = ReturnType<typeof resolveSettings>;
 
 /** The longest text that Node and Chromium can hold. */
@@ -128,12 +143,8 @@ const checks: {
 const isSetting = (name: string): name is keyof CallSettings => name in checks;
 const settingNames = Object.keys(checks).filter(isSetting);
 
-/** Merges options over settings and checks every one that is given. */
-export function mergeCallSettings(
-  base: CallSettings,
-  options: SharedOptions | null | undefined,
-): CallSettings {
-  if (options === undefined || options === null) return base;
+/** Merges options over settings and checks each of them. */
+export function mergeCallSettings(base: CallSettings, options: SharedOptions): CallSettings {
   const settings: { -readonly [Name in keyof CallSettings]: CallSettings[Name] } = { ...base };
   const set = <Name extends keyof CallSettings>(name: Name, read: (typeof checks)[Name]): void => {
     const value = options[name];
@@ -144,17 +155,20 @@ export function mergeCallSettings(
 }
 
 /**
- * What holds for one call.
+ * Returns the settings of a call.
  *
- * @throws `InvalidInputError` naming the option that cannot work
+ * @throws `InvalidInputError` naming the invalid option
  */
-export function settingsOfCall(
+export function resolveCallSettings(
   { call, log }: Pick<ClientSettings, 'call' | 'log'>,
-  options: RequestOptions | null | undefined,
+  input: RequestOptions | null | undefined,
 ): CallSettings {
-  log.warnOnce(checkRequestOptions(options).values());
+  log.warnOnce(checkOptions(input).values());
+  if (!input) return call;
+  const options = withoutNulls(input);
+  checkRequestOptions(options);
   const settings = mergeCallSettings(call, options);
-  if (options) checkIdempotencyKey(options, settings.idempotency);
+  checkIdempotencyKey(options, settings.idempotency);
   return settings;
 }
 
@@ -165,7 +179,7 @@ function readEnvironment(name: string): string | undefined {
     const value: unknown = Reflect.get(environment, name);
     return typeof value === 'string' && value.trim() !== '' ? value : undefined;
   } catch {
-    // Deno throws when the permission to read the environment is not granted.
+    // Deno throws without permission to read the environment.
     return undefined;
   }
 }
@@ -181,7 +195,7 @@ export function isBrowser(): boolean {
 const keysInPages =
   'pass a function that gets a short-lived key from your server, or apiKey: null if your server adds the key';
 
-/** The key that there is by now. */
+/** Returns the key from the options or the environment, if it is set yet. */
 function findKey({ apiKey, dangerouslyAllowBrowser }: GatewayOptions): Credential | undefined {
   const key = apiKey === undefined || apiKey === '' ? readEnvironment('GATEWAY_API_KEY') : apiKey;
   check(
@@ -189,10 +203,13 @@ function findKey({ apiKey, dangerouslyAllowBrowser }: GatewayOptions): Credentia
     'apiKey',
     `is a plain string in a browser, where every visitor can read it; ${keysInPages}, or set dangerouslyAllowBrowser: true if you know that this is safe.`,
   );
-  return key === undefined ? undefined : credentialOf(key);
+  return key === undefined ? undefined : createCredential(key);
 }
 
-/** A key that is missing is looked for again by each call: frameworks build without their environment. */
+/**
+ * Resolves the key. A missing key is looked up again for each call, because frameworks build without their
+ * environment.
+ */
 function resolveCredential(options: GatewayOptions): Credential {
   const found = findKey(options);
   if (found !== undefined) return found;
@@ -204,23 +221,27 @@ function resolveCredential(options: GatewayOptions): Credential {
     check(credential !== undefined, 'apiKey', `is missing; ${fix}.`);
     return credential.authorize(headers);
   };
-  return { ...credentialOf(null), authorize };
+  return { ...createCredential(null), authorize };
 }
 
-/** Looks for the base URL, and again as long as there is none. */
-function baseFinder({ baseURL }: GatewayOptions): () => BaseURL | undefined {
+/** Returns a function that resolves the base URL, and retries while it is missing. */
+function createBaseFinder(
+  { baseURL, gateway }: GatewayOptions,
+  readGateway: GatewayReader,
+): () => BaseURL | undefined {
   let base: BaseURL | undefined;
+  const findGateway = readGateway(gateway ?? readEnvironment('GATEWAY_PROFILE') ?? 'auto');
   const find = (): BaseURL | undefined => {
-    const given = baseURL || readEnvironment('GATEWAY_BASE_URL');
-    base ??= given === undefined ? undefined : parseBaseURL(given);
+    const url = baseURL || readEnvironment('GATEWAY_BASE_URL');
+    base ??= url === undefined ? undefined : parseBaseURL(url, findGateway);
     return base;
   };
   find();
   return find;
 }
 
-/** @throws `InvalidInputError` when there is no base URL, or none that means something here */
-export function baseOf({ findBase }: Pick<ClientSettings, 'findBase'>): BaseURL {
+/** @throws `InvalidInputError` if the base URL is missing, or is a path outside a page */
+export function requireBase({ findBase }: Pick<ClientSettings, 'findBase'>): BaseURL {
   const base = findBase();
   const fix = isBrowser()
     ? 'pass the root of the gateway, or a path of your own server such as "/api"'
@@ -257,8 +278,11 @@ function checkHeaders(options: GatewayOptions, log: Log): void {
   }
 }
 
-/** An id that OpenAI gives to whom it bills. */
-function accountOf(options: GatewayOptions, field: 'organization' | 'project'): string | undefined {
+/** Reads the id of a billed organization or project. */
+function readAccountId(
+  options: GatewayOptions,
+  field: 'organization' | 'project',
+): string | undefined {
   const value: unknown = options[field] || undefined;
   check(value === undefined || typeof value === 'string', field, 'must be an id, as text.');
   applyHeaders(new Headers(), { [`openai-${field}`]: value }, field);
@@ -273,45 +297,31 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   }
 }
 
-function observersOf({
-  observer = [],
-  onRequest,
-  onResponse,
-}: GatewayOptions): readonly Observer[] {
-  const observers = [observer].flat();
-  const fits = observers.every((one) => typeof one?.start === 'function');
-  check(fits, 'observer', 'has no method start().');
-  const follow = (attempt: NonNullable<CallObserver['attempt']>) =>
-    observers.push({ start: () => ({ attempt }) });
-  if (onRequest) follow((request) => onRequest(request));
-  if (onResponse) follow((request) => (response) => onResponse(response, request));
-  return observers;
-}
-
-/** Checks the options of a client and fills in what is missing. */
-export function resolveSettings(options: GatewayOptions) {
-  const isObject = typeof options === 'object' && options !== null;
+/**
+ * Checks the options of a client and fills in defaults.
+ *
+ * @param readGateway - Reads the option `gateway`.
+ */
+export function resolveSettings(input: GatewayOptions, readGateway: GatewayReader = readDefined) {
+  const isObject = typeof input === 'object' && input !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
-  const ignored = checkOptions(options, 'client');
-  const given = { ...options };
-  const { bodyFormat = 'form' } = options;
+  const ignored = checkOptions(input, 'client');
+  const original = { ...input };
+  const options = withoutNulls(input);
+  const { bodyFormat } = options;
   const log = resolveLog(options);
   log.warnOnce(ignored.values());
-  for (const name of ['fetch', 'onDrift', 'onRequest', 'onResponse'] as const) {
-    checkFunction(name, options[name]);
-  }
+  for (const name of ['fetch', 'onDrift'] as const) checkFunction(name, options[name]);
   checkObject('fetchOptions', options.fetchOptions);
   checkHeaders(options, log);
   checkQuery(options, log);
-  checkObject('budget', options.budget);
-  // The rest of it is checked by the part that keeps it, before the first call is sent.
-  checkNumber('budget.limit', options.budget ? options.budget.limit : 0, 0);
   return {
-    findBase: baseFinder(options),
+    findBase: createBaseFinder(options, readGateway),
+    readGateway,
     credential: resolveCredential(options),
     account: {
-      'openai-organization': accountOf(options, 'organization'),
-      'openai-project': accountOf(options, 'project'),
+      'openai-organization': readAccountId(options, 'organization'),
+      'openai-project': readAccountId(options, 'project'),
     },
     headers: options.defaultHeaders,
     query: options.defaultQuery,
@@ -319,21 +329,25 @@ export function resolveSettings(options: GatewayOptions) {
     fetchOptions: options.fetchOptions,
     log,
     drift: new DriftReporter(options.onDrift, log),
-    observers: observersOf(options),
     budget: new RetryBudget(),
-    bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
+    bodyFormat:
+      bodyFormat === undefined
+        ? undefined
+        : checkWord('bodyFormat', bodyFormat, ['form', 'json'] as const),
     call: mergeCallSettings(defaults, options),
-    /** What all this was made from. A function, so that nothing shows the key that is in it. */
-    given: () => given,
+    /** Identity shared by clients of one gateway with a common price list and download queue. */
+    shared: {},
+    /** Returns the original options. A function, so that the key in them is never printed. */
+    original: () => original,
   };
 }
 
-/** The settings of a client some of whose options have changed; what it has learned of its gateway stays. */
+/** Returns the settings of a client with changed options. What it learned about its gateway is kept. */
 export function changeSettings(
-  { log, drift, budget, given }: ClientSettings,
+  { log, drift, budget, shared, readGateway, original }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
-  const changed = resolveSettings({ ...given(), ...options });
+  const changed = resolveSettings({ ...original(), ...options }, readGateway);
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget };
+  return { ...changed, log, drift, budget, shared };
 }

@@ -2,54 +2,47 @@ import { checkOptions, toInputError } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
 import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
+import type { DefinedGateway } from '../gateways/profile.ts';
 import { GatewayPromise } from './promise.ts';
-import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
-import { baseOf, type ClientSettings, settingsOfCall } from './settings.ts';
+import { type CallSpec, type RequestSource, applyHeaders, createSpec } from './request.ts';
+import { requireBase, type ClientSettings, resolveCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
 
 /**
- * Starts a call, and rejects in place of throwing: one `catch` serves for all.
+ * Starts a call, and rejects instead of throwing.
  *
- * @param input - The caller's, whose getters may throw.
+ * @param input - The caller's input, whose getters may throw.
  */
 export function startCall<T>(input: unknown, start: () => GatewayPromise<T>): GatewayPromise<T> {
   try {
     return start();
   } catch (cause) {
-    return rejectCall(cause, input);
+    return new GatewayPromise(Promise.reject(toInputError(cause, input)));
   }
 }
 
-/** Returns a call that rejects because its input could not be read. */
-export function rejectCall(cause: unknown, input: unknown): GatewayPromise<never> {
-  return new GatewayPromise(Promise.reject(toInputError(cause, input)));
-}
-
-/** What a client adds to each of its calls. */
+/** Hooks of a client for each of its calls. */
 export interface CallHooks {
-  /** Each may listen to the events of a call. Contexts of later ones enclose those of earlier ones. */
+  /** Listeners to the events of calls. Contexts of later ones enclose those of earlier ones. */
   readonly subscribers: readonly CallSubscriber[];
-  /** Awaited before a call is sent. A rejection refuses the call. */
+  /** Awaited before a call is sent. A rejection fails the call. */
   readonly beforeSend?: (call: LogicalCall, transport: Transport) => Promise<void> | undefined;
 }
 
 /** Makes the calls of one client for its resources. */
 export class Transport implements Caller {
-  /** The settings of the next call. A call under way keeps those that it began with. */
+  /** The settings for new calls. Running calls keep theirs. */
   client: ClientSettings;
   readonly hooks: CallHooks;
-  /** Identifies the clients that count what they spend together, and queue their downloads together. */
-  shared: object;
 
-  constructor(client: ClientSettings, hooks: CallHooks = { subscribers: [] }, shared: object = {}) {
+  constructor(client: ClientSettings, hooks: CallHooks = { subscribers: [] }) {
     this.client = client;
     this.hooks = hooks;
-    this.shared = shared;
   }
 
-  /** Returns a copy with the current settings, for work of several calls that must all go to one gateway. */
+  /** Returns a copy with the current settings, for work of several calls that must go to the same gateway. */
   snapshot(): Transport {
-    return new Transport(this.client, this.hooks, this.shared);
+    return new Transport(this.client, this.hooks);
   }
 
   get subscribers(): readonly CallSubscriber[] {
@@ -60,23 +53,28 @@ export class Transport implements Caller {
     return this.hooks.beforeSend?.(call, this);
   }
 
-  /** The root of the gateway, for work that needs it. */
+  /** The root URL of the gateway. */
   get baseURL(): string {
-    return baseOf(this.client).root;
+    return requireBase(this.client).root;
   }
 
-  /** Refuses options that are misspelt, and warns of those that have no effect. */
+  /** The kind of gateway; `undefined` if unknown. */
+  get gateway(): DefinedGateway | undefined {
+    return this.client.findBase()?.gateway;
+  }
+
+  /** Rejects misspelled options and warns about those without effect. */
   checkNames(options: unknown): void {
     this.client.log.warnOnce(checkOptions(options).values());
   }
 
   /**
-   * Checks the options of calls that are made later, if at all.
+   * Checks the options of calls that may be made later.
    *
-   * @throws `InvalidInputError` naming the option that cannot work
+   * @throws `InvalidInputError` naming the invalid option
    */
   checkOptions(options: RequestOptions): void {
-    settingsOfCall(this.client, options);
+    resolveCallSettings(this.client, options);
     applyHeaders(new Headers(), options.headers, 'headers');
     buildQuery(options.query);
   }
@@ -84,15 +82,18 @@ export class Transport implements Caller {
   /**
    * Calls an operation.
    *
-   * @param format - How its answer is read: one of the kinds that the operation has.
+   * @param format - Reads the response, in one of the kinds that the operation has.
+   * @param gateway - The kind of gateway; default: that of the client.
    */
   call<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
     operation: Name,
     request: RequestSource<Name>,
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
+    gateway = this.gateway,
   ): GatewayPromise<T> {
-    const makeCall = () => new LogicalCall(specOf(operation, request, format.kind, options), this);
+    const makeCall = () =>
+      new LogicalCall(createSpec(operation, request, format.kind, options, gateway), this);
     return new GatewayPromise(LogicalCall.prepare(makeCall, format)());
   }
 

@@ -1,49 +1,61 @@
+import { getTag } from '../answers/objects.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { QueryValue, QueryValues } from '../options.ts';
 import { check } from '../check.ts';
-import { endpoints } from '../endpoints.ts';
+import { geminiRoot, isWholeBase } from '../gateways/base-path.ts';
+import type { HostFinder } from '../gateways/find.ts';
+import type { DefinedGateway } from '../gateways/profile.ts';
 
 export interface BaseURL {
   /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */
   readonly root: string;
-  /** The version that the base URL ended with, or `""`. */
+  /** The version for paths without one. */
   readonly version: '' | '/v1' | '/v1beta';
+  /** Replaces `/v1` at the beginning of a path; `""` if the root includes the version. */
+  readonly api: '/v1' | '';
+  /** Query parameters of every request. */
+  readonly query: Readonly<Record<string, string>> | undefined;
+  readonly gateway: DefinedGateway | undefined;
 }
 
-/** A path of the server that a page comes from. */
-const ownPath = /^\.{0,2}\/(?!\/)/;
+/** Paths relative to the page's server. */
+const relativePath = /^\.{0,2}\/(?!\/)/;
 
-/** What paths in a page, or in a worker of one, are relative to. */
+/** Returns the URL that relative paths refer to in a page or its worker. */
 function pageURL(): string | undefined {
   const { document, location } = globalThis;
   return document?.baseURI ?? location?.href;
 }
 
-/** All of a path, so that its end is looked for once; what precedes its last slashes is the group. */
+/** Matches a whole path, to scan its end only once. The group precedes the trailing slashes. */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
-/** Takes the path of an operation off the end: people paste `…/v1/chat/completions` as a base URL. */
-function withoutOperation(path: string): string {
-  const operation = Object.values(endpoints).find((endpoint) => path.endsWith(endpoint.path));
-  if (operation === undefined) return path;
-  const version = operation.path.split('/')[1] ?? '';
-  return `${path.slice(0, -operation.path.length)}/${version}`;
+/** An operation's route at the end of a path, because people paste `…/v1/chat/completions` as a base URL. */
+const pastedRoute = /^(.*?)(\/(chat|images|audio)\/\w+|(\/v\d+)\/(models|embeddings|videos))$/;
+
+/** Locates the routes of a gateway. `isWhole`: OpenAI's routes follow the path directly. */
+function locateRoutes(path: string, isWhole: boolean): Pick<BaseURL, 'root' | 'version' | 'api'> {
+  const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
+  if (isWhole && version !== '/v1') return { root: path, version: '/v1', api: '' };
+  const root = path.slice(0, path.length - version.length).replace(endSlashes, '$1');
+  return { root, version, api: '/v1' };
 }
 
 /**
- * Checks a base URL and takes the version off its end.
+ * Checks a base URL and locates the gateway's routes.
  *
- * Both spellings are in use: `openai` wants `/v1` at the end, and gateways give their root. The URL of a
- * route such as `/v1/chat/completions` means the same gateway.
+ * Accepts both spellings: with `/v1` at the end, as `openai` requires, and the gateway's root. The URL of a
+ * route such as `/v1/chat/completions` refers to the same gateway. A path that ends in another version, or in
+ * a folder where providers serve OpenAI's routes, is used unchanged.
  *
- * @returns `undefined` for a path where there is no page: what is written for pages is loaded on servers
- *   too, which draw them first.
+ * @returns `undefined` for a relative path outside a page, because code for pages also runs on servers that
+ *   prerender them
  */
-export function parseBaseURL(value: string | URL): BaseURL | undefined {
+export function parseBaseURL(value: string | URL, findGateway?: HostFinder): BaseURL | undefined {
   const field = 'baseURL';
   const text = String(value).trim();
   const example = 'for example "https://gateway.example.com"';
-  const page = ownPath.test(text) ? (pageURL() ?? null) : undefined;
+  const page = relativePath.test(text) ? (pageURL() ?? null) : undefined;
   if (page === null) return undefined;
   let url: URL;
   try {
@@ -51,27 +63,29 @@ export function parseBaseURL(value: string | URL): BaseURL | undefined {
   } catch {
     throw new InvalidInputError(field, `is not a URL; give the gateway's root, ${example}.`);
   }
-  const { protocol, username, password, search, hash } = url;
+  const { protocol, username, password, search, searchParams, hash, origin, hostname } = url;
   const isWeb = protocol === 'http:' || protocol === 'https:';
   check(isWeb, field, `must begin with http:// or https://, not ${protocol}//; ${example}.`);
   const hasUser = username !== '' || password !== '';
-  check(!hasUser, field, 'may not hold a user name or password; give the key as apiKey.');
-  check(
-    search === '' && hash === '',
-    field,
-    'may not hold a query or a fragment; give query parameters as defaultQuery.',
-  );
-  const path = withoutOperation(url.pathname.replace(endSlashes, '$1'));
-  const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
-  const root = path.slice(0, path.length - version.length).replace(endSlashes, '$1');
-  return { root: url.origin + root, version };
+  check(!hasUser, field, 'must not contain a user name or password; pass the key as apiKey.');
+  check(hash === '', field, 'must not contain a fragment.');
+  const hasKey = /(key|token)=/i.test(search);
+  check(!hasKey, field, 'must not contain a key; pass it as apiKey or in defaultHeaders.');
+  const query = search === '' ? undefined : Object.fromEntries(searchParams);
+  const gateway = findGateway?.(hostname);
+  const written = url.pathname.replace(endSlashes, '$1');
+  const basePath = written === '' ? gateway?.profile.basePath : undefined;
+  const path = basePath ?? written.replace(pastedRoute, '$1$4');
+  // A profile and a pasted route determine what precedes the routes.
+  const isWhole = basePath !== undefined || path !== written || isWholeBase(hostname, path);
+  const { root, ...versions } = locateRoutes(path, isWhole);
+  return { root: origin + root, ...versions, query, gateway };
 }
 
 /**
- * One escaped path segment.
+ * Escapes a path segment.
  *
- * `.`, `..` and the empty string would change which route is called, even when escaped, because URL
- * parsers resolve them.
+ * `.`, `..` and the empty string would change the route even when escaped, because URL parsers resolve them.
  */
 export function escapePathSegment(field: string, value: string): string {
   const isGiven = typeof value === 'string' && value.trim() !== '';
@@ -81,24 +95,26 @@ export function escapePathSegment(field: string, value: string): string {
   try {
     return encodeURIComponent(value);
   } catch (error) {
-    throw new InvalidInputError(field, 'holds half of a surrogate pair and cannot be escaped.', {
+    throw new InvalidInputError(field, 'contains half of a surrogate pair and cannot be escaped.', {
       cause: error,
     });
   }
 }
 
-/** Fills a path template. Every name between braces becomes one escaped segment. */
+/** Fills a path template. Each name in braces becomes an escaped segment. */
 export function fillPath(
   template: string,
   parameters: Readonly<Record<string, string>> | undefined,
 ): string {
   if (!template.includes('{')) return template;
-  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    escapePathSegment(name, parameters?.[name] ?? ''),
-  );
+  return template.replace(/\{(\+?)(\w+)\}/g, (_, plus: string, name: string) => {
+    const value = parameters?.[name] ?? '';
+    const segments = plus === '' ? [value] : value.split('/');
+    return segments.map((segment) => escapePathSegment(name, segment)).join('/');
+  });
 }
 
-/** The query string of several levels, the later ones winning name by name; `""` when empty. */
+/** Merges queries to a query string, later ones overriding earlier ones by name; `""` if empty. */
 export function buildQuery(...levels: readonly (QueryValues | undefined)[]): string {
   if (levels.every((level) => level === undefined)) return '';
   const merged = new Map<string, QueryValues[string]>();
@@ -113,25 +129,25 @@ export function buildQuery(...levels: readonly (QueryValues | undefined)[]): str
   return text === '' ? '' : `?${text}`;
 }
 
-const deepestQuery = 8;
+const maxQueryDepth = 8;
 const queryKinds = /^(string|number|boolean|Array|Object)$/i;
 
 /** Appends lists as `name[]` and objects as `name[key]`, as the `openai` package writes them. */
 function appendQueryValue(
   parameters: URLSearchParams,
   name: string,
-  given: QueryValue,
-  levels = deepestQuery,
+  input: QueryValue,
+  levels = maxQueryDepth,
 ): void {
-  // As in JSON, dates are text, and invalid ones are left out.
-  const value = given instanceof Date ? given.toJSON() : given;
+  // Dates are sent as ISO text; invalid dates are omitted.
+  const value = input instanceof Date ? input.toJSON() : input;
   if (value === undefined || value === null) return;
-  const isKnown = queryKinds.test(Object.prototype.toString.call(value).slice(8, -1));
+  const isKnown = queryKinds.test(getTag(value));
   const kinds = 'text, a number, a boolean, a date, a list or a plain object';
   check(
     isKnown && levels > 0,
     'query',
-    `"${name}" must be ${kinds}, at most ${deepestQuery} levels deep.`,
+    `"${name}" must be ${kinds}, at most ${maxQueryDepth} levels deep.`,
   );
   if (typeof value !== 'object') {
     parameters.append(name, String(value));
@@ -142,16 +158,27 @@ function appendQueryValue(
   }
 }
 
-/** The full URL of a path below the base URL, whose own `/v1` is understood. */
-export function buildURL(baseURL: string, path: string, query: string): string {
-  return baseURL + path + (path.includes('?') ? query.replace('?', '&') : query);
+/**
+ * Returns the URL of a path. Its `/v1` is replaced by the version of the base URL. A path that is a URL itself
+ * is that of a task, on the gateway's origin.
+ */
+export function buildURL(
+  { root, api }: Pick<BaseURL, 'root' | 'api'>,
+  path: string,
+  query: string,
+): string {
+  const isOpenAI = api === '' && /^\/v1(\/|$)/.test(path);
+  const isURL = /^https?:/.test(path);
+  const start = isURL ? '' : path.startsWith('/v1beta/') ? geminiRoot(root) : root;
+  const rest = isOpenAI ? path.slice(3) : path;
+  return start + rest + (path.includes('?') ? query.replace('?', '&') : query);
 }
 
 export function isSameOrigin(first: string, second: string): boolean {
   return new URL(first).origin === new URL(second).origin;
 }
 
-/** A URL that can be shown: without query, fragment, user name and password, which may hold secrets. */
+/** Returns a URL without query, fragment, user name and password, which may contain secrets. */
 export function displayURL(url: string): string {
   try {
     const parsed = new URL(url);

@@ -1,52 +1,58 @@
 import { check, checkText } from '../check.ts';
+import { writeParams } from '../gateways/define.ts';
+import type { GatewayProfile } from '../gateways/profile.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { OperationRequest } from '../http/request.ts';
-import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { OpenString } from '../types.ts';
 import { isUploadable, notFile } from '../uploads/file-input.ts';
+import { jsonWithImages } from '../uploads/json-files.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
-import { checkImage, taskRules, wholeAnswer } from './operations.ts';
+import type { Submitter } from '../tasks/submit.ts';
+import { checkImage, imageRules, wholeAnswer } from './operations.ts';
+import { submitImages, rejectLedger } from './submit.ts';
+import type { ImageRequestOptions } from './wait-options.ts';
+import type { OnAccepted } from './wait.ts';
 import { imageEditProtocol } from './schema.ts';
-import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse, ImageSVG } from './types.ts';
+import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse } from './types.ts';
 
-/** An image named in JSON. Which form a model takes is up to its provider; it is sent as it is. */
+/** An image reference in JSON, sent unchanged. The provider decides which form a model accepts. */
 export interface ImageReferenceObject {
-  /** The address of the image. */
+  /** The URL of the image. */
   image_url?: string | { url: string } | undefined;
-  /** The address of the image. */
+  /** The URL of the image. */
   url?: string | undefined;
-  /** The bytes of the image in base64. */
+  /** The image bytes in base64. */
   b64_json?: string | undefined;
   /** The id of a file at the provider. */
   file_id?: string | undefined;
 }
 
-/** An image named in JSON: an `https:` or `data:` URL, or an object that the model understands. */
+/** An image reference in JSON: an `https:` or `data:` URL, or an object that the model understands. */
 export type ImageReference = string | ImageReferenceObject;
 
 /**
  * Parameters of `images.edit()`: `POST /v1/images/edits`.
  *
- * What the images are decides how the request travels: files make a form, references make JSON. Which
- * of the two a model takes is up to its provider. Fields that are not listed here go through with the
- * option `extraBody`.
+ * The kind of images decides the encoding: files are sent as a form, references as JSON. The provider decides
+ * which of the two a model accepts; for OpenRouter both are sent as JSON, files as data URLs. Send fields that are
+ * not listed here with the option `extraBody`.
  */
 export interface ImageEditParamsBase extends ImageParamsBase {
   /**
-   * The image to edit, or several: all of them files, or all of them references. A file is given the
-   * name and extension that its bytes call for.
+   * The image to edit, or several: all files or all references. A file gets a name and extension that match
+   * its bytes.
    */
   image?: Uploadable | ImageReference | readonly (Uploadable | ImageReference)[] | undefined;
-  /** The images as references, for models that want a list under this name. Only in JSON. */
+  /** The images as references, for models that expect a list under this name. Only in JSON. */
   images?: readonly ImageReference[] | undefined;
-  /** Where the image may change: its transparent part. A file if `image` is, else a reference. */
+  /** The mask: the image may change where it is transparent. A file if `image` is one, else a reference. */
   mask?: Uploadable | ImageReference | null | undefined;
-  /** How closely the edit keeps to the image. */
+  /** The fidelity of the edit to the input image. */
   input_fidelity?: OpenString<'high' | 'low'> | null | undefined;
 }
 
@@ -63,41 +69,56 @@ export interface ImageEditParamsStreaming extends ImageEditParamsBase {
 /** Parameters of `images.edit()`. */
 export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageEditParams {
-  export { ImageEditParamsNonStreaming, ImageEditParamsStreaming, ImageSVG as Svg };
-}
-
 export function editImages(
-  transport: Transport,
+  submitter: Submitter,
   params: ImageEditParamsBase,
-  options: RequestOptions | undefined,
+  options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-  const request = () => {
+  const { transport } = submitter;
+  const operation = 'images.edit';
+  const request = (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => () => {
     checkImage('edit', params, 'what to change');
-    return { ...editRequest(params, options), ...taskRules };
+    const { profile } = transport.gateway ?? {};
+    return {
+      ...editRequest(params, own, profile),
+      ...imageRules(transport, params, own, onAccepted),
+    };
   };
-  if (params?.stream !== true) {
-    return transport.call('images.edit', request, wholeAnswer, options);
+  if (params?.stream === true) {
+    const events = eventAnswer(imageEditProtocol(params.n ?? 1));
+    const streamed = () => {
+      rejectLedger(options);
+      return request(options)();
+    };
+    return transport.call(operation, streamed, events, options);
   }
-  const events = eventAnswer(imageEditProtocol(params.n ?? 1));
-  return transport.call('images.edit', request, events, options);
+  if (options?.ledger !== undefined) request(options)();
+  return submitImages(submitter, { operation, params }, options, (own, onAccepted) =>
+    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+  );
 }
 
 /**
- * The body of an edit, whose images are checked. Files make a form. References make JSON that goes
- * through as it is, because providers have many forms for the same thing.
+ * Checks the images of an edit and returns its body. Files are sent as a form, unless the gateway takes only JSON.
+ * References are sent as JSON unchanged, because providers differ in their forms.
  */
 function editRequest(
   params: ImageEditParamsBase,
   options: RequestOptions | undefined,
+  profile: GatewayProfile | undefined,
 ): OperationRequest<'images.edit'> {
   const { image, images, mask, ...others } = params;
-  const given = [...named('image', image), ...named('images', images), ...named('mask', mask)].map(
-    ([field, source]) => ({ field, isFile: isFileIn(field, source) }),
-  );
+  const given = [
+    ...listImages('image', image),
+    ...listImages('images', images),
+    ...listImages('mask', mask),
+  ].map(([field, source]) => ({ field, isFile: isImageFile(field, source) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
   check(!isMissing, 'image', 'is missing; give a file, a URL or a list of them.');
+  if (profile?.requests?.['images.edit']?.body === 'json' && given.some(({ isFile }) => isFile)) {
+    const json = writeParams(profile, 'images.edit', params);
+    return { form: jsonWithImages(json), isWritten: true };
+  }
   const [first = { field: 'image', isFile: false }] = given;
   for (const { field, isFile } of given) {
     const [own, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
@@ -110,23 +131,23 @@ function editRequest(
     'images',
     'takes references only; give files as image.',
   );
-  // The gateway takes several files only under the name with brackets, and one only without.
+  // The gateway takes several files only as `image[]`, and a single file only as `image`.
   const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
   return {
     form: formBody([...formFields(others), [name, image, 'image'], ['mask', mask, 'image']]),
   };
 }
 
-/** The images of a parameter, each with the name by which errors call it. */
-function named(field: string, value: unknown): readonly (readonly [string, unknown])[] {
+/** Lists the images of a parameter, each with its field name for error messages. */
+function listImages(field: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   check(list.length > 0, field, 'is an empty list; give at least one image.');
   return list.map((item, at) => [list.length === 1 ? field : `${field}[${at}]`, item]);
 }
 
-/** Whether an image is a file, which travels as part of a form, or a reference inside JSON. */
-function isFileIn(field: string, source: unknown): boolean {
+/** Returns whether an image is a file, not a reference. Throws if it is neither. */
+function isImageFile(field: string, source: unknown): boolean {
   if (isUploadable(source)) return true;
   if (isObject(source) && !(source instanceof Promise)) return false;
   if (typeof source !== 'string' || isPath(source)) throw notFile(field, source);
@@ -134,7 +155,7 @@ function isFileIn(field: string, source: unknown): boolean {
   return false;
 }
 
-/** Base64 can begin with a slash, so only what cannot be base64 is taken for a path. */
+/** Returns whether text is a file path. Base64 may begin with a slash, so that alone is not enough. */
 function isPath(text: string): boolean {
   if (/^(https?|data):/i.test(text)) return false;
   return /^(file:|\.{1,2}[\\/]|~\/)|\.(png|jpe?g|webp|gif)$/i.test(text);

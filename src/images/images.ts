@@ -1,8 +1,9 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import { startCall, type Transport } from '../http/transport.ts';
-import type { RequestOptions } from '../options.ts';
 import { copyEach, copyOptions } from '../snapshot.ts';
 import type { Stream } from '../streams/stream.ts';
+import type { ImageTaskRef } from '../tasks/ref.ts';
+import type { SettleSubmission, Submitter } from '../tasks/submit.ts';
 import {
   editImages,
   type ImageEditParamsBase,
@@ -23,32 +24,50 @@ import type {
   ImageGenerateParamsStreaming,
   ImagesResponse,
 } from './types.ts';
+import { stepImages, waitForImages } from './wait.ts';
+import type {
+  ImageRequestOptions,
+  ImageWaitOptions,
+  ImageWaitState,
+  ImageWaitStep,
+} from './wait-options.ts';
 
-/** Makes and edits images. Consumes credit. */
+/** Generates and edits images. Consumes credit. */
 export class Images {
   /** @internal */
-  readonly transport: () => Transport;
+  readonly submitter: () => Submitter;
 
   /** @internal */
-  constructor(transport: () => Transport) {
-    this.transport = transport;
+  constructor(transport: () => Transport, settle?: SettleSubmission) {
+    this.submitter = () => ({ transport: transport(), settle });
   }
 
   /**
-   * Makes images from a description: `POST /v1/images/generations`.
+   * Generates images from a description: `POST /v1/images/generations`.
    *
-   * Charged: it is sent once. It is sent again only when it provably never left or was refused before
-   * work; after anything else the error has `outcome: "unknown"`, as the images may have been made and
-   * charged. Some models take minutes: raise `timeout` for them.
+   * Charged, so it is sent once. It is retried only if the request provably was not sent, or was rejected
+   * before any work; after any other failure the error has `outcome: "unknown"`, because the images may have
+   * been generated and charged. Some models take minutes: raise `timeout` for them.
    *
-   * With `stream: true` the images come as events, and the loop over them throws
-   * `StreamTruncatedError` when one is missing; `error.partial` holds those that came. Many gateways do
-   * not stream images: their whole answer then becomes the events of the stream.
+   * Some gateways return a task instead of images. The call then waits for it, which is free: it calls
+   * `onSubmitted` with the handle, polls after 2 s and then every 2 to 10 s, for up to `taskTimeout`
+   * (10 minutes). `totalTimeout` and `signal` apply to the whole call. With a `ledger`, a second call with the
+   * same `callId` continues the existing task and never pays twice; images returned without a task are not
+   * stored.
    *
-   * @returns The images, as base64 or as addresses. `data` is empty when a safety filter took all of
-   * them out; the call is charged all the same.
-   * @throws `InvalidInputError` when a parameter cannot work; nothing is sent then
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * With `stream: true` the images are events, and the loop over them throws `StreamTruncatedError` if one is
+   * missing; `error.partial` holds the received ones. Many gateways do not stream images: their whole answer is
+   * then converted to events.
+   *
+   * @returns The images, as base64 or URLs. `data` is empty if a safety filter removed all of them; the call is
+   * still charged.
+   * @throws `InvalidInputError` if a parameter is invalid; nothing is sent
+   * @throws `APIError` if the gateway rejects the request or returns no usable answer
+   * @throws `ImageFailedError` if the task failed
+   * @throws `ImageWaitError` if the wait ended before the task, also after `taskTimeout`
+   * (`ImageWaitTimeoutError`) or an abort (`ImageWaitAbortedError`). The task is still running:
+   * `images.wait(error.ref)`
+   * @throws `ImageSubmitUnknownError`, `LedgerError` with a `ledger`; nothing is sent
    *
    * @example
    * ```ts
@@ -58,42 +77,42 @@ export class Images {
    */
   generate(
     params: ImageGenerateParamsNonStreaming,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse>;
-  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` if one is missing. */
   generate(
     params: ImageGenerateParamsStreaming,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<Stream<ImageGenStreamEvent>>;
-  /** Whole or as events, as `stream` says. */
+  /** Whole or as events, depending on `stream`. */
   generate(
     params: ImageGenerateParamsBase,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>>;
   generate(
     params: ImageGenerateParamsBase,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-    return startCall(params, () => generateImages(this.transport(), params, options));
+    return startCall(params, () => generateImages(this.submitter(), params, options));
   }
 
   /**
-   * Makes images for each of many parameters: `POST /v1/images/generations`, once for each.
+   * Generates images for a list of parameters: `POST /v1/images/generations`, once per item.
    *
-   * Each is charged and sent as by `generate`; none is repeated because another failed. They are begun in
-   * their order, `concurrency` at a time, and given as soon as they have ended, well or not: an error of
-   * one is its result, and the others go on. While results wait to be taken no other is begun, so that
-   * memory holds few images.
+   * Each call is charged and sent as by `generate`; none is repeated because another failed. Calls begin in
+   * order, `concurrency` at a time, and are yielded as soon as they end: the error of a call is its result, and
+   * the others continue. No call begins while results are waiting to be consumed, so that memory holds few
+   * images.
    *
    * The client, the parameters and the options are read when this method is called; later changes do not
-   * reach requests that are yet to be sent.
+   * affect requests that have not been sent yet.
    *
-   * An abort of `signal` stops those under way and sends no other: each has its error. Leaving the loop
-   * begins no other; those under way are paid for and go on, and only `onProgress` hears of them.
+   * Aborting `signal` stops the running calls and sends no others: each ends with its error. Leaving the loop
+   * begins no others; running calls are paid for and continue, and only `onProgress` receives their results.
    *
    * @param params - A list with the parameters of each call. All are checked before the first is sent.
-   * @param options - `concurrency` (4) and `onProgress`, and what `generate` takes.
-   * @throws `InvalidInputError` naming the place in the list, such as `params[3].prompt`; nothing is sent
+   * @param options - `concurrency` (4), `onProgress` and the options of `generate`.
+   * @throws `InvalidInputError` naming the position in the list, such as `params[3].prompt`; nothing is sent
    *
    * @example
    * ```ts
@@ -108,20 +127,21 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    return generateManyImages(this.transport().snapshot(), copyEach(params), copyOptions(options));
+    const { transport, settle } = this.submitter();
+    const submitter = { transport: transport.snapshot(), settle };
+    return generateManyImages(submitter, copyEach(params), copyOptions(options));
   }
 
   /**
    * Changes images as described: `POST /v1/images/edits`.
    *
-   * Charged, and sent once, as `generate` is; a request with a streamed file is never repeated at all.
-   * Files are sent as a form, URLs and objects as JSON: which of the two a model takes is up to its
-   * provider.
+   * Charged and sent once, like `generate`; a request with a streamed file is never repeated.
+   * Files are sent as a form, URLs and objects as JSON; the provider decides which of the two a model accepts.
    *
    * @returns The images, see `generate`.
-   * @throws `InvalidInputError` when a parameter cannot work, a file is empty, or files are mixed with
-   * references; nothing is sent then
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * @throws `InvalidInputError` if a parameter is invalid, a file is empty, or files are mixed with
+   * references; nothing is sent
+   * @throws `APIError` if the gateway rejects the request or returns no usable answer
    *
    * @example
    * ```ts
@@ -131,22 +151,79 @@ export class Images {
    */
   edit(
     params: ImageEditParamsNonStreaming,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse>;
-  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` if one is missing. */
   edit(
     params: ImageEditParamsStreaming,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<Stream<ImageEditStreamEvent>>;
-  /** Whole or as events, as `stream` says. */
+  /** Whole or as events, depending on `stream`. */
   edit(
     params: ImageEditParamsBase,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>>;
   edit(
     params: ImageEditParamsBase,
-    options?: RequestOptions,
+    options?: ImageRequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-    return startCall(params, () => editImages(this.transport(), params, options));
+    return startCall(params, () => editImages(this.submitter(), params, options));
+  }
+
+  /**
+   * Waits for images that are generated by a task. Only reads, so it is free and safe to repeat, from any
+   * process.
+   *
+   * The task is read at the path from its answer, then on the route `imageTask` of the gateway's profile, then
+   * on the known routes in turn: `/v1/images/tasks/{id}`, `/v1/images/generations/{id}`,
+   * `/v1/images/jobs/{id}`, `/v1/tasks/{id}`. Later waits try the route that knew the task before other known
+   * routes. Temporary poll failures do not end the wait. Aborting stops the wait immediately; the task is still
+   * running.
+   *
+   * @param task - The handle (`onSubmitted`, `error.ref`, also from another process), or the id.
+   * @throws `ImageFailedError` if the task failed
+   * @throws `ImageWaitTimeoutError` if `taskTimeout` passed; the task is still running
+   * @throws `ImageWaitAbortedError` if `signal` was aborted; the task is still running
+   * @throws `ImageWaitError` if no route knows the task, or its result cannot be read
+   * @throws `InvalidInputError` if an option is invalid, or the handle belongs to another gateway
+   *
+   * @example
+   * ```ts
+   * const ref = parseImageTaskRef(JSON.parse(row.ref));
+   * const { data } = await client.images.wait(ref);
+   * ```
+   */
+  async wait(task: ImageTaskRef | string, options: ImageWaitOptions = {}): Promise<ImagesResponse> {
+    const transport = this.submitter().transport.snapshot();
+    return waitForImages(transport, task, copyOptions(options));
+  }
+
+  /**
+   * Polls once and returns the next action: a pause, the images, or the error that ends the wait. `wait` is a
+   * loop around it.
+   *
+   * The state is plain JSON, so that a job queue can do the pausing: store it, and pass it to the next step,
+   * in any process. The time limit counts from the first step.
+   *
+   * @param task - The handle or the id.
+   * @param state - The state from the last step; omit it for the first one.
+   * @throws `ImageWaitAbortedError` if `signal` was aborted; the step can be repeated
+   * @throws `InvalidInputError` if an option is invalid, or the handle belongs to another gateway
+   *
+   * @example
+   * ```ts
+   * const { state, next } = await client.images.step(job.ref, job.state);
+   * if ('delayMs' in next) await queue.runAgain({ ...job, state }, next.delayMs);
+   * else if ('images' in next) await save(next.images.data);
+   * else throw next.error;
+   * ```
+   */
+  async step(
+    task: ImageTaskRef | string,
+    state?: ImageWaitState,
+    options: ImageWaitOptions = {},
+  ): Promise<ImageWaitStep> {
+    const transport = this.submitter().transport.snapshot();
+    return stepImages(transport, task, state, copyOptions(options));
   }
 }

@@ -2,13 +2,22 @@ import { check, checkInteger, checkModel, checkNumber, checkParams, checkText } 
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
-import { checkEach, checkMany, eachTold, type ManyOptions, optionsOf } from '../many.ts';
-import type { RequestOptions } from '../options.ts';
+import {
+  checkEach,
+  checkBatch,
+  mapWithProgress,
+  type ManyOptions,
+  optionsForCall,
+} from '../many.ts';
 import type { Copied } from '../snapshot.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
-import { imageGenProtocol, imagesOf, imagesSchema } from './schema.ts';
-import { explainTask, refuseTask } from './task.ts';
+import type { ImageTaskRef } from '../tasks/ref.ts';
+import type { Submitter } from '../tasks/submit.ts';
+import { imageGenProtocol, toImagesResponse, imagesSchema } from './schema.ts';
+import { submitImages, rejectLedger } from './submit.ts';
+import { checkTaskOptions, explainImages, followTask, type OnAccepted } from './wait.ts';
+import type { ImageRequestOptions } from './wait-options.ts';
 import type {
   ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
@@ -17,9 +26,9 @@ import type {
 } from './types.ts';
 
 /**
- * Checks what images are made from.
+ * Checks the parameters of a call for images.
  *
- * @param purpose - What the prompt is for.
+ * @param purpose - The purpose of the prompt, for error messages.
  */
 export function checkImage(method: string, params: ImageGenerateParamsBase, purpose: string): void {
   checkParams(`images.${method}`, params);
@@ -40,51 +49,77 @@ function checkNewImage(params: ImageGenerateParamsBase): ImageGenerateParamsBase
 
 const collectEvents = collectAs(imageGenProtocol(1));
 
-/** What becomes of an answer that names a task in place of pictures. */
-export const taskRules = { refuse: refuseTask, explain: explainTask } as const;
+/** Returns the rules of calls for images: they wait for a task that is returned instead of images. */
+export function imageRules(
+  transport: Transport,
+  { model }: ImageGenerateParamsBase,
+  options: ImageRequestOptions | undefined,
+  onAccepted?: OnAccepted,
+) {
+  checkTaskOptions(options);
+  // A task exists on one gateway, so the wait keeps the base URL and key from the time of the call.
+  const follow = followTask(transport.snapshot(), model, options, onAccepted);
+  return { follow, explain: explainImages };
+}
 
-/** How images are read that come in one piece. */
+/** Reads images from an answer that is not streamed. */
 export const wholeAnswer = jsonAnswer({
   schema: imagesSchema,
-  fromEvents: async (call, answer) => imagesOf(await collectEvents(call, answer)),
-});
-
-const requestFor = (params: ImageGenerateParamsBase) => () => ({
-  json: checkNewImage(params),
-  ...taskRules,
+  fromEvents: async (call, answer) => toImagesResponse(await collectEvents(call, answer)),
 });
 
 function generateWhole(
-  transport: Transport,
+  submitter: Submitter,
   params: ImageGenerateParamsBase,
-  options: RequestOptions | undefined,
+  options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
-  return transport.call('images.generate', requestFor(params), wholeAnswer, options);
+  const { transport } = submitter;
+  const request = (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => () => ({
+    json: checkNewImage(params),
+    ...imageRules(transport, params, own, onAccepted),
+  });
+  if (options?.ledger !== undefined) checkNewImage(params);
+  const operation = 'images.generate';
+  return submitImages(submitter, { operation, params }, options, (own, onAccepted) =>
+    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+  );
 }
 
 export function generateImages(
-  transport: Transport,
+  submitter: Submitter,
   params: ImageGenerateParamsBase,
-  options: RequestOptions | undefined,
+  options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-  if (params?.stream !== true) return generateWhole(transport, params, options);
+  if (params?.stream !== true) return generateWhole(submitter, params, options);
+  const { transport } = submitter;
   const events = eventAnswer(imageGenProtocol(params.n ?? 1));
-  return transport.call('images.generate', requestFor(params), events, options);
+  const request = () => {
+    rejectLedger(options);
+    return { json: checkNewImage(params), ...imageRules(transport, params, options) };
+  };
+  return transport.call('images.generate', request, events, options);
 }
 
-/** Options of `images.generateMany()`. Those of a call hold for each of its calls. */
+/** Options of `images.generateMany()`. Call options apply to each call. */
 export interface ImagesGenerateManyOptions
-  extends Omit<RequestOptions, 'idempotencyKey'>, ManyOptions<ImagesGenerateManyResult> {
+  extends
+    Omit<ImageRequestOptions, 'idempotencyKey' | 'callId' | 'onSubmitted'>,
+    ManyOptions<ImagesGenerateManyResult> {
   /**
-   * Identifies the calls in errors and logs: the first is `<callId>-0`.
-   * @defaultValue a fresh id for each call
+   * Identifies the calls in errors, logs and a `ledger`: the first is `<callId>-0`.
+   * @defaultValue a new id for each call, unless there is a ledger
    */
   callId?: string | undefined;
+  /**
+   * Called with the handle of a task and the index of its call, if the gateway returns a task instead of
+   * images. Awaited before the first poll. Save the handle here.
+   */
+  onSubmitted?: ((ref: ImageTaskRef, index: number) => void | Promise<void>) | undefined;
 }
 
-/** How one of many calls ended. */
+/** The result of one of many calls. */
 export type ImagesGenerateManyResult = {
-  /** The place of the call in what was given. */
+  /** The index of the call in `params`. */
   readonly index: number;
   /** Its parameters: the object that the caller passed. */
   readonly params: ImageGenerateParamsNonStreaming;
@@ -92,35 +127,41 @@ export type ImagesGenerateManyResult = {
   | { readonly images: ImagesResponse; readonly error?: undefined }
   | {
       readonly images?: undefined;
-      /** What `generate` would have thrown. Its `outcome` says whether it may have been charged. */
+      /** The error that `generate` would throw. Its `outcome` shows whether the call may have been charged. */
       readonly error: unknown;
     }
 );
 
-/** Checks one of many, which are never streamed. */
+/** Checks the parameters of one of many calls, which are never streamed. */
 function checkWhole(params: ImageGenerateParamsBase): void {
   checkNewImage(params);
   check(params.stream !== true, 'stream', 'cannot be true here; use generate() for a stream.');
 }
 
-/** Makes images for each of many parameters. */
+/** Generates images for a list of parameters. */
 export async function* generateManyImages(
-  transport: Transport,
+  submitter: Submitter,
   takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  transport.checkNames(options);
-  // Plain JavaScript may give none as `null`.
-  const { concurrency: _, onProgress, ...request } = options ?? {};
-  const concurrency = checkMany(options ?? {});
+  submitter.transport.checkNames(options);
+  // Plain JavaScript callers may pass `null`.
+  const { concurrency: _, onProgress, onSubmitted, ...request } = options ?? {};
+  const concurrency = checkBatch(options ?? {});
   const list = takeParams();
   checkEach(list, checkWhole);
-  yield* eachTold(list, { concurrency, onProgress }, async ({ original: params, copy }, index) => {
-    try {
-      const images = await generateWhole(transport, copy, optionsOf(request, index));
-      return { index, params, images };
-    } catch (error) {
-      return { index, params, error };
-    }
-  });
+  yield* mapWithProgress(
+    list,
+    { concurrency, onProgress },
+    async ({ original: params, copy }, index) => {
+      try {
+        const own = optionsForCall(request, index);
+        const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
+        const images = await generateWhole(submitter, copy, { ...own, onSubmitted: notify });
+        return { index, params, images };
+      } catch (error) {
+        return { index, params, error };
+      }
+    },
+  );
 }

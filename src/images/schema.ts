@@ -8,10 +8,10 @@ import type {
   ImageEditStreamEvent,
   ImageGenStreamEvent,
 } from './types.ts';
-import { isEmptyAnswer } from '../answers/error-body.ts';
+import { isEmptyResult } from '../answers/error-body.ts';
 import {
   fill,
-  holdsSomething,
+  hasValue,
   isObject,
   normalizeItems,
   objectsOf,
@@ -30,7 +30,7 @@ const usageFields: FieldsOf<ImageUsage> = {
   output_tokens_details: details,
 };
 
-/** How pictures were made, as answers and events say it. */
+/** The settings that answers and events report. */
 const settings = {
   background: 'string',
   output_format: 'string',
@@ -41,28 +41,30 @@ const settings = {
 function normalizeUsage(owner: JsonObject): void {
   const { usage: counts } = owner;
   if (!isObject(counts)) return;
-  fill(counts, { input_tokens: 0, output_tokens: 0 });
+  // OpenRouter uses the field names of chat usage.
+  const { prompt_tokens: input, completion_tokens: output } = counts;
+  fill(counts, { input_tokens: input ?? 0, output_tokens: output ?? 0 });
   counts['total_tokens'] ??= Number(counts['input_tokens']) + Number(counts['output_tokens']);
 }
 
-/** Some gateways send every key, with `""` for what is not there; `'url' in image` then misleads. */
+/** Deletes empty fields: some gateways send `""` for missing ones, which makes `'url' in image` misleading. */
 function normalizeImage(image: JsonObject): void {
   for (const key of ['b64_json', 'url', 'revised_prompt']) {
     if (!image[key]) delete image[key];
   }
 }
 
-/** Whether there is a picture in it, in whatever form. */
+/** Returns whether an item holds an image in any form. */
 function isImage(image: JsonObject): boolean {
-  return holdsSomething({ ...image, revised_prompt: undefined, error: undefined });
+  return hasValue({ ...image, revised_prompt: undefined, error: undefined });
 }
 
-/** A filter may take out every picture, and the call is charged all the same. */
+/** Returns whether an answer holds images, or is empty because a filter removed them, which is charged too. */
 function areImages(value: JsonObject): boolean {
-  return isEmptyAnswer(value['data'], value) || objectsOf(value['data']).some(isImage);
+  return isEmptyResult(value['data'], value) || objectsOf(value['data']).some(isImage);
 }
 
-/** The answer to generating or editing images. */
+/** The schema of answers of `images.generate()` and `images.edit()`. */
 export const imagesSchema: ResponseSchema<ImagesResponse> = {
   fields: {
     created: numeric,
@@ -81,8 +83,8 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
   },
 };
 
-/** The kind of an event by its own word, which may be that of the other operation, or by its fields. */
-function typeOf(event: JsonObject, prefix: string): string {
+/** Returns the type of an event, from its `type` (which may be that of the other operation) or its fields. */
+function readEventType(event: JsonObject, prefix: string): string {
   const { type, partial_image_index: position } = event;
   if (typeof type !== 'string' || type === '') {
     if (typeof position === 'number') return `${prefix}.partial_image`;
@@ -99,7 +101,7 @@ interface ImageEventFields extends ImageEventBase {
   usage: ImageUsage;
 }
 
-/** An event of a stream of images. */
+/** Returns the schema of events in a stream of images. */
 function eventSchema(prefix: 'image_generation' | 'image_edit') {
   return {
     fields: {
@@ -112,7 +114,7 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
       usage: usageFields,
     } satisfies FieldsOf<ImageEventFields>,
     normalize(event: JsonObject): void {
-      event['type'] = typeOf(event, prefix);
+      event['type'] = readEventType(event, prefix);
       toNumber(event, 'created_at');
       for (const key in { b64_json: '', ...settings }) event[key] ??= '';
       normalizeUsage(event);
@@ -120,12 +122,13 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
   };
 }
 
-/** How a stream of so many new images is read. */
+/** Returns the protocol for a stream of that many generated images. */
+/* @__NO_SIDE_EFFECTS__ */
 export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
   return imageProtocol(eventSchema('image_generation'), 'image_generation.completed', expected);
 }
 
-/** How a stream of so many edited images is read. */
+/** Returns the protocol for a stream of that many edited images. */
 export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
   return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected);
 }
@@ -139,7 +142,7 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
   return typedProtocol({ schema, endType, expected, fromAnswer });
 }
 
-/** Makes one event per image of a whole answer. The last one carries the usage. */
+/** Converts an answer to one event per image. The last one has the usage. */
 function toEvents(answer: unknown, type: string): JsonObject[] {
   if (!isObject(answer)) return [];
   const { data, created, background, output_format, quality, size, usage } = answer;
@@ -151,21 +154,21 @@ function toEvents(answer: unknown, type: string): JsonObject[] {
     quality,
     size,
     ...image,
-    ...contentOf(image),
+    ...decodeDataURL(image),
     type,
     usage: index === images.length - 1 ? usage : undefined,
   }));
 }
 
-/** Events hold bytes, so what is inside a data URL is taken out of it. */
-function contentOf({ b64_json: encoded, url }: JsonObject): JsonObject {
+/** Extracts the base64 bytes from a data URL, because events hold bytes. */
+function decodeDataURL({ b64_json: encoded, url }: JsonObject): JsonObject {
   if (typeof encoded === 'string' && encoded !== '') return { b64_json: encoded, url: undefined };
   const [, inline] = typeof url === 'string' ? (/^data:[^,]*;base64,(.*)$/s.exec(url) ?? []) : [];
   return inline === undefined ? {} : { b64_json: inline, url: undefined };
 }
 
-/** Makes an answer of the images of an event stream that came in place of one. */
-export function imagesOf(events: unknown): ImagesResponse {
+/** Converts the events of a stream to an answer, if a gateway streamed without being asked to. */
+export function toImagesResponse(events: unknown): ImagesResponse {
   const images = objectsOf(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
   const answer: JsonObject = { created, usage };
@@ -173,6 +176,6 @@ export function imagesOf(events: unknown): ImagesResponse {
   for (const key of ['background', 'output_format', 'quality', 'size']) {
     if (last[key] !== '') answer[key] = last[key];
   }
-  // What differs was reported of the events.
+  // Deviations were already reported when the events were read.
   return readValue(answer, imagesSchema, { validation: 'off', onIssue: () => {} });
 }

@@ -1,46 +1,22 @@
-import { firstOf, isObject, levelsOf, parseJSON, readId, textOf } from '../answers/objects.ts';
-import { UnexpectedResponseError } from '../errors/api-errors.ts';
+import {
+  findFirst,
+  isObject,
+  unwrapLevels,
+  firstObject,
+  objectsOf,
+  readId,
+  textOf,
+} from '../answers/objects.ts';
+import { displayURL } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
-import { ImageTaskError } from './errors.ts';
+import { holdsPicture } from './pictures.ts';
 
-/** A task that a gateway accepted in place of returning pictures. */
-interface AcceptedTask {
-  readonly id: string | undefined;
-  readonly status: string | undefined;
-}
-
-/** Fields that hold a picture, in whatever form. */
-const pictureFields = /^(b64_json|b64|base64|(image_?)?(base64|url)|url|images?|svg)$/i;
-
-/** Fields that repeat the request or hold addresses of the task; a URL in them is not a picture. */
-const otherFields =
-  /prompt|^(inputs?|params|parameters|request|payload|urls|links|error|message)$|^(status|poll(ing)?|response|cancel|callback|webhook|fetch|get|query|task)_?url$/i;
-
-/** A URL or a data URL. */
-const pictureAddress = /^(https?:|data:image\/)/i;
-
-/** Bytes in base64. */
-const base64Text = /^[\w+/-]+=*$/;
-
-/** Shorter texts in base64 may be ids or signatures. */
-const shortestPicture = 256;
-
-/** Deeper than any gateway nests pictures. */
-const deepestPicture = 6;
-
-/** Whether a value holds a picture, in whatever form and place. */
-function holdsPicture(value: unknown, name = '', levels = deepestPicture): boolean {
-  if (typeof value === 'string') {
-    if (value === '') return false;
-    if (pictureFields.test(name) || pictureAddress.test(value)) return true;
-    return value.length >= shortestPicture && base64Text.test(value);
-  }
-  if (levels === 0) return false;
-  if (Array.isArray(value)) return value.some((item) => holdsPicture(item, name, levels - 1));
-  if (!isObject(value)) return false;
-  return Object.entries(value).some(
-    ([key, inner]) => !otherFields.test(key) && holdsPicture(inner, key, levels - 1),
-  );
+/** The task in an answer, which generates its images. */
+export interface AcceptedTask {
+  /** Empty if the gateway accepted the request (202) without naming a task. */
+  readonly ids: readonly string[];
+  /** The status URL from the answer. */
+  readonly address: string | undefined;
 }
 
 const pendingWords =
@@ -48,63 +24,99 @@ const pendingWords =
 const finalWords = /^(complete(d)?|succe(ss|ed|eded)|done|finished)$/i;
 
 function findStatus(levels: readonly JsonObject[]): string | undefined {
-  return firstOf(levels, ({ status, task_status, state }) =>
-    firstOf([task_status, status, state], textOf),
+  return findFirst(levels, ({ status, task_status, state }) =>
+    findFirst([task_status, status, state], textOf),
   );
 }
 
-/** Returns the id that can only be that of a task. */
-function findTaskId(levels: readonly JsonObject[]): string | undefined {
-  return firstOf(levels, ({ task_id, taskId, job_id, jobId }) =>
-    firstOf([task_id, taskId, job_id, jobId], readId),
-  );
-}
+/** Returns the id in a field that only tasks have. */
+const readTaskId = ({ task_id, taskId, job_id, jobId }: JsonObject): string | undefined =>
+  findFirst([task_id, taskId, job_id, jobId], readId);
 
-/** Returns an id that other objects have as well. */
+/** Returns the id in a field that other objects have too. */
 function findAnyId(levels: readonly JsonObject[]): string | undefined {
-  return firstOf(levels, ({ id }) => readId(id)) ?? readId(levels[0]?.['request_id']);
+  return findFirst(levels, ({ id }) => readId(id)) ?? readId(levels[0]?.['request_id']);
+}
+
+/** Returns text that replaces a body and can only be an id: a word with a digit in it. */
+function idText(value: unknown): string | undefined {
+  const text = textOf(value);
+  return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
+}
+
+/** Returns ids that replace a body, as a single text or a list. */
+function findIdTexts(body: JsonObject): readonly string[] {
+  for (const name of ['data', 'result', 'output', 'task', 'response']) {
+    const values: readonly unknown[] = [body[name]].flat();
+    const ids = values.map(idText).filter((id) => id !== undefined);
+    if (ids.length > 0 && ids.length === values.length) return ids;
+  }
+  return [];
+}
+
+/** Returns the ids of a list of tasks, if there are several. */
+function findListedIds(levels: readonly JsonObject[], read: typeof readTaskId): readonly string[] {
+  for (const level of levels) {
+    for (const list of [level['data'], level['tasks'], level['output']]) {
+      const ids = objectsOf(Array.isArray(list) ? list : undefined).map(read);
+      const known = ids.filter((id) => id !== undefined);
+      if (known.length > 1) return [...new Set(known)];
+    }
+  }
+  return [];
+}
+
+const addressFields = ['status', 'polling', 'poll', 'task', 'query', 'fetch', 'get'].flatMap(
+  (name) => [`${name}_url`, `${name}Url`, `${name}URL`],
+);
+
+/** Returns the status URL of a task from its answer. */
+function findAddress(levels: readonly JsonObject[]): string | undefined {
+  return findFirst(levels, (level) => {
+    const { get, status } = firstObject(level['urls']) ?? {};
+    return findFirst([...addressFields.map((name) => level[name]), status, get], textOf);
+  });
+}
+
+/** Returns the id in the last or second-last segment of a URL. */
+function idInAddress(address: string | undefined): string | undefined {
+  const [last, ...before] = displayURL(address ?? '')
+    .split('/')
+    .filter(Boolean)
+    .toReversed();
+  return idText(last) ?? idText(before[0]);
 }
 
 /**
- * Returns the task that an answer names, if there is no picture in the answer.
+ * Returns the task in an answer, unless the answer holds an image.
  *
- * @param status - The HTTP status. A 202 without a picture is a task, even if it is not named.
+ * @param answer - `undefined` if the body was empty.
  */
-function findAcceptedTask(answer: unknown, status: number | undefined): AcceptedTask | undefined {
-  if (!isObject(answer) || holdsPicture(answer)) return undefined;
-  const levels = levelsOf(answer);
+export function findAcceptedTask(
+  answer: unknown,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+): AcceptedTask | undefined {
+  const body = answer === undefined && status === 202 ? {} : answer;
+  if (!isObject(body) || holdsPicture(body)) return undefined;
+  const levels = unwrapLevels(body);
   const word = findStatus(levels);
-  const taskId = findTaskId(levels);
-  if (status === 202) return { id: taskId ?? findAnyId(levels), status: word };
-  const { data } = answer;
-  // A filter may take every picture out of the answer of a task that has ended.
+  const address = findAddress(levels) ?? headers.get('location') ?? undefined;
+  const taskId = findFirst(levels, readTaskId);
+  const { data } = body;
+  // A filter may remove every image from the answer of a finished task.
   const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
-  if (isFiltered) return undefined;
+  if (isFiltered && status !== 202) return undefined;
   const isTask = levels.some(({ object }) => /task|job/i.test(textOf(object) ?? ''));
-  const isPending = pendingWords.test(word ?? '');
-  const id = taskId ?? (isTask || isPending ? findAnyId(levels) : undefined);
-  return id === undefined ? undefined : { id, status: word };
-}
-
-/** Rejects answers that name a task and hold no picture: the task exists, so nothing is sent again. */
-export function refuseTask(answer: unknown, status: number): string | undefined {
-  const task = findAcceptedTask(answer, status);
-  if (task === undefined) return undefined;
-  const name = task.id === undefined ? 'a task without an id' : `task ${task.id}`;
-  const word = task.status === undefined ? '' : ` with status "${task.status}"`;
-  return `the answer names ${name}${word} and holds no picture. The task is paid for.`;
-}
-
-/** Turns the error for such an answer into one that carries the task. */
-export function explainTask(error: Error): Error | undefined {
-  if (!UnexpectedResponseError.isInstance(error)) return undefined;
-  const { status, body = '', data, cause } = error;
-  const task = findAcceptedTask(parseJSON(body), status);
-  if (task === undefined) return undefined;
-  const message = error.message.replace(` ${error.advice}`, '');
-  const advice =
-    'Fetch the result from the gateway with taskId. A new request pays for another task.';
-  const { id: taskId, status: taskStatus } = task;
-  const init = Object.assign({}, error, { body, data, cause, advice, taskId, taskStatus });
-  return new ImageTaskError(message, init);
+  const isSure = status === 202 || isTask || pendingWords.test(word ?? '');
+  const several = findListedIds(
+    levels,
+    (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),
+  );
+  const own = taskId ?? (isSure ? findAnyId(levels) : undefined);
+  const single = own === undefined ? findIdTexts(body) : [own];
+  const ids = several.length > 0 ? several : single;
+  if (ids.length > 0) return { ids, address };
+  if (status !== 202) return undefined;
+  const inAddress = idInAddress(address);
+  return { ids: inAddress === undefined ? [] : [inAddress], address };
 }

@@ -1,74 +1,68 @@
 import type { OpenString, WithRequestId } from '../types.ts';
 
-/** What generating and editing images have in common. */
+/** Parameters shared by generating and editing images. */
 export interface ImageParamsBase {
-  /** An image model id, as `models.list()` gives it. Left out, the gateway chooses or refuses. */
+  /** An image model id from `models.list()`. If omitted, the gateway chooses one or rejects the request. */
   model?: string | null | undefined;
-  /** What to make or to change. May not be empty. Every image of the answer is charged. */
+  /** A description of the image, or of the change. Must not be empty. Every returned image is charged. */
   prompt: string;
-  /** How many images: an integer of at least 1. The gateway's default is 1. */
+  /** Number of images: an integer of at least 1. The gateway's default is 1. */
   n?: number | null | undefined;
-  /** Width and height with an `x` between them, for example `"1024x1024"`. Depends on the model. */
+  /** Width and height separated by `x`, for example `"1024x1024"`. Depends on the model. */
   size?: OpenString<'auto' | '1024x1024' | '1536x1024' | '1024x1536'> | null | undefined;
-  /** How carefully to paint, where the model supports it. */
+  /** The quality of the image, if the model supports it. */
   quality?:
     | OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto' | 'standard' | 'hd'>
     | null
     | undefined;
   /**
-   * Whether the answer holds addresses or the bytes. Never sent unless you set it, because some models
-   * refuse it.
+   * Selects URLs or base64 bytes for the answer. Only sent if you set it, because some models reject it.
    */
   response_format?: OpenString<'url' | 'b64_json'> | null | undefined;
-  /** Whether what is around the subject is see-through. */
+  /** The background around the subject: transparent, opaque or chosen by the model. */
   background?: OpenString<'transparent' | 'opaque' | 'auto'> | null | undefined;
   /** The file format. */
   output_format?: OpenString<'png' | 'jpeg' | 'webp'> | null | undefined;
   /** Compression of JPEG and WebP in percent, 0 to 100. */
   output_compression?: number | null | undefined;
-  /** How strictly prompt and image are reviewed. */
+  /** The strictness of the content review of prompt and image. */
   moderation?: OpenString<'low' | 'auto'> | null | undefined;
-  /** Width to height, for example `"16:9"`, for models that want it instead of `size`. */
+  /** Ratio of width to height, for example `"16:9"`, for models that expect it instead of `size`. */
   aspect_ratio?: string | null | undefined;
-  /** For example `"2k"`, for models that want it instead of `size`. */
+  /** For example `"2k"`, for models that expect it instead of `size`. */
   resolution?: string | null | undefined;
-  /** Whether the provider puts its mark on the image. */
+  /** `true` to let the provider add its watermark. */
   watermark?: boolean | null | undefined;
-  /** With `output_format: "svg"`: which model draws, and how hard it thinks. */
+  /** With `output_format: "svg"`: the model that draws, and its reasoning effort. */
   svg?: ImageSVG | null | undefined;
-  /** How many previews a stream holds, 0 to 3. */
+  /** Number of previews in a stream, 0 to 3. */
   partial_images?: number | null | undefined;
   /**
-   * Whether the images come as a stream of events. Many gateways do not stream images and answer
-   * whole; that answer then becomes the events of a stream.
+   * `true` returns the images as a stream of events. Many gateways do not stream images; their whole answer
+   * is then converted to events.
    */
   stream?: boolean | null | undefined;
-  /** Your own stable id of the end user. */
+  /** Your own stable id for the end user. */
   user?: string | undefined;
 }
 
 /**
  * Parameters of `images.generate()`: `POST /v1/images/generations`.
  *
- * Fields that are not listed here go through with the option `extraBody`.
+ * Send fields that are not listed here with the option `extraBody`.
  */
 export interface ImageGenerateParamsBase extends ImageParamsBase {
-  /** The style, for models that have a choice. */
+  /** The style, for models that support it. */
   style?: OpenString<'vivid' | 'natural'> | null | undefined;
 }
 
-/** How an image is drawn as SVG. */
+/** Settings of SVG images. */
 export interface ImageSVG {
   model?: string | undefined;
   reasoning?: ImageSVGReasoning | null | undefined;
 }
 
 type ImageSVGReasoning = { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null };
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageSVG {
-  export { ImageSVGReasoning as Reasoning };
-}
 
 /** Parameters of `images.generate()` without a stream. */
 export interface ImageGenerateParamsNonStreaming extends ImageGenerateParamsBase {
@@ -83,31 +77,25 @@ export interface ImageGenerateParamsStreaming extends ImageGenerateParamsBase {
 /** Parameters of `images.generate()`. */
 export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerateParamsStreaming;
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageGenerateParams {
-  export { ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageSVG as Svg };
-}
-
-/** An image that was made. */
+/** A generated image. */
 export interface Image {
-  /** The bytes in base64. */
+  /** The image bytes in base64. */
   b64_json?: string | undefined;
   /**
-   * Where the image is: a short-lived address on another host, or a `data:` URL. Download it without
-   * the key.
+   * The URL of the image: a short-lived URL on another host, or a `data:` URL. Download it without the key.
    */
   url?: string | undefined;
-  /** The prompt as the model understood it. */
+  /** The prompt as the model revised it. */
   revised_prompt?: string | undefined;
 }
 
-/** What the tokens of an image request were spent on. */
+/** Tokens of an image request by kind. */
 export interface ImageTokenDetails {
   image_tokens: number;
   text_tokens: number;
 }
 
-/** What an image request used. */
+/** Token usage of an image request. */
 export interface ImageUsage {
   input_tokens: number;
   output_tokens: number;
@@ -116,12 +104,7 @@ export interface ImageUsage {
   output_tokens_details?: ImageTokenDetails | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageUsage {
-  export { ImageTokenDetails as InputTokensDetails, ImageTokenDetails as OutputTokensDetails };
-}
-
-/** What the model used that drew an SVG. */
+/** Token usage of the model that drew an SVG. */
 export interface ImageSVGUsage {
   model: string;
   input_tokens: number;
@@ -132,11 +115,11 @@ export interface ImageSVGUsage {
 
 /** The answer of `images.generate()` and `images.edit()`. */
 export interface ImagesResponse extends WithRequestId {
-  /** When the images were made, in Unix seconds; 0 when the gateway does not say. */
+  /** Time of creation, in Unix seconds; 0 if the gateway does not report it. */
   created: number;
   /**
-   * The images. There can be fewer than `n`, and none at all when a safety filter took them out; the
-   * request is charged all the same. An image has `b64_json` or `url`; what it lacks is left out.
+   * The images. There may be fewer than `n`, or none if a safety filter removed them; the request is still
+   * charged. An image has `b64_json` or `url`; missing fields are omitted.
    */
   data: Image[];
   background?: OpenString<'transparent' | 'opaque'> | null | undefined;
@@ -149,17 +132,12 @@ export interface ImagesResponse extends WithRequestId {
   svg_usage?: ImageSVGUsage | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
-export declare namespace ImagesResponse {
-  export { ImageSVGUsage as SvgUsage, ImageUsage as Usage };
-}
-
-/** What every event of an image stream carries. Text that the provider leaves out is empty. */
+/** Fields of every event in an image stream. Text that the provider omits is empty. */
 export interface ImageEventBase {
-  /** The bytes of the image in base64. Empty when the event has a `url` instead. */
+  /** The image bytes in base64. Empty if the event has a `url` instead. */
   b64_json: string;
   background: OpenString<'transparent' | 'opaque' | 'auto'>;
-  /** When the event was made, in Unix seconds; 0 when the provider does not say. */
+  /** Time of the event, in Unix seconds; 0 if the provider does not report it. */
   created_at: number;
   output_format: OpenString<'png' | 'webp' | 'jpeg'>;
   quality: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto'>;
@@ -167,7 +145,7 @@ export interface ImageEventBase {
   size: string;
 }
 
-/** A preview of an image that is being made. */
+/** A preview of an image that is being generated. */
 export interface ImageGenPartialImageEvent extends ImageEventBase {
   type: 'image_generation.partial_image';
   /** Position among the previews, from 0. */
@@ -177,14 +155,9 @@ export interface ImageGenPartialImageEvent extends ImageEventBase {
 /** A finished image. */
 export interface ImageGenCompletedEvent extends ImageEventBase {
   type: 'image_generation.completed';
-  /** Where the image is, when the gateway did not stream and answered with an address. */
+  /** The URL of the image, if the gateway did not stream and returned a URL. */
   url?: string | undefined;
   usage?: ImageUsage | null | undefined;
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageGenCompletedEvent {
-  export { ImageUsage as Usage };
 }
 
 /** An event of `images.generate({ stream: true })`. */
@@ -200,14 +173,9 @@ export interface ImageEditPartialImageEvent extends ImageEventBase {
 /** A finished edit. */
 export interface ImageEditCompletedEvent extends ImageEventBase {
   type: 'image_edit.completed';
-  /** Where the image is, when the gateway did not stream and answered with an address. */
+  /** The URL of the image, if the gateway did not stream and returned a URL. */
   url?: string | undefined;
   usage?: ImageUsage | null | undefined;
-}
-
-// The parts under the names that code for `openai` uses.
-export declare namespace ImageEditCompletedEvent {
-  export { ImageUsage as Usage };
 }
 
 /** An event of `images.edit({ stream: true })`. */

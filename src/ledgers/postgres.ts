@@ -1,3 +1,8 @@
+/**
+ * A ledger of videos in PostgreSQL, for `pg` and compatible packages.
+ *
+ * @module model-gateway/postgres
+ */
 import type { SubmitEnd, SubmitLedger } from '../index.ts';
 import {
   check,

@@ -1,3 +1,8 @@
+/**
+ * A ledger of videos in Redis, for `redis` and `ioredis`.
+ *
+ * @module model-gateway/redis
+ */
 import type { SubmitEnd, SubmitLedger } from '../index.ts';
 import { scripts } from './redis-scripts.ts';
 import {
@@ -31,7 +36,7 @@ export interface RedisLedgerOptions extends StoredLedgerOptions {
   /** Prefix of the keys. `"model-gateway:call:"` by default. */
   readonly prefix?: string | undefined;
   /**
-   * How long to keep finished calls, in milliseconds, or `null` for ever. After that the call id counts as
+   * Time to keep finished calls, in milliseconds, or `null` for no limit. After that the call id counts as
    * new, so keep calls for longer than your jobs may be retried.
    *
    * At least 1,000, `null` by default.
@@ -79,7 +84,7 @@ type Sender = (
 
 function createSender(client: IORedisClient | NodeRedisClient): Sender {
   const problem =
-    'is no client of Redis; give new Redis(url) of "ioredis", or await createClient({ url }).connect() of "redis".';
+    'is not a Redis client; pass new Redis(url) of "ioredis", or await createClient({ url }).connect() of "redis".';
   check(typeof client === 'object' && client !== null, 'client', problem);
   check(!(client instanceof Promise), 'client', 'is a promise; put "await" before it.');
   check(typeof client.eval === 'function', 'client', problem);
@@ -100,7 +105,7 @@ type Script = keyof typeof scripts;
 
 const digests = new Map<Script, Promise<string>>();
 
-/** Returns the SHA-1 digest by which Redis identifies a script. */
+/** Returns the SHA-1 digest that identifies a script in Redis. */
 function scriptDigest(name: Script): Promise<string> {
   const known = digests.get(name);
   if (known !== undefined) return known;

@@ -1,25 +1,25 @@
 import {
   InvalidInputError,
   LedgerError,
-  parseVideoTaskRef,
+  parseTaskRef,
   type SubmitClaim,
   type SubmitEnd,
   type SubmitEntry,
   type SubmitLedger,
-  type VideoTaskRef,
+  type TaskRef,
 } from '../index.ts';
 
 /** Options of ledgers in a database. */
 export interface StoredLedgerOptions {
   /**
-   * How long a claim stays active after the last sign of life of its process, in milliseconds, measured by
+   * Time for which a claim stays active after the last sign of life of its process, in milliseconds, measured by
    * the clock of the database. A process renews its claim three times in that period.
    *
    * From 1,000 to 3,600,000, 30,000 by default.
    */
   readonly lease?: number | undefined;
   /**
-   * How long to retry if the database does not respond, in milliseconds, before a `LedgerError` is thrown.
+   * Time to retry if the database does not respond, in milliseconds, before a `LedgerError` is thrown.
    * Shorter restarts of the database go unnoticed.
    *
    * From 100 to 600,000, 10,000 by default.
@@ -118,15 +118,15 @@ async function toKey(callId: unknown): Promise<string> {
 }
 
 /** Encodes a handle as text. The prefix identifies the task, independent of its other fields. */
-function storedTask(taskRef: VideoTaskRef): StoredTask {
-  const { id, baseURL, ...rest } = parseVideoTaskRef(taskRef);
+function storedTask(taskRef: TaskRef): StoredTask {
+  const { id, baseURL, ...rest } = parseTaskRef(taskRef);
   const start = `${JSON.stringify({ id, baseURL }).slice(0, -1)},`;
   return { ref: start + JSON.stringify(rest).slice(1), start };
 }
 
-function parseRefs(texts: readonly string[]): VideoTaskRef[] {
-  const refs = texts.map((text) => parseVideoTaskRef(JSON.parse(text)));
-  const isFirst = (ref: VideoTaskRef, position: number): boolean =>
+function parseRefs(texts: readonly string[]): TaskRef[] {
+  const refs = texts.map((text) => parseTaskRef(JSON.parse(text)));
+  const isFirst = (ref: TaskRef, position: number): boolean =>
     refs.findIndex(({ id, baseURL }) => id === ref.id && baseURL === ref.baseURL) === position;
   return refs.filter(isFirst);
 }
@@ -235,7 +235,7 @@ export class StoredLedger implements SubmitLedger {
     return { status: 'claimed', claimId };
   }
 
-  async accept(callId: string, ref: VideoTaskRef, claimId?: string): Promise<void> {
+  async accept(callId: string, ref: TaskRef, claimId?: string): Promise<void> {
     const key = await toKey(callId);
     checkClaimId(claimId);
     const task = storedTask(ref);

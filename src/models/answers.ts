@@ -1,14 +1,14 @@
-import { isEmptyAnswer } from '../answers/error-body.ts';
-import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { isEmptyResult } from '../answers/error-body.ts';
+import { fill, hasValue, normalizeItems, objectsOf } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 import { checkModel } from '../check.ts';
 import { NotFoundError } from '../errors/api-errors.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import { explained } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { attachRequestId } from '../http/response-body.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
+import { ListPage } from '../openai/list-page.ts';
 import type { RequestOptions } from '../options.ts';
 import type { JsonObject, OpenString, WithRequestId } from '../types.ts';
 
@@ -27,6 +27,29 @@ export type ModelEndpointType = OpenString<
   | 'video-to-music'
 >;
 
+/** Prices of a model in US dollars for a token, an image, a request or a search, as text. Gateways may add others. */
+export interface ModelPricing {
+  prompt?: string | undefined;
+  completion?: string | undefined;
+  request?: string | undefined;
+  image?: string | undefined;
+  audio?: string | undefined;
+  web_search?: string | undefined;
+  internal_reasoning?: string | undefined;
+  input_cache_read?: string | undefined;
+  input_cache_write?: string | undefined;
+}
+
+/** The kinds of input and output of a model. */
+export interface ModelArchitecture {
+  input_modalities?: OpenString<'text' | 'image' | 'audio' | 'video' | 'file'>[] | undefined;
+  output_modalities?: OpenString<'text' | 'image' | 'audio' | 'video' | 'embeddings'>[] | undefined;
+  /** For example `"text+image->text"`. */
+  modality?: string | null | undefined;
+  tokenizer?: string | undefined;
+  instruct_type?: string | null | undefined;
+}
+
 /** A model available to the key. */
 export interface Model {
   /** Value for the parameter `model`. */
@@ -40,10 +63,17 @@ export interface Model {
   supported_endpoint_types: ModelEndpointType[];
   /** Output type of the model, where the gateway reports it. */
   type?: OpenString<'text' | 'image' | 'video' | 'audio'> | null | undefined;
+  /** The most tokens of input and output together, at OpenRouter and others. */
+  context_length?: number | null | undefined;
+  /** Prices at OpenRouter. Other gateways may use the name for other contents. */
+  pricing?: ModelPricing | null | undefined;
+  architecture?: ModelArchitecture | null | undefined;
+  /** Names of the parameters that the model supports, for example `"tools"`. */
+  supported_parameters?: string[] | null | undefined;
 }
 
 /** The response of `models.list()` as plain data. */
-export interface ModelList extends WithRequestId {
+interface ModelList extends WithRequestId {
   object: 'list';
   /** Models available to the key's group. */
   data: Model[];
@@ -55,48 +85,8 @@ export interface ModelList extends WithRequestId {
  * The gateway does not paginate: this is always the complete list. The pagination methods exist for
  * compatibility. Extra fields that the gateway adds to the list are set on the page too.
  */
-export class ModelsPage implements AsyncIterable<Model> {
-  /** Always `"list"`. */
-  readonly object = 'list';
-  /** The models. */
-  readonly data: Model[];
+export class ModelsPage extends ListPage<Model> {
   declare readonly _request_id?: string | null;
-
-  /** @internal */
-  constructor(list: ModelList) {
-    this.data = list.data;
-    for (const [key, value] of Object.entries(list)) {
-      // Fields of the gateway must not replace methods or the prototype.
-      if (!(key in this)) Reflect.set(this, key, value);
-    }
-  }
-
-  /** Returns the models, same as `data`. */
-  getPaginatedItems(): Model[] {
-    return this.data;
-  }
-
-  /** Always returns `false`. */
-  hasNextPage(): boolean {
-    return false;
-  }
-
-  /** Always rejects, because there is no next page. Check `hasNextPage()` first. */
-  getNextPage(): Promise<this> {
-    return Promise.reject(
-      new InvalidInputError('getNextPage', 'there is no next page; ask hasNextPage() first.'),
-    );
-  }
-
-  /** Iterates over the pages: this one only. */
-  async *iterPages(): AsyncGenerator<this, void, undefined> {
-    yield this;
-  }
-
-  /** Iterates over the models. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
-    yield* this.data;
-  }
 }
 
 const modelFields: FieldsOf<Model> = {
@@ -106,6 +96,10 @@ const modelFields: FieldsOf<Model> = {
   owned_by: 'string',
   supported_endpoint_types: ['string'],
   type: 'string',
+  context_length: 'any',
+  pricing: 'any',
+  architecture: 'any',
+  supported_parameters: 'any',
 };
 
 function normalizeModel(value: JsonObject): void {
@@ -125,7 +119,7 @@ function normalizeModel(value: JsonObject): void {
 /** Schema of a single model. */
 const modelSchema: ResponseSchema<Model & WithRequestId> = {
   fields: modelFields,
-  answer: { name: 'model', isIn: ({ id, name }) => holdsSomething(id ?? name) },
+  answer: { name: 'model', isIn: ({ id, name }) => hasValue(id ?? name) },
   normalize: normalizeModel,
 };
 
@@ -133,18 +127,18 @@ const modelAnswer = jsonAnswer({ schema: modelSchema });
 
 /** Returns whether the list is in `models`, as Gemini sends it, with `data` missing or empty. */
 function isGeminiList({ data, models }: JsonObject): boolean {
-  return Array.isArray(models) && !holdsSomething(data);
+  return Array.isArray(models) && !hasValue(data);
 }
 
 function holdsModels(list: unknown): boolean {
-  return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
+  return objectsOf(list).some(({ id, name }) => hasValue(id ?? name));
 }
 
 /** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */
 function areModels(value: JsonObject): boolean {
   const { object, data, models } = value;
   const list = isGeminiList(value) ? models : (data ?? (object === 'list' ? [] : undefined));
-  return isEmptyAnswer(list, value) || holdsModels(list);
+  return isEmptyResult(list, value) || holdsModels(list);
 }
 
 /** Parses a list of models. Wraps a bare array, as Together sends it, in `data`. */

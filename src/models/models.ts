@@ -12,23 +12,6 @@ export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements Asy
   }
 }
 
-/** A page of a list. This client only has one list, the models, and it is not paginated. */
-export interface Page<Item> extends PageResponse<Item>, AsyncIterable<Item> {
-  getPaginatedItems(): Item[];
-  hasNextPage(): boolean;
-  getNextPage(): Promise<unknown>;
-}
-
-/** The data of a page. */
-export interface PageResponse<Item> {
-  data: Item[];
-  object: string;
-}
-
-/** Alias of `ModelsPagePromise` for code written for `openai`. */
-export type PagePromise<List extends ModelsPage = ModelsPage, Item = Model> = GatewayPromise<List> &
-  AsyncIterable<Item>;
-
 /** Lists the models available to the key. Free of charge. */
 export class Models {
   /** @internal */

@@ -6,11 +6,11 @@ import {
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
 import { ContentExpiredError, ContentNotReadyError } from '../errors/operation-errors.ts';
-import type { Gateway } from '../gateway.ts';
+import type { FullClient } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/wait-options.ts';
-import { isCompleted, ownTask } from '../videos/ref.ts';
+import { isCompleted, resolveOwnTask } from '../videos/ref.ts';
 import { delay } from '../http/abort.ts';
-import { pairsOf } from '../http/request.ts';
+import { headerPairs } from '../http/request.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
@@ -58,7 +58,7 @@ export interface DownloadVideoOptions
 }
 
 /** The part of the client that a download uses. */
-type Client = Pick<Gateway, 'baseURL' | 'videos'>;
+type Client = Pick<FullClient, 'baseURL' | 'videos'>;
 
 /**
  * Downloads the content of a completed task to a file. Free.
@@ -91,7 +91,7 @@ export async function downloadVideo(
     throw new InvalidInputError('client', 'must be a Gateway.');
   }
   const target = checkPath('to', options?.to);
-  const { id } = ownTask(client, task).ref;
+  const { id } = resolveOwnTask(client, task).ref;
   const { resume = false, variant = '', signal } = options;
   checkSaveOptions(options);
   checkBoolean('resume', resume);
@@ -229,7 +229,7 @@ class Download {
       return this.#openWhole(response, range.total);
     }
     await response.body?.cancel();
-    throw incompleteError('a part of it has come that was not asked for.');
+    throw incompleteError('the server sent a byte range that was not requested.');
   }
 
   async #openDecoded(bytes: Uint8Array): Promise<OpenBody> {
@@ -249,7 +249,7 @@ class Download {
 
   #request(known: Resumable | undefined): Promise<Response> {
     const { to: _to, resume: _resume, onProgress: _onProgress, ...request } = this.#options;
-    const headers = [...pairsOf(request.headers)];
+    const headers = [...headerPairs(request.headers)];
     if (known !== undefined) {
       headers.push(['range', `bytes=${this.#part.file.size}-`], ['if-range', known.validator]);
     }

@@ -39,14 +39,14 @@ const problems: Readonly<Record<string, string>> = {
 };
 
 /** Returns the code of a system error, or `""`. */
-export function codeOf(error: unknown): string {
+export function systemErrorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return typeof code === 'string' ? code : '';
 }
 
 /** Converts a system error to a `FileError`; returns other errors unchanged. */
 export function explainFileError(error: unknown, path: string): unknown {
-  const code = codeOf(error);
+  const code = systemErrorCode(error);
   const isOfSystem =
     error instanceof Error && 'syscall' in error && !GatewayError.isInstance(error);
   const problem = isOfSystem ? problems[code] : undefined;
@@ -74,7 +74,7 @@ export async function syncFolder(folder: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    if (!unsupported.has(codeOf(error))) throw error;
+    if (!unsupported.has(systemErrorCode(error))) throw error;
   }
 }
 
@@ -120,11 +120,11 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   try {
     await writeFlushed(temporary, text);
     await link(temporary, path).catch(async (error: unknown) => {
-      if (!unsupported.has(codeOf(error))) throw error;
+      if (!unsupported.has(systemErrorCode(error))) throw error;
       await writeNew(path, text);
     });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (systemErrorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(temporary, { force: true });
@@ -138,7 +138,7 @@ async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeFlushed(path, text);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
+    if (systemErrorCode(error) !== 'EEXIST') await rm(path, { force: true });
     throw error;
   }
 }
@@ -152,10 +152,10 @@ export async function checkTarget(path: string): Promise<void> {
     }
     // Renaming over a device or a pipe would break the programs that use it.
     if (!found.isFile()) {
-      throw new FileError(path, 'EEXIST', 'is no regular file; give another path.', undefined);
+      throw new FileError(path, 'EEXIST', 'is not a regular file; use another path.', undefined);
     }
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw explainFileError(error, path);
+    if (systemErrorCode(error) !== 'ENOENT') throw explainFileError(error, path);
   }
 }
 
@@ -278,7 +278,7 @@ export function thisProcess(): Owner {
   return known;
 }
 
-/** How long a process id is trusted if the start time is unknown, in milliseconds. */
+/** Time for which a process id is trusted if the start time is unknown, in milliseconds. */
 const trustedFor = 3_600_000;
 
 /**
@@ -290,7 +290,7 @@ export function isRunning(pid: number): boolean | undefined {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    const code = codeOf(error);
+    const code = systemErrorCode(error);
     // A process of another user exists, but may not be signalled.
     if (code === 'EPERM') return true;
     return code === 'ESRCH' ? false : undefined;

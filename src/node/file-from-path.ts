@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { check, checkText } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { unreadable, readFile } from '../uploads/file-input.ts';
-import { codeOf } from './durable.ts';
+import { systemErrorCode } from './durable.ts';
 
 /**
  * Opens a file on disk for an upload.
@@ -27,13 +27,13 @@ export async function fileFromPath(path: string, options: { type?: string } = {}
   check(isType, 'type', 'must be a MIME type such as "audio/mpeg", or left out.');
   try {
     const facts = await stat(path);
-    check(facts.isFile(), 'path', `"${path}" is no file.`);
+    check(facts.isFile(), 'path', `"${path}" is not a file.`);
     const blob = await openAsBlob(path);
     const { type } = await readFile(blob, path, given === undefined ? {} : { type: given });
     return new DiskFile(blob, path, facts, type);
   } catch (error) {
     if (InvalidInputError.isInstance(error)) throw error;
-    const isMissing = codeOf(error) === 'ENOENT';
+    const isMissing = systemErrorCode(error) === 'ENOENT';
     const problem = isMissing ? 'does not exist.' : unreadable(error);
     throw new InvalidInputError('path', `"${path}" ${problem}`, { cause: error });
   }

@@ -3,17 +3,17 @@ import { dirname, join, resolve } from 'node:path';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import {
-  checkAsked,
+  checkLedgerCall,
   isSameTask,
   type SubmitClaim,
   type SubmitEnd,
   type SubmitEntry,
   type SubmitLedger,
-} from '../videos/ledger.ts';
-import { parseVideoTaskRef } from '../videos/ref.ts';
-import type { VideoTaskRef } from '../videos/types.ts';
+} from '../tasks/ledger.ts';
+import { parseTaskRef } from '../tasks/ref.ts';
+import type { TaskRef } from '../tasks/ref.ts';
 import {
-  codeOf,
+  systemErrorCode,
   createFile,
   isAlive,
   type Owner,
@@ -31,7 +31,7 @@ interface Entry {
   readonly owner: Owner;
   /** Time of the claim, for readers of the file. */
   readonly claimedAt: string;
-  readonly ref?: VideoTaskRef | undefined;
+  readonly ref?: TaskRef | undefined;
   readonly end?: SubmitEnd | undefined;
   /** The id of the request in the gateway's usage log. */
   readonly requestId?: string | undefined;
@@ -79,7 +79,7 @@ class FileLedger implements SubmitLedger {
   }
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
-    checkAsked(callId);
+    checkLedgerCall(callId);
     // Create it each time, because it may have been deleted.
     await makeFolder(this.#folder);
     const claimedAt = new Date().toISOString();
@@ -105,9 +105,9 @@ class FileLedger implements SubmitLedger {
     }
   }
 
-  async accept(callId: string, taskRef: VideoTaskRef, claimId?: string): Promise<void> {
-    checkAsked(callId, claimId);
-    const ref = parseVideoTaskRef(taskRef);
+  async accept(callId: string, taskRef: TaskRef, claimId?: string): Promise<void> {
+    checkLedgerCall(callId, claimId);
+    const ref = parseTaskRef(taskRef);
     await makeFolder(this.#folder);
     const found = await this.#find(callId);
     if (claimId === undefined) {
@@ -138,7 +138,7 @@ class FileLedger implements SubmitLedger {
     requestId?: string,
     isAnswered?: boolean,
   ): Promise<void> {
-    checkAsked(callId, claimId, end);
+    checkLedgerCall(callId, claimId, end);
     const found = await this.#find(callId);
     const current = found.at(-1);
     if (current === undefined || (claimId ?? claimIdFor(current)) !== claimIdFor(current)) return;
@@ -154,12 +154,12 @@ class FileLedger implements SubmitLedger {
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
-    checkAsked(callId);
+    checkLedgerCall(callId);
     return toEntry(await this.#find(callId));
   }
 
   /** Stores a task in addition to the one that the ledger returns. */
-  async #keep(entry: Entry, ref: VideoTaskRef): Promise<void> {
+  async #keep(entry: Entry, ref: TaskRef): Promise<void> {
     const folder = join(this.#folder, callFileName(entry.callId));
     await makeFolder(folder);
     const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
@@ -229,7 +229,7 @@ function claimIdFor({ number, entry: { claimedAt, owner } }: Found): string {
 }
 
 /** A claim with a task. */
-type FoundTask = Found & { readonly entry: { readonly ref: VideoTaskRef } };
+type FoundTask = Found & { readonly entry: { readonly ref: TaskRef } };
 
 function hasTask(found: Found): found is FoundTask {
   return found.entry.ref !== undefined;
@@ -288,7 +288,7 @@ async function readEntry(path: string, callId: string): Promise<Entry | undefine
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
     const found = await lstat(path).catch(() => undefined);
     // A broken link still occupies the name.
     return found?.isSymbolicLink() === true ? unreadableEntry(callId) : undefined;
@@ -299,7 +299,7 @@ async function readEntry(path: string, callId: string): Promise<Entry | undefine
 
 async function listNames(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;
   });
 }

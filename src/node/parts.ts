@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isObject, parseJSON } from '../answers/objects.ts';
+import { parseJSON, toFields } from '../answers/objects.ts';
 import { GrowingFile, isRunning, shortHash, thisProcess } from './durable.ts';
 
 /** A part that was not written to for this long is abandoned, in milliseconds. */
@@ -178,7 +178,7 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
 /** Reads notes; returns `undefined` if they are invalid. */
 function readResumable(text: string): Resumable | undefined {
   const noted = parseJSON(text);
-  const { validator, total } = isObject(noted) ? noted : {};
+  const { validator, total } = toFields(noted);
   if (typeof validator !== 'string') return undefined;
   return { validator, total: typeof total === 'number' ? total : undefined };
 }

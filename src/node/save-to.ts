@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isObject } from '../answers/objects.ts';
+import { isObject, toFields } from '../answers/objects.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../check.ts';
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
@@ -141,7 +141,7 @@ export async function receive(
       await file.append(bytes);
       // Otherwise an endless body could fill the disk.
       if (body.total !== undefined && file.size > body.total) {
-        throw incompleteError(`more than ${body.total} bytes have come.`);
+        throw incompleteError(`more than ${body.total} bytes were received.`);
       }
       await onProgress?.({ received: file.size, total: body.total });
     }
@@ -159,7 +159,7 @@ export async function checkLength(
   file: GrowingFile,
 ): Promise<void> {
   if (total !== undefined && file.size !== total) {
-    throw incompleteError(`${file.size} of ${total} bytes have come.`);
+    throw incompleteError(`${file.size} of ${total} bytes were received.`);
   }
 }
 
@@ -229,7 +229,7 @@ export function openBytes(bytes: Uint8Array): OpenBody {
 async function openURL(url: string, signal: AbortSignal | undefined): Promise<OpenBody> {
   const bytes = decodeDataURL(url);
   if (bytes !== undefined) return openBytes(bytes);
-  check(/^https?:\/\//i.test(url), 'url', 'is no http(s) or data URL.');
+  check(/^https?:\/\//i.test(url), 'url', 'is not an http(s) or data URL.');
   const response = await fetch(url, signal === undefined ? {} : { signal });
   if (response.ok) return openResponse(response);
   await response.body?.cancel();
@@ -257,7 +257,7 @@ async function openSavable(source: unknown, signal: AbortSignal | undefined): Pr
     return { ...body, total: source.size, isAsSent: true };
   }
   if (isResponse(source)) return openResponse(source);
-  const { b64_json: base64, url } = isObject(source) ? source : {};
+  const { b64_json: base64, url } = toFields(source);
   if (typeof base64 === 'string' && base64 !== '') return openBytes(Buffer.from(base64, 'base64'));
   const isURL = typeof url === 'string' && url !== '';
   check(isURL, 'source', 'must be a response, a Blob, bytes or an image.');

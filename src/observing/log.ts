@@ -4,7 +4,7 @@ import type { LogDetails } from '../http/settings.ts';
 /** Logs what happens to a call. */
 export const logCall: CallSubscriber = (call) => {
   const { log } = call.client;
-  if (!log.enabled('info')) return undefined;
+  if (!log.isEnabled('info')) return undefined;
   const { operation, method } = call.spec;
   const { origin, pathname } = new URL(call.url);
   const write = (level: 'info' | 'debug', message: string, details: LogDetails): void =>
@@ -21,7 +21,7 @@ export const logCall: CallSubscriber = (call) => {
     failed({ kind, phase, code, status, requestId, body, problem }) {
       if (phase === 'local') return;
       // Error messages of gateways are logged at `debug` only.
-      const text = log.enabled('debug') && { message: body?.message ?? problem };
+      const text = log.isEnabled('debug') && { message: body?.message ?? problem };
       const details = { kind, code: body?.code ?? code, ...text, status, requestId };
       write('info', 'Attempt failed', details);
     },

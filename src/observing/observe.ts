@@ -1,14 +1,18 @@
+import { check, checkFunction } from '../check.ts';
 import type {
   CallObserver,
+  GatewayOptions,
   ObservedCall,
   ObservedEnd,
   ObservedRequest,
   ObservedResponse,
   Observer,
 } from '../options.ts';
+import { toFields } from '../answers/objects.ts';
 import {
   type CallListener,
   type CallSubscriber,
+  costFrom,
   type Ending,
   type LogicalCall,
   usageFrom,
@@ -29,9 +33,27 @@ function once(work: () => void): () => void {
   };
 }
 
-/** Notifies the observers of a client of a call. */
-export const observeCall: CallSubscriber = (call, isStream) =>
-  observeWith(call.client.observers, call, isStream);
+/**
+ * Returns a subscriber that notifies the observers and hooks in the options of a client.
+ *
+ * @throws `InvalidInputError` if one of them cannot work
+ */
+export function observeCalls({
+  observer = [],
+  onRequest,
+  onResponse,
+}: GatewayOptions): CallSubscriber {
+  const observers = [observer].flat();
+  const areValid = observers.every((item) => typeof item?.start === 'function');
+  check(areValid, 'observer', 'has no method start().');
+  checkFunction('onRequest', onRequest);
+  checkFunction('onResponse', onResponse);
+  const addAttemptObserver = (attempt: NonNullable<CallObserver['attempt']>) =>
+    observers.push({ start: () => ({ attempt }) });
+  if (onRequest) addAttemptObserver((request) => onRequest(request));
+  if (onResponse) addAttemptObserver((request) => (response) => onResponse(response, request));
+  return (call, isStream) => observeWith(observers, call, isStream);
+}
 
 /**
  * Notifies observers of a call. They can do no harm by throwing, now or later, or by running the work of a
@@ -65,6 +87,7 @@ export function observeWith(
   const each = <T>(notify: (one: CallObserver) => T) =>
     watching.map((one) => safely(() => notify(one)));
   let requestId: string | undefined;
+  let received: Headers | undefined;
   let attempt = 0;
   let sentAt = 0;
   let settledAt = 0;
@@ -73,6 +96,7 @@ export function observeWith(
 
   function settleAttempt(answer: Answer | FailedAttempt): void {
     ({ requestId } = answer);
+    received = 'response' in answer ? answer.response.headers : undefined;
     const pending = callbacks;
     callbacks = [];
     const durationMs = Math.round(performance.now() - sentAt);
@@ -87,7 +111,7 @@ export function observeWith(
   function end(ending: Ending): void {
     clearTimeout(unread);
     if (watching.length === 0) return;
-    const description = describeEnd(ending, requestId);
+    const description = describeEnd(ending, requestId, costFrom(call, ending, received));
     each((one) => one.end?.(description));
     watching = [];
   }
@@ -141,9 +165,6 @@ export function observeWith(
     ended: end,
   };
 }
-
-const toFields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 const nonEmptyText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
@@ -214,7 +235,11 @@ function withoutCookies(headers: Headers): Record<string, string> {
   return shown;
 }
 
-function describeEnd(ending: Ending, received: string | undefined): ObservedEnd {
+function describeEnd(
+  ending: Ending,
+  received: string | undefined,
+  cost: number | undefined,
+): ObservedEnd {
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
   const said = toFields(answer);
@@ -231,6 +256,7 @@ function describeEnd(ending: Ending, received: string | undefined): ObservedEnd 
       return content();
     },
     usage: usage && toFields(deepCopy(usage)),
+    cost,
     finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
       const { finish_reason: inChat, finishReason } = toFields(choice);
       return nonEmptyText(inChat ?? finishReason) ?? [];

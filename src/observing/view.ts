@@ -1,5 +1,7 @@
+import { getTag } from '../answers/objects.ts';
+
 /** Built-in objects that `structuredClone` copies; others, such as a `Blob`, cannot be changed or copied. */
-const cloneable = /^\[object (Date|Map|Set|ArrayBuffer)\]$/;
+const cloneable = /^(Date|Map|Set|ArrayBuffer)$/;
 
 /**
  * Copies a value, with hidden fields and inherited getters, so that changes of the copy do not reach it.
@@ -15,9 +17,9 @@ export function deepCopy(value: unknown, copies = new Map<object, unknown>()): u
     for (const item of value) list.push(deepCopy(item, copies));
     return list;
   }
-  const tag = Object.prototype.toString.call(value);
+  const tag = getTag(value);
   if (ArrayBuffer.isView(value) || cloneable.test(tag)) return structuredClone(value);
-  if (tag !== '[object Object]') return value;
+  if (tag !== 'Object') return value;
   const copy: object = Object.create(Object.getPrototypeOf(value));
   copies.set(value, copy);
   for (const name of Reflect.ownKeys(value)) {

@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from './gateway.ts';
 
 /** Only a client of some kind can be asked for. */
 type GivenFor<Client> = Client extends { readonly baseURL: string } ? Gateway : never;

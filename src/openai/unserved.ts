@@ -12,7 +12,7 @@ export class Unserved {
   /** @internal */
   constructor(name: string, instead: string) {
     const advice = `Use ${instead}, or post('/v1/${name}', { body }) where your gateway serves it.`;
-    const problem = `${name}.create() is not served here, and nothing was sent.`;
+    const problem = `${name}.create() is not supported by this client. Nothing was sent.`;
     this.fail = () =>
       new GatewayPromise(
         Promise.reject(new GatewayError(problem, { outcome: 'not_sent', advice })),

@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedRequest } from '../index.ts';
+import { toText } from './conventions.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,10 +19,8 @@ const maxURLLength = 2_048;
 const toFields = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-const listOf = (value: unknown): readonly Fields[] =>
+const toList = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.map(toFields) : [];
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const textPart = (content: string): MessagePart => ({ type: 'text', content });
 
@@ -52,13 +51,13 @@ function chatParts(message: Fields): MessagePart[] {
     return [{ type: 'tool_call_response', id: message['tool_call_id'], response: parsed(content) }];
   }
   if (typeof content === 'string' && content !== '') parts.push(textPart(content));
-  for (const part of listOf(content)) {
+  for (const part of toList(content)) {
     if (typeof part['text'] === 'string') parts.push(textPart(part['text']));
     else if (part['type'] === 'image_url') {
       parts.push(uriPart('image', toFields(part['image_url'])['url'] ?? part['image_url']));
     } else if (typeof part['type'] === 'string') parts.push({ type: part['type'] });
   }
-  for (const { id, function: called } of listOf(message['tool_calls'])) {
+  for (const { id, function: called } of toList(message['tool_calls'])) {
     const { name, arguments: given } = toFields(called);
     parts.push({ type: 'tool_call', id, name, arguments: parsed(given) });
   }
@@ -67,7 +66,7 @@ function chatParts(message: Fields): MessagePart[] {
 
 /** Converts Gemini content to parts. */
 function geminiParts(content: Fields): MessagePart[] {
-  return listOf(content['parts']).map((part): MessagePart => {
+  return toList(content['parts']).map((part): MessagePart => {
     const called = toFields(part['functionCall']);
     const answered = toFields(part['functionResponse']);
     const file = toFields(part['fileData']);
@@ -100,7 +99,7 @@ function toInputMessages(fields: Fields): {
 } {
   const { messages, contents, prompt, input } = fields;
   if (Array.isArray(messages)) {
-    const all = listOf(messages).map((message): Message => {
+    const all = toList(messages).map((message): Message => {
       const { role } = message;
       return { role: typeof role === 'string' ? role : 'user', parts: chatParts(message) };
     });
@@ -108,7 +107,7 @@ function toInputMessages(fields: Fields): {
   }
   if (Array.isArray(contents)) {
     const system = toFields(fields['systemInstruction'] ?? fields['system_instruction']);
-    const all = listOf(contents).map((content) => ({
+    const all = toList(contents).map((content) => ({
       role: geminiRole(content['role']),
       parts: geminiParts(content),
     }));
@@ -122,16 +121,16 @@ function toInputMessages(fields: Fields): {
 /** Converts a response to messages. */
 function toOutputMessages(answer: Fields): Message[] {
   if (Array.isArray(answer['choices'])) {
-    return listOf(answer['choices']).map((choice) => ({
+    return toList(answer['choices']).map((choice) => ({
       role: 'assistant',
       parts: chatParts(toFields(choice['message'])),
-      finish_reason: textOf(choice['finish_reason']),
+      finish_reason: toText(choice['finish_reason']) ?? '',
     }));
   }
-  return listOf(answer['candidates']).map((candidate) => ({
+  return toList(answer['candidates']).map((candidate) => ({
     role: 'assistant',
     parts: geminiParts(toFields(candidate['content'])),
-    finish_reason: textOf(candidate['finishReason']),
+    finish_reason: toText(candidate['finishReason']) ?? '',
   }));
 }
 

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ObservedCall, ObservedEnd } from '../index.ts';
+import { type ObservedCall, type ObservedEnd, usageOf } from '../index.ts';
 
 /** Edition of the semantic conventions for generative AI. Both are unstable, and they differ. */
 export type Edition = '1.41' | 'latest';
@@ -52,11 +52,11 @@ function known(attributes: Attributes): Attributes {
   );
 }
 
-function numberOf(value: unknown): number | undefined {
+function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+export function toText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -81,65 +81,27 @@ export function requestAttributes(call: ObservedCall, edition: Edition): Attribu
   const { operation, chargeClass, callId, params, stream } = call;
   const { name, output } = operationName(call) ?? {};
   const isEmbedding = name === 'embeddings';
-  const count = numberOf(params['n']);
-  const format = textOf(params['encoding_format']);
+  const count = toNumber(params['n']);
+  const format = toText(params['encoding_format']);
   return known({
     'gen_ai.output.type': output,
     'gen_ai.request.stream': stream || undefined,
-    'gen_ai.request.max_tokens': numberOf(params['max_completion_tokens'] ?? params['max_tokens']),
-    'gen_ai.request.temperature': numberOf(params['temperature']),
-    'gen_ai.request.top_p': numberOf(params['top_p']),
-    'gen_ai.request.frequency_penalty': numberOf(params['frequency_penalty']),
-    'gen_ai.request.presence_penalty': numberOf(params['presence_penalty']),
-    'gen_ai.request.seed': numberOf(params['seed']),
+    'gen_ai.request.max_tokens': toNumber(params['max_completion_tokens'] ?? params['max_tokens']),
+    'gen_ai.request.temperature': toNumber(params['temperature']),
+    'gen_ai.request.top_p': toNumber(params['top_p']),
+    'gen_ai.request.frequency_penalty': toNumber(params['frequency_penalty']),
+    'gen_ai.request.presence_penalty': toNumber(params['presence_penalty']),
+    'gen_ai.request.seed': toNumber(params['seed']),
     'gen_ai.request.choice.count': count === 1 ? undefined : count,
     'gen_ai.request.reasoning.level':
-      edition === 'latest' ? textOf(params['reasoning_effort']) : undefined,
-    'gen_ai.embeddings.dimension.count': isEmbedding ? numberOf(params['dimensions']) : undefined,
+      edition === 'latest' ? toText(params['reasoning_effort']) : undefined,
+    'gen_ai.embeddings.dimension.count': isEmbedding ? toNumber(params['dimensions']) : undefined,
     'gen_ai.request.encoding_formats': isEmbedding && format !== undefined ? [format] : undefined,
     'model_gateway.operation': operation,
     'model_gateway.charge_class': chargeClass,
     'model_gateway.call_id': callId,
-    'model_gateway.video.task_id': textOf(params['task_id'] ?? params['video_id']),
+    'model_gateway.video.task_id': toText(params['task_id'] ?? params['video_id']),
   });
-}
-
-/** Token counts of a call, from any usage format. */
-export interface Tokens {
-  readonly input?: number | undefined;
-  readonly output?: number | undefined;
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-  readonly reasoning?: number | undefined;
-}
-
-type Usage = Readonly<Record<string, unknown>>;
-
-function objectIn(usage: Usage, ...names: readonly string[]): Usage {
-  const value = names.map((name) => usage[name]).find((details) => typeof details === 'object');
-  return { ...value };
-}
-
-/** Reads usage in OpenAI's formats and in Gemini's. */
-export function readTokens(usage: Usage | undefined): Tokens {
-  if (usage === undefined) return {};
-  const input = objectIn(usage, 'prompt_tokens_details', 'input_tokens_details');
-  const output = objectIn(usage, 'completion_tokens_details', 'output_tokens_details');
-  const answered = numberOf(usage['candidatesTokenCount']);
-  const thought = numberOf(usage['thoughtsTokenCount']);
-  // Gemini counts thinking tokens separately, OpenAI as part of the output tokens.
-  const ofGemini = answered === undefined ? thought : answered + (thought ?? 0);
-  return {
-    input: numberOf(usage['prompt_tokens'] ?? usage['input_tokens'] ?? usage['promptTokenCount']),
-    output: numberOf(usage['completion_tokens'] ?? usage['output_tokens']) ?? ofGemini,
-    cacheRead: numberOf(
-      input['cached_tokens'] ??
-        usage['cache_read_input_tokens'] ??
-        usage['cachedContentTokenCount'],
-    ),
-    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
-    reasoning: numberOf(output['reasoning_tokens']) ?? thought,
-  };
 }
 
 /** Returns the value of `error.type`: the class of the error, so that there are few values. */
@@ -154,19 +116,20 @@ export function responseAttributes(
   { attempts, firstChunk }: { readonly attempts: number; readonly firstChunk: number | undefined },
 ): Attributes {
   const { finishReasons, error } = end;
-  const { input, output, cacheRead, cacheWrite, reasoning } = readTokens(end.usage);
+  const usage = usageOf(end.usage);
   const written = edition === 'latest' ? 'cache_write' : 'cache_creation';
   return known({
     'gen_ai.response.id': end.responseId,
     'gen_ai.response.model': end.responseModel,
     'gen_ai.response.finish_reasons': finishReasons.length > 0 ? [...finishReasons] : undefined,
     'gen_ai.response.time_to_first_chunk': firstChunk,
-    'gen_ai.usage.input_tokens': input,
-    'gen_ai.usage.output_tokens': output,
-    'gen_ai.usage.cache_read.input_tokens': cacheRead,
-    [`gen_ai.usage.${written}.input_tokens`]: cacheWrite,
-    'gen_ai.usage.reasoning.output_tokens': reasoning,
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheReadTokens,
+    [`gen_ai.usage.${written}.input_tokens`]: usage.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
     'error.type': error === undefined ? undefined : errorType(error),
+    'model_gateway.cost': end.cost,
     'model_gateway.outcome': end.outcome,
     'model_gateway.attempts': attempts,
     'model_gateway.request_id': end.requestId,

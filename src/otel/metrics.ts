@@ -1,5 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
-import { type Edition, type Tokens } from './conventions.ts';
+import type { AnswerUsage } from '../index.ts';
+import type { Edition } from './conventions.ts';
 
 const seconds = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
@@ -17,16 +18,28 @@ interface Measured {
   readonly duration: number;
   /** For streams. */
   readonly firstChunk: number | undefined;
-  readonly tokens: Tokens;
+  readonly usage: AnswerUsage;
   readonly isEmbedding: boolean;
 }
 
-/** Records the measurements of a call. */
-export type Recorder = (measured: Measured) => void;
+/** Records measurements. */
+export interface Recorder {
+  /** Records a finished call, but for its cost. */
+  call(measured: Measured): void;
+  /** Records what a call or a video task cost, in US dollars. */
+  cost(cost: number, attributes: Attributes): void;
+}
 
 /** Creates the instruments of an edition. */
 export function createRecorder(meter: Meter, edition: Edition): Recorder {
-  return edition === 'latest' ? latest(meter) : older(meter);
+  const cost = meter.createCounter('model_gateway.cost', {
+    unit: '{USD}',
+    description: 'Cost in US dollars that answers report.',
+  });
+  return {
+    call: edition === 'latest' ? latest(meter) : older(meter),
+    cost: (amount, attributes) => cost.add(amount, attributes),
+  };
 }
 
 function timer(meter: Meter, name: string, description: string) {
@@ -43,7 +56,7 @@ function withError({ attributes, errorType }: Measured): Attributes {
   return errorType === undefined ? attributes : { ...attributes, 'error.type': errorType };
 }
 
-function older(meter: Meter): Recorder {
+function older(meter: Meter): Recorder['call'] {
   const duration = timer(meter, 'gen_ai.client.operation.duration', 'GenAI operation duration.');
   const firstChunk = timer(
     meter,
@@ -56,11 +69,11 @@ function older(meter: Meter): Recorder {
     'Number of input and output tokens used.',
   );
   return (measured) => {
-    const { attributes, tokens } = measured;
+    const { attributes, usage: used } = measured;
     duration.record(measured.duration, withError(measured));
     if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
     for (const type of ['input', 'output'] as const) {
-      const count = tokens[type];
+      const count = used[`${type}Tokens`];
       if (count !== undefined) usage.record(count, { ...attributes, 'gen_ai.token.type': type });
     }
   };
@@ -68,14 +81,14 @@ function older(meter: Meter): Recorder {
 
 /** Token counters of the newer edition, with the token counts that they record. */
 const counted = [
-  ['input_tokens', 'input', 'Input tokens used, cached ones among them.'],
-  ['output_tokens', 'output', 'Output tokens used, those of reasoning among them.'],
-  ['cache_read.input_tokens', 'cacheRead', 'Input tokens read from a cache.'],
-  ['cache_write.input_tokens', 'cacheWrite', 'Input tokens written to a cache.'],
-  ['reasoning.output_tokens', 'reasoning', 'Output tokens used for reasoning.'],
+  ['input_tokens', 'inputTokens', 'Input tokens used, including cached tokens.'],
+  ['output_tokens', 'outputTokens', 'Output tokens used, including reasoning tokens.'],
+  ['cache_read.input_tokens', 'cacheReadTokens', 'Input tokens read from a cache.'],
+  ['cache_write.input_tokens', 'cacheWriteTokens', 'Input tokens written to a cache.'],
+  ['reasoning.output_tokens', 'reasoningTokens', 'Output tokens used for reasoning.'],
 ] as const;
 
-function latest(meter: Meter): Recorder {
+function latest(meter: Meter): Recorder['call'] {
   const duration = timer(
     meter,
     'gen_ai.client.inference.duration',
@@ -105,21 +118,22 @@ function latest(meter: Meter): Recorder {
     'The input tokens of one call.',
   );
   return (measured) => {
-    const { attributes, tokens, isEmbedding } = measured;
+    const { attributes, usage, isEmbedding } = measured;
     (isEmbedding ? embeddingDuration : duration).record(measured.duration, withError(measured));
     if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
     if (isEmbedding) {
-      if (tokens.input !== undefined) embeddingTokens.record(tokens.input, attributes);
+      const { inputTokens } = usage;
+      if (inputTokens !== undefined) embeddingTokens.record(inputTokens, attributes);
       return;
     }
     for (const { kind, counter } of counters) {
-      const count = tokens[kind];
+      const count = usage[kind];
       // Gateways do not report the modality of tokens.
       const modality = { ...attributes, 'gen_ai.token.modality': 'unknown' };
       if (count !== undefined) counter.add(count, modality);
     }
     for (const { kind, histogram } of perCall) {
-      const count = tokens[kind];
+      const count = usage[`${kind}Tokens`];
       if (count !== undefined) histogram.record(count, attributes);
     }
   };

@@ -16,6 +16,7 @@ import {
   type ObservedCall,
   type ObservedEnd,
   type Observer,
+  usageOf,
 } from '../index.ts';
 import { inputAttributes, outputAttributes } from './content.ts';
 import {
@@ -26,7 +27,6 @@ import {
   requestAttributes,
   responseAttributes,
   spanName,
-  readTokens,
 } from './conventions.ts';
 import { type Recorder, createRecorder } from './metrics.ts';
 import { linksTo, PollMemory, formatTraceparent } from './videos.ts';
@@ -65,7 +65,7 @@ interface Settings {
   readonly captureContent: boolean;
   readonly providerName: string | undefined;
   readonly tracer: () => Tracer;
-  readonly record: Recorder;
+  readonly recorder: Recorder;
 }
 
 const library = 'model-gateway';
@@ -86,20 +86,20 @@ function readSettings(options: OpenTelemetryOptions): Settings {
   check(traces, 'tracerProvider', 'must have a method getTracer().');
   const measures = meterProvider === undefined || typeof meterProvider.getMeter === 'function';
   check(measures, 'meterProvider', 'must have a method getMeter().');
-  let counting: { readonly provider: MeterProvider; readonly record: Recorder } | undefined;
+  let counting: { readonly provider: MeterProvider; readonly recorder: Recorder } | undefined;
   return {
     semconv,
     captureContent,
     providerName,
     tracer: () => (tracerProvider ?? trace).getTracer(library, __VERSION__),
-    record(measured) {
+    get recorder() {
       // Instruments created before the global provider was set record nothing.
       const provider = meterProvider ?? metrics.getMeterProvider();
       if (counting?.provider !== provider) {
         const meter = provider.getMeter(library, __VERSION__);
-        counting = { provider, record: createRecorder(meter, semconv) };
+        counting = { provider, recorder: createRecorder(meter, semconv) };
       }
-      counting.record(measured);
+      return counting.recorder;
     },
   };
 }
@@ -207,14 +207,16 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
       const operation = operationName(call)?.name;
       if (operation !== undefined && operation !== 'fetch_response') {
         const attributes = commonAttributes(call, providerName);
-        const { error, responseModel, usage } = end;
+        const { error, responseModel, usage, cost } = end;
         if (responseModel !== undefined) attributes['gen_ai.response.model'] = responseModel;
-        settings.record({
+        const { recorder } = settings;
+        if (cost !== undefined) recorder.cost(cost, attributes);
+        recorder.call({
           attributes,
           errorType: error === undefined ? undefined : errorType(error),
           duration: elapsed(),
           firstChunk,
-          tokens: readTokens(usage),
+          usage: usageOf(usage),
           isEmbedding: operation === 'embeddings',
         });
       }
@@ -233,14 +235,18 @@ function observePoll(call: ObservedCall, settings: Settings, polls: PollMemory):
       attempts = request.attempt;
     },
     end(end) {
-      const { error, answer } = end;
+      const { error, answer, cost } = end;
+      const task = `${call.baseURL} ${call.params['task_id']}`;
+      if (cost !== undefined && polls.isFirstCost(task)) {
+        settings.recorder.cost(cost, commonAttributes(call, settings.providerName));
+      }
       const {
         status,
         raw_status: rawStatus,
         progress,
       }: Record<string, unknown> = { ...Object(answer) };
       const seen = error === undefined ? String(status) : errorType(error);
-      if (!polls.isChange(`${call.baseURL} ${call.params['task_id']}`, seen)) return;
+      if (!polls.isChange(task, seen)) return;
       const attributes = callAttributes(call, settings);
       const links = linksTo(call.trace);
       const options = { kind: SpanKind.CLIENT, attributes, links, startTime };

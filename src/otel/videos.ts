@@ -3,10 +3,28 @@ import { isSpanContextValid, type Link, type SpanContext } from '@opentelemetry/
 /** Maximum number of video tasks to remember. Polls of forgotten tasks count as their first again. */
 const most = 10_000;
 
+function dropOldest(tasks: Set<string> | Map<string, string>): void {
+  for (const oldest of tasks.keys()) {
+    if (tasks.size <= most) break;
+    tasks.delete(oldest);
+  }
+}
+
 /** Remembers the last status of video tasks to detect polls with changes. */
 export class PollMemory {
   /** The last status by task, least recently polled first. */
   readonly #seen = new Map<string, string>();
+
+  /** The tasks whose cost was reported, in the order of their reports. */
+  readonly #paid = new Set<string>();
+
+  /** Records that a poll reported a cost. Returns `true` if it is the first of the task that does. */
+  isFirstCost(task: string): boolean {
+    if (this.#paid.has(task)) return false;
+    this.#paid.add(task);
+    dropOldest(this.#paid);
+    return true;
+  }
 
   /**
    * Records a poll. Returns `true` if it is the first of the task or its status changed.
@@ -17,10 +35,7 @@ export class PollMemory {
     const before = this.#seen.get(task);
     this.#seen.delete(task);
     if (status !== 'completed' && status !== 'failed') this.#seen.set(task, status);
-    for (const oldest of this.#seen.keys()) {
-      if (this.#seen.size <= most) break;
-      this.#seen.delete(oldest);
-    }
+    dropOldest(this.#seen);
     return before !== status;
   }
 }

@@ -4,21 +4,21 @@ import type { Backend } from './backend.ts';
 import { callLimit, type Board } from './board.ts';
 import { isCallId, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
-import type { BooksRead, CallInput, CallKind, Hello, ListedModel, Problem } from './protocol.ts';
-import { faultOf, scenarios } from './scenarios.ts';
+import type { CallInput, CallKind, Hello, ListedModel, Problem, UsageLog } from './protocol.ts';
+import { findFault, scenarios } from './scenarios.ts';
 
-/** The largest upload, in bytes: what gateways take is smaller. */
+/** The largest upload, in bytes. Gateways accept less. */
 export const uploadLimit = 64 * 1024 * 1024;
 
-/** What answers the page. */
+/** The parts of the server that respond to the page. */
 export interface ApiParts {
   readonly board: Board;
   readonly backend: Backend;
   readonly hello: Hello;
 }
 
-/** What the page is told when its order cannot be carried out. */
-class OrderError extends Error {
+/** A request of the page was rejected. The page shows the message. */
+class RequestError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -39,27 +39,24 @@ const kinds: readonly CallKind[] = [
 function checkInput(value: unknown, isEmulator: boolean): void {
   const input = isObject(value) ? value : {};
   if (!kinds.some((kind) => kind === input['kind'])) {
-    throw new OrderError(400, `kind: must be one of ${kinds.join(', ')}.`);
+    throw new RequestError(400, `kind: must be one of ${kinds.join(', ')}.`);
   }
-  if (!isObject(input['body'])) throw new OrderError(400, 'body: must be an object.');
+  if (!isObject(input['body'])) throw new RequestError(400, 'body: must be an object.');
   const { fault, times = 1 } = input;
   if (fault !== undefined && !isEmulator) {
-    throw new OrderError(
-      400,
-      'fault: a real gateway cannot be told to fail; start with --emulator.',
-    );
+    throw new RequestError(400, 'fault: works only on the emulator; start with --emulator.');
   }
-  if (fault !== undefined && (typeof fault !== 'string' || faultOf(fault) === undefined)) {
+  if (fault !== undefined && (typeof fault !== 'string' || findFault(fault) === undefined)) {
     const names = scenarios.map(({ name }) => name).join(', ');
-    throw new OrderError(400, `fault: must be one of ${names}.`);
+    throw new RequestError(400, `fault: must be one of ${names}.`);
   }
   if (typeof times !== 'number' || !Number.isInteger(times) || times < 1 || times > 10) {
-    throw new OrderError(400, 'times: must be a whole number from 1 to 10.');
+    throw new RequestError(400, 'times: must be a whole number from 1 to 10.');
   }
 }
 
-/** A body that is not larger than it may be. */
-function bounded(request: Request): Request {
+/** Returns the request with a body that fails beyond the size limit. */
+function limitBody(request: Request): Request {
   let length = 0;
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
@@ -76,32 +73,32 @@ function bounded(request: Request): Request {
   });
 }
 
-const tooLarge = (): OrderError =>
-  new OrderError(
+const tooLarge = (): RequestError =>
+  new RequestError(
     413,
-    `The files are larger than ${uploadLimit / 1024 / 1024} MiB. Nothing was sent. Choose smaller ones, or send them from a program: it streams files of any size.`,
+    `The files are larger than ${uploadLimit / 1024 / 1024} MiB. Nothing was sent. Choose smaller ones, or send them from a program, which can stream files of any size.`,
   );
 
-/** Reads an order: a form with the field `input`, and files. */
-async function readOrder(
+/** Parses the form of a call: the field `input`, and files. */
+async function parseCall(
   request: Request,
   isEmulator: boolean,
 ): Promise<{ input: CallInput; files: SentFiles }> {
   if (Number(request.headers.get('content-length') ?? 0) > uploadLimit) throw tooLarge();
-  const form = await bounded(request)
+  const form = await limitBody(request)
     .formData()
     .catch((error: unknown) => {
-      if (error instanceof OrderError) throw error;
+      if (error instanceof RequestError) throw error;
       const cause = error instanceof Error ? error.cause : undefined;
-      if (cause instanceof OrderError) throw cause;
-      throw new OrderError(400, 'The order cannot be read.');
+      if (cause instanceof RequestError) throw cause;
+      throw new RequestError(400, 'The form is not valid.');
     });
   let input: unknown;
   try {
     const text = form.get('input');
     input = JSON.parse(typeof text === 'string' ? text : '');
   } catch {
-    throw new OrderError(400, 'input: is no JSON.');
+    throw new RequestError(400, 'input: is not valid JSON.');
   }
   checkInput(input, isEmulator);
   const files = new Map<string, File[]>();
@@ -124,24 +121,24 @@ async function listModels({ free }: Backend): Promise<{
   }
 }
 
-/** What the gateway has written down, by request. Read when a person asks: gateways allow it rarely. */
-async function readBooks({ free }: Backend): Promise<BooksRead> {
+/** Reads the gateway's usage log. Only on the user's request, because gateways limit how often it can be read. */
+async function readUsageLog({ free }: Backend): Promise<UsageLog> {
   try {
     const { data } = await free.account.charges({}, { signal: AbortSignal.timeout(30_000) });
     const sums = new Map<string, { value: number; unit: string }>();
     for (const { requestId, type, amount } of data) {
       if (requestId === undefined || type === 'error') continue;
-      const before = sums.get(requestId)?.value ?? 0;
+      const sum = sums.get(requestId)?.value ?? 0;
       const value = type === 'refund' ? -amount.value : amount.value;
-      sums.set(requestId, { value: before + value, unit: amount.unit });
+      sums.set(requestId, { value: sum + value, unit: amount.unit });
     }
-    const lines = [...sums].map(([id, { value, unit }]): [string, string] => [
+    const charges = [...sums].map(([id, { value, unit }]): [string, string] => [
       id,
       `${value.toLocaleString('en')} ${unit}`,
     ]);
-    return { lines: Object.fromEntries(lines) };
+    return { charges: Object.fromEntries(charges) };
   } catch (error) {
-    return { lines: {}, problem: describeProblem(error) };
+    return { charges: {}, problem: describeProblem(error) };
   }
 }
 
@@ -151,23 +148,24 @@ async function answerCall(
   [id = '', action, index]: readonly string[],
 ): Promise<Response> {
   const { board, backend } = parts;
-  if (!isCallId(id)) throw new OrderError(400, 'The id of a call is 8 to 64 letters and digits.');
+  if (!isCallId(id))
+    throw new RequestError(400, 'The id of a call must have 8 to 64 letters and digits.');
   const known = board.call(id);
   if (request.method === 'PUT' && action === undefined) {
-    // An order that comes twice, as browsers may send it, is carried out once.
+    // Browsers may send a request twice; the call is made once.
     if (known !== undefined) return Response.json(known.view);
     if (board.isFull) {
-      throw new OrderError(
+      throw new RequestError(
         507,
-        `There are ${callLimit} calls. Save what you need and clear the list in Requests; nothing was sent.`,
+        `The limit of ${callLimit} calls is reached. Save what you need and clear the list in Requests; nothing was sent.`,
       );
     }
-    const { input, files } = await readOrder(request, backend.isEmulator);
-    const twin = board.call(id);
-    if (twin !== undefined) return Response.json(twin.view);
+    const { input, files } = await parseCall(request, backend.isEmulator);
+    const concurrent = board.call(id);
+    if (concurrent !== undefined) return Response.json(concurrent.view);
     return Response.json(await board.start(id, input, files), { status: 201 });
   }
-  if (known === undefined) throw new OrderError(404, 'There is no such call.');
+  if (known === undefined) throw new RequestError(404, 'The call does not exist.');
   switch (`${request.method} ${action ?? ''}`) {
     case 'GET ':
       return Response.json(known.view);
@@ -176,20 +174,21 @@ async function answerCall(
       return Response.json({});
     case 'POST resume':
       if (board.resume(known)) return Response.json({});
-      throw new OrderError(409, 'There is nothing to wait for.');
+      throw new RequestError(409, 'The call has no video to wait for.');
     case 'DELETE ':
       if (await board.remove(known)) return Response.json({});
-      throw new OrderError(409, 'The call is under way. Stop it first.');
+      throw new RequestError(409, 'The call is running. Stop it first.');
     case 'GET files': {
       const file = known.view.files[Number(index)];
       const bytes = file && (await board.readFile(id, Number(index)));
-      if (file === undefined || bytes === undefined) throw new OrderError(404, 'No such file.');
+      if (file === undefined || bytes === undefined)
+        throw new RequestError(404, 'The file does not exist.');
       return new Response(bytes, {
         headers: { 'content-type': file.type, 'content-disposition': 'attachment' },
       });
     }
     default:
-      throw new OrderError(405, 'This cannot be done with a call.');
+      throw new RequestError(405, 'Calls do not support this method.');
   }
 }
 
@@ -202,8 +201,8 @@ async function answer(request: Request, parts: ApiParts): Promise<Response> {
       return Response.json(hello);
     case 'GET models':
       return Response.json(await listModels(backend));
-    case 'GET books':
-      return Response.json(await readBooks(backend));
+    case 'GET usage-log':
+      return Response.json(await readUsageLog(backend));
     case 'GET events':
       return new Response(board.watch(), { headers: { 'content-type': 'application/x-ndjson' } });
     case 'GET calls':
@@ -214,23 +213,23 @@ async function answer(request: Request, parts: ApiParts): Promise<Response> {
       return Response.json({});
     }
     case 'POST clock': {
-      const order: unknown = await request.json().catch(() => undefined);
-      if (isObject(order)) backend.steerClock(order);
-      return Response.json(backend.books().clock);
+      const change: unknown = await request.json().catch(() => undefined);
+      if (isObject(change)) backend.setClock(change);
+      return Response.json(backend.account().clock);
     }
     default:
-      throw new OrderError(404, 'The playground does not know this.');
+      throw new RequestError(404, 'The route does not exist.');
   }
 }
 
-/** Answers what the page asks for. Whoever asks has been checked. */
+/** Handles a request of the page. The caller has checked its origin and token. */
 export async function answerApi(request: Request, parts: ApiParts): Promise<Response> {
   try {
     return await answer(request, parts);
   } catch (error) {
-    const status = error instanceof OrderError ? error.status : 500;
+    const status = error instanceof RequestError ? error.status : 500;
     const message =
-      error instanceof OrderError || GatewayError.isInstance(error)
+      error instanceof RequestError || GatewayError.isInstance(error)
         ? error.message
         : describeProblem(error).message;
     return Response.json({ message }, { status });

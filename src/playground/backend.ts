@@ -1,38 +1,44 @@
 import { Gateway, type GatewayOptions } from '../index.ts';
 import { createEmulator, type Emulator } from '../testing/index.ts';
-import { faultOf } from './scenarios.ts';
+import { findFault } from './scenarios.ts';
 import type { LiveCall } from './live-call.ts';
-import type { Attempt, Books } from './protocol.ts';
+import type { Attempt, EmulatorAccount } from './protocol.ts';
 
-/** Names the call that a request belongs to. Only the emulator is sent it. */
+/** The header with the id of the call. Only the emulator receives it. */
 const callHeader = 'x-playground-call';
 
 /** The gateway that calls go to. */
 export interface Backend extends AsyncDisposable {
   readonly isEmulator: boolean;
   readonly baseURL: string;
-  /** The pause between looks at a video, in milliseconds; the client's own rule when there is none. */
+  /** Time between polls of a video, in milliseconds; `undefined` for the client's default. */
   readonly interval: number | undefined;
-  /** The client of one call; on the emulator with the fault that the call is to meet. */
+  /** Creates the client of a call. On the emulator, its fault is set up. */
   client(call: LiveCall): Gateway;
-  /** The client for what is free. */
+  /** The client for free calls. */
   readonly free: Gateway;
-  /** What was sent and charged for a call. */
+  /** Returns the requests of a call with their charges; `undefined` on a real gateway. */
   attempts(id: string): readonly Attempt[] | undefined;
-  books(): Books;
-  steerClock(order: ClockOrder): void;
+  /** The account of the emulator; empty on a real gateway. */
+  account(): EmulatorAccount;
+  setClock(change: ClockChange): void;
 }
 
-/** What the emulator's clock is to do. */
-interface ClockOrder {
+/** A change of the emulator's clock. */
+interface ClockChange {
   readonly hold?: unknown;
   readonly advance?: unknown;
   readonly speed?: unknown;
 }
 
-const noBooks: Books = { charges: 0, amount: 0, refunded: 0, clock: { held: false, speed: 1 } };
+const emptyAccount: EmulatorAccount = {
+  charges: 0,
+  amount: 0,
+  refunded: 0,
+  clock: { held: false, speed: 1 },
+};
 
-/** A real gateway, which charges for what is done. */
+/** A real gateway, whose calls are charged. */
 export function realBackend(options: GatewayOptions): Backend {
   const gateway = new Gateway(options);
   return {
@@ -43,35 +49,35 @@ export function realBackend(options: GatewayOptions): Backend {
     client: ({ view: { strict } }) =>
       strict === true ? gateway.withOptions({ retryUnknownOutcome: false }) : gateway,
     attempts: () => undefined,
-    books: () => noBooks,
-    steerClock() {},
+    account: () => emptyAccount,
+    setClock() {},
     async [Symbol.asyncDispose]() {},
   };
 }
 
-function attemptsOf({ requests, charges }: Emulator, id: string): Attempt[] {
+function attemptsFor({ requests, charges }: Emulator, id: string): Attempt[] {
   return requests
     .filter(({ headers, method }) => headers[callHeader] === id && method === 'POST')
     .map(({ id: requestId, method, path, status }) => {
-      const own = charges.filter((charge) => charge.requestId === requestId);
+      const charged = charges.filter((charge) => charge.requestId === requestId);
       return {
         method,
         path,
         status,
-        charged: own.reduce((sum, { amount }) => sum + amount, 0),
-        refunded: own.some(({ refundedAt }) => refundedAt !== undefined),
+        charged: charged.reduce((sum, { amount }) => sum + amount, 0),
+        refunded: charged.some(({ refundedAt }) => refundedAt !== undefined),
       };
     });
 }
 
-/** The emulator, served on the loopback address as a gateway is. */
+/** Starts an emulator on the loopback address. */
 export async function emulatorBackend(): Promise<Backend> {
   const emulator = createEmulator({ videoDuration: 12_000, quirks: { eventDelay: 20 } });
   const server = await emulator.listen();
   const options: GatewayOptions = {
     baseURL: server.url,
     apiKey: emulator.apiKey,
-    // Nobody wants to watch ten minutes of silence.
+    // Short time limits, so that faults show their result within seconds.
     timeout: 6_000,
     idleTimeout: 3_000,
     firstByteTimeout: 6_000,
@@ -85,7 +91,7 @@ export async function emulatorBackend(): Promise<Backend> {
     free: gateway,
     client(call) {
       const { id, fault: name, operation, strict } = call.view;
-      const fault = faultOf(name ?? '');
+      const fault = findFault(name ?? '');
       const { times } = call;
       if (fault !== undefined) {
         const when = ({ headers }: { headers: Readonly<Record<string, string>> }): boolean =>
@@ -97,8 +103,8 @@ export async function emulatorBackend(): Promise<Backend> {
         ...(strict === true ? { retryUnknownOutcome: false } : {}),
       });
     },
-    attempts: (id) => attemptsOf(emulator, id),
-    books() {
+    attempts: (id) => attemptsFor(emulator, id),
+    account() {
       const { charges, clock } = emulator;
       const kept = charges.filter(({ refundedAt }) => refundedAt === undefined);
       const sum = (list: typeof charges): number =>
@@ -110,7 +116,7 @@ export async function emulatorBackend(): Promise<Backend> {
         clock: { held: clock.held, speed: clock.speed },
       };
     },
-    steerClock({ hold, advance, speed }) {
+    setClock({ hold, advance, speed }) {
       const { clock } = emulator;
       if (hold === true) clock.hold();
       if (hold === false) clock.release();

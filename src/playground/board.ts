@@ -1,48 +1,49 @@
-import type { VideoTaskRef } from '../index.ts';
+import type { Gateway, VideoTaskRef } from '../index.ts';
+import { ReportedCosts } from '../observing/costs.ts';
 import type { Backend } from './backend.ts';
 import { newView, LiveCall, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
-import type { Books, CallInput, CallView, PlaygroundEvent } from './protocol.ts';
-import { payByRivalRule } from './rival.ts';
+import type { EmulatorAccount, CallInput, CallView, PlaygroundEvent } from './protocol.ts';
+import { runRival } from './rival.ts';
 import { runChat } from './run-chat.ts';
 import { runEmbeddings, runImages, runSpeech, runTranslation } from './run-media.ts';
 import { runVideo, waitForVideo } from './run-video.ts';
-import { faultOf } from './scenarios.ts';
+import { findFault } from './scenarios.ts';
 import type { Store } from './store.ts';
 import { Viewer } from './viewer.ts';
 
-/** What the playground is built on. */
+/** The parts that a board uses. */
 export interface BoardParts {
   readonly backend: Backend;
   readonly store: Store;
-  /** Told of each video task that was submitted. */
+  /** Called with each submitted video task. */
   readonly onSubmitted?: ((ref: VideoTaskRef) => Promise<void>) | undefined;
 }
 
-/** How many calls are held. More would fill the memory with what nobody looks at. */
+/** The most calls that are kept, to limit memory. */
 export const callLimit = 500;
 
-/** How often the books of the emulator are read, in milliseconds. */
-const bookInterval = 200;
+/** Time between reads of the emulator's account, in milliseconds. */
+const accountInterval = 200;
 
-/** Every call since the start, and who watches. A call goes on, whoever leaves. */
+/** All calls, and the pages that watch them. A call continues when its page is closed. */
 export class Board implements AsyncDisposable {
   readonly #parts: BoardParts;
   readonly #calls = new Map<string, LiveCall>();
   readonly #viewers = new Set<Viewer>();
   readonly #running = new Set<Promise<void>>();
-  #books: Books;
+  #account: EmulatorAccount;
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
 
   private constructor(parts: BoardParts) {
     this.#parts = parts;
-    this.#books = parts.backend.books();
-    this.#timer = setInterval(() => this.#readBooks(), bookInterval);
+    this.#account = parts.backend.account();
+    this.#timer = setInterval(() => this.#updateAccount(), accountInterval);
     this.#timer.unref();
   }
 
-  /** A board with the calls that the store has kept. */
+  /** Creates a board with the calls of the store. */
   static async open(parts: BoardParts): Promise<Board> {
     const board = new Board(parts);
     for (const kept of await parts.store.load()) await board.#restore(kept);
@@ -61,7 +62,7 @@ export class Board implements AsyncDisposable {
     return this.#calls.size >= callLimit;
   }
 
-  /** Begins a call. It is written down before anything is sent. */
+  /** Starts a call. It is stored before anything is sent. */
   async start(id: string, input: CallInput, files: SentFiles): Promise<CallView> {
     const call = this.#add(newView(id, input, files), files, input.times ?? 1);
     try {
@@ -70,29 +71,29 @@ export class Board implements AsyncDisposable {
       this.#calls.delete(id);
       throw error;
     }
-    this.#tell({ type: 'call', call: call.view });
+    this.#send({ type: 'call', call: call.view });
     this.#track(this.#run(call, () => this.#work(call)));
     if (input.fault !== undefined) this.#track(this.#compare(call));
     return call.view;
   }
 
-  /** Goes on waiting for the video of a call. @returns whether there is one to wait for */
+  /** Continues waiting for the video of a call. @returns `false` if it has none to wait for */
   resume(call: LiveCall): boolean {
     const { video, status, files } = call.view;
     if (video === undefined || status === 'running' || files.length > 0) return false;
     call.restart();
     call.set({ status: 'running', problem: undefined, endedAt: undefined });
     const { backend } = this.#parts;
-    this.#track(this.#run(call, () => waitForVideo(call, backend.client(call), backend, false)));
+    this.#track(this.#run(call, () => waitForVideo(call, this.#clientFor(call), backend, false)));
     return true;
   }
 
-  /** Forgets a call and its files. One that runs is kept. */
+  /** Removes a call and its files. @returns `false` if it is running */
   async remove(call: LiveCall): Promise<boolean> {
     if (call.view.status === 'running') return false;
     this.#calls.delete(call.id);
     await this.#parts.store.remove(call.id);
-    this.#tell({ type: 'gone', id: call.id });
+    this.#send({ type: 'gone', id: call.id });
     return true;
   }
 
@@ -100,15 +101,15 @@ export class Board implements AsyncDisposable {
     return this.#parts.store.readFile(id, index);
   }
 
-  /** Everything that is there, and then everything that happens, a line of JSON each. */
+  /** Streams the current state and then all events, one line of JSON each. */
   watch(): ReadableStream<Uint8Array> {
     const viewer = new Viewer(() => this.#viewers.delete(viewer));
-    viewer.tell({ type: 'all', calls: this.calls, books: this.#books });
+    viewer.send({ type: 'all', calls: this.calls, account: this.#account });
     this.#viewers.add(viewer);
     return viewer.body;
   }
 
-  /** Ends what runs. What is paid for is in the store. */
+  /** Stops running calls. Results that were paid for are in the store. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isClosing = true;
@@ -140,21 +141,27 @@ export class Board implements AsyncDisposable {
     }
     const problem = {
       name: 'Interrupted',
-      message: 'The playground ended while this call was under way.',
-      advice: 'It may have been charged. Look at the account before you send it again.',
+      message: 'The playground stopped while this call was running.',
+      advice: 'It may have been charged. Check the account before you send it again.',
       outcome: 'unknown',
     } as const;
     call.set({ status: 'failed', endedAt: kept.startedAt, problem });
     await call.save();
   }
 
+  /** Returns a client that adds reported costs to the call. */
+  #clientFor(call: LiveCall): Gateway {
+    const observer = new ReportedCosts((cost) => call.set({ cost }));
+    return this.#parts.backend.client(call).withOptions({ observer });
+  }
+
   async #work(call: LiveCall): Promise<void> {
     const { backend } = this.#parts;
     const onSubmitted = async (ref: VideoTaskRef): Promise<void> => {
-      // The task is written down here already; only other lists will not have it.
+      // The store already has the task; only the list of the command line will miss it.
       await this.#parts.onSubmitted?.(ref).catch(() => {});
     };
-    const client = backend.client(call);
+    const client = this.#clientFor(call);
     switch (call.view.kind) {
       case 'chat':
         return runChat(call, client);
@@ -178,13 +185,13 @@ export class Board implements AsyncDisposable {
     try {
       await work();
     } catch (error) {
-      // The next start goes on waiting for a video that is paid for.
+      // The next start of the playground continues waiting for the video.
       if (this.#isClosing && call.view.video !== undefined) return;
       status = call.signal.aborted ? 'stopped' : 'failed';
       call.set({ problem: describeProblem(error) });
     }
     call.set({ status, endedAt: Date.now(), attempts: this.#parts.backend.attempts(call.id) });
-    this.#readBooks();
+    this.#updateAccount();
     await call.save().catch((error: unknown) => {
       call.set({ problem: describeProblem(error) });
     });
@@ -194,7 +201,7 @@ export class Board implements AsyncDisposable {
     const { operation, body, fault = '', kind } = call.view;
     if (call.files.size > 0 || operation === 'videos.remix') return;
     const sent = kind === 'chat' ? { ...body, stream: true } : body;
-    const rival = await payByRivalRule(operation, sent, faultOf(fault), call.times);
+    const rival = await runRival(operation, sent, findFault(fault), call.times);
     call.set({ rival });
     await call.save();
   }
@@ -202,22 +209,22 @@ export class Board implements AsyncDisposable {
   #track(work: Promise<void>): void {
     const tracked = work
       .catch(() => {
-        // What a call fails with is in its state.
+        // The error is in the state of the call.
       })
       .finally(() => this.#running.delete(tracked));
     this.#running.add(tracked);
   }
 
-  #tell(event: PlaygroundEvent): void {
-    for (const viewer of this.#viewers) viewer.tell(event);
+  #send(event: PlaygroundEvent): void {
+    for (const viewer of this.#viewers) viewer.send(event);
   }
 
-  #readBooks(): void {
+  #updateAccount(): void {
     const { backend } = this.#parts;
-    const books = backend.books();
-    if (JSON.stringify(books) === JSON.stringify(this.#books)) return;
-    this.#books = books;
-    this.#tell({ type: 'books', books });
+    const account = backend.account();
+    if (JSON.stringify(account) === JSON.stringify(this.#account)) return;
+    this.#account = account;
+    this.#send({ type: 'account', account });
     for (const call of this.#calls.values()) {
       const attempts = backend.attempts(call.id);
       if (JSON.stringify(attempts) !== JSON.stringify(call.view.attempts)) call.set({ attempts });

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** What every answer says to a browser: nothing but our own files, no code in the page, no frames. */
+/** Headers of every response: allow only files of this server, no inline code and no frames. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -22,43 +22,43 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The header that carries the token of this start. */
+/** The header with the token, which is new at each start. */
 const tokenHeader = 'x-playground-token';
 
-/** Why a request is not served. */
+/** The reason for which a request is rejected. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
 
-function isToken(given: string, token: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+function isToken(value: string, token: string): boolean {
+  const [a, b] = [Buffer.from(value), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const refuse = (status: number, message: string): Refusal => ({ status, message });
 
 /**
- * Decides whether a request may be served. A page of another site can send requests to this address:
- * its `Origin` gives it away, or its `Host` when it has pointed a name of its own here, and it has no token.
+ * Returns the reason to reject a request, or `undefined`. A page of another site can send requests to this
+ * server. It is recognized by its `Origin`, or by its `Host` after DNS rebinding, and does not have the token.
  *
- * @param port - Where the server listens.
+ * @param port - The port of the server.
  */
-export function refusalOf(request: Request, port: number, token: string): Refusal | undefined {
+export function checkRequest(request: Request, port: number, token: string): Refusal | undefined {
   const { protocol, host, pathname } = new URL(request.url);
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
   if (!hosts.includes(port === 80 ? `${host}:80` : host)) {
     return refuse(421, 'This is not the address of the playground.');
   }
-  const own = `${protocol}//${host}`;
+  const origin = `${protocol}//${host}`;
   const { headers } = request;
-  if ((headers.get('origin') ?? own) !== own) {
+  if ((headers.get('origin') ?? origin) !== origin) {
     return refuse(403, 'Pages of other sites cannot use the playground.');
   }
   if (!pathname.startsWith('/api/')) {
     return ['GET', 'HEAD'].includes(request.method)
       ? undefined
-      : refuse(405, 'Files are only read.');
+      : refuse(405, 'Files support only GET and HEAD.');
   }
   const site = headers.get('sec-fetch-site') ?? 'same-origin';
   if (site !== 'same-origin') {
@@ -67,7 +67,7 @@ export function refusalOf(request: Request, port: number, token: string): Refusa
   if (!isToken(headers.get(tokenHeader) ?? '', token)) {
     return refuse(
       401,
-      'This page belongs to an earlier start. Open the address that the terminal shows.',
+      'This page is from an earlier start. Open the address shown in the terminal.',
     );
   }
   return undefined;

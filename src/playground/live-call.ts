@@ -1,17 +1,18 @@
 import type { CallInput, CallView } from './protocol.ts';
 import type { Store } from './store.ts';
 import type { Operation } from '../endpoints.ts';
+import { usageOf } from '../index.ts';
 
-/** Who is told of what happens to a call. */
+/** Receives the changes of a call. */
 export interface CallListener {
   changed(call: LiveCall, fields: readonly string[]): void;
   grew(call: LiveCall, text: string, reasoning: string): void;
 }
 
-/** A file that the page sent along. */
+/** The files of a call, by the field of the form. */
 export type SentFiles = ReadonlyMap<string, readonly File[]>;
 
-function operationOf({ kind, remixOf }: CallInput, files: SentFiles): Operation {
+function selectOperation({ kind, remixOf }: CallInput, files: SentFiles): Operation {
   switch (kind) {
     case 'chat':
       return 'chat.completions.create';
@@ -28,14 +29,14 @@ function operationOf({ kind, remixOf }: CallInput, files: SentFiles): Operation 
   }
 }
 
-/** The state that a call begins in. */
+/** Creates the initial state of a call. */
 export function newView(id: string, input: CallInput, files: SentFiles): CallView {
   const { times: _, ...rest } = input;
   const { model } = input.body;
   return {
     ...rest,
     id,
-    operation: operationOf(input, files),
+    operation: selectOperation(input, files),
     model: typeof model === 'string' ? model : '',
     sent: [...files].flatMap(([field, list]) => list.map(({ name }) => ({ field, name }))),
     startedAt: Date.now(),
@@ -49,7 +50,13 @@ export function newView(id: string, input: CallInput, files: SentFiles): CallVie
   };
 }
 
-/** A call that runs or has ended, and what came of it. */
+/** Returns the token counts of a response for the page. */
+export function countTokens(usage: object): NonNullable<CallView['usage']> {
+  const { inputTokens: input = 0, outputTokens: output = 0 } = usageOf(usage);
+  return { input, output };
+}
+
+/** A running or finished call and its results. */
 export class LiveCall {
   readonly files: SentFiles;
   readonly times: number;
@@ -57,7 +64,7 @@ export class LiveCall {
   readonly #listener: CallListener;
   #controller = new AbortController();
   #view: CallView;
-  /** Writes to the store follow one another. */
+  /** The last write to the store. Writes run one after another. */
   #written: Promise<void> = Promise.resolve();
 
   constructor(
@@ -82,12 +89,12 @@ export class LiveCall {
     return this.#view.id;
   }
 
-  /** Aborted when the person stops it. */
+  /** Aborted when the user stops the call. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The parameters that the page sent. The client checks them, as it does for everybody. */
+  /** The parameters from the page, unchecked: the client validates them. */
   get params(): ReturnType<typeof JSON.parse> {
     return JSON.parse(JSON.stringify(this.#view.body));
   }
@@ -96,7 +103,7 @@ export class LiveCall {
     this.#controller.abort();
   }
 
-  /** Goes on after a stop. */
+  /** Renews the signal, to continue after a stop. */
   restart(): void {
     this.#controller = new AbortController();
   }
@@ -106,7 +113,7 @@ export class LiveCall {
     this.#listener.changed(this, Object.keys(changes));
   }
 
-  /** Text that is added; it is sent on in one piece with what else comes in these milliseconds. */
+  /** Appends text. Viewers receive it together with other changes of the same frame. */
   add(text: string, reasoning: string): void {
     const { firstAt = Date.now(), chunks } = this.#view;
     this.#view = {
@@ -119,7 +126,7 @@ export class LiveCall {
     this.#listener.grew(this, text, reasoning);
   }
 
-  /** Keeps a result before anybody is told of it. */
+  /** Stores a result file before the page is notified of it. */
   async keep(name: string, type: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.#store.writeFile(this.id, this.#view.files.length, bytes);
     const file = { name, type, bytes: bytes.byteLength };
@@ -127,18 +134,18 @@ export class LiveCall {
     await this.trySave();
   }
 
-  /** Keeps the state of the call. */
+  /** Stores the state of the call. */
   save(): Promise<void> {
-    const before = this.#written.catch(() => {});
-    this.#written = before.then(() => this.#store.write(this.#view));
+    const previous = this.#written.catch(() => {});
+    this.#written = previous.then(() => this.#store.write(this.#view));
     return this.#written;
   }
 
-  /** The same while there is more to come: what is paid for counts more than the list, which is told of at the end. */
+  /** Stores the state, and ignores errors: the final `save()` reports them. */
   async trySave(): Promise<void> {
     await this.save().catch(() => {});
   }
 }
 
-/** An id as the page makes them. */
+/** Checks the format of a call id, which the page creates. */
 export const isCallId = (id: string): boolean => /^[\w-]{8,64}$/.test(id);

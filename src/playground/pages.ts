@@ -8,13 +8,13 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The files of the page, by path. Nothing else can be asked for, whatever a path says. */
+/** The files of the page by path. No other file can be requested. */
 export type Pages = ReadonlyMap<
   string,
   { readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> }
 >;
 
-/** Reads the page that the build has written. */
+/** Reads the files of the built page. */
 export async function readPages(folder: string): Promise<Pages> {
   const pages = new Map<string, { type: string; bytes: Uint8Array<ArrayBuffer> }>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -30,11 +30,11 @@ export async function readPages(folder: string): Promise<Pages> {
   return pages;
 }
 
-/** Answers with a file of the page. */
+/** Responds with a file of the page. */
 export function servePage(pages: Pages, path: string): Response {
   const page = pages.get(path);
-  if (page === undefined) return new Response('There is no such file.', { status: 404 });
-  // Names in assets/ change with what is in them.
+  if (page === undefined) return new Response('The file does not exist.', { status: 404 });
+  // File names in assets/ contain a hash of the content.
   const isFixed = path.startsWith('/assets/');
   return new Response(page.bytes, {
     headers: {

@@ -2,17 +2,17 @@ import { errorMessage } from '../answers/objects.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../index.ts';
 import type { Problem } from './protocol.ts';
 
-/** How much of an answer that could not be used is shown. */
+/** The most characters of an unusable response that are shown. */
 const answerLimit = 20_000;
 
-/** What the page says of a failure. Errors of the client hold no key. */
+/** Converts an error for the page. Errors of the client do not contain the key. */
 export function describeProblem(error: unknown): Problem {
   if (!GatewayError.isInstance(error)) {
     const message = errorMessage(error);
     return {
       name: error instanceof Error ? error.name : 'Error',
-      message: `The playground stumbled: ${message}`,
-      advice: 'What came before is kept. Look at the request log before doing it again.',
+      message: `Unexpected error in the playground: ${message}`,
+      advice: 'Earlier results are kept. Check the request log before you try again.',
     };
   }
   const { name, message, advice, outcome } = error;

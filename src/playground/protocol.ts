@@ -1,110 +1,111 @@
-/** What the page and its server say to each other. The page imports types alone. */
+/** The messages between the page and its server. The page imports only types. */
 import type { Operation } from '../endpoints.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../streams/errors.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 
-/** What a panel asks for. */
+/** The kinds of calls, one for each panel. */
 export type CallKind = 'chat' | 'image' | 'speech' | 'translation' | 'embeddings' | 'video';
 
-/** A call as the page orders it. Its id is made by the page, so that ordering it twice makes it once. */
+/** The input of a call. The page creates its id, so that a repeated request makes the call once. */
 export interface CallInput {
   readonly kind: CallKind;
-  /** The parameters, as the client takes them, without files. */
+  /** The parameters for the client, without files. */
   readonly body: JsonObject;
-  /** The video call whose result is changed. */
+  /** The id of the video call to remix. */
   readonly remixOf?: string | undefined;
-  /** What goes wrong, by the name of a scenario. Only on the emulator. */
+  /** The name of the scenario that makes the call fail. Emulator only. */
   readonly fault?: string | undefined;
-  /** How many requests it hits. @defaultValue 1 */
+  /** The number of requests that the fault hits. @defaultValue 1 */
   readonly times?: number | undefined;
-  /** Sends a metered call by the rule of charged ones: `retryUnknownOutcome: false`. */
+  /** Never retry after an unknown outcome: `retryUnknownOutcome: false`. */
   readonly strict?: boolean | undefined;
-  /** Which calls of chat belong to one conversation, and in which column of it this one stands. */
+  /** The id of the conversation, for chat. */
   readonly conversation?: string | undefined;
+  /** The column of the model within the conversation. */
   readonly column?: number | undefined;
 }
 
-/** Why a call ended without what was asked for. */
+/** An error, as the page shows it. */
 export interface Problem {
   readonly name: string;
   readonly message: string;
-  /** What to do now. It is the end of `message` too. */
+  /** What to do next. `message` ends with it too. */
   readonly advice: string;
   readonly outcome?: Outcome | undefined;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** What the gateway answered, when that may be paid for and could not be used. */
+  /** The body of an unusable response that may have been charged. */
   readonly answer?: string | undefined;
 }
 
-/** One request that a call made, as the emulator saw it. */
+/** A request of a call, as the emulator received it. */
 export interface Attempt {
   readonly method: string;
   readonly path: string;
-  /** Missing when nothing was answered. */
+  /** Missing if there was no response. */
   readonly status?: number | undefined;
   /** Credit units. */
   readonly charged: number;
   readonly refunded: boolean;
 }
 
-/** What `openai`'s rule makes of the same call and the same faults. */
+/** The result of the same call and fault with the retry rule of `openai`. */
 export interface Rival {
   readonly requests: number;
   readonly charges: number;
   readonly amount: number;
-  /** `waiting`: it has no limit for silence, and waits on. */
+  /** `waiting`: it is still waiting, because it has no limit for silence. */
   readonly ended: 'answer' | 'error' | 'waiting';
-  /** What the program is told, in words. */
-  readonly told: string;
+  /** A description of what the caller receives. */
+  readonly result: string;
 }
 
-/** A file that a call gave. */
+/** A result file of a call. */
 export interface ResultFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: number;
 }
 
-/** A tool that the model wants to be called. */
+/** A tool call of the model. */
 interface ToolCallView {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** A video task on its way. */
+/** The state of a video task. */
 interface VideoView {
   readonly ref: VideoTaskRef;
   readonly status: string;
   readonly progress?: number | undefined;
-  /** When it is asked about next, in milliseconds since 1970. */
+  /** The time of the next poll, in milliseconds since 1970. */
   readonly nextPoll?: number | undefined;
   readonly polls: number;
-  /** Why the last poll said nothing. */
-  readonly stumble?: string | undefined;
+  /** The error message of the last poll, if it failed. */
+  readonly pollError?: string | undefined;
 }
 
-/** How alike texts are. */
+/** The similarity of texts. */
 interface Similarity {
   readonly dimensions: number;
-  /** Cosines, row by row. */
+  /** Cosine similarities, row by row. */
   readonly rows: readonly (readonly number[])[];
 }
 
-/** A call with all that came of it. */
+/** A call and its results. */
 export interface CallView extends Omit<CallInput, 'times'> {
   readonly id: string;
   readonly operation: Operation;
   readonly model: string;
-  /** Files that were sent along. */
+  /** The files that were sent. */
   readonly sent: readonly { readonly field: string; readonly name: string }[];
   /** In milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
-  /** When the first word came, in milliseconds since 1970. */
+  /** The time of the first token, in milliseconds since 1970. */
   readonly firstAt?: number | undefined;
   readonly status: 'running' | 'done' | 'failed' | 'stopped';
   readonly text: string;
@@ -114,56 +115,58 @@ export interface CallView extends Omit<CallInput, 'times'> {
   readonly finishReason?: string | undefined;
   readonly verdict?: StreamVerdict | undefined;
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
+  /** The cost that the gateway reports, in US dollars. */
+  readonly cost?: number | undefined;
   readonly files: readonly ResultFile[];
-  /** Results that stayed where the gateway has them, because they could not be fetched. */
+  /** The addresses of results that could not be downloaded. */
   readonly links: readonly string[];
   readonly similarity?: Similarity | undefined;
   readonly video?: VideoView | undefined;
   readonly problem?: Problem | undefined;
   readonly requestId?: string | undefined;
-  /** What was sent and charged. Only on the emulator, which keeps books that all can read. */
+  /** The requests and their charges. Emulator only. */
   readonly attempts?: readonly Attempt[] | undefined;
   readonly rival?: Rival | undefined;
 }
 
-/** One line of the stream of events. */
+/** An event of the stream, one per line. */
 export type PlaygroundEvent =
-  /** The whole state, at the beginning of a stream. */
-  | { readonly type: 'all'; readonly calls: readonly CallView[]; readonly books: Books }
+  /** The complete state, sent first. */
+  | { readonly type: 'all'; readonly calls: readonly CallView[]; readonly account: EmulatorAccount }
   | { readonly type: 'call'; readonly call: CallView }
   | {
       readonly type: 'change';
       readonly id: string;
       readonly changes: Partial<CallView>;
-      /** What text grew by. */
+      /** Text that was appended. */
       readonly text: string;
       readonly reasoning: string;
     }
   | { readonly type: 'gone'; readonly id: string }
-  | { readonly type: 'books'; readonly books: Books };
+  | { readonly type: 'account'; readonly account: EmulatorAccount };
 
-/** The account of the emulator, and its clock. */
-export interface Books {
+/** The account and the clock of the emulator. */
+export interface EmulatorAccount {
   readonly charges: number;
   readonly amount: number;
   readonly refunded: number;
   readonly clock: { readonly held: boolean; readonly speed: number };
 }
 
-/** What a real gateway's books say. */
-export interface BooksRead {
-  /** What was charged for a request, less what was given back, with its unit, by the request's id. */
-  readonly lines: Readonly<Record<string, string>>;
-  /** Why they could not be read. */
+/** The usage log of a real gateway. */
+export interface UsageLog {
+  /** Net charges (charged minus refunded) with their unit, by request id. */
+  readonly charges: Readonly<Record<string, string>>;
+  /** The error, if the log could not be read. */
   readonly problem?: Problem | undefined;
 }
 
-/** A way to fail that the emulator knows. */
+/** A fault that the emulator can simulate. */
 export interface Scenario {
   readonly name: string;
   readonly label: string;
-  /** What happens, in one sentence. */
-  readonly what: string;
+  /** One sentence. */
+  readonly description: string;
   readonly kinds: readonly CallKind[];
 }
 
@@ -173,7 +176,7 @@ export interface ListedModel {
   readonly type?: string | null | undefined;
 }
 
-/** What the page needs to know first. */
+/** The data that the page loads first. */
 export interface Hello {
   readonly version: string;
   readonly isEmulator: boolean;
@@ -181,6 +184,6 @@ export interface Hello {
   readonly scenarios: readonly Scenario[];
   /** The largest upload, in bytes. */
   readonly uploadLimit: number;
-  /** Whether results are kept on the disk. */
+  /** `true` if results are stored on disk. */
   readonly keeps: boolean;
 }

@@ -3,71 +3,78 @@ import { createEmulator, type Fault } from '../testing/index.ts';
 import type { JsonObject } from '../types.ts';
 import type { Rival } from './protocol.ts';
 
-/** How often the `openai` package repeats a request by default. */
-const repeats = 2;
+/** The default number of retries of the `openai` package. */
+const maxRetries = 2;
 
-/** `openai` gives up on an answer after ten minutes; here they are this long, in milliseconds. */
-const tenMinutes = 1_500;
+/** Stands in for the ten-minute timeout of `openai`, in milliseconds. */
+const requestTimeout = 1_500;
 
-/** After this silence of a body, in milliseconds, it is said to be waiting. `openai` waits for ever. */
-const forEver = 400;
+/** Silence of a body, in milliseconds, after which the call counts as waiting. `openai` waits forever. */
+const silenceLimit = 400;
 
-/** What `openai` sends again, whatever it may have cost: `shouldRetry` of its client. */
-function isRepeated({ status, headers }: Response): boolean {
-  const told = headers.get('x-should-retry');
-  if (told === 'true' || told === 'false') return told === 'true';
+/** Returns whether `openai` retries after a response, as `shouldRetry` of its client does. */
+function isRetried({ status, headers }: Response): boolean {
+  const shouldRetry = headers.get('x-should-retry');
+  if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true';
   return [408, 409, 429].includes(status) || status >= 500;
 }
 
-type Ending = Pick<Rival, 'ended' | 'told'>;
+type Ending = Pick<Rival, 'ended' | 'result'>;
 
 const lost: Ending = {
   ended: 'error',
-  told: 'APIConnectionError: whether it was charged, it does not say',
+  result: 'APIConnectionError, which does not say whether the call was charged',
 };
 
-/** Reads a body as `openai` does: as long as it comes, and trusting its end. */
+/** Reads a body as `openai` does: without a time limit, and taking any end for complete. */
 async function readEnd(answer: Response, isStream: boolean): Promise<Ending> {
   let text = '';
   const decoder = new TextDecoder();
   const reader = answer.body?.getReader();
   try {
     for (;;) {
-      const silence = new Promise<'silent'>((resolve) => setTimeout(resolve, forEver, 'silent'));
+      const silence = new Promise<'silent'>((resolve) =>
+        setTimeout(resolve, silenceLimit, 'silent'),
+      );
       const next = await Promise.race([reader?.read(), silence]);
       if (next === 'silent') {
         await reader?.cancel();
-        return { ended: 'waiting', told: 'Nothing: it waits for the rest without a limit' };
+        return { ended: 'waiting', result: 'Nothing: it waits for the rest without a time limit' };
       }
       if (next === undefined || next.done) break;
       text += decoder.decode(next.value, { stream: true });
     }
   } catch {
     return isStream
-      ? { ended: 'error', told: 'TypeError: terminated. What came is lost unless you kept it' }
-      : { ended: 'error', told: 'TypeError: terminated' };
+      ? {
+          ended: 'error',
+          result: 'TypeError: terminated. The text so far is lost unless you kept it',
+        }
+      : { ended: 'error', result: 'TypeError: terminated' };
   }
   if (isStream) {
-    const isWhole = /"finish_reason":\s*"/.test(text);
+    const isComplete = /"finish_reason":\s*"/.test(text);
     return {
       ended: 'answer',
-      told: isWhole ? 'The answer' : 'Success, with what came: the loop ends as if it were whole',
+      result: isComplete
+        ? 'The answer'
+        : 'Success with a partial answer: the loop ends as if it were complete',
     };
   }
   const isError = /^\s*\{"error"/.test(text) || /^\s*</.test(text);
   return {
     ended: 'answer',
-    told: isError ? 'Success, with an object that holds no result' : 'The answer',
+    result: isError ? 'Success with an object that has no result' : 'The answer',
   };
 }
 
 /**
- * Makes the same call by the rule of the `openai` package, on an emulator of its own, and reads the
- * books. Pauses between its attempts are left out.
+ * Makes the same call with the retry rule of the `openai` package on a separate emulator, without pauses
+ * between attempts, and counts the charges.
  *
- * @param times - How many requests the fault hits.
+ * @param times - The number of requests that the fault hits.
  */
-export async function payByRivalRule(
+export async function runRival(
   operation: Operation,
   body: JsonObject,
   fault: Fault | undefined,
@@ -80,11 +87,11 @@ export async function payByRivalRule(
   const send = async (): Promise<Ending> => {
     for (;;) {
       requests += 1;
-      const isLast = requests > repeats;
-      const patience = new AbortController();
+      const isLast = requests > maxRetries;
+      const controller = new AbortController();
       const timer = setTimeout(
-        () => patience.abort(),
-        fault?.type === 'hang' ? tenMinutes : 60_000,
+        () => controller.abort(),
+        fault?.type === 'hang' ? requestTimeout : 60_000,
       );
       try {
         const answer = await emulator.fetch(emulator.baseURL + endpoints[operation].path, {
@@ -94,12 +101,12 @@ export async function payByRivalRule(
             'content-type': 'application/json',
           },
           body: JSON.stringify(body),
-          signal: patience.signal,
+          signal: controller.signal,
         });
         if (answer.ok) return await readEnd(answer, isStream);
         await answer.body?.cancel();
-        if (!isRepeated(answer) || isLast) {
-          return { ended: 'error', told: `An APIError with the status ${answer.status}` };
+        if (!isRetried(answer) || isLast) {
+          return { ended: 'error', result: `An APIError with the status ${answer.status}` };
         }
       } catch {
         if (isLast) return lost;

@@ -1,7 +1,7 @@
 import type { ChatCompletionCreateParamsStreaming, Gateway } from '../index.ts';
-import type { LiveCall } from './live-call.ts';
+import { type LiveCall, countTokens } from './live-call.ts';
 
-/** Streams an answer into the call. What came is there, however the stream ends. */
+/** Streams an answer into the call. Text received before an error is kept. */
 export async function runChat(call: LiveCall, gateway: Gateway): Promise<void> {
   const params: ChatCompletionCreateParamsStreaming = call.params;
   const { data: stream, request_id: requestId } = await gateway.chat.completions
@@ -18,8 +18,7 @@ export async function runChat(call: LiveCall, gateway: Gateway): Promise<void> {
       const thought = choice?.delta.reasoning_content ?? choice?.delta.reasoning ?? '';
       if (text !== '' || thought !== '') call.add(text, thought);
       if (choice?.finish_reason != null) call.set({ finishReason: choice.finish_reason });
-      if (usage)
-        call.set({ usage: { input: usage.prompt_tokens, output: usage.completion_tokens } });
+      if (usage) call.set({ usage: countTokens(usage) });
     }
   } finally {
     const [choice] = stream.partial?.choices ?? [];

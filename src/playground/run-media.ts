@@ -6,23 +6,23 @@ import type {
   SpeechCreateParamsFile,
   TranslationCreateParams,
 } from '../index.ts';
-import { formatOfBytes, mainExtension } from '../answers/bytes.ts';
-import type { LiveCall } from './live-call.ts';
+import { findFormatByBytes, defaultExtension } from '../answers/bytes.ts';
+import { type LiveCall, countTokens } from './live-call.ts';
 
-/** What a file is, by its bytes first. A page must never take what a gateway sends for a page. */
-function describe(bytes: Uint8Array, stated: string): { type: string; extension: string } {
-  const format = formatOfBytes(bytes);
-  const extension = format === undefined ? 'bin' : mainExtension(format);
+/** Returns the type of a file, detected from its bytes. Never a type that a browser would run as a page. */
+function describe(bytes: Uint8Array, contentType: string): { type: string; extension: string } {
+  const format = findFormatByBytes(bytes);
+  const extension = format === undefined ? 'bin' : defaultExtension(format);
   const known = format?.types[extension];
-  const [named = ''] = stated.split(';');
-  const isMedia = /^(image|audio|video)\/[\w.+-]+$/.test(named);
-  return { type: known ?? (isMedia ? named : 'application/octet-stream'), extension };
+  const [declared = ''] = contentType.split(';');
+  const isMedia = /^(image|audio|video)\/[\w.+-]+$/.test(declared);
+  return { type: known ?? (isMedia ? declared : 'application/octet-stream'), extension };
 }
 
-/** How long an image that the gateway names by its address may take, in milliseconds. */
+/** Time limit for the download of an image, in milliseconds. */
 const downloadTime = 60_000;
 
-/** The bytes of an image; nothing when its address cannot be read. The key stays here. */
+/** Downloads an image without the key. Returns `undefined` if that fails. */
 async function download(url: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(downloadTime) });
@@ -50,13 +50,13 @@ function requestImages(call: LiveCall, gateway: Gateway): PromiseLike<ImagesResp
   );
 }
 
-/** Makes or edits images, and keeps each of them. */
+/** Creates or edits images, and stores them. */
 export async function runImages(call: LiveCall, gateway: Gateway): Promise<void> {
   const { data, usage, _request_id: requestId } = await requestImages(call, gateway);
   if (requestId != null) call.set({ requestId });
-  if (usage) call.set({ usage: { input: usage.input_tokens, output: usage.output_tokens } });
-  const said = data.find(({ revised_prompt: text = '' }) => text !== '')?.revised_prompt;
-  if (said !== undefined) call.set({ text: said });
+  if (usage) call.set({ usage: countTokens(usage) });
+  const revisedPrompt = data.find(({ revised_prompt: text = '' }) => text !== '')?.revised_prompt;
+  if (revisedPrompt !== undefined) call.set({ text: revisedPrompt });
   for (const [index, { b64_json: base64 = '', url = '' }] of data.entries()) {
     const bytes =
       base64 === '' ? await download(url) : new Uint8Array(Buffer.from(base64, 'base64'));
@@ -74,18 +74,18 @@ export async function runSpeech(call: LiveCall, gateway: Gateway): Promise<void>
   const answer = await gateway.audio.speech.create(params, { signal: call.signal });
   call.set({ firstAt: Date.now() });
   const bytes = new Uint8Array(await answer.arrayBuffer());
-  const stated = answer.headers.get('content-type') ?? '';
-  const { type, extension } = describe(bytes, stated);
+  const contentType = answer.headers.get('content-type') ?? '';
+  const { type, extension } = describe(bytes, contentType);
   await call.keep(`speech.${extension}`, type, bytes);
 }
 
-/** Translates what is said in a file. */
+/** Translates the speech in a file. */
 export async function runTranslation(call: LiveCall, gateway: Gateway): Promise<void> {
   const params: Omit<TranslationCreateParams, 'file'> = call.params;
   const [file] = call.files.get('file') ?? [];
-  // Without a file the client says what is missing.
-  const wanted: TranslationCreateParams = { ...params, file: file ?? new File([], '') };
-  const answer = await gateway.audio.translations.create(wanted, { signal: call.signal });
+  // Without a file, the client throws an error that names the parameter.
+  const withFile: TranslationCreateParams = { ...params, file: file ?? new File([], '') };
+  const answer = await gateway.audio.translations.create(withFile, { signal: call.signal });
   call.add(typeof answer === 'string' ? answer : answer.text, '');
 }
 
@@ -100,13 +100,13 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return product / (Math.sqrt(squaresOfA * squaresOfB) || 1);
 }
 
-/** Embeds texts, and says how alike they are. */
+/** Embeds texts, and computes their similarity. */
 export async function runEmbeddings(call: LiveCall, gateway: Gateway): Promise<void> {
   const params: EmbeddingsCreateManyParams = call.params;
   const { vectors, usage } = await gateway.embeddings.createMany(params, { signal: call.signal });
   const rows = vectors.map((a) => vectors.map((b) => Math.round(cosine(a, b) * 1e4) / 1e4));
   call.set({
     similarity: { dimensions: vectors[0]?.length ?? 0, rows },
-    usage: { input: usage.prompt_tokens, output: 0 },
+    usage: countTokens(usage),
   });
 }

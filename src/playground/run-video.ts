@@ -8,20 +8,20 @@ import type {
 } from '../index.ts';
 import type { LiveCall } from './live-call.ts';
 
-/** How a video call reaches what others know. */
+/** The input of a video call besides its parameters. */
 export interface VideoContext {
-  /** The task of the call that is remixed. */
+  /** The task to remix. */
   readonly original: VideoTaskRef | undefined;
-  /** Told of a task before it is first asked about. */
+  /** Called with a task before its first poll. */
   readonly onSubmitted: (ref: VideoTaskRef) => Promise<void>;
-  /** The pause between looks at a task, in milliseconds; the client's own rule when there is none. */
+  /** Time between polls, in milliseconds; `undefined` for the client's default. */
   readonly interval: number | undefined;
 }
 
-/** A new task is not looked at sooner, in milliseconds. */
+/** Time until the first poll of a new task, in milliseconds. */
 const firstPause = 5_000;
 
-const progressOf = (value: number | null | undefined): { progress?: number } =>
+const roundProgress = (value: number | null | undefined): { progress?: number } =>
   value == null ? {} : { progress: Math.round(value) };
 
 async function submit(
@@ -49,14 +49,14 @@ export async function runVideo(
 ): Promise<void> {
   const { ref, status, progress, _request_id: requestId } = await submit(call, gateway, context);
   if (requestId != null) call.set({ requestId });
-  call.set({ video: { ref, status, ...progressOf(progress), polls: 0 } });
-  // The task is paid for: it is written down before anything else can go wrong.
+  call.set({ video: { ref, status, ...roundProgress(progress), polls: 0 } });
+  // The task is paid for, so store it first.
   await call.trySave();
   await context.onSubmitted(ref);
   await waitForVideo(call, gateway, context, true);
 }
 
-/** Goes on with a task that was submitted. Free. */
+/** Waits for a submitted task. Free. */
 export async function waitForVideo(
   call: LiveCall,
   gateway: Gateway,
@@ -67,21 +67,21 @@ export async function waitForVideo(
   const { video } = call.view;
   if (video === undefined) throw new Error('The call has no task');
   const { ref } = video;
-  let known = video;
+  let current = video;
   let pause = isNew ? (interval ?? firstPause) : 0;
   for (let state: VideoWaitState | undefined; ;) {
-    known = { ...known, nextPoll: Date.now() + pause };
-    call.set({ video: known });
-    // An abort is told by the step.
+    current = { ...current, nextPoll: Date.now() + pause };
+    call.set({ video: current });
+    // step() throws after an abort.
     await setTimeout(pause, undefined, { signal }).catch(() => {});
     const options = { signal, ...(interval === undefined ? {} : { interval }) };
     const step = await gateway.videos.step(ref, state, options);
     state = step.state;
-    const { status = known.status, progress, polls } = state;
+    const { status = current.status, progress, polls } = state;
     const { pollError } = step;
-    const stumble = pollError instanceof Error ? { stumble: pollError.message } : {};
-    known = { ref, status, polls, ...progressOf(progress), ...stumble };
-    call.set({ video: known });
+    const failure = pollError instanceof Error ? { pollError: pollError.message } : {};
+    current = { ref, status, polls, ...roundProgress(progress), ...failure };
+    call.set({ video: current });
     if ('error' in step.next) throw step.next.error;
     if ('video' in step.next) break;
     pause = step.next.delayMs;
@@ -94,6 +94,6 @@ async function fetchVideo(call: LiveCall, gateway: Gateway): Promise<void> {
   if (video === undefined || files.length > 0) return;
   const answer = await gateway.videos.downloadContent(video.ref, { signal: call.signal });
   const bytes = new Uint8Array(await answer.arrayBuffer());
-  const stated = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  await call.keep('video.mp4', stated.startsWith('video/') ? stated : 'video/mp4', bytes);
+  const contentType = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  await call.keep('video.mp4', contentType.startsWith('video/') ? contentType : 'video/mp4', bytes);
 }

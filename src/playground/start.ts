@@ -5,29 +5,29 @@ import { listen } from '../testing/server/server.ts';
 import { answerApi, uploadLimit } from './api.ts';
 import { emulatorBackend, realBackend } from './backend.ts';
 import { Board } from './board.ts';
-import { refusalOf, securityHeaders } from './guard.ts';
+import { checkRequest, securityHeaders } from './guard.ts';
 import { readPages, servePage } from './pages.ts';
 import { describeScenarios } from './scenarios.ts';
 import { folderStore, memoryStore } from './store.ts';
 
-/** How a playground is set up. */
+/** Options of the playground. */
 export interface PlaygroundOptions {
   readonly version: string;
-  /** The gateway; the emulator when there is none. */
+  /** The gateway; the default is the emulator. */
   readonly gateway?: GatewayOptions | undefined;
-  /** 0 takes a free one. */
+  /** The port; 0 selects a free one. */
   readonly port: number;
-  /** Where results are kept beyond the end of the server; in memory when there is none. */
+  /** The folder for results; the default is memory. */
   readonly folder?: string | undefined;
-  /** Told of each video task that was submitted, before it is first asked about. */
+  /** Called with each submitted video task, before its first poll. */
   readonly onSubmitted?: ((ref: VideoTaskRef) => Promise<void>) | undefined;
   /** The folder of the built page. */
   readonly pages?: string | undefined;
 }
 
-/** A playground that is served. */
+/** A running playground. */
 export interface Playground extends AsyncDisposable {
-  /** The address to open, with the token of this start. */
+  /** The address to open, with the token. */
   readonly url: string;
   readonly origin: string;
   readonly token: string;
@@ -36,9 +36,9 @@ export interface Playground extends AsyncDisposable {
   readonly isEmulator: boolean;
 }
 
-/** Serves the playground on the loopback address. Only who has the token can use it. */
+/** Starts the playground on the loopback address. All requests require the token. */
 export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
-  // The build puts the page beside this file.
+  // The build writes the page to a folder next to this file.
   const pages = await readPages(
     options.pages ?? fileURLToPath(new URL('./playground', import.meta.url)),
   );
@@ -61,7 +61,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     keeps: store.keeps,
   };
   const handle = async (request: Request): Promise<Response> => {
-    const refusal = refusalOf(request, port, token);
+    const refusal = checkRequest(request, port, token);
     const { pathname } = new URL(request.url);
     const isApi = pathname.startsWith('/api/');
     let answer: Response;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { explainFileError, replaceFile } from '../node/durable.ts';
 import type { CallView } from './protocol.ts';
 
-/** Where calls and their files are kept. */
+/** Stores calls and their files. */
 export interface Store {
-  /** Whether a later start of the playground finds them. */
+  /** `true` if they are available after a restart. */
   readonly keeps: boolean;
-  /** Every call that was kept, the oldest first. */
+  /** Returns all stored calls, oldest first. */
   load(): Promise<CallView[]>;
   write(call: CallView): Promise<void>;
   writeFile(id: string, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
@@ -15,7 +15,7 @@ export interface Store {
   remove(id: string): Promise<void>;
 }
 
-/** Keeps them as long as the server runs. */
+/** Stores calls in memory. */
 export function memoryStore(): Store {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   return {
@@ -33,9 +33,9 @@ export function memoryStore(): Store {
 }
 
 /**
- * Keeps them in a folder: what was paid for outlives the server.
+ * Stores calls in a folder, so that paid results survive the server.
  *
- * @throws `FileError` when the folder cannot be made or written
+ * @throws `FileError` if the folder cannot be created
  */
 export async function folderStore(folder: string): Promise<Store> {
   try {
@@ -43,9 +43,9 @@ export async function folderStore(folder: string): Promise<Store> {
   } catch (error) {
     throw explainFileError(error, folder);
   }
-  // What the disk does not take is paid for all the same.
+  // Results were paid for, so they are kept in memory if the disk is full.
   const unwritten = memoryStore();
-  const pathOf = (id: string, end: string): string => join(folder, `${id}.${end}`);
+  const filePath = (id: string, suffix: string): string => join(folder, `${id}.${suffix}`);
   return {
     keeps: true,
     async load() {
@@ -56,26 +56,26 @@ export async function folderStore(folder: string): Promise<Store> {
           const call: CallView = JSON.parse(await readFile(join(folder, name), 'utf8'));
           if (`${call.id}.json` === name && Array.isArray(call.files)) calls.push(call);
         } catch {
-          // Not one of ours.
+          // Not a stored call.
         }
       }
       return calls.toSorted((a, b) => a.startedAt - b.startedAt);
     },
     async write(call) {
-      const path = pathOf(call.id, 'json');
+      const path = filePath(call.id, 'json');
       await replaceFile(path, JSON.stringify(call)).catch((error: unknown) => {
         throw explainFileError(error, path);
       });
     },
     async writeFile(id, index, bytes) {
-      const path = pathOf(id, `${index}.bin`);
+      const path = filePath(id, `${index}.bin`);
       await writeFile(path, bytes, { mode: 0o600, flush: true }).catch(() =>
         unwritten.writeFile(id, index, bytes),
       );
     },
     async readFile(id, index) {
       try {
-        return new Uint8Array(await readFile(pathOf(id, `${index}.bin`)));
+        return new Uint8Array(await readFile(filePath(id, `${index}.bin`)));
       } catch {
         return unwritten.readFile(id, index);
       }

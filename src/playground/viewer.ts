@@ -1,6 +1,6 @@
 import type { CallView, PlaygroundEvent } from './protocol.ts';
 
-/** What is collected before it is sent, in milliseconds: about a frame of a screen. */
+/** Changes are collected for this time, in milliseconds: about a frame. */
 const pause = 15;
 
 interface Change {
@@ -10,48 +10,48 @@ interface Change {
   view: CallView | undefined;
 }
 
-/** One page that watches. What happens within a frame reaches it in one piece, however many chunks it was. */
+/** A page that watches. Changes within a frame are sent together, regardless of the number of chunks. */
 export class Viewer {
   readonly body: ReadableStream<Uint8Array>;
   readonly #changes = new Map<string, Change>();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  readonly #onLeft: () => void;
+  readonly #onClose: () => void;
 
-  constructor(onLeft: () => void) {
-    this.#onLeft = onLeft;
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
       },
-      // Somebody reads again: send what has been collected.
+      // The page reads again: send the collected changes.
       pull: () => this.#flush(),
       cancel: () => this.#leave(),
     });
   }
 
-  tell(event: PlaygroundEvent): void {
-    // Changes that came before it are told before it.
-    this.#send();
+  send(event: PlaygroundEvent): void {
+    // Earlier changes are sent first.
+    this.#sendChanges();
     this.#write(event);
   }
 
   change(view: CallView, fields: readonly string[]): void {
-    const change = this.#of(view.id);
+    const change = this.#changeFor(view.id);
     change.view = view;
     for (const field of fields) change.fields.add(field);
-    this.#plan();
+    this.#schedule();
   }
 
   grow(view: CallView, text: string, reasoning: string): void {
     this.change(view, ['chunks', 'firstAt']);
-    const change = this.#of(view.id);
+    const change = this.#changeFor(view.id);
     change.text += text;
     change.reasoning += reasoning;
   }
 
   end(): void {
-    this.#send();
+    this.#sendChanges();
     this.#controller?.close();
     this.#leave();
   }
@@ -59,10 +59,10 @@ export class Viewer {
   #leave(): void {
     clearTimeout(this.#timer);
     this.#controller = undefined;
-    this.#onLeft();
+    this.#onClose();
   }
 
-  #of(id: string): Change {
+  #changeFor(id: string): Change {
     const known = this.#changes.get(id);
     if (known !== undefined) return known;
     const change = { fields: new Set<string>(), text: '', reasoning: '', view: undefined };
@@ -70,24 +70,24 @@ export class Viewer {
     return change;
   }
 
-  #plan(): void {
+  #schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#flush();
     }, pause);
   }
 
-  /** A page that does not read gets one change later, in place of many now. */
+  /** Sends nothing while the page is not reading, so that changes keep being merged. */
   #flush(): void {
-    if ((this.#controller?.desiredSize ?? 0) > 0) this.#send();
+    if ((this.#controller?.desiredSize ?? 0) > 0) this.#sendChanges();
   }
 
-  #send(): void {
-    // Taken first: writing lets the reader ask for more, and that comes back here.
+  #sendChanges(): void {
+    // Cleared first, because writing can call pull(), which calls this method again.
     const changes = [...this.#changes];
     this.#changes.clear();
     for (const [id, { fields, text, reasoning, view }] of changes) {
-      // JSON has no `undefined`: what is gone is told as `null`.
+      // JSON cannot represent `undefined`: removed fields are sent as `null`.
       const pairs = [...fields].map((name): [string, unknown] => [
         name,
         (view && Reflect.get(view, name)) ?? null,

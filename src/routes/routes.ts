@@ -1,4 +1,4 @@
-import { isObject, objectsOf } from '../answers/objects.ts';
+import { isObject, objectsOf, getTag } from '../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import { check } from '../check.ts';
 import { type ChargeClass, endpoints } from '../endpoints.ts';
@@ -12,12 +12,12 @@ import {
   type PreparedBody,
   type RawRequestOptions,
   type RouteRequest,
-  taskRoleOf,
+  findTaskRole,
 } from '../http/request.ts';
 import { writeJSON } from '../http/json.ts';
-import { handOut, peek } from '../http/response-body.ts';
-import { kindOfText, typeOf, valueAnswer } from '../http/response.ts';
-import { baseOf } from '../http/settings.ts';
+import { exposeResponse, peek } from '../http/response-body.ts';
+import { detectFormat, readContentType, valueAnswer } from '../http/response.ts';
+import { requireBase } from '../http/settings.ts';
 import type { Transport } from '../http/transport.ts';
 import type { BaseURL } from '../http/url.ts';
 import { nodeProcess } from '../node-process.ts';
@@ -26,29 +26,29 @@ import type { StreamProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
 import {
-  blobOf,
+  toBlob,
   has,
   isUploadable,
   isUploadData,
   openFile,
   reading,
 } from '../uploads/file-input.ts';
-import { formBodyOf, type Part, prepareBody, streamBody } from '../uploads/form.ts';
+import { createFormBody, type Part, prepareBody, streamBody } from '../uploads/form.ts';
 import { formFields } from '../uploads/multipart.ts';
 import type { Uploadable, UploadChunk } from '../uploads/types.ts';
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
+/** Idempotent methods (RFC 9110, 9.2.2) may be repeated; the cost of others is unknown. */
 const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
-/** Whether a path is made of a template such as `/v1/videos/{task_id}/content`. */
-function isMadeOf(template: string, path: string): boolean {
-  const given = path.split('/');
+/** Returns whether a path matches a template such as `/v1/videos/{task_id}/content`. */
+function matchesTemplate(template: string, path: string): boolean {
+  const segments = path.split('/');
   const parts = template.split('/');
   return (
-    parts.length === given.length &&
-    given.every((segment, index) => {
+    parts.length === segments.length &&
+    segments.every((segment, index) => {
       const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
       if (end === undefined) return segment === start;
       const isLong = segment.length > start.length + end.length;
@@ -57,22 +57,28 @@ function isMadeOf(template: string, path: string): boolean {
   );
 }
 
-function operationAt(method: string, path: string): readonly [name: string, charge: ChargeClass] {
+function findOperation(
+  method: string,
+  path: string,
+  paths: Readonly<Record<string, string>> = {},
+): readonly [name: string, charge: ChargeClass] {
   for (const [name, endpoint] of Object.entries(endpoints)) {
-    if (endpoint.method === method && isMadeOf(endpoint.path, path)) return [name, endpoint.charge];
+    const template = paths[name] ?? endpoint.path;
+    if (endpoint.method === method && matchesTemplate(template, path))
+      return [name, endpoint.charge];
   }
   return ['', repeatable.includes(method) ? 'free' : 'charged'];
 }
 
-/** The characters that URL parsers drop or turn into a slash, so that `..` could hide behind them. */
+/** Characters that URL parsers drop or turn into a slash, which could hide `..`. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
 
 /**
- * The path of a route, below the root.
+ * Returns the path of a route below the root.
  *
- * A client whose base URL ended with `/v1` means paths below `/v1`, as `openai` does; a path that
- * names its version itself, also behind a vendor prefix, is taken as it is.
+ * If the base URL ended with `/v1`, paths are below `/v1`, as in `openai`; a path with its own version, also
+ * after a vendor prefix, is used unchanged.
  */
 export function resolvePath(path: string, version: BaseURL['version']): string {
   const text = typeof path === 'string' ? path.trim() : '';
@@ -84,35 +90,39 @@ export function resolvePath(path: string, version: BaseURL['version']): string {
     'must be a path below baseURL, not a URL: the key is never sent to another place.',
   );
   const hidesNothing = !hiddenCharacters.test(path);
-  check(hidesNothing, field, 'may not hold a backslash or a control character.');
-  check(!text.includes('#'), field, 'may not hold "#"; write %23 if it belongs to a name.');
+  check(hidesNothing, field, 'must not contain a backslash or a control character.');
+  check(!text.includes('#'), field, 'must not contain "#"; write %23 if it belongs to a name.');
   const rooted = text.startsWith('/') ? text : `/${text}`;
   const climbs = /^[^?]*\/(\.|%2e){1,2}([/?]|$)/i.test(rooted);
-  check(!climbs, field, 'may not hold "." or ".." segments.');
+  check(!climbs, field, 'must not contain "." or ".." segments.');
   return /^(\/[^/?]+)?\/v1(beta)?([/?]|$)/.test(rooted) ? rooted : version + rooted;
 }
 
 /**
- * Makes the call of a route by its path. What a documented operation costs is known; any other `POST` or
- * `PATCH` counts as charged. The caller may say that a call is to be sent as a charged one.
+ * Creates the call of a route by its path. The cost of documented operations is known; other `POST` and
+ * `PATCH` calls count as charged. The caller can override that with `retryUnknownOutcome: false`.
  *
- * @param form - Its body, when that is not JSON.
+ * @param form - Its body, unless that is JSON.
  */
-function routeSpec(
+function createRouteSpec(
   given: unknown,
   path: string,
-  version: BaseURL['version'],
+  { version, gateway }: Pick<BaseURL, 'version' | 'gateway'>,
   options: RawRequestOptions | undefined,
   form: BodyEncoding | undefined,
 ): CallSpec {
   const method = String(given).toUpperCase();
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
   const isRead = method === 'GET';
-  check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
+  check(
+    !isRead || options?.body === undefined,
+    'body',
+    'cannot be sent with GET; use query instead.',
+  );
   const resolved = resolvePath(path, version);
   const [plainPath = ''] = resolved.split('?', 1);
-  const [operation, charge] = operationAt(method, plainPath);
-  const task = taskRoleOf(operation, charge) ?? 'reads';
+  const [operation, charge] = findOperation(method, plainPath, gateway?.profile.paths);
+  const task = findTaskRole(operation, charge) ?? 'reads';
   return {
     operation: `${method} ${plainPath}`,
     method,
@@ -129,20 +139,19 @@ function routeSpec(
   };
 }
 
-/** Calls a route by its path. Bad input rejects like everything else, so that one `catch` serves for all. */
+/** Calls a route by its path. Rejects on invalid input. */
 export function callRoute(transport: Transport, request: RouteRequest): GatewayPromise<unknown> {
   const { method, path, body, ...rest } = { ...request };
-  // `null` means "left out", as in every parameter.
+  // `null` means "not set", as in every parameter.
   const options = { ...rest, body: body ?? undefined };
   return transport.raw(
-    (client) => routeSpec(method, path, baseOf(client).version, options, rawBody(options)),
-    routeAnswer(options),
+    (client) => createRouteSpec(method, path, requireBase(client), options, rawBody(options)),
+    routeFormat(options),
   );
 }
 
-/** What a value calls itself: also true of another realm's, or another library's. */
-const isNamed = (value: unknown, name: string): boolean =>
-  Object.prototype.toString.call(value) === `[object ${name}]`;
+/** Returns whether a value has this class name. Includes classes of other realms and libraries. */
+const isNamed = (value: unknown, name: string): boolean => getTag(value) === name;
 
 function isForm(value: unknown): value is FormData {
   return isNamed(value, 'FormData') && has(value, Symbol.iterator);
@@ -172,34 +181,40 @@ const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
   replayable: true,
 });
 
-/** A body that is sent as text, in the form that its type asks for; JSON without one is left to others. */
-function textOf(body: unknown, type: string | null): string | undefined {
+/** Encodes a body that is sent as text, in the format of its type. `undefined` for JSON without a type. */
+function encodeText(body: unknown, type: string | null): string | undefined {
   if (isNamed(body, 'URLSearchParams')) return String(body);
-  const isOld = has(body, 'pipe');
-  check(!isOld, 'body', 'is a stream that cannot be iterated; give a Readable or a FormData.');
+  const isOldStream = has(body, 'pipe');
+  check(
+    !isOldStream,
+    'body',
+    'is a stream that cannot be iterated; pass a Readable or a FormData.',
+  );
   if (type === null || body === undefined) return undefined;
   if (typeof body === 'string') return body;
   if (type.startsWith('application/json')) return undefined;
   if (!type.startsWith(searchType) || !isObject(body)) return writeJSON('body', body);
   const fields = formFields(body).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one) => [name, typeof one === 'string' ? one : writeJSON(name, one)]),
+    [value ?? []]
+      .flat()
+      .map((item) => [name, typeof item === 'string' ? item : writeJSON(name, item)]),
   );
   return String(new URLSearchParams(fields));
 }
 
 /**
- * A body that is no JSON and is sent as it is, or `undefined` when there is none.
+ * Creates the encoding of a body that is not JSON; `undefined` for JSON.
  *
- * Text and objects are JSON too, unless the call has another content type for them.
+ * Text and objects are JSON too, unless the call has another content type.
  */
 function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefined {
   const { body, headers } = options ?? {};
-  const given = new Headers();
-  applyHeaders(given, headers, 'headers');
-  const type = given.get('content-type');
+  const callHeaders = new Headers();
+  applyHeaders(callHeaders, headers, 'headers');
+  const type = callHeaders.get('content-type');
   const file = fileIn(body);
   const form = isForm(body) ? body : undefined;
-  const text = file === undefined && form === undefined ? textOf(body, type) : '';
+  const text = file === undefined && form === undefined ? encodeText(body, type) : '';
   if (text === undefined) return undefined;
   return {
     async encode(extra, signal) {
@@ -208,90 +223,90 @@ function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefin
         reading('body', async () => {
           if (file !== undefined) return fileBody(file, type, controller);
           if (form === undefined) return ready(text, type ?? `${searchType};charset=UTF-8`);
-          return formBodyOf(await Promise.all(Array.from(form, partOf)), signal, controller);
+          return createFormBody(await Promise.all(Array.from(form, toPart)), signal, controller);
         }),
       );
     },
   };
 }
 
-/** A file in a form. In Bun it has no name where none was given. */
+/** A file in a form. In Bun it has no name by default. */
 type FormFile = Blob & { readonly name?: string | undefined };
 
-/** An entry of a form, as it is. */
-async function partOf([name, value]: [string, string | FormFile]): Promise<Part> {
+/** Converts an entry of a form to a part. */
+async function toPart([name, value]: [string, string | FormFile]): Promise<Part> {
   if (typeof value === 'string') return { name, text: value };
   const { type, ...file } = await openFile(value);
   const filename = value.name ?? 'blob';
   return { ...file, name, field: name, filename, type: type || unknownType };
 }
 
-/** The file, once it is open; a stream is opened at once, and sent at most once. */
+/** Encodes a file. A stream is opened immediately, and sent at most once. */
 async function fileBody(
   file: Uploadable,
-  given: string | null,
+  contentType: string | null,
   controller: AbortController,
 ): Promise<PreparedBody> {
   const { content, type } = await openFile(file, controller.signal);
-  const mime = given ?? (type || unknownType);
+  const mime = contentType ?? (type || unknownType);
   if (content instanceof Blob) return ready(content, mime);
-  // Browsers cannot stream an upload, or only over HTTP/2; some would send the name of the class.
+  // Browsers can't stream uploads, or only over HTTP/2; some would send the class name instead.
   const canStream = nodeProcess()?.getBuiltinModule !== undefined;
   if (canStream) return streamBody(content, { 'content-type': mime }, controller);
-  return { ...ready(await blobOf({ content }), mime), replayable: false };
+  return { ...ready(await toBlob({ content }), mime), replayable: false };
 }
 
 const files = /^(audio|video|image|font)\//;
 const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
 
-/** An answer of which nothing is promised: JSON, text, a file as a `Response`, or nothing. */
-const anyAnswer: AnswerFormat<unknown> = {
+/** Reads any response: JSON, text, a file as a `Response`, or nothing. */
+const anyResponse: AnswerFormat<unknown> = {
   kind: 'json',
   async read(call, given) {
-    const type = typeOf(given.response);
+    const type = readContentType(given.response);
     if (files.test(type)) return fileAnswer().read(call, given);
     if (texts.test(type)) return valueAnswer.read(call, given);
     const { beginning, answer } = await peek(given);
-    // JSON is often labelled as anything.
-    const isText = beginning === '' || /^(json|markup)$/.test(kindOfText(beginning));
+    // JSON often has another content type.
+    const isText = beginning === '' || /^(json|markup)$/.test(detectFormat(beginning));
     if (isText) return valueAnswer.read(call, answer);
-    return { value: handOut(call, answer), stays: true };
+    return { value: exposeResponse(call, answer), stays: true };
   },
 };
 
-/** The answer as it is. */
-const wholeResponse: AnswerFormat<unknown> = {
+/** Returns the response unchanged. */
+const rawResponse: AnswerFormat<unknown> = {
   kind: 'binary',
-  read: (call, answer) => Promise.resolve({ value: handOut(call, answer), stays: true }),
+  read: (call, answer) => Promise.resolve({ value: exposeResponse(call, answer), stays: true }),
 };
 
-/** How the answer of a route is read: as a stream of events when that is asked for. */
-function routeAnswer(options: RawRequestOptions | undefined): AnswerFormat<unknown> {
-  const { stream, __binaryResponse: isWhole } = options ?? {};
-  if (stream === true) return eventAnswer(routeProtocol());
-  return isWhole === true ? wholeResponse : anyAnswer;
+/** Returns the format of a route's response: a stream of events if requested. */
+function routeFormat(options: RawRequestOptions | undefined): AnswerFormat<unknown> {
+  const { stream, __binaryResponse: isRaw } = options ?? {};
+  if (stream === true) return eventAnswer(createRouteProtocol());
+  return isRaw === true ? rawResponse : anyResponse;
 }
 
-/** Types of events whose streams have a last event: those of OpenAI, and of Anthropic's messages. */
+/** Types of events whose streams have a last event: those of OpenAI and of Anthropic's messages. */
 const families =
   /^(response|speech\.audio|transcript\.text|image_generation|image_edit)\.|^message_/;
 
-/** Their last events. */
+/** The last events of these streams. */
 const lastEvents =
   /^(response\.(completed|incomplete|failed|cancelled)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
 
-/** Any event is one: what comes from a route that is not known is left as it came. */
+/** Accepts any event. Events of unknown routes are unchanged. */
 const anyEvent: ResponseSchema<unknown> = { fields: {} };
 
 /**
- * How the events of any route are read: each as its parsed data.
+ * Creates the protocol of any route, whose events are parsed data.
  *
- * A stream in a form that is known is whole when its proof has come: a finish reason for every choice or
- * candidate that began, or the last event of its family. Any other is when something has come and the
- * connection closes properly.
+ * A stream in a known format is complete with its proof: a finish reason for every choice or candidate that
+ * began, or the last event of its family. Any other stream is complete once it has content and the connection
+ * closes properly.
  */
-function routeProtocol(): StreamProtocol<unknown> {
-  /** What has begun, and whether it has ended. */
+function createRouteProtocol(): StreamProtocol<unknown> {
+  /** The parts that began; `true` once they ended. */
   const parts = new Map<unknown, boolean>();
   let started = false;
   let usage: unknown;

@@ -1,5 +1,5 @@
 import { asSentence, type ErrorBody, readErrorValue } from '../answers/error-body.ts';
-import { ownCause } from '../answers/objects.ts';
+import { safeReason } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {
   APIError,
@@ -15,12 +15,12 @@ import type { StreamLimit } from './timeouts.ts';
 /**
  * How a stream ended.
  *
- * - `complete`: every started choice has its finish reason, or the terminator came and each choice without
- *   one consists of tool calls with whole JSON arguments.
- * - `no_finish_reason`: the terminator came, but a choice has no finish reason. The gateway also
- *   writes `[DONE]` after its own time-outs, so it proves nothing.
- * - `no_terminator`: no terminator and no finish reason, although the connection closed cleanly.
- * - `truncated`: the connection broke, or nothing but a terminator came.
+ * - `complete`: every choice has its finish reason, or the terminator arrived and each choice without one
+ *   consists of tool calls with whole JSON arguments.
+ * - `no_finish_reason`: the terminator arrived, but a choice has no finish reason. Gateways also write
+ *   `[DONE]` after their own time-outs, so it proves nothing.
+ * - `no_terminator`: neither a terminator nor a finish reason, although the connection closed cleanly.
+ * - `truncated`: the connection broke, or the stream contained nothing but a terminator.
  */
 export type StreamVerdict = 'complete' | 'no_finish_reason' | 'no_terminator' | 'truncated';
 
@@ -29,8 +29,8 @@ export class StreamError extends APIError {
   static override readonly kind: string = 'StreamError';
 
   /**
-   * What had been received: a partial `ChatCompletion` for chat, a partial
-   * `GenerateContentResponse` for generation, `undefined` when nothing came or was kept (`partial: false`).
+   * The response so far: a partial `ChatCompletion` for chat, a partial `GenerateContentResponse` for
+   * generation, `undefined` if nothing arrived or was kept (`partial: false`).
    */
   declare readonly partial: unknown;
   /** The last token usage that the stream reported, or `undefined`. */
@@ -43,7 +43,7 @@ export class StreamError extends APIError {
   }
 }
 
-/** A stream ended without proof that the answer is whole. */
+/** A stream ended without proof that the answer is complete. */
 export class StreamTruncatedError extends StreamError {
   static override readonly kind: string = 'StreamTruncatedError';
 
@@ -60,7 +60,7 @@ export class StreamTruncatedError extends StreamError {
 export class StreamTimeoutError extends StreamError {
   static override readonly kind: string = 'StreamTimeoutError';
 
-  /** The option whose limit was passed. */
+  /** The option whose limit was exceeded. */
   declare readonly limit: 'firstByteTimeout' | 'idleTimeout' | 'chunkTimeout' | 'totalTimeout';
   /** That limit, in milliseconds. */
   declare readonly timeout: number;
@@ -78,13 +78,14 @@ export class StreamTimeoutError extends StreamError {
   }
 }
 
-/** What the gateway sent inside a stream is an error, or cannot be read. */
+/** The gateway sent an error inside a stream, or something unreadable. */
 export class SentError extends Error {
   readonly body: ErrorBody;
 
-  /** @param said - What it says, or what is wrong with it. */
-  constructor(said: ErrorBody | string) {
-    const body = typeof said === 'string' ? { ...readErrorValue(undefined), message: said } : said;
+  /** @param error - The error, or a description of what is unreadable. */
+  constructor(error: ErrorBody | string) {
+    const body =
+      typeof error === 'string' ? { ...readErrorValue(undefined), message: error } : error;
     super(body.message);
     this.body = body;
   }
@@ -98,7 +99,7 @@ export interface StreamErrorBase {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
-  /** Takes out of what the gateway or the runtime says what may not be in errors. */
+  /** Removes secrets from messages of the gateway and the runtime. */
   readonly redaction?: Pick<Redaction, 'attempt'> | undefined;
 }
 
@@ -107,19 +108,19 @@ interface Received {
   readonly usage: unknown;
 }
 
-const kept = 'What had arrived is in the field "partial". ';
+const kept = 'The field "partial" has the response so far. ';
 const charged = 'The call was probably charged, and a new one is charged again.';
 
-/** What may be shown of a failure. */
-function shownOf(
+/** Returns a failure without secrets. */
+function redact(
   { redaction, headers }: StreamErrorBase,
-  said?: Pick<FailedAttempt, 'body' | 'cause'>,
+  failure?: Pick<FailedAttempt, 'body' | 'cause'>,
 ): FailedAttempt {
-  const failed: FailedAttempt = { kind: 'interrupted', phase: 'body', headers, ...said };
+  const failed: FailedAttempt = { kind: 'interrupted', phase: 'body', headers, ...failure };
   return redaction?.attempt(failed) ?? failed;
 }
 
-function initOf(
+function toInit(
   { callId, requestID, status, evidence }: StreamErrorBase,
   { partial, usage }: Received,
   { headers, cause, body }: FailedAttempt,
@@ -133,23 +134,23 @@ function initOf(
 }
 
 function describeError({ envelope, message }: ErrorBody): string {
-  if (envelope === 'html') return `an HTML page came${message ? ` (${message})` : ''}`;
-  return message ?? 'the gateway sent an error without text';
+  if (envelope === 'html') return `the gateway sent an HTML page${message ? ` (${message})` : ''}`;
+  return message ?? 'the gateway sent an error without a message';
 }
 
-/** The error of a stream of which something came that cannot be read, or that is an error. */
+/** Creates the error of a stream that contains an error or something unreadable. */
 export function readingFailure(base: StreamErrorBase, received: Received, cause: unknown): unknown {
   if (cause instanceof SentError) {
-    const failed = shownOf(base, { body: cause.body });
-    const what = asSentence(describeError(failed.body ?? cause.body));
+    const failed = redact(base, { body: cause.body });
+    const reason = asSentence(describeError(failed.body ?? cause.body));
     return new StreamError(
-      `The stream of ${base.operation} failed: ${what}`,
-      initOf(base, received, failed),
+      `The stream of ${base.operation} failed: ${reason}`,
+      toInit(base, received, failed),
     );
   }
   if (!(cause instanceof ShapeMismatch)) return cause;
   const { issues, message } = cause;
-  const init = initOf(base, received, shownOf(base));
+  const init = toInit(base, received, redact(base));
   const text = `The stream of ${base.operation}: ${message}`;
   return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
 }
@@ -166,7 +167,7 @@ export function describeEnding(verdict: BadEnding, { started }: { started: boole
   return started ? endings[verdict] : 'ended without any content';
 }
 
-/** The stream ended without proof that the answer is whole. */
+/** Creates the error of a stream that ended without proof that the answer is complete. */
 export function truncated(
   base: StreamErrorBase,
   received: Received & { readonly started: boolean },
@@ -175,17 +176,17 @@ export function truncated(
 ): StreamTruncatedError {
   const ending = describeEnding(verdict, received);
   return new StreamTruncatedError(`The stream of ${base.operation} ${ending} (onTruncated).`, {
-    ...initOf(base, received, shownOf(base, { cause })),
+    ...toInit(base, received, redact(base, { cause })),
     verdict,
   });
 }
 
 const silences: Readonly<Record<Exclude<StreamLimit, 'ending'>, string>> = {
-  firstByteTimeout: 'gave no byte',
+  firstByteTimeout: 'sent no bytes',
   idleTimeout: 'was silent',
-  chunkTimeout: 'gave no event',
-  totalTimeout: 'was not over',
-  unread: 'was not read by anybody',
+  chunkTimeout: 'sent no events',
+  totalTimeout: 'did not end',
+  unread: 'was not read',
 };
 
 export function timedOut(
@@ -197,7 +198,7 @@ export function timedOut(
   const name = limit === 'unread' ? 'idleTimeout' : limit;
   return new StreamTimeoutError(
     `The stream of ${base.operation} ${silences[limit]} for ${timeout} ms (${name}).`,
-    { ...initOf(base, received, shownOf(base)), limit: name, timeout },
+    { ...toInit(base, received, redact(base)), limit: name, timeout },
   );
 }
 
@@ -207,19 +208,19 @@ export function userAborted(
   cause: unknown,
 ): APIUserAbortError {
   return new APIUserAbortError(`The stream of ${base.operation} was aborted.`, {
-    ...initOf(base, received, shownOf(base)),
-    cause: ownCause(cause),
+    ...toInit(base, received, redact(base)),
+    cause: safeReason(cause),
   });
 }
 
-/** A run of tools, or of one streamed answer, was aborted. */
+/** Creates the error of an aborted run. */
 export function runAborted(
   { reason }: AbortSignal,
   whatRemains = 'it is in messages.',
 ): APIUserAbortError {
   return new APIUserAbortError('The run was aborted.', {
     outcome: 'unknown',
-    advice: `What came before was paid for; ${whatRemains}`,
-    cause: ownCause(reason),
+    advice: `The response so far is paid for; ${whatRemains}`,
+    cause: safeReason(reason),
   });
 }

@@ -1,34 +1,34 @@
 import { createParser } from 'eventsource-parser';
 import { SentError } from './errors.ts';
 
-/** Who takes what is found in the bytes of a stream. What it throws, the reader of the bytes throws. */
+/** Receives the events of a stream. The reader of the bytes rethrows its errors. */
 export interface EventTaker {
   /**
    * Takes one event.
    *
-   * @param name - The event name; `undefined` when none was given.
-   * @param isOpen - Whether the stream ended before the blank line that closes an event: it may be cut.
+   * @param name - The event name, if it has one.
+   * @param isOpen - Whether the stream ended before the blank line that closes the event, which may be cut.
    */
   take(data: string, name: string | undefined, isOpen: boolean): void;
-  /** Takes a line that belongs to no event. */
+  /** Takes a line outside of events. */
   takeStrayLine(line: string): void;
 }
 
-/** Cuts the bytes of one stream into events, wherever the bytes are cut. */
+/** Splits the bytes of one stream into events, in chunks of any size. */
 interface EventReader {
   /**
-   * Takes the next bytes, and hands on what is complete with them.
+   * Takes the next bytes and passes on the events that they complete.
    *
-   * @throws `SentError` when an event is larger than `maxEventBytes`
+   * @throws `SentError` if an event is larger than `maxEventBytes`
    */
   push(bytes: Uint8Array): void;
-  /** Hands on an event that is not closed as it is. */
+  /** Passes on an event that is not closed. */
   end(): void;
 }
 
 export type EventFormat = (taker: EventTaker, maxEventBytes?: number) => EventReader;
 
-/** The failure of a stream that sends more than it may. */
+/** The error of a stream that exceeds a size limit. */
 export function tooLarge(limit: number, what = 'an event', option = 'maxEventBytes'): SentError {
   return new SentError(`${what} is larger than ${limit} bytes (${option}).`);
 }
@@ -36,12 +36,12 @@ export function tooLarge(limit: number, what = 'an event', option = 'maxEventByt
 /** Each line of JSON is an event, as `toReadableStream()` writes them. */
 export const jsonLines: EventFormat = (taker, maxEventBytes = Infinity) => {
   const decoder = new TextDecoder();
-  /** The beginning of a line whose end has not come yet. */
+  /** The start of a line whose end has not arrived yet. */
   let held = '';
   return {
     push(bytes) {
       const text = decoder.decode(bytes, { stream: true });
-      // Most of a very large line has no end in it, and what came of it is not looked at again.
+      // Chunks of a large line are searched once.
       if (/[\r\n]/.test(text)) {
         const lines = (held + text).split(/[\r\n]+/);
         held = lines.pop() ?? '';
@@ -68,7 +68,7 @@ export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent({ data, event }) {
-      // A character takes one to three bytes, so most events need not be measured.
+      // A character takes at most three bytes, so most events need not be measured.
       const mayBeTooLarge = data.length * 3 > maxEventBytes;
       if (mayBeTooLarge && new TextEncoder().encode(data).length > maxEventBytes) refuse();
       taker.take(data, event, isEnding);
@@ -83,7 +83,7 @@ export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
     push(bytes) {
       const text = decoder.decode(bytes, { stream: true });
       if (text === '') return;
-      // Behind a carriage return the parser would wait for more, and look for others again and again.
+      // The parser would wait for more after a carriage return, and is slow with many of them.
       const lines = text.replace(/\r\n?/g, '\n');
       parser.feed(endsInReturn && text.startsWith('\n') ? lines.slice(1) : lines);
       endsInReturn = text.endsWith('\r');

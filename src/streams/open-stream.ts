@@ -1,12 +1,12 @@
 import { parseLines } from '../answers/objects.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
-import { peek, type Answer, brokenOff, readText } from '../http/response-body.ts';
-import { notAnswer, notJSON, readJSON, kindOfText, typeOf } from '../http/response.ts';
+import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
+import { notResult, readWhole, detectFormat, readContentType } from '../http/response.ts';
 import { timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { readStream, type StreamForm } from './stream-reader.ts';
-import { type Stream, streamOf } from './stream.ts';
+import { type Stream, toStream } from './stream.ts';
 import { watchTimeouts } from './timeouts.ts';
 import { toEvents } from './verdict.ts';
 
@@ -15,19 +15,19 @@ const events: StreamForm = {
   limits: { watch: watchTimeouts, failure: timedOut },
 };
 
-/** Opens the event stream in the body of a response, which is locked at once. */
+/** Opens the event stream in the body of a response, and locks the body. */
 export function createStream<Item>(
   response: Response,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Stream<Item> {
-  return streamOf(readStream(response.body ?? [], context, protocol, events));
+  return toStream(readStream(response.body ?? [], context, protocol, events));
 }
 
 /**
- * Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`.
+ * Creates a stream from a list of events; see `StreamProtocol.fromAnswer`.
  *
- * @param isWhole - Whether nothing can be missing.
+ * @param isWhole - Whether the list is complete.
  */
 export function streamFromValues<Item>(
   values: readonly unknown[],
@@ -35,13 +35,13 @@ export function streamFromValues<Item>(
   protocol: StreamProtocol<Item>,
   isWhole = true,
 ): Stream<Item> {
-  return streamOf(readStream(values, context, { ...protocol, endIsProof: isWhole }, events));
+  return toStream(readStream(values, context, { ...protocol, endIsProof: isWhole }, events));
 }
 
 /**
- * Reads an event stream to its end and gives what it adds up to.
+ * Reads an event stream to its end and returns the whole answer.
  *
- * @throws whatever a loop over the stream throws
+ * @throws the error that a loop over the stream would throw
  */
 export async function collectStream<Item>(
   response: Response,
@@ -57,6 +57,7 @@ export async function collectStream<Item>(
   throw truncated(error, { partial, usage, started: false }, 'truncated');
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function eventAnswer<Item>(
   protocol: StreamProtocol<Item>,
 ): AnswerFormat<Stream<Item>, 'events'> {
@@ -69,62 +70,63 @@ export function eventAnswer<Item>(
 }
 
 /**
- * Opens an event stream. What came is told by its first byte: gateways label JSON errors as event
- * streams and event streams as anything.
+ * Opens an event stream. Its first byte decides how the body is read, because gateways label JSON errors as
+ * event streams, and event streams as anything.
  */
 async function openStream<Item>(
   call: LogicalCall,
-  given: Answer,
+  received: Answer,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
-  let answer = given;
-  if (answer.response.body === null) throw notJSON('', answer);
-  const context = contextOf(call, answer);
-  const type = typeOf(answer.response);
+  let answer = received;
+  const context = toStreamContext(call, answer);
+  if (answer.response.body === null) return streamWholeAnswer(call, answer, context, protocol);
+  const type = readContentType(answer.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
     ({ beginning, answer } = await peek(answer));
-    if (beginning === '') throw notJSON('', answer);
-    if (/^(json|markup)$/.test(kindOfText(beginning))) {
-      return streamOfAnswer(answer, context, protocol);
+    if (beginning === '' || /^(json|markup)$/.test(detectFormat(beginning))) {
+      return streamWholeAnswer(call, answer, context, protocol);
     }
-    // A gateway that was asked to stream and answered with a file: its bytes become a stream.
+    // The gateway returned a file instead of a stream: its bytes become a stream.
     if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
       const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
-        throw brokenOff(cause, answer);
+        throw toReadFailure(cause, answer);
       });
       return streamFromValues(protocol.fromFile(new Uint8Array(buffer)), context, protocol);
     }
   }
-  call.scope.handOver();
+  call.scope.clearLimits();
   return createStream(answer.response, context, protocol);
 }
 
-/** A gateway that was asked to stream and answered whole: its answer becomes a stream. */
-async function streamOfAnswer<Item>(
+/** Creates a stream from a whole answer that a gateway returned instead of a stream. */
+async function streamWholeAnswer<Item>(
+  call: LogicalCall,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
   const text = await readText(answer, context.maxResponseBytes ?? Infinity);
-  const value = readJSON(text, answer, parseLines);
+  const value = await readWhole(call, answer, text, parseLines);
   const instead = toEvents(value, protocol);
   if (instead === undefined) {
-    const problem = 'the answer is JSON in place of a stream, with nothing of an answer in it.';
-    throw notAnswer(value, answer, problem, text);
+    const problem = 'the response is JSON instead of a stream, and contains no answer.';
+    throw notResult(value, answer, problem, text);
   }
   return streamFromValues(instead.events, context, protocol, instead.isWhole);
 }
 
-/** Puts the events together that came in place of a whole answer. */
+/** Returns a reader that assembles the events of a stream into a whole answer. */
+/* @__NO_SIDE_EFFECTS__ */
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
 ): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
-  return (call, answer) => collectStream(answer.response, contextOf(call, answer), protocol);
+  return (call, answer) => collectStream(answer.response, toStreamContext(call, answer), protocol);
 }
 
-/** What a stream has to know of its call. */
-function contextOf(call: LogicalCall, answer: Answer): StreamContext {
+/** Returns the settings of a call that its stream needs. */
+function toStreamContext(call: LogicalCall, answer: Answer): StreamContext {
   const { settings, spec, scope } = call;
   const { requestId } = answer;
   const { status, headers } = answer.response;

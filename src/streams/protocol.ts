@@ -2,15 +2,15 @@ import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reade
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
 import type { StreamLimits } from './timeouts.ts';
 
-/** How a stream is over: with or without an error that its reader gets. */
+/** The verdict of a stream, and the error that its reader receives. */
 export interface StreamOutcome {
   readonly verdict: StreamVerdict;
   readonly error?: unknown;
 }
 
-/** What a stream needs to know of the call that it answers. */
+/** Settings of the call that a stream belongs to. */
 export interface StreamContext extends StreamLimits, ReadCheck {
-  /** Aborts the request. The stream aborts it too, when it is left before its end. */
+  /** Aborts the request. The stream aborts it too, if it is closed before its end. */
   readonly controller: AbortController;
   /** The caller's own signal. When it is aborted the stream throws `APIUserAbortError`. */
   readonly signal?: AbortSignal | null | undefined;
@@ -18,109 +18,109 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly startedAt: number;
   readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
   readonly maxEventBytes?: number | undefined;
-  /** How many bytes are read of this stream; no limit when left out. */
+  /** The largest size of this stream in bytes; no limit by default. */
   readonly maxBytes?: number | undefined;
-  /** How many bytes are read of a stream that is put together into one answer. */
+  /** The largest size in bytes of a stream that is collected into one answer. */
   readonly maxResponseBytes?: number | undefined;
-  /** Whether what has come is kept, in the form of a whole answer. */
+  /** Whether the response so far is kept as a whole answer. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. */
   readonly warn?: (message: string) => void;
-  /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
+  /** Called exactly once, when reading ends. It must not throw. */
   readonly release?: (outcome: StreamOutcome, progress: StreamProgress<unknown>) => void;
-  /** Called when an item has come; maybe more than once. It must not throw. */
+  /** Called when an item arrives, possibly more than once. It must not throw. */
   readonly firstChunk?: (() => void) | undefined;
 }
 
 declare const addsUpTo: unique symbol;
 
 /**
- * A piece of a streamed answer: it tells the compiler what such pieces add up to, and how they report
- * the token usage. At run time there is no such field.
+ * Declares, for the compiler only, the type of the whole answer that chunks of a type add up to, and the type
+ * of their token usage.
  */
 export interface PieceOf<Whole, Usage> {
   readonly [addsUpTo]?: readonly [Whole, Usage];
 }
 
-/** What the items of a stream add up to. */
+/** The type of the whole answer that the items of a stream add up to. */
 export type WholeOf<Item> = Item extends PieceOf<infer Whole, unknown> ? Whole : unknown;
 
 export type UsageOf<Item> = Item extends PieceOf<unknown, infer Usage> ? Usage : unknown;
 
-/** Follows one stream: puts its pieces together and knows whether they are whole. */
+/** Assembles the items of one stream and decides whether they are complete. */
 export interface StreamProgress<Item> {
-  /** Takes the next item, and may fill fields of it that earlier ones hold. */
+  /** Adds the next item, and may fill in fields of it from earlier ones. */
   add(item: Item): void;
-  /** Whether there was anything of an answer; usage alone is not. */
+  /** `true` once any part of a response was received; usage alone doesn't count. */
   readonly started: boolean;
-  /** Whether there is proof that the answer is whole, given whether a terminator came. */
+  /** Whether the answer is provably complete, depending on whether a terminator arrived. */
   isFinished(terminated: boolean): boolean;
-  /** What has been received so far and is kept, in the form of a whole answer. */
+  /** The response so far as a whole answer, if it is kept. */
   readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
   readonly usage: UsageOf<Item> | undefined;
 }
 
-/** Hands out the items of one stream, maybe later or in another form. */
+/** Yields the items of one stream, possibly later or in another form. */
 export interface Delivery<Item> {
   /**
-   * Takes the next item.
+   * Adds the next item.
    *
-   * @returns whether it is handed out itself, now or later
+   * @returns whether this item itself is yielded, now or later
    */
   add(item: Item): boolean;
-  /** Hands out whatever is held, at the end of the stream. */
+  /** Yields the items that are held back, at the end of the stream. */
   flush(): void;
 }
 
-/** What the events of a kind of stream mean. */
+/** The rules of one kind of stream. */
 export interface StreamProtocol<Item> {
-  /** Makes an item of the parsed data of one event: compares it, reports what differs, normalizes it. */
+  /** Converts the parsed data of an event to an item: compares it with its schema, reports differences, normalizes it. */
   read(value: unknown, check: ReadCheck): Item;
   /**
    * Starts to follow a stream.
    *
-   * @param keeps - Whether what has come is kept for `partial`.
+   * @param keeps - Whether the response so far is kept for `partial`.
    */
   follow(keeps: boolean): StreamProgress<Item>;
   /**
-   * Makes events of a JSON answer, for gateways that do not stream although asked to. Empty when the
-   * value is no answer.
+   * Converts a JSON answer to events, for gateways that don't stream on request. Empty if the value is not an
+   * answer.
    */
   fromAnswer(answer: unknown): readonly unknown[];
-  /** Whether such an answer is a piece of one, whatever its label says. */
+  /** Whether such an answer is only a chunk. */
   isPiece?(answer: unknown): boolean;
-  /** Makes events of a whole file, for providers that do not stream although asked to. */
+  /** Converts a whole file to events, for providers that don't stream on request. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
-  /** Decides how the items of one stream are handed out. Without it, each is as soon as it comes. */
+  /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
-  /** Whether pings are items. They count neither for the answer nor for its time limits. */
+  /** Whether pings are yielded. They belong neither to the answer nor to its time limits. */
   readonly keepsPings?: boolean | undefined;
-  /** Whether every value is an item: no error, ping or terminator is looked for. */
+  /** Whether every value is an item, and never an error, a ping or a terminator. */
   readonly isPlain?: boolean | undefined;
-  /** Whether a clean end is proof enough that the answer is whole. */
+  /** Whether a clean end proves that the answer is complete. */
   readonly endIsProof?: boolean | undefined;
 }
 
-/** An event that names its kind in itself. */
+/** An event with a `type`. */
 interface TypedEvent {
   readonly type: string;
   readonly usage?: unknown;
 }
 
-/** What is special about a stream of typed events. */
+/** The properties of a stream of typed events. */
 export interface TypedStream<Item> {
   readonly schema: ResponseSchema<Item>;
-  /** The type of the events that finish something: an image, or the whole speech. */
+  /** The type of the events that complete an image or the speech. */
   readonly endType: string;
-  /** How many such events are expected; a terminator settles for one. */
+  /** The expected number of such events. With a terminator, one is enough. */
   readonly expected?: number | undefined;
-  /** Makes events of an answer in one piece. */
+  /** Converts a whole answer to events. */
   readonly fromAnswer: (answer: unknown) => readonly unknown[];
 }
 
-/** How streams of typed events are read: one is whole when its events of the last type have come. */
+/** Returns the protocol of a stream that is complete once all its events of the last type have arrived. */
 export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
@@ -141,7 +141,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
         get usage() {
           return usage;
         },
-        /** The finished images: they are paid for, whatever becomes of the rest. */
+        /** The finished images, which are paid for even if the stream fails. */
         get partial() {
           return keeps && ends > 0 ? finished : undefined;
         },

@@ -13,26 +13,26 @@ import { type EventFormat, tooLarge } from './events.ts';
 import type { StreamLimit, watchTimeouts } from './timeouts.ts';
 import { followAnswer } from './verdict.ts';
 
-/** Where the items of a stream come from. */
+/** The source of the items of a stream. */
 export interface ItemSource<Item> {
   /**
-   * The next item. Calls may overlap; they are answered in order. What nobody looks at is no unhandled
-   * rejection: a failure may be due to one that has stopped asking.
+   * Returns the next item. Calls may overlap and resolve in order. A rejection that is never awaited is not
+   * reported as unhandled.
    */
   next(): Promise<IteratorResult<Item, undefined>>;
   /**
-   * Leaves the stream: drops the unread items and closes the connection. Never throws.
+   * Drops the unread items and closes the connection. Never throws.
    *
-   * @param isDropped - Whether nobody can read it any more, of which the logger is told.
+   * @param isDropped - Whether the stream was garbage collected, which logs a warning.
    */
   close(isDropped?: boolean): void;
-  /** The abort by the caller, after which no item is handed out; `undefined` until then. */
+  /** The abort by the caller, after which no item is yielded; `undefined` until then. */
   readonly aborted: Aborted | undefined;
 }
 
 /** An abort by the caller. */
 export interface Aborted {
-  /** The error that a loop throws which has not got every item; `undefined` when it ends quietly. */
+  /** The error that an incomplete loop throws; `undefined` if it ends quietly. */
   readonly failure: unknown;
 }
 
@@ -49,19 +49,19 @@ export interface StreamReading<Item> extends ItemSource<Item> {
 /** The result of `next()` when nothing follows. */
 export const finished: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** Keeps the rejection of a promise at which nobody may look from being an unhandled one. */
+/** Prevents an unhandled rejection if the promise is never awaited. */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
 }
 
-/** Hands items that are pushed to a loop that pulls. */
+/** Queues pushed items for a loop that pulls them. */
 export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> {
-  /** Items that were pushed and not read yet. */
+  /** Pushed items that were not read yet. */
   #unread: IteratorResult<Item, undefined>[] = [];
-  /** The failure that the loop ends with after the unread items. */
+  /** The error that the loop throws after the unread items. */
   #failure: unknown;
-  /** The failure of a loop that ends without one, although an abort has dropped items. */
+  /** The error for a loop that would end normally, although an abort dropped items. */
   #abortFailure: unknown;
   readonly #waiting: ((result: IteratorResult<Item, undefined> | Promise<never>) => void)[] = [];
   #longestWaiting: Promise<unknown> | undefined;
@@ -70,7 +70,7 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
   #isEnded = false;
 
   /**
-   * @param onLeave - Called when the loop is left before the end.
+   * @param onLeave - Called if the loop ends early.
    * @param readAborted - Returns the abort by the caller, which drops unread items also after the end.
    */
   constructor(onLeave?: () => void, readAborted?: () => Aborted | undefined) {
@@ -78,12 +78,12 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     this.#readAborted = readAborted;
   }
 
-  /** Whether a read waits for an item. */
+  /** `true` while a read waits for an item. */
   get isAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Whether there are items that were pushed and not read yet. */
+  /** `true` if pushed items are unread. */
   get hasUnread(): boolean {
     return this.#unread.length > 0;
   }
@@ -95,7 +95,7 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     else answer({ done: false, value });
   }
 
-  /** Ends the loop once it has read the items that are there, with `failure` when there is one. */
+  /** Ends the loop after the unread items, with an error if there is one. */
   end(reason: unknown): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -116,7 +116,7 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     this.end(failure);
   }
 
-  /** Drops the unread items after an abort. A loop that has not ended yet waits for its end. */
+  /** Drops the unread items after an abort. A loop that has not ended yet waits for the end. */
   #dropAborted(): void {
     const aborted = this.hasUnread ? this.#readAborted?.() : undefined;
     if (aborted === undefined) return;
@@ -140,8 +140,8 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     const promise = new Promise<IteratorResult<Item, undefined>>((resolve) =>
       this.#waiting.push(resolve),
     );
-    // Most often one promise waits at a time. Its rejection is ignored once it fails: to do that for
-    // each item costs as much as reading a short one.
+    // Usually one promise waits at a time. Its rejection is ignored only if it fails, because doing so for
+    // every item costs as much as reading a short one.
     if (this.#waiting.length > 1) return ignoreRejection(promise);
     this.#longestWaiting = promise;
     return promise;
@@ -159,21 +159,21 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
   }
 }
 
-/** What the bytes of a stream are, and who watches its time limits, if it has any. */
+/** The format of a stream's bytes, and its time limits. */
 export interface StreamForm {
   readonly format: EventFormat;
   readonly limits?: { readonly watch: typeof watchTimeouts; readonly failure: typeof timedOut };
 }
 
-/** The end of a body comes right behind its terminator, unless the server forgets to close. */
+/** How long the rest of a body may take after a complete answer, in milliseconds. */
 const drainTimeout = 1_000;
 
 /**
- * Reads a body, or the events that came in place of one, as a stream of items.
+ * Reads a body, or a list of events, as a stream of items.
  *
- * One read of the network is under way at most, and it is begun only when all items of the one
- * before were taken; the first begins at once, so that the body is locked (an unlocked one is closed
- * when its response is garbage collected) and a silent gateway is noticed.
+ * At most one network read is pending. The next one starts when all items of the last have been consumed. The
+ * first starts immediately: that locks the body, so that it is not closed when the response is garbage
+ * collected, and starts the time limit of a silent gateway.
  */
 export function readStream<Item>(
   source: ReadableStream<Uint8Array> | readonly unknown[],
@@ -185,7 +185,7 @@ export function readStream<Item>(
   const items = new ChunkQueue<Item>(undefined, readAborted);
   let hasNewItems = false;
   let isGivenUp = false;
-  /** Whether the stream was ended by the caller's abort, and whether the end has aborted the request. */
+  /** Whether the caller's abort ended the stream, and whether its end aborted the request. */
   let wasAborted = false;
   let isAbortedByEnd = false;
   let isReading = false;
@@ -204,7 +204,7 @@ export function readStream<Item>(
   const timeouts = limits?.watch(context, context.startedAt, onPassed);
   const body = 'getReader' in source ? source.getReader() : undefined;
 
-  /** Reads from the network until an item has come for everybody who waits. Never rejects. */
+  /** Reads from the network until every waiting read has its item. Never rejects. */
   async function read(): Promise<void> {
     if (body === undefined || isReading) return;
     isReading = true;
@@ -234,7 +234,7 @@ export function readStream<Item>(
     else if (answer.isEnding()) timeouts?.expectEnd();
   }
 
-  /** Ends the stream when what has come is an error or cannot be read. */
+  /** Runs `work`, and ends the stream if it throws. */
   function attempt(work: () => void): void {
     try {
       work();
@@ -243,7 +243,7 @@ export function readStream<Item>(
     }
   }
 
-  /** Nothing more of the answer will come: the body has ended or is broken, or is given up. */
+  /** Ends the stream with its body, which ended, failed or was given up. */
   function finish(broken?: { readonly cause: unknown }, givesUp = false): void {
     events.end();
     answer.takeEnd();
@@ -257,7 +257,7 @@ export function readStream<Item>(
     settle({ verdict, error }, givesUp);
   }
 
-  /** Ends the stream before its body has ended. */
+  /** Ends the stream before its body. */
   function leave(error?: unknown): void {
     settle({ verdict: answer.verdict(true), error });
   }
@@ -277,7 +277,7 @@ export function readStream<Item>(
     leave(failure);
   }
 
-  /** Aborts the request that was given up. Until its items are read, an abort can come from the caller. */
+  /** Aborts a request that was given up, once its items are read: until then, the caller may abort it. */
   function abortRequest(): void {
     if (!isGivenUp || items.hasUnread || controller.signal.aborted) return;
     isAbortedByEnd = true;
@@ -288,14 +288,14 @@ export function readStream<Item>(
     if (limit === 'ending') attempt(() => finish(undefined, true));
     else if (answer.isFinished()) leave();
     else {
-      if (limit === 'unread') context.warn?.('A stream was not read by anybody; it is closed now');
+      if (limit === 'unread') context.warn?.('A stream was not read and is closed now');
       leave(limits?.failure(base, progress, limit, timeout));
     }
   }
 
   /**
-   * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
-   * read to its end, so that the connection can be used again.
+   * Ends the stream. The rest of the body is cancelled with its connection or, after a complete answer, read to
+   * its end, so that the connection can be reused.
    */
   function settle(end: StreamOutcome, givesUp = true): void {
     outcome = end;
@@ -311,7 +311,7 @@ export function readStream<Item>(
     context.release?.(end, progress);
   }
 
-  // It fails when the body has failed already; there is nothing left to close then.
+  // Rejects if the body has already failed; then there is nothing to close.
   const cancel = (): void => void body?.cancel().catch(() => {});
 
   async function drain(): Promise<void> {
@@ -320,7 +320,7 @@ export function readStream<Item>(
     try {
       while ((await body?.read())?.done === false);
     } catch {
-      // The answer is whole; how its connection ends does not matter.
+      // The answer is complete, so a failing connection doesn't matter.
     } finally {
       clearTimeout(timer);
     }

@@ -14,12 +14,12 @@ import {
   type StreamReading,
 } from './stream-reader.ts';
 
-/** Some runtimes do not have the symbols; compilers of `using` fall back to these. */
+/** Some runtimes lack the symbols; compilers of `using` fall back to these. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
-/** Closes streams that nobody holds any more, so that their connections do not stay open. */
+/** Closes the connections of streams that were garbage collected. */
 const dropped =
   typeof FinalizationRegistry === 'undefined'
     ? undefined
@@ -28,15 +28,15 @@ const dropped =
 /**
  * A streamed answer, read once with `for await`.
  *
- * The loop ends normally only when the answer is provably whole. It throws `StreamTruncatedError`
- * when the stream ended without that proof (see the option `onTruncated`), `StreamError` when the
- * gateway sent an error, `StreamTimeoutError` when it fell silent, and `APIUserAbortError` when the
- * caller's `signal` was aborted. All of them carry what had arrived in `partial` and `usage`.
+ * The loop ends normally only if the answer is complete. It throws `StreamTruncatedError` if the stream
+ * ends without proof of that (see the option `onTruncated`), `StreamError` if the gateway sends an error,
+ * `StreamTimeoutError` if it falls silent, and `APIUserAbortError` if the caller's `signal` is aborted.
+ * All of them carry the response so far in `partial` and `usage`.
  *
  * `break`, `close()` and `controller.abort()` end the loop without an error and close the
- * connection. After an abort no item is handed out, even if all of them have arrived. A stream that is never read is closed after `idleTimeout`, or
- * when it is garbage collected, with a warning; better read it, close it, or declare it with
- * `using`.
+ * connection. After an abort no item is yielded, even if all of them have arrived. A stream that is
+ * never read is closed with a warning after `idleTimeout`, or when it is garbage collected; read it,
+ * close it, or declare it with `using`.
  *
  * @example
  * ```ts
@@ -58,19 +58,19 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 
   /**
-   * Makes a stream from what `toReadableStream()` gave: lines of JSON in bytes.
+   * Creates a stream from the output of `toReadableStream()`: lines of JSON as bytes.
    *
-   * It is complete when the bytes end with a whole line; the proof that the answer is whole was
-   * asked for by the stream that the lines came from, which fails its readable otherwise.
+   * It is complete if the bytes end with a whole line, because the stream that wrote them has checked that
+   * the answer is complete and fails its readable otherwise.
    *
    * @param readable - The bytes, for example the body of a `fetch` response.
-   * @param controller - Aborted when the stream is left early. A new one by default.
+   * @param controller - Aborted when the stream is closed early. A new one by default.
    */
   static fromReadableStream<Item>(
     readable: ReadableStream<Uint8Array>,
     controller: AbortController = new AbortController(),
   ): Stream<Item> {
-    return streamOfLines<Item>(readable, controller, plainProtocol());
+    return readLinesAsStream<Item>(readable, controller, plainProtocol());
   }
 
   /** Aborts the request behind the stream; a loop that reads it ends without an error. */
@@ -84,8 +84,8 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 
   /**
-   * What has been received so far in the form of a whole answer, also after an abort; for images the
-   * list of the finished ones. `undefined` before anything came, and with `partial: false`.
+   * The response so far as a whole answer, also after an abort; for images, the list of finished ones.
+   * `undefined` before the first item, and with `partial: false`.
    */
   get partial(): WholeOf<Item> | undefined {
     return this.#reading.partial;
@@ -97,13 +97,13 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 
   /**
-   * Reads the stream. Possible once.
+   * Reads the stream, once.
    *
-   * @throws `GatewayError` when the stream is or was read already.
+   * @throws `GatewayError` if the stream is being read, was read, or is closed
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<Item, undefined> {
     const items = this.#claim();
-    // The iterator holds the stream: one that is being read must not count as dropped.
+    // The iterator references the stream, so that it isn't collected while it is being read.
     const iterator: AsyncIterableIterator<Item, undefined> = {
       next: () => items.next(),
       return: () => {
@@ -116,29 +116,29 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 
   /**
-   * Splits the stream into two with the same items, read at their own pace. What one of them has
-   * read and the other has not is kept in memory. The connection closes when both are left.
+   * Splits the stream into two with the same items, read independently. Items that only one branch has
+   * read are kept in memory. The connection closes when both branches are closed.
    *
-   * @throws `GatewayError` when the stream is or was read already.
+   * @throws `GatewayError` if the stream is being read, was read, or is closed
    */
   tee(): [Stream<Item>, Stream<Item>] {
     const [left, right] = split(this.#claim());
-    // From now on the branches hold the connection.
+    // The branches own the connection from here on.
     dropped?.unregister(this);
-    return [streamOf(this.#reading, left), streamOf(this.#reading, right)];
+    return [toStream(this.#reading, left), toStream(this.#reading, right)];
   }
 
   /**
-   * Gives the items as bytes, one line of JSON each, to send on to another program; see
-   * `fromReadableStream`. It fails where a loop would throw, and reads only as fast as it is read.
+   * Returns the items as bytes, one line of JSON each, to forward them to another program; see
+   * `fromReadableStream`. It fails where a loop would throw, and follows the pace of its reader.
    *
-   * @throws `GatewayError` when the stream is or was read already.
+   * @throws `GatewayError` if the stream is being read, was read, or is closed
    */
   toReadableStream(): ReadableStream<Uint8Array> {
     return writeLines(this[Symbol.asyncIterator]());
   }
 
-  /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
+  /** Drops the unread items and closes the connection. Never throws. */
   close(): void {
     this.#isRead = true;
     this.#items.close();
@@ -167,18 +167,18 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 }
 
-/** Outside of the class: bundlers rename classes that name themselves, and `console.log` shows the name. */
-export function streamOf<Item>(
+/** Outside the class, because bundlers rename classes that refer to themselves, and `console.log` shows the name. */
+export function toStream<Item>(
   reading: StreamReading<Item>,
   items: ItemSource<Item> = reading,
 ): Stream<Item> {
   return new Stream(reading, items);
 }
 
-/** Splits items in two. Items that one branch has read and the other has not are kept in memory. */
+/** Splits items into two branches. Items that only one branch has read are kept in memory. */
 function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Item>] {
   type Result = Promise<IteratorResult<Item, undefined>>;
-  /** For each branch that is not closed, the results that only the other one has read. */
+  /** For each open branch, the results that only the other one has read. */
   const open = new Set<Result[]>();
   const pull = (results: Result[]): Result => {
     if (results.length === 0) {
@@ -187,7 +187,7 @@ function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Ite
     }
     return results.shift() ?? Promise.resolve(finished);
   };
-  /** Drops the unread items of a branch, and ends it as the abort ends a loop. */
+  /** Drops the unread items of a branch and ends it like a loop after an abort. */
   const dropUnread = async (results: Result[], { failure }: Aborted): Result => {
     const unread = await Promise.all(results.splice(0));
     const end = unread.at(-1)?.done === true ? finished : await pull(results);
@@ -218,7 +218,7 @@ function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Ite
   return [branch(), branch()];
 }
 
-/** Items of any kind, unchecked, whole when their bytes end cleanly. */
+/** Unchecked items, complete if their bytes end cleanly. */
 function plainProtocol<Item>(): StreamProtocol<Item> {
   const anything: ResponseSchema<Item> = { fields: {} };
   return {
@@ -239,8 +239,8 @@ function plainProtocol<Item>(): StreamProtocol<Item> {
   };
 }
 
-/** Reads lines of JSON that a stream of this package gave, possibly in another program. */
-export function streamOfLines<Item>(
+/** Reads lines of JSON that `toReadableStream()` wrote, possibly in another program. */
+export function readLinesAsStream<Item>(
   readable: ReadableStream<Uint8Array>,
   controller: AbortController,
   protocol: StreamProtocol<Item>,
@@ -254,10 +254,10 @@ export function streamOfLines<Item>(
     onIssue: () => {},
     error: { operation: 'fromReadableStream()' },
   };
-  return streamOf(readStream(readable, context, protocol, { format: jsonLines }));
+  return toStream(readStream(readable, context, protocol, { format: jsonLines }));
 }
 
-/** Writes items as bytes, one line of JSON each, as fast as they are read. */
+/** Writes items as bytes, one line of JSON each, at the pace of the reader. */
 export function writeLines(
   iterator: AsyncIterator<unknown, undefined>,
 ): ReadableStream<Uint8Array> {

@@ -1,32 +1,31 @@
 import { keepAlive } from '../http/abort.ts';
 
-/** How long a stream may take, in milliseconds; no limit when it is `null` or left out. */
+/** Time limits of a stream, in milliseconds; `null` or `undefined` for no limit. */
 export interface StreamLimits {
   readonly firstByteTimeout?: number | null | undefined;
   readonly idleTimeout?: number | null | undefined;
   readonly chunkTimeout?: number | null | undefined;
-  /** Counted from the beginning of the call, so over every attempt. */
+  /** Counted from the start of the call, over all attempts. */
   readonly totalTimeout?: number | null | undefined;
 }
 
 /**
- * A limit that a stream can pass. `unread`: nobody began to read within `idleTimeout`. `ending`: the
+ * A limit that a stream can exceed. `unread`: the stream was not read within `idleTimeout`. `ending`: the
  * connection stayed open after the terminator.
  */
 export type StreamLimit = keyof StreamLimits | 'unread' | 'ending';
 
-/** How long a connection may stay open after the terminator: late errors come within. */
+/** How long a connection may stay open after the terminator, in milliseconds. Late errors arrive within it. */
 const endingTimeout = 2_000;
 
 /**
  * Watches the time limits of one stream with a single timer.
  *
- * Activity only notes the time; when the timer fires it is compared and the timer set again, so a
- * chunk costs no timer. Silence counts only while the stream is being read: a slow reader is not a
- * silent gateway.
+ * Activity only stores the time, so a chunk sets no timer: the timer compares when it fires, and is set
+ * again. Silence counts only while the stream is being read, because a slow reader is not a silent gateway.
  *
- * @param startedAt - When the call began.
- * @param onPassed - Called once, when a limit is passed.
+ * @param startedAt - When the call started.
+ * @param onPassed - Called once, when a limit is exceeded.
  */
 export function watchTimeouts(
   { firstByteTimeout, idleTimeout, chunkTimeout, totalTimeout }: StreamLimits,
@@ -37,13 +36,13 @@ export function watchTimeouts(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isUnread = true;
   let hasBytes = false;
-  /** When the read began that is under way; `undefined` while there is none. */
+  /** Start of the current read; `undefined` if there is none. */
   let readingSince: number | undefined;
-  /** When the first read began that has not given an event yet; heartbeats leave it. */
+  /** Start of the first read since the last event; heartbeats don't reset it. */
   let waitingSince: number | undefined;
   let terminatedAt: number | undefined;
 
-  /** The limits that count now, and since when. */
+  /** The limits that apply now, with their start. */
   function* running(): Generator<[StreamLimit, number | null | undefined, since: number]> {
     yield ['totalTimeout', totalTimeout, startedAt];
     if (terminatedAt !== undefined) yield ['ending', endingTimeout, terminatedAt];
@@ -56,7 +55,7 @@ export function watchTimeouts(
 
   function check(): void {
     const now = performance.now();
-    // A silence can begin at any time, and is noticed only if the timer fires within its limit.
+    // Silence can start at any time, so the timer must fire within the limit of each.
     let wait = Math.min(idleTimeout ?? Infinity, chunkTimeout ?? Infinity);
     for (const [limit, timeout, since] of running()) {
       if (timeout === null || timeout === undefined) continue;
@@ -76,27 +75,27 @@ export function watchTimeouts(
   const keepProcess = (): void => keepAlive(timer, readingSince !== undefined && !isUnread);
 
   return {
-    /** The caller reads. */
+    /** Called when the caller reads. */
     noteReader(): void {
       if (!isUnread) return;
       isUnread = false;
       keepProcess();
     },
-    /** A read of the network begins. */
+    /** Called when a network read starts. */
     beginRead(): void {
       readingSince = performance.now();
       waitingSince ??= readingSince;
       if (timer === undefined) check();
       else keepProcess();
     },
-    /** A read of the network has given bytes, and maybe events. */
+    /** Called when a network read returned bytes. */
     endRead(hasEvents: boolean): void {
       readingSince = undefined;
       hasBytes = true;
       if (hasEvents) waitingSince = undefined;
       keepProcess();
     },
-    /** The terminator has come, so the connection should end soon. */
+    /** Called after the terminator, when the connection should end soon. */
     expectEnd(): void {
       if (terminatedAt !== undefined) return;
       terminatedAt = performance.now();

@@ -2,7 +2,7 @@ import {
   type ErrorBody,
   readErrorEvent,
   readPlainText,
-  saysSomething,
+  isNonEmpty,
 } from '../answers/error-body.ts';
 import { isObject, parseJSON, parseLines } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
@@ -11,19 +11,19 @@ import { SentError, type StreamVerdict } from './errors.ts';
 import type { StreamContext, StreamProtocol } from './protocol.ts';
 import { tooLarge } from './events.ts';
 
-/** The data of the event behind the last piece of an answer. */
+/** The data of the last event of a stream. */
 const terminator = /^\s*\[DONE\]\s*$/;
 
-/** How many items of a stream are compared with their schema; those that follow are alike. */
+/** Number of items that are compared with their schema. Later ones look the same. */
 const comparedItems = 20;
 
 /**
- * Makes checked items of events, and decides whether the answer in them is whole.
+ * Turns events into checked items, and decides whether the answer is complete.
  *
- * Taking an event throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
+ * `take()` throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
  *
- * @param emit - Hands an item out.
- * @param onItem - Called when an item has come that will be handed out; pings do not count.
+ * @param emit - Yields an item.
+ * @param onItem - Called for each item that will be yielded, except pings.
  */
 export function followAnswer<Item>(
   protocol: StreamProtocol<Item>,
@@ -41,31 +41,31 @@ export function followAnswer<Item>(
   let hasEvents = false;
   let hasHollowChunk = false;
   let isWhole = false;
-  /** The text since the last event that belonged to none: gateways write errors as bare JSON. */
+  /** Lines outside of events since the last event. Gateways write errors as bare JSON. */
   let strayText = '';
 
-  /** Whether a terminator came that nothing contradicts. */
+  /** Whether a terminator arrived and nothing contradicts it. */
   const isEnded = (): boolean => isTerminated && !hasHollowChunk;
-  /** Whether there is proof that the answer is whole. */
+  /** Whether the answer is provably complete. */
   const isFinished = (): boolean => isWhole || progress.isFinished(isEnded());
-  /** Whether it is whole and nothing of it can follow. */
+  /** Whether the answer is complete and nothing can follow. */
   const isOver = (): boolean => isTerminated && progress.isFinished(isEnded());
-  /** Whether the end of the stream should follow. */
+  /** Whether the stream should end now. */
   const isEnding = (): boolean => isTerminated;
 
-  /** Decides how the stream has ended. */
+  /** Returns how the stream ended. */
   function verdict(isBroken: boolean): StreamVerdict {
     if (isFinished()) return 'complete';
     if (isBroken || isCut) return 'truncated';
     if (protocol.endIsProof === true) return 'complete';
     if (!progress.started) return 'truncated';
-    // A terminator alone proves nothing: gateways write it after time-outs too.
+    // A terminator alone proves nothing, because gateways also write it after time-outs.
     return isTerminated ? 'no_finish_reason' : 'no_terminator';
   }
 
   /** Takes one event. */
   function take(data: string, name: string | undefined, isOpen: boolean): void {
-    // What comes after the end of a whole answer says nothing about it.
+    // Events after the end of a complete answer are ignored.
     if (data === '' || isOver()) return;
     if (strayText !== '') refuseErrors(strayText);
     if (protocol.isPlain !== true && terminator.test(data)) {
@@ -84,7 +84,7 @@ export function followAnswer<Item>(
     takeValue(value, name);
   }
 
-  /** Takes one event that is parsed already. */
+  /** Takes the parsed data of an event. */
   function takeValue(value: unknown, name?: string): void {
     hasEvents = true;
     if (protocol.isPlain === true) {
@@ -114,12 +114,12 @@ export function followAnswer<Item>(
     if (delivery?.add(item) !== false) onItem();
   }
 
-  /** Hands out the items that are held. */
+  /** Yields the items that are held back. */
   function flush(): void {
     delivery?.flush();
   }
 
-  /** Takes a line that belongs to no event. */
+  /** Takes a line outside of events. */
   function takeStrayLine(line: string): void {
     strayText += `${line}\n`;
     if (strayText.length > maxEventBytes) throw tooLarge(maxEventBytes);
@@ -130,10 +130,10 @@ export function followAnswer<Item>(
     const text = strayText.trim();
     if (text !== '' && !isOver()) takeInstead(text);
     if (!hasHollowChunk || isFinished()) return;
-    throw new SentError('the gateway forwarded an error of the provider, but lost what it said');
+    throw new SentError('the gateway forwarded an error of the provider, but lost its message');
   }
 
-  /** Takes the text at the end: a late error, or a whole answer in place of events. */
+  /** Takes the text at the end: a late error, or a whole answer instead of events. */
   function takeInstead(text: string): void {
     const instead = hasEvents ? undefined : toEvents(parseJSON(text, parseLines), protocol);
     if (instead !== undefined) {
@@ -154,7 +154,7 @@ export function followAnswer<Item>(
     }
   }
 
-  /** What came along with an error was paid for, like what came before it. */
+  /** Throws the error of an event. Content in the same event is kept, because it is paid for. */
   function refuse(value: unknown, error: ErrorBody): never {
     const rest = answerBeside(value);
     if (rest !== undefined) progress.add(protocol.read(rest, unchecked));
@@ -175,39 +175,41 @@ export function followAnswer<Item>(
   };
 }
 
-/** What came in place of events. */
+/** Events made from a JSON answer. */
 interface Instead {
   readonly events: readonly unknown[];
-  /** Whether it is whole because its JSON is; a list of pieces needs the proof of a stream. */
+  /** `true` if complete JSON makes the response complete; a list of chunks needs the proof of a stream. */
   readonly isWhole: boolean;
 }
 
-/** Makes events of JSON that came in place of them; `undefined` when nothing of an answer is in it. */
+/** Turns a JSON answer into events. Returns `undefined` if it contains no answer. */
 export function toEvents<Item>(
   value: unknown,
   protocol: StreamProtocol<Item>,
 ): Instead | undefined {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const made = values.map((one) => protocol.fromAnswer(one));
-  if (made.every((events) => events.length === 0)) return undefined;
-  // What is no answer is among them an error.
-  const events = made.flatMap((some, index) => (some.length === 0 ? [values[index]] : some));
+  const eventsByValue = values.map((item) => protocol.fromAnswer(item));
+  if (eventsByValue.every((events) => events.length === 0)) return undefined;
+  // Values that are not answers are errors.
+  const events = eventsByValue.flatMap((list, index) =>
+    list.length === 0 ? [values[index]] : list,
+  );
   return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
 }
 
-/** What an event with an error in it says of the answer itself; `undefined` when nothing. */
+/** Returns the fields of the answer from an event that also has an error. */
 function answerBeside(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const fields = ['choices', 'candidates', 'usage', 'usageMetadata', 'usage_metadata'];
-  const said = fields
+  const entries = fields
     .map((field): [string, unknown] => [field, value[field]])
-    .filter(([, content]) => saysSomething(content) || Array.isArray(content));
-  return said.length === 0 ? undefined : Object.fromEntries(said);
+    .filter(([, content]) => isNonEmpty(content) || Array.isArray(content));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 /**
- * Whether a chunk is what remains of a provider's error after a gateway has squeezed it into the
- * form of a chunk: every field is there and nothing is in them.
+ * Returns whether a chunk is a provider's error that a gateway converted to a chunk: all fields are there, and
+ * all are empty.
  */
 function isHollow(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -215,7 +217,7 @@ function isHollow(value: unknown): boolean {
   return choices === null && usage === null && id === '' && model === '';
 }
 
-/** Whether an event only says that the connection is alive. */
+/** Returns whether an event is only a heartbeat. */
 function isPing(value: unknown, name: string | undefined): boolean {
   return name === 'ping' || (isObject(value) && value['type'] === 'ping');
 }

@@ -14,7 +14,7 @@ const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'depreca
 
 type Convert = (schema: unknown) => JsonObject | undefined;
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 function convertAll(schemas: readonly unknown[], convert: Convert): JsonObject[] | undefined {
   const converted = schemas.map(convert).filter((schema) => schema !== undefined);
@@ -24,7 +24,7 @@ function convertAll(schemas: readonly unknown[], convert: Convert): JsonObject[]
 /** Converts the schemas within the value of a keyword; returns other values unchanged. */
 function convertValue(keyword: string, value: unknown, convert: Convert): unknown {
   if (keyword === 'items') return convert(value);
-  if (keyword === 'anyOf') return convertAll(listOf(value), convert);
+  if (keyword === 'anyOf') return convertAll(toList(value), convert);
   if (!/^(properties|\$defs|definitions)$/.test(keyword)) return value;
   const names = Object.keys(Object(value));
   const inner = convertAll(Object.values(Object(value)), convert);
@@ -68,7 +68,7 @@ function isWritable(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const { type, anyOf, enum: values } = schema;
   if ('default' in schema || [type].flat().includes('null')) return true;
-  return listOf(values).includes(null) || listOf(anyOf).some(isWritable);
+  return toList(values).includes(null) || toList(anyOf).some(isWritable);
 }
 
 function literalType(value: unknown): unknown {
@@ -120,7 +120,7 @@ export function toStrictSchema(schema: unknown): JsonObject | undefined {
   if (type === undefined && anyOf === undefined) return undefined;
   const strict = convertWithin(rewritten, strictWords, toStrictSchema);
   if (strict === undefined || type !== 'object') return strict;
-  const isRequired = (name: string): boolean => listOf(required).includes(name);
+  const isRequired = (name: string): boolean => toList(required).includes(name);
   const inner = Object.entries(Object(properties));
   if (inner.some(([name, value]) => !isRequired(name) && !isWritable(value))) return undefined;
   if (additionalProperties !== false) return undefined;

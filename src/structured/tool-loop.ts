@@ -19,7 +19,7 @@ interface ToolResult {
   readonly error?: Error;
 }
 
-/** How one API requests answers and receives tool results. */
+/** The functions with which one API requests responses and receives tool results. */
 export interface ToolDialect<Answer, Call> {
   /** Tools by name. */
   readonly tools: ReadonlyMap<string, CallableTool>;

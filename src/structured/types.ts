@@ -82,11 +82,6 @@ export interface ResponseFormatJSONSchema {
   json_schema: NamedJSONSchema;
 }
 
-// Aliases for code messagesAttribute for `openai`.
-export declare namespace ResponseFormatJSONSchema {
-  export { NamedJSONSchema as JSONSchema };
-}
-
 /** A `response_format` with a parser. Created by `responseFormat()`. */
 export interface AutoParseableResponseFormat<Parsed> extends ResponseFormatJSONSchema {
   /** Parses and validates a complete answer; rejects if it is invalid. Never sent. */

@@ -1,7 +1,13 @@
-export type { Responder, RespondOptions } from './control/canned.ts';
+/**
+ * An emulator of the gateway for tests.
+ *
+ * @module model-gateway/testing
+ */
+export type { ModelAnswer, Responder, RespondOptions } from './control/canned.ts';
 export type { EmulatorClock } from './control/clock.ts';
 export { createEmulator, type Emulator, type EmulatorOptions } from './server/emulator.ts';
 export type { ErrorDetails, ErrorEnvelope } from './server/errors.ts';
+export type { EmulatedGateway } from './gateways/family.ts';
 export type {
   ActiveFault,
   AnswerFault,

@@ -1,8 +1,12 @@
+/**
+ * Handlers of `msw` that answer with the emulator.
+ *
+ * @module model-gateway/testing/msw
+ */
 import { http, HttpResponse, type HttpHandler } from 'msw';
 import { endpoints, type Operation } from '../endpoints.ts';
 import { ConnectionLoss } from './server/byte-stream.ts';
 import { createEmulator, type Emulator } from './server/emulator.ts';
-import { accountPaths } from './routes/account.ts';
 import { escaped, operations, pathPattern } from './server/router.ts';
 
 /** Options of `gatewayHandlers()`. */
@@ -54,13 +58,15 @@ export function gatewayHandlers({
       throw error;
     }
   };
-  const documented = operations.map((operation: Operation) => {
-    const { method, path } = endpoints[operation];
-    return verbs[method](new RegExp(`^${origin}${pathPattern(path)}$`), answer);
+  const { paths, otherPaths } = emulator.routes;
+  const documented = operations.flatMap((operation: Operation) => {
+    const path = paths[operation];
+    const handle = verbs[endpoints[operation].method];
+    return path ? [handle(new RegExp(`^${origin}${pathPattern(path)}$`), answer)] : [];
   });
   const rest = baseURL === undefined ? [] : [http.all(new RegExp(`^${origin}/`), answer)];
-  const account = accountPaths.map((path) =>
-    http.get(new RegExp(`^${origin}${escaped(path)}$`), answer),
+  const account = otherPaths.map((path) =>
+    http.get(new RegExp(`^${origin}${pathPattern(path)}$`), answer),
   );
-  return [...documented, ...account, http.get(new RegExp(`^${files}/files/`), answer), ...rest];
+  return [...account, ...documented, http.get(new RegExp(`^${files}/files/`), answer), ...rest];
 }

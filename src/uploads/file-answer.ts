@@ -1,26 +1,27 @@
-import { decodeBase64, typeOfBytes } from '../answers/bytes.ts';
+import { decodeBase64, detectType } from '../answers/bytes.ts';
 import { parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../http/call.ts';
 import {
   type Answer,
   ReadFailure,
   errorBodyLimit,
-  handOut,
-  letGo,
+  exposeResponse,
+  discardBody,
   peek,
   readText,
   unusable,
 } from '../http/response-body.ts';
-import { isPage, notAnswer, notJSON, throwIfError, typeOf } from '../http/response.ts';
+import { isHTMLPage, notResult, notJSON, throwIfError, readContentType } from '../http/response.ts';
 import { isNode } from '../http/send.ts';
 
 /**
- * An answer that is a file. Its beginning is looked at, and the rest handed on as a stream.
+ * Reads a response that is a file. Inspects its beginning and streams the rest.
  *
- * @param fileIn - Finds the file in an answer in JSON, which holds it in base64.
+ * @param fileIn - Finds the base64 file in a JSON response.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function fileAnswer(
-  fileIn?: (value: unknown) => string | undefined,
+  findFile?: (value: unknown) => string | undefined,
 ): AnswerFormat<Response, 'binary'> {
   return {
     kind: 'binary',
@@ -31,44 +32,44 @@ export function fileAnswer(
         let isEmpty: boolean;
         ({ beginning, isEmpty, answer } = await peek(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
-        // Raw sound may begin with any bytes, so what is not labelled is a file unless it is proved not
-        // to be one.
+        // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
+        // else.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
-          const isLabelled = /\b(json|html)\b/.test(typeOf(answer.response));
+          const isLabelled = /\b(json|html)\b/.test(readContentType(answer.response));
           if (isLabelled) beginning = await readText(answer, call.settings.maxResponseBytes);
           else ({ beginning, answer } = await peek(answer, errorBodyLimit));
           const value = parseJSON(beginning);
-          const base64 = isLabelled ? fileIn?.(value) : undefined;
+          const base64 = isLabelled ? findFile?.(value) : undefined;
           const file = base64 === undefined ? undefined : fromBase64(answer.response, base64);
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
-            throw notAnswer(value, answer, 'the answer is JSON instead of a file.', beginning);
+            throw notResult(value, answer, 'the answer is JSON instead of a file.', beginning);
           }
-          if (isLabelled || isPage(beginning)) throw notJSON(beginning, answer);
+          if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, answer);
         }
-        throwIfCoded(answer);
+        rejectEncodedDownload(answer);
       } catch (error) {
-        letGo(answer.response.body);
+        discardBody(answer.response.body);
         throw error;
       }
-      return { value: handOut(call, answer), stays: true };
+      return { value: exposeResponse(call, answer), stays: true };
     },
   };
 }
 
-/** The file of an answer that holds it in base64; `undefined` when that is none. */
+/** Returns the file in a JSON response; `undefined` if it is not base64. */
 function fromBase64(response: Response, base64: string): Response | undefined {
   const bytes = decodeBase64(base64);
   if (bytes === undefined || bytes.length === 0) return undefined;
   const headers = new Headers(response.headers);
   for (const name of ['content-length', 'content-encoding']) headers.delete(name);
-  headers.set('content-type', typeOfBytes(bytes) ?? 'application/octet-stream');
+  headers.set('content-type', detectType(bytes) ?? 'application/octet-stream');
   return new Response(bytes, { status: response.status, headers });
 }
 
-/** Node's `fetch` takes a coded body that ends too early for a whole one, and nothing tells of it. */
-function throwIfCoded(answer: Answer): void {
+/** Rejects encoded downloads, because Node's `fetch` does not detect that an encoded body was cut. */
+function rejectEncodedDownload(answer: Answer): void {
   const { headers, status } = answer.response;
   const coding = headers.get('content-encoding') ?? 'identity';
   const isDownload = answer.spec.download !== undefined;

@@ -1,11 +1,11 @@
 import { errorMessage } from '../answers/objects.ts';
-import { bytesOf, isBinary, sniffLength, typeOfBytes } from '../answers/bytes.ts';
+import { toBytes, isBinary, sniffLength, detectType } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
 
 import { onAbort } from '../http/abort.ts';
 import { nodeProcess } from '../node-process.ts';
-import { baseName, nameOf, typeOfName } from './file-name.ts';
+import { baseName, findFileName, typeForName } from './file-name.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -16,9 +16,9 @@ import {
 } from './types.ts';
 
 /**
- * Does what reads what a caller gave.
+ * Runs `work`, which reads the caller's input.
  *
- * @throws `InvalidInputError` naming the parameter in place of an error of the platform
+ * @throws `InvalidInputError` naming the parameter, instead of an error of the platform
  */
 export async function reading<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -29,18 +29,18 @@ export async function reading<Result>(field: string, work: () => Promise<Result>
   }
 }
 
-/** What to say of a file that cannot be read. */
+/** Describes the problem with an unreadable file. */
 export function unreadable(error: unknown): string {
   const reason = errorMessage(error);
   return `cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 
-/** Whether a value is an object with such a property. */
+/** Returns whether a value is an object with a property of this type. */
 export function has(value: unknown, name: PropertyKey, type = 'function'): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === type;
 }
 
-/** Also of another implementation. */
+/** Accepts other implementations of `Blob`. */
 function isBlob(value: unknown): value is Blob {
   const isDescribed = has(value, 'size', 'number') && has(value, 'type', 'string');
   return isDescribed && has(value, 'arrayBuffer') && has(value, 'slice');
@@ -50,7 +50,7 @@ function isResponse(value: unknown): value is ResponseLike {
   return has(value, 'url', 'string') && has(value, 'blob');
 }
 
-/** Not every browser can iterate one. */
+/** Checks `getReader`, because some browsers can't iterate web streams. */
 function isWebStream(value: unknown): value is ReadableStream<unknown> {
   return has(value, 'getReader');
 }
@@ -59,48 +59,48 @@ function isStream(value: unknown): value is StreamingFileInput {
   return isWebStream(value) || has(value, Symbol.asyncIterator);
 }
 
-/** Text needs a file name to count as a file. */
+/** Text is only a file if it has a file name. */
 export function isUploadData(value: unknown): value is UploadData {
   if (has(value, 'data', 'string')) return has(value, 'filename', 'string');
   const data: unknown = has(value, 'data', 'object') ? Reflect.get(value, 'data') : undefined;
   return isBlob(data) || isBinary(data);
 }
 
-/** Also one that another copy of this package made. */
+/** Accepts files created by another copy of this package. */
 function isStreamingFile(value: unknown): value is StreamingFile {
   return has(value, streamingFileMark, 'boolean');
 }
 
 /**
- * Whether a value is a file to upload, and not text or plain JSON.
+ * Returns whether a value is a file to upload.
  *
- * Text never is: it may be a URL, a data URL or base64, which travel as text.
+ * Text never is: it may be a URL, a data URL or base64, which are sent as text.
  */
 export function isUploadable(value: unknown): value is Uploadable {
   const isWhole = isBlob(value) || isBinary(value) || isResponse(value) || isUploadData(value);
   return isWhole || isStreamingFile(value) || isStream(value);
 }
 
-/** The error for what should be a file and is none. */
+/** Creates the error for a value that should be a file. */
 export function notFile(field: string, value: unknown): InvalidInputError {
   const problem = `must be a file (a File, a Blob, bytes, a Response, a stream, or { data, filename, type }), not ${shown(value)}; open a path with fileFromPath(path) of model-gateway/node.`;
   return new InvalidInputError(field, problem);
 }
 
-/** @throws `InvalidInputError` naming the field when the value is no file. */
+/** @throws `InvalidInputError` naming the field if the value is not a file */
 export function checkFile(field: string, value: unknown): asserts value is Uploadable {
   if (!isUploadable(value)) throw notFile(field, value);
 }
 
 async function chunkBytes(chunk: unknown): Promise<Uint8Array<ArrayBuffer>> {
   if (typeof chunk === 'string') return new TextEncoder().encode(chunk);
-  if (isBinary(chunk)) return bytesOf(chunk);
+  if (isBinary(chunk)) return toBytes(chunk);
   if (isBlob(chunk)) return new Uint8Array(await chunk.arrayBuffer());
   const found = chunk === null ? 'null' : typeof chunk;
   throw new TypeError(`A stream of file content must yield bytes, text or Blobs, not ${found}.`);
 }
 
-/** Whether a value is a Node stream, of which no type is known here. */
+/** Returns whether a value is a Node stream. Their types aren't available here. */
 function isNodeStream(value: unknown): value is {
   on(event: 'error', listener: () => void): unknown;
   destroy(reason?: Error): unknown;
@@ -113,7 +113,7 @@ interface RawReader {
   close(reason: unknown): unknown;
 }
 
-function readerOf(stream: StreamingFileInput): RawReader {
+function createReader(stream: StreamingFileInput): RawReader {
   if (isWebStream(stream)) {
     const reader = stream.getReader();
     return { next: () => reader.read(), close: (reason) => reader.cancel(reason) };
@@ -121,7 +121,7 @@ function readerOf(stream: StreamingFileInput): RawReader {
   const iterator = stream[Symbol.asyncIterator]();
   const next = () => iterator.next();
   if (!isNodeStream(stream)) return { next, close: () => iterator.return?.() };
-  // One that fails while nobody reads it would end the process.
+  // An error without a listener would end the process.
   stream.on('error', () => {});
   return {
     next,
@@ -129,17 +129,18 @@ function readerOf(stream: StreamingFileInput): RawReader {
   };
 }
 
-/** Gives the next bytes, never empty, or `undefined` at the end. */
+/** Returns the next bytes, never empty, or `undefined` at the end. */
 export type ReadBytes = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 /**
- * Opens a stream, and listens to it from now on: a Node stream that fails unheard ends the process.
+ * Opens a stream and listens to its errors immediately, because an error without a listener ends a Node
+ * process.
  *
- * @param signal - Stops the stream, and frees what it holds; reads fail with its reason then.
- * @throws When another reader holds the stream.
+ * @param signal - Stops and releases the stream; reads then fail with its reason.
+ * @throws if another reader has locked the stream
  */
 export function openStream(stream: StreamingFileInput, signal?: AbortSignal): ReadBytes {
-  const reader = readerOf(stream);
+  const reader = createReader(stream);
   let ended = false;
   const close = async (): Promise<void> => {
     if (!ended) await reader.close(signal?.reason);
@@ -149,7 +150,7 @@ export function openStream(stream: StreamingFileInput, signal?: AbortSignal): Re
   return async () => {
     while (!ended) {
       const { done, value } = await reader.next();
-      // A stream that was stopped may not look like one that ended: half a file would be sent.
+      // A stopped stream must not look like its end, or half a file would be sent.
       signal?.throwIfAborted();
       if (done === true) {
         ended = true;
@@ -163,19 +164,19 @@ export function openStream(stream: StreamingFileInput, signal?: AbortSignal): Re
   };
 }
 
-/** A file that is ready to be read, with what its source says of it. */
+/** A file that is ready to be read, with the metadata of its source. */
 export interface OpenFile {
-  /** All of it, where that can be read any number of times; else what reads it once. */
+  /** A `Blob` if it can be read any number of times, else a function that reads it once. */
   readonly content: Blob | ReadBytes;
   readonly name: string | undefined;
   /** The MIME type, or `''`. */
   readonly type: string;
-  /** Length in bytes, or `undefined` when it is not known. */
+  /** Length in bytes; `undefined` if unknown. */
   readonly size: number | undefined;
 }
 
 /**
- * Opens a file. Streams are opened before this function returns its promise.
+ * Opens a file. Streams are opened synchronously.
  *
  * @param signal - Stops streams, see {@link openStream}.
  */
@@ -186,18 +187,18 @@ export async function openFile(value: Uploadable, signal?: AbortSignal): Promise
   }
   if (isBlob(value)) {
     const { type, size } = value;
-    // Only blobs of the runtime's own class can be parts of files and forms.
+    // Only blobs of the runtime's class can be part of files and forms.
     const isNative: boolean = value instanceof Blob;
     const content = isNative ? value : new Blob([await value.arrayBuffer()]);
-    return { content, name: nameOf(value), type, size };
+    return { content, name: findFileName(value), type, size };
   }
-  if (isBinary(value)) return openFile(new Blob([bytesOf(value)]));
+  if (isBinary(value)) return openFile(new Blob([toBytes(value)]));
   if (isResponse(value)) {
     if (Reflect.get(value, 'ok') === false) {
       const status = String(Reflect.get(value, 'status'));
       throw new TypeError(`it is a response with status ${status}, so its body is not the file`);
     }
-    return { ...(await openFile(await value.blob())), name: nameOf(value) };
+    return { ...(await openFile(await value.blob())), name: findFileName(value) };
   }
   if (isUploadData(value)) {
     const { data, filename = '', type } = value;
@@ -205,61 +206,62 @@ export async function openFile(value: Uploadable, signal?: AbortSignal): Promise
     return { ...inner, name: baseName(filename) ?? inner.name, type: type ?? inner.type };
   }
   const content = openStream(value, signal);
-  return { content, name: nameOf(value), type: '', size: sizeOfFileStream(value) };
+  return { content, name: findFileName(value), type: '', size: findFileStreamSize(value) };
 }
 
 /**
- * How many bytes an fs `ReadStream` will give, with its `start` and `end`, or `undefined` when that
- * cannot be known: for any other stream, a pipe, a device, or a descriptor that the caller opened.
+ * Returns the number of bytes in an fs `ReadStream` between its `start` and `end`. `undefined` if it is
+ * unknown: for any other stream, a pipe, a device, or a descriptor that the caller opened.
  */
-function sizeOfFileStream(stream: object): number | undefined {
-  // The core runs without Node too, so its modules are looked up where they are, never imported.
+function findFileStreamSize(stream: object): number | undefined {
+  // The core also runs without Node, so its modules are looked up at runtime, never imported.
   const fs = nodeProcess()?.getBuiltinModule?.('node:fs');
   if (fs === undefined || !(stream instanceof fs.ReadStream) || !stream.path) return undefined;
   const stats = fs.statSync(stream.path, { throwIfNoEntry: false });
-  // Files such as those of `/proc` say that they are empty, and are not.
+  // Files in `/proc` report a size of 0, but aren't empty.
   if (!stats?.isFile() || stats.size === 0) return undefined;
   const start = Number(Reflect.get(stream, 'start') ?? 0);
-  // `end` is the last byte itself, and may lie behind the end of the file.
+  // `end` is inclusive, and may be beyond the end of the file.
   const end = Number(Reflect.get(stream, 'end') ?? Infinity);
   return Math.max(0, Math.min(end + 1, stats.size) - start);
 }
 
-/** The first bytes of a file, as many as are needed to recognise it. */
-export async function headOf(blob: Blob): Promise<Uint8Array> {
+/** Reads the first bytes of a file, enough to detect its format. */
+export async function readHead(blob: Blob): Promise<Uint8Array> {
   return new Uint8Array(await blob.slice(0, sniffLength).arrayBuffer());
 }
 
-/** All of a file, in memory if it can be read only once. */
-export async function blobOf({ content }: Pick<OpenFile, 'content'>): Promise<Blob> {
+/** Returns a whole file, in memory if it can be read only once. */
+export async function toBlob({ content }: Pick<OpenFile, 'content'>): Promise<Blob> {
   if (content instanceof Blob) return content;
   const parts: BlobPart[] = [];
   for (let bytes = await content(); bytes !== undefined; bytes = await content()) parts.push(bytes);
   return new Blob(parts);
 }
 
-/** What `new File()` takes. Node's types and those of browsers have different names for it. */
+/** The options of `new File()`, whose type has different names in Node and browsers. */
 export type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
 
-/** Does what `toFile()` says. */
+/** Implements `toFile()`. */
 export async function readFile(
-  given: unknown,
+  value: unknown,
   name: string | null | undefined,
   options: FileOptions | undefined,
 ): Promise<File> {
-  checkFile('value', given);
-  const own = given instanceof File ? given : undefined;
-  // Files of other packages, such as those of a polyfill, have a date too.
-  const date: unknown = Reflect.get(Object(given), 'lastModified');
+  checkFile('value', value);
+  const original = value instanceof File ? value : undefined;
+  // Files of other packages, such as polyfills, have a date too.
+  const date: unknown = Reflect.get(Object(value), 'lastModified');
   const { type, lastModified = typeof date === 'number' ? date : Date.now() } = { ...options };
-  const isRenamed = (name ?? own?.name) !== own?.name;
-  const isUnchanged = (type ?? own?.type) === own?.type && lastModified === own?.lastModified;
-  if (own !== undefined && isUnchanged && !isRenamed) return own;
+  const isRenamed = (name ?? original?.name) !== original?.name;
+  const isUnchanged =
+    (type ?? original?.type) === original?.type && lastModified === original?.lastModified;
+  if (original !== undefined && isUnchanged && !isRenamed) return original;
   return reading('value', async () => {
-    const file = await openFile(given);
-    const blob = await blobOf(file);
+    const file = await openFile(value);
+    const blob = await toBlob(file);
     const fileName = name ?? file.name ?? 'unknown_file';
-    const found = file.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(blob)) ?? '');
-    return new File([blob], fileName, { ...options, type: type ?? found, lastModified });
+    const detected = file.type || (typeForName(fileName) ?? detectType(await readHead(blob)) ?? '');
+    return new File([blob], fileName, { ...options, type: type ?? detected, lastModified });
   });
 }

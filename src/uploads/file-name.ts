@@ -1,22 +1,22 @@
 import {
   audioFormats,
-  extensionOfType,
-  formatOfBytes,
-  formatOfExtension,
-  formatOfType,
+  extensionForType,
+  findFormatByBytes,
+  findFormatByExtension,
+  findFormatByType,
   imageFormats,
-  mainExtension,
+  defaultExtension,
 } from '../answers/bytes.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
-/** What a file is for. It decides which formats its name may stand for. */
+/** The purpose of a file, which determines the accepted formats. */
 export type FilePurpose = 'image' | 'audio' | 'any';
 
-/** The last segment of a path, whichever slash it uses; `undefined` when there is none. */
+/** Returns the last segment of a path with either kind of slash; `undefined` if it is empty. */
 export const baseName = (path: string): string | undefined =>
   path.replace(/^.*[\\/]/s, '') || undefined;
 
-/** Common extensions that the gateway does not know, with those that mean the same to it. */
+/** Common extensions that the gateway does not support, with equivalent ones. */
 const aliases: Readonly<Record<string, string>> = {
   jfif: 'jpg',
   mpga: 'mp3',
@@ -26,17 +26,17 @@ const aliases: Readonly<Record<string, string>> = {
   m4v: 'mp4',
 };
 
-/** The extensions by which the gateway recognises audio. Lower case only. */
+/** Returns the audio extensions that the gateway supports, in lower case. */
 export const audioExtensions = (): readonly string[] => [
   ...new Set(audioFormats.flatMap(({ types }) => Object.keys(types))),
 ];
 
-/** What is known of a file before it is sent. */
+/** Facts about a file before it is sent. */
 interface FileFacts {
-  /** The parameter that holds the file, for errors and for the name of a file that has none. */
+  /** The parameter with the file, for errors and as the default file name. */
   readonly field: string;
   readonly purpose: FilePurpose;
-  /** What the caller or the source say of it. */
+  /** Name and type according to the caller or the source. */
   readonly name: string | undefined;
   readonly type?: string | undefined;
   /** The first bytes of the file. */
@@ -46,50 +46,48 @@ interface FileFacts {
 const unknownType = 'application/octet-stream';
 
 /**
- * Settles the name and the MIME type of a file, so that they agree with each other and its bytes.
+ * Determines the name and the MIME type of a file, so that they match each other and the content.
  *
- * The gateway judges a file by its extension alone: it labels images by it, and refuses audio whose
- * extension it does not know. So an extension that contradicts the bytes (a JPEG called `photo.png`)
- * is replaced, upper case becomes lower case, and `.mpga` and its like become the extension that the
- * gateway knows. The bytes are never changed. Only bytes that prove their format do this: what looks
- * like MP3 or AAC by its first bits does not outweigh a name. A file for any purpose keeps an
- * extension that is not one of a media format.
+ * The gateway identifies a file only by its extension: it labels images by it, and rejects audio with an
+ * unknown extension. So an extension that contradicts the content (a JPEG called `photo.png`) is replaced,
+ * upper case becomes lower case, and `.mpga` and similar ones become an extension that the gateway supports.
+ * The content is never changed. Only content with an unambiguous format overrides the name; the first bits of
+ * MP3 or AAC don't. With the purpose `any`, other extensions than those of media formats are kept.
  *
- * @throws `InvalidInputError` when audio has no extension that the gateway knows, and nothing tells
- * which one it should have.
+ * @throws `InvalidInputError` if audio has no supported extension and its format is unknown
  */
-export function describeFile({ field, purpose, head, ...given }: FileFacts): {
+export function describeFile({ field, purpose, head, ...input }: FileFacts): {
   readonly name: string;
   readonly type: string;
 } {
-  // A type with a line break in it would be read as more headers.
-  const declared = /^[\x20-\x7e]*$/.test(given.type ?? '') ? (given.type ?? '') : '';
+  // A type with a line break would inject headers.
+  const declared = /^[\x20-\x7e]*$/.test(input.type ?? '') ? (input.type ?? '') : '';
   const essence = (declared.split(';')[0] ?? '').trim().toLowerCase();
   const isDeclared = !/^$|\/(octet-stream|unknown)$/.test(essence);
-  const givenName = baseName(given.name ?? '');
-  const name = givenName ?? baseName(field.replace(/\[[^[\]]*\]$/, '')) ?? 'file';
-  const extension = extensionOf(name);
+  const originalName = baseName(input.name ?? '');
+  const name = originalName ?? baseName(field.replace(/\[[^[\]]*\]$/, '')) ?? 'file';
+  const extension = getExtension(name);
   const lower = extension.toLowerCase();
 
   const isAny = purpose === 'any';
-  const byType = formatOfType(essence);
-  // An alias such as `.mpeg` means audio only where audio is wanted.
-  const byName = formatOfExtension(isAny ? lower : (aliases[lower] ?? lower));
-  const byBytes = formatOfBytes(head);
-  // A type that is not in the table still says that the file is something else than media.
+  const byType = findFormatByType(essence);
+  // Aliases such as `.mpeg` only refer to audio if audio is expected.
+  const byName = findFormatByExtension(isAny ? lower : (aliases[lower] ?? lower));
+  const byBytes = findFormatByBytes(head);
+  // A declared type outside the table means that the file is not media.
   const hints = isAny && isDeclared && byType === undefined ? [] : [byName, byBytes];
   const candidates = [byBytes?.isGuess === true ? undefined : byBytes, byType, ...hints].filter(
     (format) => format !== undefined,
   );
-  const fitting = purpose === 'image' ? imageFormats : audioFormats;
+  const allowed = purpose === 'image' ? imageFormats : audioFormats;
   const chosen =
-    candidates.find((format) => isAny || fitting.includes(format)) ??
-    // A film that is passed as an image reference is still a film.
+    candidates.find((format) => isAny || allowed.includes(format)) ??
+    // A video passed as a reference image is still a video.
     (purpose === 'audio' ? undefined : candidates[0]);
   if (chosen === undefined) {
     if (purpose !== 'audio') return { name, type: isDeclared ? declared : unknownType };
     const subject =
-      givenName === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
+      originalName === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
     throw new InvalidInputError(
       field,
       'is not recognised as audio: the gateway goes by the extension of the file name, ' +
@@ -99,28 +97,29 @@ export function describeFile({ field, purpose, head, ...given }: FileFacts): {
   }
 
   const stem = extension === '' ? name : name.slice(0, -extension.length - 1);
-  const typeExtension = extensionOfType(chosen, essence);
+  const typeExtension = extensionForType(chosen, essence);
   const isKnown = Object.hasOwn(chosen.types, lower);
-  const wanted = isKnown ? lower : (typeExtension ?? mainExtension(chosen));
+  const wanted = isKnown ? lower : (typeExtension ?? defaultExtension(chosen));
   const type = (typeExtension === undefined ? chosen.types[wanted] : declared) ?? unknownType;
   if (isKnown || byName !== undefined) return { name: `${stem}.${wanted}`, type };
-  // What follows the last dot of `talk.2026-01-31` is no extension, so nothing is cut off.
+  // `.2026-01-31` at the end of a name is not an extension, so nothing is removed.
   return { name: isAny && extension !== '' ? name : `${name}.${wanted}`, type };
 }
 
-/** The extension without its dot, as written, or `''`. A name such as `.env` has none. */
-function extensionOf(name: string): string {
+/** Returns the extension without its dot, in its original case, or `''`. A name such as `.env` has none. */
+function getExtension(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(dot + 1) : '';
 }
 
-/** The MIME type that the name of a file speaks for, or `undefined`. */
-export function typeOfName(name: string): string | undefined {
-  const extension = extensionOf(name).toLowerCase();
-  return formatOfExtension(extension)?.types[extension];
+/** Returns the MIME type for the extension of a file name, or `undefined`. */
+export function typeForName(name: string): string | undefined {
+  const extension = getExtension(name).toLowerCase();
+  return findFormatByExtension(extension)?.types[extension];
 }
 
-function decoded(text: string): string {
+/** Decodes a part of a URL. Returns it unchanged if it is malformed. */
+export function decodeSegment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -131,37 +130,39 @@ function decoded(text: string): string {
 function nameFromURL(url: string): string | undefined {
   // A data URL has no name, and a blob URL ends in a random id.
   if (/^(data|blob):/i.test(url)) return undefined;
-  return baseName(URL.canParse(url) ? decoded(baseName(new URL(url).pathname) ?? '') : url);
+  return baseName(URL.canParse(url) ? decodeSegment(baseName(new URL(url).pathname) ?? '') : url);
 }
 
-/** The file name in a `content-disposition` header (RFC 6266), or `undefined`. */
+/** Returns the file name in a `content-disposition` header (RFC 6266), or `undefined`. */
 export function nameFromDisposition(header: string): string | undefined {
   const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1];
   const [, quoted, plain = ''] =
     /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(header) ?? [];
   return baseName(
-    extended === undefined ? (quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain) : decoded(extended),
+    extended === undefined
+      ? (quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain)
+      : decodeSegment(extended),
   );
 }
 
 /**
- * The file name that a value carries: `name` or `filename`, the `content-disposition` and URL of a
- * response, or the `path` of an fs stream. Folders are dropped. `undefined` when there is none.
+ * Returns the file name of a value: its `name` or `filename`, the `content-disposition` or URL of a response,
+ * or the `path` of an fs stream. Folders are removed. `undefined` if there is none.
  */
-export function nameOf(value: object): string | undefined {
-  const textOf = (property: string): string | undefined => {
-    const found: unknown = Reflect.get(value, property);
-    // The path of an fs stream can be bytes.
-    const text = found instanceof Uint8Array ? new TextDecoder().decode(found) : found;
+export function findFileName(value: object): string | undefined {
+  const readProperty = (name: string): string | undefined => {
+    const property: unknown = Reflect.get(value, name);
+    // The path of an fs stream may be bytes.
+    const text = property instanceof Uint8Array ? new TextDecoder().decode(property) : property;
     return typeof text === 'string' && text !== '' ? text : undefined;
   };
-  const explicit = textOf('name') ?? textOf('filename');
+  const explicit = readProperty('name') ?? readProperty('filename');
   if (explicit !== undefined) return baseName(explicit);
   const headers: unknown = Reflect.get(value, 'headers');
   const disposition = headers instanceof Headers ? headers.get('content-disposition') : null;
-  const url = textOf('url');
+  const url = readProperty('url');
   return (
     nameFromDisposition(disposition ?? '') ??
-    (url === undefined ? baseName(textOf('path') ?? '') : nameFromURL(url))
+    (url === undefined ? baseName(readProperty('path') ?? '') : nameFromURL(url))
   );
 }

@@ -3,7 +3,7 @@ import { followSignal, untilAborted } from '../http/abort.ts';
 import type { PreparedBody } from '../http/request.ts';
 import { nodeProcess } from '../node-process.ts';
 import type { RequestOptions } from '../options.ts';
-import { blobOf, openStream, type OpenFile, type ReadBytes } from './file-input.ts';
+import { toBlob, openStream, type OpenFile, type ReadBytes } from './file-input.ts';
 import type { UploadChunk } from './types.ts';
 
 /** A field that is sent as text. */
@@ -12,35 +12,35 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A field that is sent as a file, under a name and a MIME type that are settled. */
+/** A field that is sent as a file, with its final name and MIME type. */
 export interface FilePart extends Omit<OpenFile, 'name'> {
   readonly name: string;
   readonly filename: string;
-  /** The parameter that holds the file, for errors. */
+  /** The parameter with the file, for errors. */
   readonly field: string;
 }
 
 export type Part = TextPart | FilePart;
 
-type Tell = RequestOptions['onUploadProgress'];
+type ReportProgress = RequestOptions['onUploadProgress'];
 
-/** Told how much of a file was read, from its beginning. */
-type Count = (file: FilePart, bytes: number) => void;
+/** Called with the number of bytes of a file read so far. */
+type CountBytes = (file: FilePart, bytes: number) => void;
 
 /**
- * Makes a body, and stops what it is read from when it cannot be made, and as soon as it is not needed.
+ * Prepares a body. Stops its sources if that fails, and as soon as the body is not needed any more.
  *
- * @param make - Is given what stops the body, and aborts it when the body fails. Streams are opened before
- * its first `await`: one that fails while nobody listens ends a Node process.
+ * @param make - Receives a controller that stops the sources, and aborts it if the body fails. It must open
+ *   streams before its first `await`, because an error without a listener ends a Node process.
  */
 export async function prepareBody(
   signal: AbortSignal,
   make: (controller: AbortController) => Promise<PreparedBody>,
 ): Promise<PreparedBody> {
   const controller = new AbortController();
-  const unfollow = followSignal(signal, controller);
+  const stopFollowing = followSignal(signal, controller);
   const release = (reason?: unknown): void => {
-    unfollow();
+    stopFollowing();
     controller.abort(reason);
   };
   try {
@@ -52,10 +52,10 @@ export async function prepareBody(
 }
 
 /**
- * What is read of a body while it is sent. Nothing is read ahead, so memory stays flat however slowly the
- * gateway reads.
+ * Creates a stream for a body that is read while it is sent. Nothing is read ahead, so memory use stays
+ * constant, however slowly the gateway reads.
  *
- * @param fail - Told why the body cannot be sent whole.
+ * @param fail - Called with the error if the body cannot be sent completely.
  */
 function webStream(
   read: ReadBytes,
@@ -70,7 +70,7 @@ function webStream(
           if (bytes === undefined) output.close();
           else output.enqueue(bytes);
         } catch (error) {
-          // A stream that was stopped on purpose fails too, but not by its own fault.
+          // A stream that was stopped on purpose did not fail by itself.
           if (!controller.signal.aborted) fail(error);
           controller.abort(error);
           throw error;
@@ -82,7 +82,7 @@ function webStream(
   );
 }
 
-/** A body that is made while it is sent, and so is sent once. */
+/** Prepares a body that is generated while it is sent, and can be sent only once. */
 export function streamBody(
   read: ReadBytes,
   headers: PreparedBody['headers'],
@@ -94,61 +94,64 @@ export function streamBody(
 }
 
 /**
- * The body of a form. A form of files in memory or behind a `Blob` is a `Blob` itself, and can be sent any
- * number of times. One with a stream in it becomes a stream, with a length where every part has one; in
- * runtimes that cannot stream an upload the stream is read into memory instead.
+ * Prepares a form. If all files are in memory or behind a `Blob`, the body is a `Blob` and can be sent any
+ * number of times. With a stream, the body is a stream, with a length if the length of every part is known;
+ * in runtimes that cannot stream an upload, the stream is read into memory instead.
  *
- * @param signal - Stops what is being read of the files; they can be read again after it.
- * @param tell - Told of the files as they are read.
+ * @param signal - Stops reading the files; they can be read again afterwards.
+ * @param reportProgress - Called as the files are read.
  */
-export async function formBodyOf(
+export async function createFormBody(
   parts: readonly Part[],
   signal: AbortSignal,
   controller: AbortController,
-  tell?: Tell,
+  reportProgress?: ReportProgress,
 ): Promise<PreparedBody> {
-  const count = tell && counter(parts, tell);
+  const count = reportProgress && createCounter(parts, reportProgress);
   const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
   const streamed = isStreamed ? await streamForm(parts, controller, count) : undefined;
   return streamed ?? blobForm(parts, signal, count);
 }
 
-/** The length of all files, or `undefined` when that of one is not known. */
-function sizeOf(parts: readonly Part[]): number | undefined {
+/** Returns the length of all files, or `undefined` if one is unknown. */
+function totalSize(parts: readonly Part[]): number | undefined {
   const sizes = parts.map((part) => ('text' in part ? 0 : part.size));
   return sizes.reduce((sum = NaN, size = NaN) => sum + size, 0) || undefined;
 }
 
-/** Adds up how much of all files was read. One that is sent again is read again. */
-function counter(parts: readonly Part[], tell: NonNullable<Tell>): Count {
-  const total = sizeOf(parts);
+/** Adds up the bytes read of all files. A file that is sent again is counted from the beginning. */
+function createCounter(
+  parts: readonly Part[],
+  reportProgress: NonNullable<ReportProgress>,
+): CountBytes {
+  const total = totalSize(parts);
   const read = new Map<FilePart, number>();
   return (file, bytes) => {
     read.set(file, bytes);
     try {
-      tell({ sent: [...read.values()].reduce((sum, one) => sum + one, 0), total });
+      reportProgress({ sent: [...read.values()].reduce((sum, count) => sum + count, 0), total });
     } catch {
-      // What is sent may be charged; it does not end for a display that fails.
+      // An upload that may be charged must not stop because a progress display fails.
     }
   };
 }
 
-/** What is in memory comes in one piece, and would be told of only once. */
+/** Splits content in memory, which would otherwise be reported only once. */
 const pieceLength = 65_536;
 
-/** The bytes of a file, held to the length that was announced for it. */
-async function* bytesIn(
+/** Yields the bytes of a file, and checks them against its declared length. */
+async function* readBytes(
   file: FilePart,
   signal: AbortSignal,
-  count: Count | undefined,
+  count: CountBytes | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const { content, size = Infinity } = file;
   const read = content instanceof Blob ? openStream(content.stream(), signal) : content;
   let sent = 0;
   for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
     if (sent + bytes.byteLength > size) throw wrongLength(file, 'turned out longer');
-    for (let at = 0; at < bytes.byteLength; at += pieceLength) {
-      const piece = bytes.subarray(at, at + pieceLength);
+    for (let offset = 0; offset < bytes.byteLength; offset += pieceLength) {
+      const piece = bytes.subarray(offset, offset + pieceLength);
       sent += piece.byteLength;
       count?.(file, sent);
       yield piece;
@@ -162,42 +165,43 @@ function wrongLength({ field, size }: FilePart, finding: string): InvalidInputEr
   return new InvalidInputError(field, problem);
 }
 
-/** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
-const withFullLineBreaks = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n');
+/** Converts line breaks of names and text fields to CR LF, as browsers do. */
+const normalizeLineBreaks = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n');
 
 const escapeName = (name: string): string =>
   name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 
 /**
- * A form as a `Blob` (RFC 7578), because a `fetch` other than the runtime's own does not know the runtime's
- * `FormData`. Files are referred to, not copied, so that one on disk takes no memory.
+ * Encodes a form as a `Blob` (RFC 7578), because a custom `fetch` does not support the runtime's `FormData`.
+ * Files are referenced, not copied, so that files on disk take no memory.
  */
 async function blobForm(
   parts: readonly Part[],
   signal: AbortSignal,
-  count: Count | undefined,
+  count: CountBytes | undefined,
 ): Promise<PreparedBody> {
   const content: BlobPart[] = [];
-  /** What reads the same, each file in its own way. */
+  /** Functions that read the same content. */
   const readers: ((signal: AbortSignal) => Iterable<string> | AsyncIterable<Uint8Array>)[] = [];
   const write = (text: string): void => {
     content.push(text);
     readers.push(() => [text]);
   };
-  // Whoever could guess it could write further fields into a text. Pages without TLS have no `randomUUID()`.
+  // Random, because text containing a guessed boundary could inject fields. Pages without TLS have no
+  // `randomUUID()`.
   const boundary = `----formdata-${crypto.getRandomValues(new BigUint64Array(2)).join('')}`;
   for (const part of parts) {
-    const name = escapeName(withFullLineBreaks(part.name));
+    const name = escapeName(normalizeLineBreaks(part.name));
     write(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"`);
-    if ('text' in part) write(`\r\n\r\n${withFullLineBreaks(part.text)}\r\n`);
+    if ('text' in part) write(`\r\n\r\n${normalizeLineBreaks(part.text)}\r\n`);
     else {
-      const blob = await blobOf(part);
+      const blob = await toBlob(part);
       write(`; filename="${escapeName(part.filename)}"\r\nContent-Type: ${part.type}\r\n\r\n`);
-      // Bun leaves a file on disk out of a blob that has more in it.
-      const isTaken = new Blob(['-', blob]).size > blob.size;
-      content.push(isTaken ? blob : await blob.arrayBuffer());
+      // Bun omits a file on disk from a blob with other parts.
+      const isIncluded = new Blob(['-', blob]).size > blob.size;
+      content.push(isIncluded ? blob : await blob.arrayBuffer());
       const file = { ...part, content: blob, size: blob.size };
-      readers.push((stopped) => bytesIn(file, stopped, count));
+      readers.push((stopSignal) => readBytes(file, stopSignal, count));
       write('\r\n');
     }
   }
@@ -205,52 +209,57 @@ async function blobForm(
   const type = `multipart/form-data; boundary=${boundary}`;
   const body = new Blob(content, { type });
   let failure: unknown;
-  // Node and Deno read what they send by this. A `Blob` reads files in a way of its own.
+  // Node and Deno read the body with this method, which limits and counts the bytes. Other runtimes read a
+  // `Blob` internally.
   const stream = (): ReadableStream<Uint8Array> => {
-    const stop = new AbortController();
-    // Node reads a body to its end, also after the request was stopped.
-    if (!signal.aborted) followSignal(signal, stop);
+    const stopController = new AbortController();
+    // Node reads a body to its end, even after the request was stopped.
+    if (!signal.aborted) followSignal(signal, stopController);
     const read = async function* (): AsyncGenerator<UploadChunk, void, undefined> {
-      for (const reader of readers) yield* reader(stop.signal);
+      for (const reader of readers) yield* reader(stopController.signal);
     };
-    return webStream(openStream(read(), stop.signal), stop, (error) => (failure = error));
+    return webStream(
+      openStream(read(), stopController.signal),
+      stopController,
+      (error) => (failure = error),
+    );
   };
   Object.defineProperty(body, 'stream', { value: stream });
   const headers = { 'content-type': type };
   return { body, headers, replayable: true, sourceError: () => failure };
 }
 
-/** `undefined` where the runtime has no Node streams. */
+/** Encodes a form as a stream; `undefined` if the runtime has no Node streams. */
 async function streamForm(
   parts: readonly Part[],
   controller: AbortController,
-  count: Count | undefined,
+  count: CountBytes | undefined,
 ): Promise<PreparedBody | undefined> {
   const Readable = nodeProcess()?.getBuiltinModule?.('node:stream').Readable;
   if (Readable === undefined) return undefined;
-  // An edge runtime may have some of Node, but not all that the library loads. In bundles for browsers
-  // the library is empty, or only another name for the global `FormData`.
+  // Edge runtimes may lack some Node modules that the library loads. In bundles for browsers the library is
+  // empty, or an alias of the global `FormData`.
   const NodeForm = (await import('form-data').catch(() => undefined))?.default;
   if (NodeForm === undefined || !('getHeaders' in NodeForm.prototype)) return undefined;
 
   const form = new NodeForm();
   for (const part of parts) {
-    const name = withFullLineBreaks(part.name);
+    const name = normalizeLineBreaks(part.name);
     if ('text' in part) {
-      form.append(name, withFullLineBreaks(part.text));
+      form.append(name, normalizeLineBreaks(part.text));
       continue;
     }
     const { filename, type: contentType, size } = part;
-    // A function is called when its turn has come, so a later file is not touched before that.
+    // A function is called once its part is reached, so later files are not read before.
     const open = (next: (content: unknown) => void): void => {
-      next(Readable.from(bytesIn(part, controller.signal, count)));
+      next(Readable.from(readBytes(part, controller.signal, count)));
     };
     const known = size === undefined ? {} : { knownLength: size };
     form.append(name, open, { filename, contentType, ...known });
   }
-  const isMeasured = sizeOf(parts) !== undefined;
+  const isMeasured = totalSize(parts) !== undefined;
   const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
-  // It is an old-style stream, which no `fetch` takes.
+  // It is an old-style stream, which `fetch` does not accept.
   const source = new Readable({ highWaterMark: 1 }).wrap(form);
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     form.resume();

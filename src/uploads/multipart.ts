@@ -3,26 +3,29 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
 import { writeJSON } from '../http/json.ts';
 import type { BodyEncoding } from '../http/request.ts';
-import { headOf, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
+import { readHead, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
-import { formBodyOf, prepareBody, type FilePart, type TextPart } from './form.ts';
+import { createFormBody, prepareBody, type FilePart, type TextPart } from './form.ts';
 import type { Uploadable } from './types.ts';
 
 /**
- * One field of a form.
+ * A field of a form.
  *
- * - Text, numbers and booleans become text; `undefined` and `null` are left out.
- * - A list repeats the field, under the same name; one that holds objects becomes JSON text.
- * - A file becomes a file part. A purpose says that the field is for files: then only text and files
- *   may stand in it, and name and MIME type are made to fit the purpose.
+ * - Text, numbers and booleans become text; `undefined` and `null` are omitted.
+ * - A list repeats the field under the same name; a list with objects becomes JSON text.
+ * - A file becomes a file part. A field with a purpose may only contain text and files, whose name and MIME
+ *   type are adjusted to the purpose.
  * - Any other object becomes JSON text.
  */
 export type FormField = readonly [name: string, value: unknown, purpose?: FilePurpose | undefined];
 
-/** The fields of a form, in the order in which they are sent. */
+/** The fields of a form, in the order they are sent. */
 export type FormFields = readonly FormField[];
 
-/** Parameters as OpenAI's API reads them: lists repeat `name[]`, and objects have a field for each of theirs. */
+/**
+ * Converts parameters to the form fields of OpenAI's API: lists repeat `name[]`, and objects have one field
+ * per property.
+ */
 export function formFields(params: object, outer?: string): FormField[] {
   return Object.entries(params).flatMap(([key, value]: [string, unknown]): FormField[] => {
     const name = outer === undefined ? key : `${outer}[${key}]`;
@@ -32,17 +35,17 @@ export function formFields(params: object, outer?: string): FormField[] {
   });
 }
 
-/** The body of a request that is sent as a form. */
+/** Creates a form body. */
 export function formBody(fields: FormFields): BodyEncoding {
   return {
     fields,
     encode(extra = {}, signal, onProgress) {
-      const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
+      const remaining = fields.filter(([name]) => !Object.hasOwn(extra, name));
       return prepareBody(signal, async (controller) => {
-        const opening = partsOf([...kept, ...Object.entries(extra)]).map(async (part) =>
+        const opening = toParts([...remaining, ...Object.entries(extra)]).map(async (part) =>
           'text' in part ? part : openPart(part, controller.signal),
         );
-        return formBodyOf(await Promise.all(opening), signal, controller, onProgress);
+        return createFormBody(await Promise.all(opening), signal, controller, onProgress);
       });
     },
   };
@@ -51,19 +54,19 @@ export function formBody(fields: FormFields): BodyEncoding {
 /** A value that is sent as a file. */
 interface FileEntry {
   readonly name: string;
-  /** How errors call it: the parameter, with its position when there are several. */
+  /** Its name in errors: the parameter, with its position if there are several. */
   readonly field: string;
   readonly value: Uploadable;
   readonly purpose: FilePurpose;
 }
 
-/** The parts of a form, one for every value that is sent. Nothing is opened yet. */
-function partsOf(fields: FormFields): (TextPart | FileEntry)[] {
+/** Returns the parts of a form, one per value. Nothing is opened yet. */
+function toParts(fields: FormFields): (TextPart | FileEntry)[] {
   const counts = new Map<string, number>();
-  const partsIn = (...[name, value, purpose]: FormField): (TextPart | FileEntry)[] => {
+  const fieldToParts = (...[name, value, purpose]: FormField): (TextPart | FileEntry)[] => {
     if (value === undefined || value === null) return [];
     const isList = Array.isArray(value) && (purpose !== undefined || !value.some(isJSON));
-    if (isList) return value.flatMap((item) => partsIn(name, item, purpose));
+    if (isList) return value.flatMap((item) => fieldToParts(name, item, purpose));
     const parameter = name.replace(/\[\]$/, '');
     const position = counts.get(name) ?? 0;
     counts.set(name, position + 1);
@@ -72,10 +75,10 @@ function partsOf(fields: FormFields): (TextPart | FileEntry)[] {
     if (purpose !== undefined && typeof value !== 'string') throw notFile(field, value);
     return [{ name, text: toText(field, value) }];
   };
-  return fields.flatMap((field) => partsIn(...field));
+  return fields.flatMap((field) => fieldToParts(...field));
 }
 
-/** Whether a value is an object that travels as JSON text. */
+/** Returns whether a value is an object that is sent as JSON text. */
 function isJSON(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isUploadable(value);
 }
@@ -86,10 +89,10 @@ function toText(field: string, value: unknown): string {
   return isPlain ? String(value) : writeJSON(field, value);
 }
 
-/** Opens a file and settles its name. */
-function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSignal) {
+/** Opens a file and determines its name. */
+export function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSignal) {
   return reading(field, async (): Promise<FilePart> => {
-    const { head, ...file } = await peek(await openFile(value, signal));
+    const { head, ...file } = await peekFile(await openFile(value, signal));
     const problem = 'is empty (0 bytes); check its path, and that nothing has read it before.';
     check(head.byteLength > 0, field, problem);
     const { name: filename, type } = describeFile({ ...file, field, purpose, head });
@@ -97,10 +100,10 @@ function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSigna
   });
 }
 
-/** Looks at the beginning of a file. What is read of a stream for that is read again later. */
-async function peek(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Array }> {
+/** Reads the beginning of a file. Streamed bytes are buffered and read again later. */
+async function peekFile(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Array }> {
   const { content } = file;
-  if (content instanceof Blob) return { ...file, head: await headOf(content) };
+  if (content instanceof Blob) return { ...file, head: await readHead(content) };
   const first: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   let bytes = await content();
@@ -110,6 +113,6 @@ async function peek(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Ar
     if (length >= sniffLength) break;
   }
   const { size = bytes === undefined ? length : undefined } = file;
-  const head = await headOf(new Blob(first));
+  const head = await readHead(new Blob(first));
   return { ...file, content: async () => first.shift() ?? content(), size, head };
 }

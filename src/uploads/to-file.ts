@@ -8,7 +8,7 @@ import {
   type UploadData,
 } from './types.ts';
 
-/** What `toFile` reads. Text is not among it, because it would hide a path: use `{ data, filename }`. */
+/** Input of `toFile`. It excludes text, which could be a path: use `{ data, filename }`. */
 export type ToFileInput =
   | Blob
   | ArrayBuffer
@@ -18,18 +18,18 @@ export type ToFileInput =
   | StreamingFileInput;
 
 /**
- * Reads anything that holds a file into a `File`, which can be uploaded any number of times.
+ * Converts file content in any form to a `File`, which can be uploaded any number of times.
  *
- * Everything is read into memory, except that a `File` or a `Blob` keeps its content where it is. Use
- * `toStreamingFile` for what is too large for that.
+ * Content is read into memory, except that of a `File` or `Blob`, which stays where it is. Use
+ * `toStreamingFile` for content that is too large for that.
  *
- * @param value - A `File` or `Blob`, bytes, `{ data, filename, type }`, a `Response`, an fs
- * `ReadStream`, a web stream or any async iterable, or a promise of one of them.
- * @param name - The file name. Without it: the file's own name, a response's `content-disposition` or
- * URL, a stream's `path`, or `unknown_file`.
- * @param options - `type` is the MIME type. Without it: the value's own, else what the extension or
- * the first bytes say.
- * @throws `InvalidInputError` when the value cannot be read, or is a response that failed.
+ * @param value - A `File` or `Blob`, bytes, `{ data, filename, type }`, a `Response`, an fs `ReadStream`, a
+ *   web stream or any async iterable, or a promise of one of them.
+ * @param name - The file name. Default: the file's name, a response's `content-disposition` or URL, a
+ *   stream's `path`, or `unknown_file`.
+ * @param options - `type` is the MIME type. Default: that of the value, else of the extension or the first
+ *   bytes.
+ * @throws `InvalidInputError` if the value cannot be read, or is a failed response
  *
  * @example
  * ```ts
@@ -45,13 +45,13 @@ export async function toFile(
   return readFile(await value, name, options);
 }
 
-/** What `toStreamingFile` may be told besides the name. */
+/** Options of `toStreamingFile`. */
 export interface StreamingFileOptions {
-  /** The MIME type. Concluded from the name and the first bytes when left out. */
+  /** The MIME type. Default: derived from the name and the first bytes. */
   type?: string | undefined;
   /**
-   * Length in bytes. With it the upload says how long it is, which some servers want; the upload
-   * fails when the stream turns out longer or shorter. Integer, at least 1.
+   * Length in bytes. The upload then has a `content-length`, which some servers require, and fails if the
+   * stream is longer or shorter. Integer, at least 1.
    */
   size?: number | undefined;
 }
@@ -59,13 +59,13 @@ export interface StreamingFileOptions {
 /**
  * Names a stream, so that it can be uploaded without being read into memory.
  *
- * A request with a stream is sent once and never repeated, because the stream cannot be read again.
- * Browsers and most edge workers cannot stream an upload; there it is read into memory first.
+ * A request with a stream is sent once and never repeated, because the stream cannot be read again. Browsers
+ * and most edge workers cannot stream an upload; there it is read into memory first.
  *
  * @param data - The content: a web stream, a Node stream or any async iterable of bytes or text.
- * @param name - The file name, with its extension; folders are dropped.
- * @param options - The MIME type and the length, where they are known.
- * @throws `InvalidInputError` when `name` is empty, or `size` is not a positive integer.
+ * @param name - The file name with its extension; folders are removed.
+ * @param options - The MIME type and the length, if known.
+ * @throws `InvalidInputError` if `name` is empty, or `size` is not a positive integer
  *
  * @example
  * ```ts

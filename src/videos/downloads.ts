@@ -11,46 +11,47 @@ import type { SendingRules } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
-import { failedError } from './errors.ts';
-import { isCompleted, ownTask } from './ref.ts';
-import { readStatusWord } from './schema.ts';
+import { readStatusWord } from '../tasks/reading.ts';
+import { videoErrors } from './errors.ts';
+import { gatewayFor } from '../tasks/ref.ts';
+import { isCompleted, resolveOwnTask } from './ref.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
 
-/** How long a limit of downloads lasts, in milliseconds. Gateways allow so many in a minute. */
-const limitLasts = 60_000;
+/** The duration of a download limit in milliseconds. Gateways limit downloads per minute. */
+const limitDuration = 60_000;
 
-/** How far apart downloads begin after that, until one passes: ten a minute. */
-const pauseBetween = 6_000;
+/** The pause between downloads after that, until one succeeds: ten a minute. */
+const downloadInterval = 6_000;
 
-/** How long content that is surely there is waited for, in milliseconds, and the first pause. */
-const contentPatience = 30_000;
+/** The maximum wait for the content of a completed task in milliseconds, and the first pause. */
+const contentTimeout = 30_000;
 const firstContentPause = 2_000;
 
 /**
- * The line in which the downloads of a client stand when its gateway limits them.
+ * Queues the downloads of a client while its gateway limits them.
  *
- * Without a limit nobody stands in it. After one the first begins when the limit should be over, and
- * the next after a pause, or as soon as one has passed.
+ * Without a limit the queue is empty. After a limit, the first download starts when the limit should have
+ * expired, and the next one after a pause, or as soon as one succeeds.
  */
-class DownloadLine {
-  /** How many downloads have passed. */
-  passes = 0;
-  /** How many limits were met; a download that began before the latest says nothing about it. */
+class DownloadQueue {
+  /** The number of successful downloads. */
+  successes = 0;
+  /** The number of limits so far. The outcome of a download that began before the latest limit is ignored. */
   #limits = 0;
   #isLimited = false;
   #next = 0;
   #waiting = 0;
-  /** Settles when whoever stands last in the line has begun, or has left it. */
+  /** Settles when the last download in the queue has started or was aborted. */
   #last = Promise.resolve();
   #wakeFirst: (() => void) | undefined;
 
-  /** How long at least a download has to wait now, in milliseconds, unless another one passes. */
+  /** The minimum wait of a download in milliseconds, unless another one succeeds. */
   get pause(): number {
     return this.#isLimited ? Math.max(0, this.#next - performance.now()) : 0;
   }
 
-  /** Waits for the turn of one download. Gives what it says of the limits when it has passed or was refused. */
+  /** Waits for the turn of a download. Returns the value to pass to `endLimit` or `startLimit`. */
   async enter(signal: AbortSignal): Promise<number> {
     if (!this.#isLimited && this.#waiting === 0) return this.#limits;
     this.#waiting += 1;
@@ -65,13 +66,13 @@ class DownloadLine {
     }
   }
 
-  /** Waits until the first in the line may begin. */
+  /** Waits until the first download in the queue may start. */
   async #begin(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const now = performance.now();
       const rest = Math.ceil(this.#next - now);
       if (rest <= 0) {
-        this.#next = now + pauseBetween;
+        this.#next = now + downloadInterval;
         return;
       }
       await new Promise<void>((resolve) => {
@@ -84,33 +85,33 @@ class DownloadLine {
     }
   }
 
-  /** A download was answered with its content. */
-  passed(limits: number): void {
-    this.passes += 1;
+  /** Ends the limit after a successful download. */
+  endLimit(limits: number): void {
+    this.successes += 1;
     if (limits !== this.#limits) return;
     this.#isLimited = false;
     this.#next = 0;
     this.#wakeFirst?.();
   }
 
-  /** A download was refused as one too many. */
-  refused(limits: number): void {
+  /** Starts a limit after a rate-limited download. */
+  startLimit(limits: number): void {
     if (limits !== this.#limits || this.#isLimited) return;
     this.#isLimited = true;
     this.#limits += 1;
-    this.#next = performance.now() + limitLasts;
+    this.#next = performance.now() + limitDuration;
   }
 }
 
 /**
- * The turns of one download, and after which failures it gets another.
+ * Creates the rules for when a download is sent, and after which failures it is retried.
  *
- * @param isThere - Whether the task is known to be completed, so that its content is there.
+ * @param isReady - `true` if the task is known to be completed, so that its content exists.
  */
-function rulesOf(line: DownloadLine, isThere: boolean): SendingRules {
+function createRules(queue: DownloadQueue, isReady: boolean): SendingRules {
   let limits = 0;
-  let passes = 0;
-  let refusals = 0;
+  let successes = 0;
+  let rejections = 0;
   let missingSince: number | undefined;
   let nextPause = firstContentPause;
   let ownPause = 0;
@@ -118,30 +119,30 @@ function rulesOf(line: DownloadLine, isThere: boolean): SendingRules {
     async begin(signal) {
       if (ownPause > 0) await delay(ownPause, signal);
       ownPause = 0;
-      limits = await line.enter(signal);
+      limits = await queue.enter(signal);
     },
-    passed: () => line.passed(limits),
+    succeeded: () => queue.endLimit(limits),
     pauseAfter({ kind, status }, maxRetries) {
       if (kind === 'bare_rate_limited') {
-        line.refused(limits);
-        // As long as others pass, it is only a question of time.
-        refusals = line.passes > passes ? 1 : refusals + 1;
-        passes = line.passes;
-        return refusals <= maxRetries ? line.pause : Number.POSITIVE_INFINITY;
+        queue.startLimit(limits);
+        // While other downloads succeed, this one only needs its turn, so the count restarts.
+        rejections = queue.successes > successes ? 1 : rejections + 1;
+        successes = queue.successes;
+        return rejections <= maxRetries ? queue.pause : Number.POSITIVE_INFINITY;
       }
-      if (!isThere || (status !== 404 && status !== 502)) return undefined;
+      if (!isReady || (status !== 404 && status !== 502)) return undefined;
       const now = performance.now();
       missingSince ??= now;
-      const left = missingSince + contentPatience - now;
-      if (left <= 0) return Number.POSITIVE_INFINITY;
-      ownPause = Math.min(left, nextPause);
+      const remaining = missingSince + contentTimeout - now;
+      if (remaining <= 0) return Number.POSITIVE_INFINITY;
+      ownPause = Math.min(remaining, nextPause);
       nextPause *= 2;
       return ownPause;
     },
   };
 }
 
-/** Why there is no content: it is gone, or not there yet, or the task has failed. */
+/** Explains missing content: it is gone or not ready yet, or the task has failed. */
 function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
   const { status } = APIError.isInstance(error) ? error : {};
   const gone = 'The content is gone; nothing can bring it back.';
@@ -152,11 +153,11 @@ function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
   const [, word] = /current status: *(\w+)/i.exec(early?.message ?? '') ?? [];
   if (readStatusWord(word).status !== 'failed') return early;
   const message = 'The download does not say why; videos.retrieve() may.';
-  return failedError(ref, { message }, early?.error, early);
+  return videoErrors.failed(ref, { message }, early?.error, early);
 }
 
-/** The line of each client's downloads, or of several clients, by what they have in common. */
-const lines = new WeakMap<object, DownloadLine>();
+/** The download queue of each client, or of the clients that share state. */
+const queues = new WeakMap<object, DownloadQueue>();
 
 export function download(
   transport: Transport,
@@ -164,23 +165,24 @@ export function download(
   options: VideoDownloadOptions | null | undefined,
   more: RequestOptions | undefined,
 ): GatewayPromise<Response> {
-  for (const given of [options, more]) {
-    checkObject('options', given);
-    transport.checkOptions(given ?? {});
+  for (const level of [options, more]) {
+    checkObject('options', level);
+    transport.checkOptions(level ?? {});
   }
-  const { variant, ...own } = options ?? {};
+  const { variant, ...request } = options ?? {};
   if (variant !== undefined && variant !== null) {
     checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
   }
-  const { ref } = ownTask(transport, task);
-  const line = lines.get(transport.shared) ?? new DownloadLine();
-  lines.set(transport.shared, line);
-  const rules = rulesOf(line, isCompleted(task));
+  const { ref } = resolveOwnTask(transport, task);
+  const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
+  queues.set(transport.client.shared, queue);
+  const rules = createRules(queue, isCompleted(task));
   const explain = (error: Error): Error | undefined => explainDownload(error, ref);
   return transport.call(
     'videos.downloadContent',
     { params: { task_id: ref.id }, trace: ref.trace, download: rules, explain },
     fileAnswer(),
-    { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
+    { ...request, ...more, query: { ...request.query, ...more?.query, variant } },
+    gatewayFor(transport, ref),
   );
 }

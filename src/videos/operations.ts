@@ -1,14 +1,24 @@
+import { checkNumber } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { checkEach, checkMany, eachDone, eachTold, optionsOf } from '../many.ts';
+import { checkEach, checkBatch, mapConcurrent, mapWithProgress, optionsForCall } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
+import { checkState } from '../tasks/wait.ts';
 import type { Copied } from '../snapshot.ts';
-import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
-import { handOver, type LedgerCall } from './ledger.ts';
-import { checkTaskId, checkVendorPrefix, makeRef, ownTask } from './ref.ts';
-import { readTask, WaitRun, WaitScope } from './step.ts';
-import { creation, type Order, remixing, submit, submitOnce, type Submitter } from './submit.ts';
+import { videoErrors, VideoFailedError, VideoSubmitResponseError } from './errors.ts';
+import { handOver, type LedgerCall } from '../tasks/ledger.ts';
+import { checkTaskId, checkVendorPrefix, makeRef } from '../tasks/ref.ts';
+import { resolveOwnTask } from './ref.ts';
+import { readTask, VideoScope } from './step.ts';
+import { type Submitter } from '../tasks/submit.ts';
+import {
+  createSubmission,
+  type Submission,
+  remixSubmission,
+  submit,
+  submitOnce,
+} from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -29,14 +39,13 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './wait-options.ts';
-import { checkState } from './wait.ts';
 
 export function create(
   submitter: Submitter,
   params: VideoCreateParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return submit(submitter, creation(params), options);
+  return submit(submitter, createSubmission(params), options);
 }
 
 export function remix(
@@ -45,7 +54,7 @@ export function remix(
   params: VideoRemixParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return submit(submitter, remixing(submitter.transport, task, params), options);
+  return submit(submitter, remixSubmission(submitter.transport, task, params), options);
 }
 
 export function retrieve(
@@ -53,7 +62,7 @@ export function retrieve(
   task: VideoTaskLike,
   options: RequestOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return readTask(transport, ownTask(transport, task), options);
+  return readTask(transport, resolveOwnTask(transport, task), options);
 }
 
 export function retrieveFromVendor(
@@ -68,49 +77,50 @@ export function retrieveFromVendor(
   return readTask(transport, { ref }, options);
 }
 
-/** Makes one poll, and says what follows from it. */
+/** Polls once and returns what follows. */
 export async function stepTask(
   transport: Transport,
   task: VideoTaskLike,
-  before: VideoWaitState | undefined,
+  stored: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const scope = new WaitScope(transport, options);
+  const scope = new VideoScope(transport, options);
   try {
-    const run = new WaitRun(scope, scope.nameTask(task), checkState(before, scope.now));
-    const { update: _, ...step } = await run.step();
-    return step;
+    const run = scope.run(scope.resolveTask(task), checkState(stored, scope.now));
+    const { next, state, task: found, pollError } = await run.step();
+    const step = { state, task: found, pollError };
+    return { ...step, next: 'result' in next ? { video: next.result } : next };
   } finally {
     scope.close();
   }
 }
 
-/** Waits for a task that exists. */
+/** Waits for an existing task. */
 export async function waitFor(
   transport: Transport,
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
-  const scope = new WaitScope(transport, options);
+  const scope = new VideoScope(transport, options);
   try {
-    return await new WaitRun(scope, scope.nameTask(task)).untilDone();
+    return await scope.run(scope.resolveTask(task)).untilDone();
   } finally {
     scope.close();
   }
 }
 
-/** Watches a task that exists. A task that failed is an event. */
+/** Watches an existing task. A failed task is an event instead of an error. */
 export async function* watch(
   transport: Transport,
   task: VideoTaskLike,
   options: VideoWaitOptions,
-  left: AbortSignal,
+  leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const scope = new WaitScope(transport, options, left);
+  const scope = new VideoScope(transport, options, leaveSignal);
   try {
-    const named = scope.nameTask(task);
-    yield { type: 'submitted', ref: named.ref };
-    const run = new WaitRun(scope, named);
+    const resolved = scope.resolveTask(task);
+    yield { type: 'submitted', ref: resolved.ref };
+    const run = scope.run(resolved);
     for (;;) {
       const { next, update, pollError } = await run.step();
       const failure = 'error' in next ? next.error : undefined;
@@ -121,28 +131,28 @@ export async function* watch(
       }
       if (update !== undefined) yield { type: 'update', ...update };
       if (isFailed) return yield { type: 'failed', error: failure };
-      if ('video' in next) return yield { type: 'completed', task: next.video };
+      if ('result' in next) return yield { type: 'completed', task: next.result };
     }
   } finally {
     scope.close();
   }
 }
 
-/** Waits for many tasks. Each of them gets one result. */
+/** Waits for many tasks and yields one result for each. */
 export async function* waitAll(
   transport: Transport,
   takeTasks: () => Iterable<VideoTaskLike>,
   options: VideoWaitAllOptions,
-  left: AbortSignal,
+  leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
-  const scope = new WaitScope(transport, options, left);
+  const scope = new VideoScope(transport, options, leaveSignal);
   try {
     const tasks = takeTasks();
     checkTasks(tasks);
-    scope.limit(options);
-    yield* eachDone(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
+    scope.limit(pollsPerSecond(options));
+    yield* mapConcurrent(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
       try {
-        const video = await new WaitRun(scope, scope.nameTask(task)).untilDone();
+        const video = await scope.run(scope.resolveTask(task)).untilDone();
         return { index, task, video };
       } catch (error) {
         return { index, task, error };
@@ -153,7 +163,12 @@ export async function* waitAll(
   }
 }
 
-/** Refuses what cannot be looped over, and a single id, whose letters could be. */
+function pollsPerSecond(options: VideoWaitAllOptions): number {
+  const { maxPollsPerSecond = 10 } = options ?? {};
+  return checkNumber('maxPollsPerSecond', maxPollsPerSecond, 0.001, 100_000);
+}
+
+/** Rejects values that are not iterable, and a single id, which would be iterated by character. */
 function checkTasks(tasks: unknown): void {
   const isObject = typeof tasks === 'object' && tasks !== null;
   if (isObject && Symbol.iterator in tasks) return;
@@ -163,37 +178,39 @@ function checkTasks(tasks: unknown): void {
 }
 
 /**
- * Submits a task once, hands its handle over, and waits for it.
+ * Submits a task once, passes its handle to `onSubmitted`, and waits for it.
  *
- * @param shared - The scope of many waits, of which this is one.
+ * @param shared - The scope that this wait shares with others.
  */
 export async function submitAndWait(
   submitter: Submitter,
-  order: Order,
+  submission: Submission,
   options: VideoCreateAndWaitOptions,
-  shared?: WaitScope,
+  shared?: VideoScope,
 ): Promise<VideoTask> {
-  const scope = shared ?? new WaitScope(submitter.transport, options);
+  const scope = shared ?? new VideoScope(submitter.transport, options);
   const { signal, request } = scope.settings;
   const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = options ?? {};
-  const tell = async (ref: VideoTaskRef): Promise<void> => {
-    if (onSubmitted !== undefined) await handOver('onSubmitted', ref, onSubmitted, signal);
+  const notify = async (ref: VideoTaskRef): Promise<void> => {
+    if (onSubmitted !== undefined) {
+      await handOver('onSubmitted', ref, onSubmitted, signal, videoErrors);
+    }
   };
-  let entered: LedgerCall | undefined;
+  let entered: LedgerCall<VideoTaskRef> | undefined;
   try {
-    const own = { ...request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
-    const { ref, answer, call } = await submitOnce(submitter, order, own);
-    // Before anybody is told: a ledger may have been used with another gateway before.
-    const task = scope.nameTask(ref);
-    await tell(ref);
+    const submitOptions = { ...request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
+    const { ref, answer, call } = await submitOnce(submitter, submission, submitOptions);
+    // Checked before onSubmitted is called: the ledger's task may be from another gateway.
+    const task = scope.resolveTask(ref);
+    await notify(ref);
     entered = call;
-    // A task that is said to have ended is polled without the first pause.
+    // A task that the gateway already reports as ended is polled without the first pause.
     const isNew = !/^(completed|failed)$/.test(answer?.data.status ?? '');
-    const video = await new WaitRun(scope, task, undefined, isNew).untilDone();
+    const video = await scope.run(task, undefined, isNew).untilDone();
     await call?.finish('completed');
     return video;
   } catch (error) {
-    if (VideoSubmitAnswerError.isInstance(error)) await tell(error.ref);
+    if (VideoSubmitResponseError.isInstance(error)) await notify(error.ref);
     if (VideoFailedError.isInstance(error)) await entered?.finish('failed');
     throw error;
   } finally {
@@ -201,42 +218,42 @@ export async function submitAndWait(
   }
 }
 
-/** Submits many tasks and waits for them. Each of them gets one result. */
+/** Submits many tasks, waits for them, and yields one result for each. */
 export async function* createAndWaitAll(
   submitter: Submitter,
   takeParams: () => readonly Copied<VideoCreateParams>[],
-  given: VideoCreateAndWaitAllOptions,
-  left: AbortSignal,
+  rawOptions: VideoCreateAndWaitAllOptions,
+  leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
   const { transport } = submitter;
-  transport.checkNames(given);
-  // Plain JavaScript may give none as `null`.
-  const options = given ?? {};
+  transport.checkNames(rawOptions);
+  // Plain JavaScript may pass `null` for no options.
+  const options = rawOptions ?? {};
   const { onProgress, onSubmitted } = options;
-  const scope = new WaitScope(transport, { ...options }, left);
+  const scope = new VideoScope(transport, { ...options }, leaveSignal);
   try {
-    const concurrency = checkMany(options);
+    const concurrency = checkBatch(options);
     const list = takeParams();
-    checkEach(list, creation);
-    scope.limit(options);
-    yield* eachTold<Copied<VideoCreateParams>, VideoCreateAndWaitResult>(
+    checkEach(list, createSubmission);
+    scope.limit(pollsPerSecond(options));
+    yield* mapWithProgress<Copied<VideoCreateParams>, VideoCreateAndWaitResult>(
       list,
       { concurrency, onProgress },
       async ({ original, copy }, index) => {
         let accepted: { ref?: VideoTaskRef } = {};
-        const own = {
-          ...optionsOf(options, index),
+        const callOptions = {
+          ...optionsForCall(options, index),
           onSubmitted: (ref: VideoTaskRef) => {
             accepted = { ref };
             return onSubmitted?.(ref, index);
           },
         };
-        const place = { index, params: original };
+        const item = { index, params: original };
         try {
-          const video = await submitAndWait(submitter, creation(copy), own, scope);
-          return { ...place, ...accepted, video };
+          const video = await submitAndWait(submitter, createSubmission(copy), callOptions, scope);
+          return { ...item, ...accepted, video };
         } catch (error) {
-          return { ...place, ...accepted, error };
+          return { ...item, ...accepted, error };
         }
       },
     );

@@ -1,4 +1,4 @@
-import { errorMessage, isNumber, isObject, isText } from '../answers/objects.ts';
+import { isNumber, isObject, isText } from '../answers/objects.ts';
 import {
   check,
   checkModel,
@@ -15,21 +15,35 @@ import {
   unknownAdvice,
   VideoSubmitUnknownError,
 } from '../errors/operation-errors.ts';
+import { writeParams } from '../gateways/define.ts';
+import { newApi } from '../gateways/new-api.ts';
 import { writeJSON } from '../http/json.ts';
 import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
-import { shownOf } from '../http/make-error.ts';
+import { toLoggable } from '../http/make-error.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
 import { copyOptions } from '../snapshot.ts';
 import { isUploadable } from '../uploads/file-input.ts';
+import { jsonWithImages } from '../uploads/json-files.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
-import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
-import { LedgerCall, type Settled, type SubmittedRequest } from './ledger.ts';
-import { makeRef, ownTask } from './ref.ts';
-import { defineHidden, findTaskId, videoSchema } from './schema.ts';
+import { adviceToWait, videoErrors, VideoSubmitResponseError } from './errors.ts';
+import { makeRef, parseVideoTaskRef } from '../tasks/ref.ts';
+import { resolveOwnTask } from './ref.ts';
+import type { LedgerCall, TaskKind } from '../tasks/ledger.ts';
+import { defineHidden } from '../tasks/reading.ts';
+import {
+  comparable,
+  filesLast,
+  holdsFile,
+  ledgerCallOf,
+  onlyRequest,
+  settleCall,
+  type Submitter,
+} from '../tasks/submit.ts';
+import { findTaskId, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
 import type {
   VideoCreateParams,
@@ -40,8 +54,8 @@ import type {
 } from './types.ts';
 import type { VideoSubmitOptions } from './wait-options.ts';
 
-/** Seconds as text: the gateway cannot decode a JSON number there, though its document allows it. */
-function secondsText(value: unknown): string | undefined {
+/** Writes `seconds` as text: the gateway cannot decode a JSON number, although its documentation allows one. */
+function toSecondsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const isPositive = isNumber(value) && value > 0;
   const problem = 'must be a number above 0, or such a number as text.';
@@ -49,7 +63,7 @@ function secondsText(value: unknown): string | undefined {
   return String(value);
 }
 
-/** Refuses what no gateway could take for a reference image, and would drop and charge. */
+/** Rejects references that gateways ignore but still bill for. */
 function checkReference(field: string, value: unknown): void {
   if (value === undefined || value === null || isUploadable(value)) return;
   check(typeof value !== 'string' || isText(value), field, 'is empty; leave it out.');
@@ -57,8 +71,8 @@ function checkReference(field: string, value: unknown): void {
   check(isText(value), field, problem);
 }
 
-/** The image reference as it travels: a file or text. OpenAI's object form is taken apart. */
-function referenceOf(value: unknown): unknown {
+/** Returns an image reference as a file or text. OpenAI's object form is replaced by its URL. */
+function toReference(value: unknown): unknown {
   const field = 'input_reference';
   if (isObject(value) && 'image_url' in value && !isUploadable(value)) {
     checkText(`${field}.image_url`, value['image_url'], 'an http(s) URL or a data URL');
@@ -68,17 +82,17 @@ function referenceOf(value: unknown): unknown {
   return value;
 }
 
-/** What a caller submits, checked. */
-export interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
+/** A checked submission. */
+export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly operation: 'videos.create' | 'videos.remix';
-  /** Those that this package does not know go along as they are. */
+  /** Fields of the body. Unknown fields are sent unchanged. */
   readonly fields: JsonObject;
-  /** The trace of the task that is remixed. */
+  /** The trace of the original of a remix. */
   readonly origin?: string | undefined;
 }
 
-/** A new task. Input that would be charged and could not work is refused. */
-export function creation(params: VideoCreateParams): Order {
+/** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
+export function createSubmission(params: VideoCreateParams): Submission {
   checkParams('videos.create', params);
   checkModel(params.model);
   checkText('prompt', params.prompt, 'a description of the video');
@@ -87,55 +101,44 @@ export function creation(params: VideoCreateParams): Order {
     if (!Array.isArray(images)) checkReference(name, images);
     else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
   }
-  const seconds = secondsText(params.seconds);
+  const seconds = toSecondsText(params.seconds);
   const fields = {
     ...params,
     seconds,
-    input_reference: referenceOf(params.input_reference),
+    input_reference: toReference(params.input_reference),
   };
   return { operation: 'videos.create', fields, model: params.model };
 }
 
-/** A new version of a task. */
-export function remixing(
+/** Checks the submission of a remix. */
+export function remixSubmission(
   transport: Transport,
   task: VideoTaskLike,
   params: VideoRemixParams,
-): Order {
+): Submission {
   checkParams('videos.remix', params);
   checkText('prompt', params.prompt, 'what to change');
-  const { ref } = ownTask(transport, task);
+  const { ref } = resolveOwnTask(transport, task);
   const { id: remixOf, model, trace: origin } = ref;
   return { operation: 'videos.remix', fields: { ...params }, remixOf, model, origin };
 }
 
-function holdsFile(value: unknown): boolean {
-  return isUploadable(value) || (Array.isArray(value) && value.some(isUploadable));
-}
-
-/** Refuses files where JSON is written, which would make `{}` of them. */
+/** Rejects files in a JSON body, where they would become `{}`. */
 function refuseFiles(path: string, fields: JsonObject, fix: string): void {
   for (const [name, value] of Object.entries(fields)) {
     check(!holdsFile(value), `${path}${name}`, `is a file, which JSON cannot hold; ${fix}.`);
   }
 }
 
-/** Refuses values that JSON cannot hold, before a ledger claims the submission. */
+/** Rejects values that JSON cannot hold, before a ledger claims the submission. */
 function checkWritable(fields: JsonObject): void {
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'object' && value !== null && !holdsFile(value)) writeJSON(name, value);
   }
 }
 
-/** The fields with files last, so that a gateway knows the model before it reads them. */
-function filesLast(fields: JsonObject) {
-  return Object.entries(fields)
-    .map(([name, value]) => ({ name, value, isFile: holdsFile(value) }))
-    .toSorted((one, other) => Number(one.isFile) - Number(other.isFile));
-}
-
-/** Checked fields as the body of a request. */
-function bodyOf(
+/** Writes checked fields as a request body. */
+function writeBody(
   fields: JsonObject,
   bodyFormat: GatewayOptions['bodyFormat'],
 ): OperationRequest<'videos.create'> {
@@ -146,7 +149,7 @@ function bodyOf(
     refuseFiles('', fields, 'give its URL or data URL as text, or leave bodyFormat: "json" out');
     return { json: fields };
   }
-  // Read from a form, a list of one is no list, and gateways refuse it under the name of the list.
+  // A form cannot express a list of one item: gateways reject a single value under the name of the list.
   const isOne = Array.isArray(images) && images.length === 1 && (image ?? undefined) === undefined;
   const form = filesLast(fields).map(({ name, value, isFile }): FormField => {
     const field = isOne && name === 'images' ? 'image' : name;
@@ -155,75 +158,56 @@ function bodyOf(
   return { form: formBody(form) };
 }
 
-/**
- * What is submitted, to be compared with what was submitted before: the same however it travels. Of
- * files only the field counts. Ledgers hold digests of it, so its shape may not change.
- */
-function comparable(fields: JsonObject): readonly unknown[] {
-  const entries = filesLast(fields);
-  if (!entries.some(({ isFile }) => isFile)) return [fields, undefined];
-  return [undefined, entries.map(({ name, value }) => [name, withoutFiles(value)])];
-}
-
-function withoutFiles(value: unknown): unknown {
-  if (isUploadable(value)) return false;
-  return Array.isArray(value) ? value.map(withoutFiles) : value;
-}
-
-/** What the ledger of a submission knows it by, where there is one. */
-function ledgerCallOf({
-  ledger,
-  callId,
-  onUnknown = 'fail',
-  signal,
-}: VideoSubmitOptions): LedgerCall | undefined {
-  checkWord('onUnknown', onUnknown, ['fail', 'resubmit', 'settle']);
-  if (ledger === undefined) return undefined;
-  for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
-    const hasMethod = typeof ledger?.[method] === 'function';
-    check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
-  }
-  const problem = 'is needed with a ledger; give the id of your job, the same at every attempt.';
-  check(callId !== undefined, 'callId', problem);
-  return new LedgerCall(ledger, callId, signal);
-}
-
-function requestOf(
+function buildRequest(
   transport: Transport,
-  { fields, remixOf = '', origin: trace, model }: Order,
+  { operation, fields, remixOf = '', origin: trace, model }: Submission,
   options: VideoSubmitOptions,
 ) {
-  const { bodyFormat = transport.client.bodyFormat, extraBody } = options;
+  const { client } = transport;
+  const profile = transport.gateway?.profile;
+  const ownFormat = profile?.requests?.[operation]?.body === 'json' ? 'json' : 'form';
+  const { extraBody } = options;
+  const bodyFormat = options.bodyFormat ?? client.bodyFormat ?? ownFormat;
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
   checkObject('extraBody', extraBody);
-  // The model of a remix stands nowhere in its request; its price depends on it.
+  // The request of a remix doesn't contain the model, but the price depends on it.
   const params = { video_id: remixOf, ...(model === undefined ? {} : { model }) };
-  const body = bodyOf({ ...fields, ...extraBody }, bodyFormat);
-  return { ...body, params, trace, explain: explainSubmission };
+  const paramsWithModel = isText(extraBody?.['model'])
+    ? { ...params, model: extraBody['model'] }
+    : params;
+  const written = { ...writeParams(profile, operation, fields, paramsWithModel), ...extraBody };
+  const isJSON = ownFormat === 'json' && bodyFormat === 'json';
+  const hasFiles = Object.values(fields).some(holdsFile);
+  if (isJSON && hasFiles) checkWritable({ ...fields, ...extraBody });
+  const body: OperationRequest<'videos.create'> =
+    isJSON && hasFiles ? { form: jsonWithImages(written) } : writeBody(written, bodyFormat);
+  return { ...body, isWritten: true, params, trace, explain: explainSubmission };
 }
 
-/** The handle of a task that was submitted. */
-function refOf(
-  { baseURL }: Transport,
-  { model, remixOf }: Order,
+/** Creates the handle of a submitted task. */
+function createRef(
+  { baseURL, gateway }: Transport,
+  { model, remixOf }: Submission,
   id: string,
-  said: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model'>,
+  details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model'>,
 ): VideoTaskRef {
   const createdAt = Date.now();
-  return makeRef({ ...said, id, baseURL, createdAt, remixOf, model: model ?? said.model });
+  const kind = gateway?.profile.name;
+  const names = { model: model ?? details.model, gateway: kind === newApi.name ? undefined : kind };
+  return makeRef({ ...details, ...names, id, baseURL, createdAt, remixOf });
 }
 
-/** The extra fields are in the body already, and a status request has none. */
+/** Removes `extraBody`: its fields are already in the body, and a status request has no body. */
 function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
   return options.extraBody === undefined ? options : { ...options, extraBody: undefined };
 }
 
-/** Sends a submission, without a ledger. */
+/** Sends a submission without a ledger. */
 function send(
   transport: Transport,
-  order: Order,
+  submission: Submission,
   options: VideoSubmitOptions,
-  request = requestOf(transport, order, options),
+  request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
   const answer = jsonAnswer({ schema: videoSchema });
   const format: typeof answer = {
@@ -234,19 +218,19 @@ function send(
       try {
         const { value: task } = await answer.read(call, received);
         const { id, model, raw } = task;
-        if (id === '') throw nameless(raw, by, response.headers);
-        defineHidden(task, 'ref', refOf(transport, order, id, { ...by, model }));
+        if (id === '') throw createMissingIdError(raw, by, response.headers);
+        defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
         return { value: task };
       } catch (error) {
-        throw withRef(error, (id) => refOf(transport, order, id, by));
+        throw addRef(error, (id) => createRef(transport, submission, id, by));
       }
     },
   };
-  return transport.call(order.operation, request, format, withoutBody(options));
+  return transport.call(submission.operation, request, format, withoutBody(options));
 }
 
-/** A submission that was accepted, but does not say which task it made. */
-function nameless(
+/** Creates the error for an accepted submission whose response has no task id. */
+function createMissingIdError(
   raw: unknown,
   { callId, requestId }: Pick<VideoTaskRef, 'callId' | 'requestId'>,
   headers: Headers,
@@ -258,7 +242,7 @@ function nameless(
       callId,
       headers,
       requestID: requestId,
-      error: shownOf(raw),
+      error: toLoggable(raw),
       body: JSON.stringify(raw),
       evidence: { ...attempt, attempts: [attempt] },
       advice: `${unknownAdvice} The answer is in error.body.`,
@@ -266,8 +250,8 @@ function nameless(
   );
 }
 
-/** An answer that strict validation refuses still names the task, which is paid for. */
-function withRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
+/** Adds the handle to an error of strict validation: the rejected response still names the task, which is paid for. */
+function addRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findTaskId(error.data);
   if (id === undefined) return error;
@@ -275,56 +259,44 @@ function withRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unkn
   const ref = makeHandle(id);
   const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
-  return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
+  return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${message}`, init);
 }
 
-/** A task that was submitted: now, or before, as the ledger knows. */
+/** The kind of task that the ledger stores for videos. */
+const videoTasks: TaskKind<VideoTaskRef> = {
+  parse: parseVideoTaskRef,
+  errors: videoErrors,
+  SubmitUnknown: VideoSubmitUnknownError,
+};
+
+/** A task that this call submitted, or that the ledger already had. */
 interface Submitted {
   readonly ref: VideoTaskRef;
-  /** The answer, when it was submitted now. */
+  /** The response, if this call submitted the task. */
   readonly answer?: WithResponse<VideoTask>;
-  /** What it was entered under. */
-  readonly call: LedgerCall | undefined;
+  /** The ledger entry of the submission. */
+  readonly call: LedgerCall<VideoTaskRef> | undefined;
 }
 
-/** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */
-export type SettleSubmission = (
-  transport: Transport,
-  callId: string,
-  request: SubmittedRequest,
-  signal: AbortSignal | null | undefined,
-) => Promise<{
-  readonly verdict: Settled['verdict'];
-  readonly taskId?: string | undefined;
-  readonly why: string;
-}>;
-
-/** What a submission needs of its client. */
-export interface Submitter {
-  readonly transport: Transport;
-  /** `undefined` if the client has no account. */
-  readonly settle: SettleSubmission | undefined;
-}
-
-/** Submits a task; with a ledger, once for each call id, whatever happens to the process. */
+/** Submits a task; with a ledger, once per call id, even if the process crashes. */
 export async function submitOnce(
   submitter: Submitter,
-  order: Order,
+  submission: Submission,
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
   const { transport } = submitter;
   transport.checkOptions(options);
-  const call = ledgerCallOf(options);
-  // What cannot be sent is not claimed either.
-  const request = requestOf(transport, order, options);
-  const known = await call?.claim(contentOf(order, options), options.onUnknown, (before) =>
-    settleCall(submitter, order, options, before),
+  const call = ledgerCallOf(videoTasks, options);
+  // Built before the claim, so that the ledger never claims a submission that cannot be sent.
+  const request = buildRequest(transport, submission, options);
+  const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
+    settleCall(submitter, options, before, (id, by) => createRef(transport, submission, id, by)),
   );
-  if (known !== undefined) return { ref: known, call };
-  const answer = await send(transport, order, options, request)
+  if (existing !== undefined) return { ref: existing, call };
+  const answer = await send(transport, submission, options, request)
     .withResponse()
     .catch(async (error: unknown) => {
-      if (VideoSubmitAnswerError.isInstance(error)) await call?.accept(error.ref);
+      if (VideoSubmitResponseError.isInstance(error)) await call?.accept(error.ref);
       else {
         const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
         await call?.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
@@ -336,63 +308,31 @@ export async function submitOnce(
   return { ref, answer, call };
 }
 
-/** Returns the only request that a failed submission sent. */
-function onlyRequest(error: unknown): SubmittedRequest {
-  if (!GatewayError.isInstance(error)) return {};
-  const [request = {}, ...others] = error.evidence.attempts.filter(
-    ({ phase }) => phase !== 'connect',
-  );
-  return others.length === 0 ? request : {};
-}
-
-/** Looks up in the usage log what became of a submission that a ledger knows. */
-async function settleCall(
-  { transport, settle }: Submitter,
-  order: Order,
-  { callId = '', signal }: VideoSubmitOptions,
-  request: SubmittedRequest,
-): Promise<Settled> {
-  if (settle === undefined) {
-    return { verdict: 'unknowable', why: 'this client has no account to read the usage log with' };
-  }
-  try {
-    const settled = await settle(transport, callId, request, signal);
-    const { requestId } = request;
-    const { verdict, why, taskId } = settled;
-    if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
-    return { verdict, why, ref: refOf(transport, order, taskId, { callId, requestId }) };
-  } catch (cause) {
-    // A usage log that cannot be read proves nothing.
-    const why = errorMessage(cause);
-    return { verdict: 'unknowable', why, cause };
-  }
-}
-
-/** What tells one submission from another. Ledgers hold digests of it, so its shape may not change. */
-function contentOf(
-  { operation, fields, remixOf }: Order,
+/** Returns the content that identifies a submission. Ledgers store digests of it, so its shape must not change. */
+function getContent(
+  { operation, fields, remixOf }: Submission,
   { extraBody }: VideoSubmitOptions,
 ): unknown {
   const params = remixOf === undefined ? undefined : { video_id: remixOf };
   return [[operation, params, ...comparable(fields)], extraBody];
 }
 
-/** Submits a task. One that the ledger knows already is read instead. */
+/** Submits a task, or reads the existing task if the ledger already has one. */
 export function submit(
   submitter: Submitter,
-  order: Order,
-  given: VideoSubmitOptions | undefined,
+  submission: Submission,
+  callerOptions: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   const { transport } = submitter;
-  // The ledger is read first; until then the caller may change its options.
-  const options = copyOptions(given) ?? {};
-  if (ledgerCallOf(options) === undefined) return send(transport, order, options);
-  const done = submitOnce(submitter, order, options).then(({ ref, answer }) => {
+  // The ledger is read first; meanwhile the caller may change its options.
+  const options = copyOptions(callerOptions) ?? {};
+  if (ledgerCallOf(videoTasks, options) === undefined) return send(transport, submission, options);
+  const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
-    return readTask(transport, ownTask(transport, ref), withoutBody(options)).withResponse();
+    return readTask(transport, resolveOwnTask(transport, ref), withoutBody(options)).withResponse();
   });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
-    // The ledger had to know the task first, so the body was read; this is the same once more.
+    // The body was consumed to store the task in the ledger first; this response repeats it.
     const response = Response.json(data.raw, read);
     const parse = () => Promise.resolve(data);
     return { response, requestId: requestId ?? undefined, parse, raw: () => response };

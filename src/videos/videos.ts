@@ -3,7 +3,8 @@ import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { download } from './downloads.ts';
 import * as operations from './operations.ts';
-import { creation, remixing, type SettleSubmission, type Submitter } from './submit.ts';
+import { type SettleSubmission, type Submitter } from '../tasks/submit.ts';
+import { createSubmission, remixSubmission } from './submit.ts';
 import { copyEach, copyItems, copyOptions } from '../snapshot.ts';
 import type {
   VideoCreateParams,
@@ -29,8 +30,8 @@ import type {
 /**
  * Video tasks: submit, wait, download, remix.
  *
- * A submission consumes credit and is never repeated on its own. Everything else only reads and can
- * be repeated at will, from any process that has the task's id or handle.
+ * A submission consumes credit and is never repeated automatically. All other methods only read: repeat
+ * them at will, from any process that has the task's id or handle.
  */
 export class Videos {
   /** @internal */
@@ -38,21 +39,21 @@ export class Videos {
 
   /** @internal */
   constructor(transport: () => Transport, settle?: SettleSubmission) {
-    // A task exists at one gateway, so a wait keeps the base URL and key that the client had at the call.
+    // A task exists at one gateway only, so a wait keeps the base URL and key that the client has now.
     this.submitter = () => ({ transport: transport().snapshot(), settle });
   }
 
   /**
-   * Submits a video task: `POST /v1/videos`. Returns when the gateway has accepted it; the video is not there yet.
+   * Submits a video task: `POST /v1/videos`. Returns when the gateway has accepted it, before the video is made.
    *
-   * Consumes credit. Sent once: it is repeated only when it provably never left or was refused before
-   * any work. Sent as a form, because many gateways ignore `seconds` in JSON and charge for another
-   * length; see the option `bodyFormat`.
+   * Consumes credit. Sent once: it is repeated only if it was provably not sent, or rejected before any
+   * work. Sent as a form, because many gateways ignore `seconds` in JSON and charge for another length;
+   * see the option `bodyFormat`.
    *
-   * @throws `InvalidInputError` before anything is sent, when model or prompt are missing or the
-   * reference is no usable file or text
-   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
-   * @throws `LedgerError` when the `ledger` cannot be asked; nothing is sent
+   * @throws `InvalidInputError` before anything is sent, if model or prompt is missing or the reference is
+   * not a usable file or text
+   * @throws `VideoSubmitUnknownError` if it is unknown whether the task was created
+   * @throws `LedgerError` if the `ledger` cannot be accessed; nothing is sent
    *
    * @example
    * const task = await client.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
@@ -65,7 +66,7 @@ export class Videos {
   /**
    * Reads the status of a task once: `GET /v1/videos/{task_id}`. Free.
    *
-   * A handle is read on the route that it remembers. A handle of another gateway is refused.
+   * A handle is read on the route that it holds. A handle from another gateway is rejected.
    *
    * @param task - The id, the handle (`task.ref`) or the task.
    */
@@ -77,9 +78,9 @@ export class Videos {
    * Reads the status of a text-to-video task on a vendor's own route:
    * `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. Free.
    *
-   * The handle of the task remembers the route, so `wait(task.ref)` goes on with it.
+   * The handle of the task holds the route, so `wait(task.ref)` uses it as well.
    *
-   * @throws `InvalidInputError` when the prefix is not one path segment
+   * @throws `InvalidInputError` if the prefix is not one path segment
    *
    * @example
    * const task = await client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
@@ -96,22 +97,22 @@ export class Videos {
   /**
    * Downloads the content of a completed task: `GET /v1/videos/{task_id}/content`. Free.
    *
-   * The body is a stream and nothing is buffered; it fails when it is cut or stays silent for longer
-   * than `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`,
-   * so look at the status when you ask for a part. The key is never sent on to another host.
+   * The body is a stream and is not buffered. It fails if it is truncated or idle for longer than
+   * `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`, so check
+   * the response status when you request a range. The key is never forwarded to another host.
    *
-   * Gateways allow so many downloads a minute (often ten) and refuse the next by an empty 429. After
-   * one, all downloads of this client wait for up to a minute; then they begin 6 s apart, or as soon as
-   * one has passed. Content that is answered with 404 or 502 is waited for up to 30 s when the task, or
-   * the task that its handle came with, is completed. With `maxRetries: 0` nothing is waited for.
+   * Gateways limit downloads per minute (often to ten) and reject further ones with an empty 429. After
+   * such a response, all downloads of this client wait for up to a minute; then they start 6 s apart, or as
+   * soon as one succeeds. If the task, or the task that its handle belongs to, is completed, a 404 or 502
+   * is retried for up to 30 s. `maxRetries: 0` turns both waits off.
    *
    * @param task - The id, the handle (`task.ref`) or the task.
-   * @param more - Options of the request, for calls that give `variant` alone before them.
-   * @throws `ContentNotReadyError` when the task is not completed yet
-   * @throws `ContentExpiredError` when the content is gone
-   * @throws `VideoFailedError` when the task failed; `retrieve` may say why
-   * @throws `UnexpectedResponseError` when the answer is no file, or on Node comes in a coding such as
-   * gzip, though it is asked for without: nothing tells there when such a body is cut
+   * @param more - Options for the request, for calls whose second argument has only `variant`.
+   * @throws `ContentNotReadyError` if the task is not completed yet
+   * @throws `ContentExpiredError` if the content is gone
+   * @throws `VideoFailedError` if the task failed; `retrieve` may return the reason
+   * @throws `UnexpectedResponseError` if the response is not a file, or on Node has a content coding such as
+   * gzip although none was requested: Node does not report when such a body is truncated
    *
    * @example
    * const response = await client.videos.downloadContent(task);
@@ -128,13 +129,13 @@ export class Videos {
   /**
    * Submits a new version of an existing video: `POST /v1/videos/{video_id}/remix`. Returns when the gateway has accepted it.
    *
-   * Consumes credit, by the length and size of the original. Sent once, as `create` is. Models that
-   * cannot remix may make, and charge, a new video from the prompt alone, without an error.
+   * Consumes credit, depending on the length and size of the original. Sent once, like `create`. Models
+   * that cannot remix may make, and charge for, a new video from the prompt alone, without an error.
    *
    * @param task - The original: its id, its handle or the task.
-   * @throws `InvalidInputError` when the prompt is blank
-   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
-   * @throws `LedgerError` when the `ledger` cannot be asked; nothing is sent
+   * @throws `InvalidInputError` if the prompt is blank
+   * @throws `VideoSubmitUnknownError` if it is unknown whether the task was created
+   * @throws `LedgerError` if the `ledger` cannot be accessed; nothing is sent
    */
   remix(
     task: VideoTaskLike,
@@ -147,22 +148,22 @@ export class Videos {
   /**
    * Waits until a task is completed. Only reads, so it is free and safe to repeat, from any process.
    *
-   * Polls that fail for reasons that pass do not end the wait, nor does a status word that is not
-   * known. Aborting stops the waiting at once; the task itself goes on, as gateways cannot cancel.
+   * Temporary failures of polls do not end the wait, and neither does an unknown status. Aborting stops the
+   * wait immediately; the task itself continues, because gateways cannot cancel it.
    *
-   * A failure is final when the next poll confirms it or the wait ends first, and at once where its
-   * reason names moderation or bad input. An error in place of a status is a failure when 3 polls over
-   * at least 30 seconds repeat it. While a task is `unknown` for 2 minutes and more, the gateway's own
-   * record (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute, and only
-   * a failure there counts.
+   * A failure is final once the next poll confirms it or the wait ends first, and immediately if its reason
+   * is moderation or bad input. An error in place of a status is a failure if 3 polls over at least 30
+   * seconds repeat it. While a task has been `unknown` for 2 minutes or more, the gateway's own record
+   * (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute; only a failure in it
+   * counts.
    *
    * @param task - The id, the handle (`task.ref`, also from another process) or the task.
-   * @returns The completed task. Its content is downloaded with `downloadContent`.
-   * @throws `VideoFailedError` when the task failed
-   * @throws `VideoWaitTimeoutError` when `timeout` passed; the task goes on
-   * @throws `VideoWaitAbortedError` when `signal` was aborted; the task goes on
-   * @throws `VideoWaitError` when the status cannot be read; the task may go on
-   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   * @returns The completed task. Download its content with `downloadContent`.
+   * @throws `VideoFailedError` if the task failed
+   * @throws `VideoWaitTimeoutError` if `timeout` passed; the task continues
+   * @throws `VideoWaitAbortedError` if `signal` was aborted; the task continues
+   * @throws `VideoWaitError` if the status cannot be read; the task may continue
+   * @throws `InvalidInputError` if an option is invalid, or the handle is from another gateway
    *
    * @example
    * const ref = parseVideoTaskRef(JSON.parse(row.ref));
@@ -173,13 +174,13 @@ export class Videos {
   }
 
   /**
-   * Watches a task until it has ended: the same as `wait`, told event by event.
+   * Watches a task until it has ended: the same as `wait`, as a sequence of events.
    *
-   * Begins with `submitted`, which holds the handle, and ends after `completed` or `failed`. Leaving
-   * the loop stops the waiting at once, and nothing else.
+   * Begins with `submitted`, which holds the handle, and ends after `completed` or `failed`. Leaving the
+   * loop stops the wait immediately; the task continues.
    *
    * @param task - The id, the handle (`task.ref`, also from another process) or the task.
-   * @throws what `wait` throws, except that a task that failed is an event and not an error
+   * @throws the same errors as `wait`, except that a failed task is an event instead of an error
    *
    * @example
    * for await (const event of client.videos.watch(task)) {
@@ -190,19 +191,19 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const [transport, own] = [this.submitter().transport, copyOptions(options)];
-    return endOnReturn((left) => operations.watch(transport, task, own, left));
+    const [transport, copied] = [this.submitter().transport, copyOptions(options)];
+    return endOnReturn((leaveSignal) => operations.watch(transport, task, copied, leaveSignal));
   }
 
   /**
-   * Waits for many tasks at once, and gives each as soon as its wait has ended, well or not. Only reads.
+   * Waits for many tasks at once, and yields each result as soon as its wait has ended or failed. Only reads.
    *
-   * All of them share one limit of polls per second, one listener and one timer each; a wait takes a
-   * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort
-   * is the result of every task that has not ended; one before the first wait has begun is thrown.
+   * All waits share a limit of polls per second and one abort listener; each wait has one timer and takes a
+   * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort is the
+   * result of every unfinished task; an abort before the first wait has begun is thrown.
    *
-   * @param tasks - Ids, handles or tasks. All waits begin at once, so the list has to end.
-   * @throws `InvalidInputError` when an option cannot work
+   * @param tasks - Ids, handles or tasks. All waits start at once, so the list must be finite.
+   * @throws `InvalidInputError` if an option is invalid
    *
    * @example
    * for await (const { task, video, error } of client.videos.waitAll(refs)) {
@@ -214,27 +215,29 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const [transport, takeTasks, own] = [
+    const [transport, takeTasks, copied] = [
       this.submitter().transport,
       copyItems(tasks),
       copyOptions(options),
     ];
-    return endOnReturn((left) => operations.waitAll(transport, takeTasks, own, left));
+    return endOnReturn((leaveSignal) =>
+      operations.waitAll(transport, takeTasks, copied, leaveSignal),
+    );
   }
 
   /**
-   * Makes one poll, or reads twice as `wait` says, and tells what follows: a pause, the completed task,
-   * or the error that ends the wait. `wait` and its like are loops around it.
+   * Polls once, or also reads the gateway's own record as described for `wait`, and returns what follows: a
+   * pause, the completed task, or the error that ends the wait. `wait` and similar methods are loops around
+   * it.
    *
-   * The state is plain JSON, so that a job queue or a workflow engine can do the pausing: store it, and
-   * give it to the next step, in any process. The time limit counts from the first step, by the clock
-   * on the wall. A new task is best given five seconds before its first step.
+   * The state is plain JSON, so that a job queue or a workflow engine can do the waiting: store it and pass
+   * it to the next step, in any process. The timeout starts at the first step and uses the system clock.
+   * Wait about five seconds before the first step of a new task.
    *
    * @param task - The id, the handle (`task.ref`) or the task.
-   * @param state - What the last step gave; leave it out at the first.
-   * @throws `VideoWaitAbortedError` when `signal` was aborted; the step
-   * can be repeated
-   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   * @param state - The state that the previous step returned; omit it at the first step.
+   * @throws `VideoWaitAbortedError` if `signal` was aborted; the step can be repeated
+   * @throws `InvalidInputError` if an option is invalid, or the handle is from another gateway
    *
    * @example
    * const { state, next } = await client.videos.step(job.ref, job.state);
@@ -253,9 +256,9 @@ export class Videos {
   /**
    * Submits a video task and waits until it is completed.
    *
-   * Consumes credit, and submits once: see `create` and `wait` for what each part does and throws.
-   * Save the handle in `onSubmitted`, so that a crash cannot lose a video that is paid for. With a
-   * `ledger`, calling it again with the same `callId` goes on with the task that there is.
+   * Consumes credit, and submits once: see `create` and `wait` for details and errors. Save the handle in
+   * `onSubmitted`, so that a crash cannot lose a paid video. With a `ledger`, calling it again with the
+   * same `callId` continues with the existing task.
    *
    * @example
    * const task = await client.videos.createAndWait(
@@ -267,27 +270,31 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return operations.submitAndWait(this.submitter(), creation(params), copyOptions(options));
+    return operations.submitAndWait(
+      this.submitter(),
+      createSubmission(params),
+      copyOptions(options),
+    );
   }
 
   /**
-   * Submits a task for each of many parameters and waits for them, and gives each as soon as it has ended,
-   * well or not.
+   * Submits a task for each item of a list and waits for all of them. Yields each result as soon as the
+   * task has ended or failed.
    *
-   * Consumes credit for each, and submits each once: see `createAndWait`. They are begun in their order,
-   * `concurrency` at a time: the next is submitted when one has ended and was taken. All of them share one
-   * limit of polls per second. An error of one is its result, and the others go on.
+   * Consumes credit for each task, and submits each once: see `createAndWait`. Tasks start in order,
+   * `concurrency` at a time: the next is submitted once one has ended and its result was consumed. All
+   * share a limit of polls per second. An error of one task is its result, and the others continue.
    *
    * The client, the parameters and the options are read when this method is called; later changes do not
-   * reach submissions that are yet to be sent.
+   * affect submissions that are still to be sent.
    *
-   * An abort of `signal` ends all waits and submits no other; leaving the loop does so, too. Tasks that
-   * were submitted go on: their handles were given to `onSubmitted`.
+   * Aborting `signal` or leaving the loop ends all waits and prevents further submissions. Tasks that were
+   * already submitted continue; `onSubmitted` has received their handles.
    *
    * @param params - A list with the parameters of each task. All are checked before the first is submitted.
-   * @param options - `concurrency` (4) and `onProgress`, and what `createAndWait` and `waitAll` take.
-   * @throws `InvalidInputError` when an option cannot work, or naming the place in the list, such as
-   * `params[3].prompt`; nothing is sent
+   * @param options - `concurrency` (4) and `onProgress`, and the options for `createAndWait` and `waitAll`.
+   * @throws `InvalidInputError` if an option is invalid, or parameters are, naming their position in the
+   * list, such as `params[3].prompt`; nothing is sent
    *
    * @example
    * for await (const { index, video, error } of client.videos.createAndWaitAll(params)) {
@@ -299,8 +306,14 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const [submitter, takeParams, own] = [this.submitter(), copyEach(params), copyOptions(options)];
-    return endOnReturn((left) => operations.createAndWaitAll(submitter, takeParams, own, left));
+    const [submitter, takeParams, copied] = [
+      this.submitter(),
+      copyEach(params),
+      copyOptions(options),
+    ];
+    return endOnReturn((leaveSignal) =>
+      operations.createAndWaitAll(submitter, takeParams, copied, leaveSignal),
+    );
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -312,38 +325,38 @@ export class Videos {
     const submitter = this.submitter();
     return operations.submitAndWait(
       submitter,
-      remixing(submitter.transport, task, params),
+      remixSubmission(submitter.transport, task, params),
       copyOptions(options),
     );
   }
 }
 
 /**
- * Runs a generator so that its pending wait ends as soon as the caller leaves the loop: a generator by
- * itself only sees `return()` at its next `yield`.
+ * Runs a generator so that its pending wait ends as soon as the caller leaves the loop: on its own, a
+ * generator handles `return()` only at its next `yield`.
  *
  * @param start - Receives a signal that is aborted when the caller leaves.
  */
 function endOnReturn<Event>(
-  start: (left: AbortSignal) => AsyncGenerator<Event, void, undefined>,
+  start: (leaveSignal: AbortSignal) => AsyncGenerator<Event, void, undefined>,
 ): AsyncGenerator<Event, void, undefined> {
-  const leaving = new AbortController();
-  const { signal: left } = leaving;
+  const controller = new AbortController();
+  const { signal: leaveSignal } = controller;
   const run = async function* (): AsyncGenerator<Event, void, undefined> {
     try {
-      for await (const event of start(left)) {
-        if (left.aborted) return;
+      for await (const event of start(leaveSignal)) {
+        if (leaveSignal.aborted) return;
         yield event;
       }
     } catch (error) {
       // Leaving aborts the pending poll, which is not a failure.
-      if (!left.aborted) throw error;
+      if (!leaveSignal.aborted) throw error;
     }
   };
   const events = run();
   const end = events.return.bind(events);
   events.return = (value) => {
-    leaving.abort();
+    controller.abort();
     return end(value);
   };
   return events;

@@ -10,134 +10,103 @@ import type { GatewayError } from '../errors/gateway-error.ts';
 import type { VideoFailedError } from './errors.ts';
 import type { ManyOptions } from '../many.ts';
 import type { GatewayOptions, RequestOptions } from '../options.ts';
-import type { SubmitLedger } from './ledger.ts';
+import type { IntervalSettings, NextPoll, TaskUpdate, TaskWaitState } from '../tasks/types.ts';
+import type { LedgerOptions } from '../tasks/submit.ts';
 import type {
   VideoCreateParams,
   VideoStatus,
   VideoTask,
-  VideoTaskError,
   VideoTaskLike,
   VideoTaskRef,
 } from './types.ts';
 
-/** How often a task is asked for. Times are in milliseconds. */
+/** The polling interval of a wait. Times are in milliseconds. */
 export interface VideoWaitInterval {
   /** The pause before the first poll of a new task, and after each change of status. @defaultValue 5000 */
   first?: number | undefined;
   /** The shortest pause. At least 250. @defaultValue 5000 */
   min?: number | undefined;
-  /** The longest pause between polls that succeed. @defaultValue 10000 */
+  /** The longest pause between successful polls. @defaultValue 10000 */
   max?: number | undefined;
-  /** What the pause is multiplied by after each poll. 1 to 10. @defaultValue 1.25 */
+  /** Multiplies the pause after each poll. 1 to 10. @defaultValue 1.25 */
   factor?: number | undefined;
-  /** How much the pause varies, as a share of it: 0.2 is ±20 %, within `min` and `max`. 0 to 1. @defaultValue 0.2 */
+  /** The random variation of the pause, as a fraction: 0.2 is ±20 %, within `min` and `max`. 0 to 1. @defaultValue 0.2 */
   jitter?: number | undefined;
 }
 
-/** What changed at a poll. */
-export interface VideoUpdate {
-  /** `failed` is not the end yet: another poll may show that the task goes on. */
-  readonly status: VideoStatus;
-  /** The gateway's own word, or `undefined` when it sent none. */
-  readonly rawStatus: string | undefined;
-  /** 0 to 100, or `undefined`. */
-  readonly progress: number | undefined;
-  /** Time waited so far, in milliseconds. */
-  readonly elapsed: number;
-  /** Status requests made so far. */
-  readonly polls: number;
-  readonly task: VideoTask;
-}
+/** A change that a poll found. */
+export type VideoUpdate = TaskUpdate<VideoTask>;
 
-/** Options of a wait. The options of a request hold for every poll. */
+/** Options for a wait. The request options apply to every poll. */
 export interface VideoWaitOptions extends Pick<
   RequestOptions,
   'signal' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'validation'
 > {
   /**
-   * How often the task is asked for; a number is a fixed pause in milliseconds. The gateway suggests
-   * 5 to 10 seconds, and many look at their own tasks only every 15.
+   * The polling interval; a number is a fixed pause in milliseconds. The gateway suggests 5 to 10 seconds,
+   * and many gateways update their tasks only every 15 seconds.
    */
   interval?: number | VideoWaitInterval | undefined;
   /**
-   * How long to wait in all, in milliseconds; `null` waits for ever. 1 to 2147483647. When it has
-   * passed, the task is asked for once more, for at most 10 seconds, before the wait ends.
+   * The maximum total wait in milliseconds; `null` waits forever. 1 to 2147483647. When it has passed, the
+   * task is polled once more, for at most 10 seconds, before the wait ends.
    * @defaultValue 1800000 (30 minutes)
    */
   timeout?: number | null | undefined;
   /**
-   * How long one attempt of a poll may take, in milliseconds. 1 to 2147483647.
+   * The timeout of each attempt of a poll, in milliseconds. 1 to 2147483647.
    * @defaultValue 30000
    */
   pollTimeout?: number | undefined;
   /**
-   * How long after its submission a task may be unknown to the gateway, in milliseconds. A task that
-   * was seen once may always be missing twice in a row. 0 to 2147483647.
+   * The time after the submission during which the gateway may not find the task, in milliseconds. A task
+   * that was found once may always be missing twice in a row. 0 to 2147483647.
    * @defaultValue 30000
    */
   notFoundGrace?: number | undefined;
   /**
-   * How many polls in a row may fail for reasons that pass (lost connections, 408, 429, 5xx, HTML
-   * pages), on top of the retries of each poll. 0 to 1000.
+   * The number of polls in a row that may fail temporarily (lost connections, 408, 429, 5xx, HTML pages),
+   * after the retries of each poll. 0 to 1000.
    * @defaultValue 10
    */
   maxConsecutiveErrors?: number | undefined;
   /**
-   * What to make of a status word that is not known. `"fail"` ends the wait with `VideoWaitError`; a
-   * function says which status the word means.
+   * Handles an unknown status. `"fail"` ends the wait with `VideoWaitError`; a function maps it to a known
+   * status.
    * @defaultValue "keep-waiting"
    */
   unknownStatus?: 'keep-waiting' | 'fail' | ((rawStatus: string) => VideoStatus) | undefined;
   /**
-   * Called after the first poll, and when status, word or progress have changed. It is awaited; if it
-   * throws, the wait ends with `VideoWaitError`. A status `failed` may still change: see `wait`.
+   * Called after the first poll, and whenever the status, the gateway's own status or the progress has
+   * changed. It is awaited; if it throws, the wait ends with `VideoWaitError`. The status `failed` may
+   * still change: see `wait`.
    */
   onUpdate?: ((update: VideoUpdate) => void | Promise<void>) | undefined;
   /**
-   * Awaited before every poll. Waits that share one limiter share its rate; `waitAll` has one of its
+   * Awaited before every poll. Waits that share a limiter share its rate; `waitAll` has a limiter of its
    * own. It should reject when the signal is aborted.
    */
   limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /**
-   * Allows a handle that another gateway issued, for a gateway that has moved. The request, with its
-   * key, still goes to this client's gateway.
+   * Allows a handle that another gateway issued, for a gateway that has moved. The request and its key are
+   * still sent to this client's gateway.
    * @defaultValue false
    */
   allowOtherBaseURL?: boolean | undefined;
 }
 
-/** How a submission is kept from being made twice, also by a process that comes after a crash. */
-export interface VideoSubmitOptions extends RequestOptions {
+/** Options for a submission, including those that prevent a second submission, even after a crash. */
+export interface VideoSubmitOptions extends Omit<RequestOptions, 'callId'>, LedgerOptions {
   /**
-   * Where submissions are written down before they are sent. A call id that was accepted before is
-   * not sent again: its task is given instead. Needs `callId`.
-   */
-  ledger?: SubmitLedger | undefined;
-  /**
-   * Your own id of this submission, for example that of a job: the same at every attempt of the job,
-   * and of no other. It is also the `callId` of the handle and of errors.
-   * @defaultValue a fresh id, unless there is a ledger
-   */
-  callId?: string | undefined;
-  /**
-   * What to do when the ledger knows the call, but nobody knows whether it was accepted: a process died
-   * between the two, or the answer was lost. `"resubmit"` submits again and may pay twice.
-   *
-   * `"settle"` looks it up in the gateway's usage log (`account.settle()`), and never pays twice. It
-   * submits again only if the log proves that the first was refunded or not charged, and waits for the
-   * task that was charged if the log names it. Everything else throws: a missing entry proves nothing.
-   * @defaultValue "fail": `VideoSubmitUnknownError`
-   */
-  onUnknown?: 'fail' | 'resubmit' | 'settle' | undefined;
-  /**
-   * How the submission travels: as a form, or as JSON for gateways that want it. It is never sent again
-   * in the other form by itself; a ledger takes both for the same submission. JSON cannot hold files.
+   * The format of the request body: a form, or JSON for gateways that require it. A submission is never
+   * repeated in the other format automatically; a ledger treats both as the same submission. JSON cannot
+   * hold files.
    * @defaultValue the `bodyFormat` of the client
    */
   bodyFormat?: GatewayOptions['bodyFormat'];
 }
 
-/** Options of a submission together with the wait for it. */
+/** Options for a submission and the wait for its task. */
 export interface VideoCreateAndWaitOptions
   extends
     VideoWaitOptions,
@@ -147,135 +116,93 @@ export interface VideoCreateAndWaitOptions
    * the first poll. Save the handle here. If it throws, the error carries the handle.
    */
   onSubmitted?: ((ref: VideoTaskRef) => void | Promise<void>) | undefined;
-  /** Fields to add to the body of the submission. They win. */
+  /** Fields to add to the body of the submission. They override other fields. */
   extraBody?: RequestOptions['extraBody'];
 }
 
-/** Options of waits for many tasks. `timeout` counts for each from the call of `waitAll`. */
+/** Options for waits for many tasks. `timeout` applies to each task and starts when `waitAll` is called. */
 export interface VideoWaitAllOptions extends VideoWaitOptions {
   /**
-   * How many polls may begin in a second, over all tasks. Tasks whose turn has come are asked for one
-   * after the other. 0.001 to 100000. A `limiter` of your own takes its place.
+   * The maximum number of polls that start per second, across all tasks. Tasks that are due are polled one
+   * after the other. 0.001 to 100000. Your own `limiter` replaces it.
    * @defaultValue 10
    */
   maxPollsPerSecond?: number | undefined;
 }
 
-/** How one of many waits ended. */
+/** The outcome of one of many waits. */
 export type VideoWaitResult = {
-  /** The place of the task in what was given. */
+  /** The position of the task in the input. */
   readonly index: number;
-  /** The task as it was given. */
+  /** The task that the caller passed. */
   readonly task: VideoTaskLike;
 } & (
   | { readonly video: VideoTask; readonly error?: undefined }
   | {
       readonly video?: undefined;
-      /** What `wait` would have thrown. */
+      /** The error that `wait` would have thrown. */
       readonly error: unknown;
     }
 );
 
-/** Options of submissions of many tasks together with the waits for them. */
+/** Options for many submissions and the waits for their tasks. */
 export interface VideoCreateAndWaitAllOptions
   extends
     VideoWaitAllOptions,
     ManyOptions<VideoCreateAndWaitResult>,
     Pick<VideoCreateAndWaitOptions, 'ledger' | 'onUnknown' | 'bodyFormat' | 'extraBody'> {
   /**
-   * Your own id of this list, the same whenever it is submitted again. The tasks have `<callId>-0`,
-   * `<callId>-1` and so on, by their place: with a `ledger`, a list that is submitted again goes on with
-   * the tasks that there are.
-   * @defaultValue a fresh id for each, unless there is a ledger
+   * Your own id for this list, the same each time it is submitted. The tasks use `<callId>-0`, `<callId>-1`
+   * and so on, by position: with a `ledger`, submitting the list again continues with the existing tasks.
+   * @defaultValue a new id for each, unless there is a ledger
    */
   callId?: string | undefined;
   /**
-   * Called with the handle of each task, and its place in the list, as soon as the gateway has accepted
+   * Called with the handle of each task, and its position in the list, as soon as the gateway has accepted
    * it, and awaited before its first poll. Save the handle here. If it throws, the error of that task
    * carries the handle.
    */
   onSubmitted?: ((ref: VideoTaskRef, index: number) => void | Promise<void>) | undefined;
 }
 
-/** How one of many submissions, or the wait for it, ended. */
+/** The outcome of one of many submissions and the wait for its task. */
 export type VideoCreateAndWaitResult = {
-  /** The place of the task in what was given. */
+  /** The position of the task in the input. */
   readonly index: number;
-  /** Its parameters: the object that the caller passed. */
+  /** The parameters object that the caller passed. */
   readonly params: VideoCreateParams;
-  /** The handle of the task, when it was accepted: it is paid for, and can be waited for again. */
+  /** The handle of the task, if it was accepted: it is paid for, and you can wait for it again. */
   readonly ref?: VideoTaskRef | undefined;
 } & (
   | { readonly video: VideoTask; readonly error?: undefined }
   | {
       readonly video?: undefined;
-      /** What `createAndWait` would have thrown. */
+      /** The error that `createAndWait` would have thrown. */
       readonly error: unknown;
     }
 );
 
-/** What happens while a task is watched. */
+/** An event while a task is watched. */
 export type VideoWatchEvent =
   | { readonly type: 'submitted'; readonly ref: VideoTaskRef }
   | ({ readonly type: 'update' } & VideoUpdate)
-  /** A poll failed for a reason that passes; the next one comes. */
+  /** A poll failed temporarily; another one follows. */
   | { readonly type: 'poll-error'; readonly error: unknown }
   | { readonly type: 'completed'; readonly task: VideoTask }
   | { readonly type: 'failed'; readonly error: VideoFailedError };
 
-/** What is remembered between two polls. Plain JSON, so that another process can go on with it. */
-export interface VideoWaitState {
-  /** Version of this format. */
-  readonly v: 1;
-  /** When the waiting began, in milliseconds since 1970. */
-  readonly since: number;
-  /** How many polls were made. */
-  readonly polls: number;
-  /** What the last poll that succeeded said; all `undefined` before the first one. */
-  readonly status?: VideoStatus | undefined;
-  readonly rawStatus?: string | undefined;
-  readonly progress?: number | undefined;
-  /** The pause that was last taken, before it was varied. */
-  readonly interval?: number | undefined;
-  /** The reason of a failure that is not final yet, or the error that stood in place of a status. */
-  readonly failure?: VideoTaskError | undefined;
-  /** Since when the polls have said the same, in milliseconds from the beginning. */
-  readonly sameSince?: number | undefined;
-  /** How many polls have said the same. */
-  readonly samePolls?: number | undefined;
-  /** When the vendor's route was last asked, in milliseconds from the beginning. */
-  readonly vendorAsked?: number | undefined;
-  /** How many polls in a row have failed. */
-  readonly errors: number;
-  /** How many polls in a row did not find the task. */
-  readonly missing: number;
-}
+/** The state between two polls. Plain JSON, so that another process can continue. */
+export type VideoWaitState = TaskWaitState;
 
 /** The state after one poll, and what to do next. */
 export interface VideoWaitStep {
   readonly state: VideoWaitState;
-  readonly next:
-    | {
-        /** Poll again after this pause, in milliseconds. */
-        readonly delayMs: number;
-        /** Poll again after this pause at the earliest, should something speak for it. */
-        readonly earliestMs: number;
-      }
-    | { readonly video: VideoTask }
-    | { readonly error: GatewayError };
-  /** The task as the poll found it; `undefined` when the poll failed. */
+  readonly next: NextPoll | { readonly video: VideoTask } | { readonly error: GatewayError };
+  /** The task that the poll returned; `undefined` if the poll failed. */
   readonly task?: VideoTask | undefined;
-  /** What the poll failed with. */
+  /** The error of a failed poll. */
   readonly pollError?: unknown;
 }
-
-/** How often a task is polled, all decided. */
-export type IntervalSettings = {
-  readonly [Key in keyof VideoWaitInterval]-?: number;
-};
-
-/** The options of a wait, all decided. */
-export type WaitSettings = ReturnType<typeof resolveWait>;
 
 const shortestPause = 250;
 
@@ -300,22 +227,21 @@ function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSett
   };
 }
 
-/** Checks the options of a wait and fills in what is missing. */
+/** Checks the options for a wait and fills in the defaults. */
 export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?: unknown }) {
-  const { headers, query, fetchOptions, maxRetries, validation, ...own } = options;
-  /** Of every poll. */
+  const { headers, query, fetchOptions, maxRetries, validation, ...waitOptions } = options;
   const request: RequestOptions = { headers, query, fetchOptions, maxRetries, validation };
-  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = own;
-  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = own;
-  const { allowOtherBaseURL = false } = own;
+  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = waitOptions;
+  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = waitOptions;
+  const { allowOtherBaseURL = false } = waitOptions;
   for (const name of ['onUpdate', 'onSubmitted', 'limiter'] as const)
-    checkFunction(name, own[name]);
+    checkFunction(name, waitOptions[name]);
   const isWord = unknownStatus === 'keep-waiting' || unknownStatus === 'fail';
   const problem = 'must be "keep-waiting", "fail" or a function.';
   check(isWord || typeof unknownStatus === 'function', 'unknownStatus', problem);
   return {
-    ...own,
-    interval: resolveInterval(own.interval),
+    ...waitOptions,
+    interval: resolveInterval(waitOptions.interval),
     timeout: checkLimit('timeout', timeout),
     pollTimeout: checkDuration('pollTimeout', pollTimeout),
     notFoundGrace: checkDuration('notFoundGrace', notFoundGrace, 0),
@@ -328,14 +254,11 @@ export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?:
   };
 }
 
-/** Options of a download. */
+/** Options for a download. */
 export interface VideoDownloadOptions extends RequestOptions {
   /**
-   * Which asset to download. Most gateways ignore it and give the video.
+   * The asset to download. Most gateways ignore it and return the video.
    * @defaultValue the video
    */
   variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
 }
-
-/** The same, under the name that code for `openai` uses. */
-export type VideoDownloadContentParams = Pick<VideoDownloadOptions, 'variant'>;

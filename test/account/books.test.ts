@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   APIConnectionError,
   APIUserAbortError,
-  BooksLimitError,
+  UsageLogLimitError,
   InvalidInputError,
   UnsupportedByGatewayError,
 } from '../../src/index.ts';
@@ -31,7 +31,7 @@ class Held {
   });
 }
 
-const readsOf = (emulator: { requests: readonly { path: string }[] }): number =>
+const countReads = (emulator: { requests: readonly { path: string }[] }): number =>
   emulator.requests.filter(({ path }) => path === '/api/log/token').length;
 
 beforeEach(() => {
@@ -47,7 +47,7 @@ describe('charges', () => {
     const answer = await client.images.generate(image);
     await client.embeddings.create({ model: 'm-embedding', input: 'two words' });
 
-    const { data, asOf, reachesBackTo } = await client.account.charges({
+    const { data, asOf, oldestAt } = await client.account.charges({
       requestId: answer._request_id ?? '',
     });
 
@@ -63,7 +63,7 @@ describe('charges', () => {
       },
     ]);
     expect(asOf).toBe(Date.now());
-    expect(reachesBackTo).toBe(data[0]?.at);
+    expect(oldestAt).toBe(data[0]?.at);
     expect(Object.keys(data[0] ?? {})).not.toContain('raw');
     expect(data[0]?.raw['other']).toMatchObject({ request_path: '/v1/images/generations' });
   });
@@ -81,7 +81,7 @@ describe('charges', () => {
   });
 
   test('are picked by model, type and time', async () => {
-    const { client } = emulated({}, { quirks: { booksErrors: true } });
+    const { client } = emulated({}, { quirks: { usageLogErrors: true } });
     const types = async (query: Parameters<typeof client.account.charges>[0]) => {
       const { data } = await client.account.charges(query, { maxAge: 0 });
       return data.map(({ type }) => type);
@@ -105,16 +105,16 @@ describe('charges', () => {
     await Promise.all(Array.from({ length: 50 }, () => client.account.charges()));
     vi.advanceTimersByTime(5_000);
     await client.account.charges();
-    expect(readsOf(emulator)).toBe(1);
+    expect(countReads(emulator)).toBe(1);
 
     vi.advanceTimersByTime(1);
     await client.account.charges();
-    expect(readsOf(emulator)).toBe(2);
+    expect(countReads(emulator)).toBe(2);
 
     vi.advanceTimersByTime(1);
     await client.account.charges({}, { maxAge: 0 });
     await client.account.charges({}, { maxAge: 60_000 });
-    expect(readsOf(emulator)).toBe(3);
+    expect(countReads(emulator)).toBe(3);
   });
 
   test('of another key are read anew', async () => {
@@ -124,7 +124,7 @@ describe('charges', () => {
     client.apiKey = 'sk-other';
 
     expect(await failureOf(client.account.charges())).toMatchObject({ status: 401 });
-    expect(readsOf(emulator)).toBe(2);
+    expect(countReads(emulator)).toBe(2);
   });
 
   test('are found below the root, also when the base URL ends with /v1', async () => {
@@ -133,14 +133,14 @@ describe('charges', () => {
   });
 
   test('come late when the books lag, and never when the operator writes none', async () => {
-    const { client, emulator } = emulated({}, { quirks: { booksLag: 3_000 } });
+    const { client, emulator } = emulated({}, { quirks: { usageLogDelay: 3_000 } });
     const count = async () => (await client.account.charges({}, { maxAge: 0 })).data.length;
     await client.images.generate(image);
     expect(await count()).toBe(0);
     vi.advanceTimersByTime(3_000);
     expect(await count()).toBe(1);
 
-    emulator.quirks.booksCharges = false;
+    emulator.quirks.usageLogCharges = false;
     await client.images.generate(image);
     vi.advanceTimersByTime(60_000);
     expect(await count()).toBe(1);
@@ -148,14 +148,14 @@ describe('charges', () => {
   });
 
   test('are the newest lines only, and say how far back they reach', async () => {
-    const { client } = emulated({}, { quirks: { booksLines: 2 } });
+    const { client } = emulated({}, { quirks: { usageLogEntries: 2 } });
     for (const model of ['a', 'b', 'c']) {
       await client.images.generate({ ...image, model });
       vi.advanceTimersByTime(10_000);
     }
-    const { data, reachesBackTo } = await client.account.charges({ model: 'a' });
+    const { data, oldestAt } = await client.account.charges({ model: 'a' });
     expect(data).toEqual([]);
-    expect(Date.now() - (reachesBackTo ?? 0)).toBeLessThan(21_000);
+    expect(Date.now() - (oldestAt ?? 0)).toBeLessThan(21_000);
   });
 
   test('of a span of time, by the whole seconds of the gateway', async () => {
@@ -183,14 +183,14 @@ describe('charges', () => {
     vi.advanceTimersByTime(1_000);
     const forced = failureOf(client.account.charges({}, { maxAge: 0 }));
     const shared = client.account.charges({}, { maxAge: 60_000 });
-    expect(await forced).toBeInstanceOf(BooksLimitError);
+    expect(await forced).toBeInstanceOf(UsageLogLimitError);
     expect(await shared).toMatchObject({ data: [{ type: 'consume' }], asOf: Date.now() - 1_000 });
     vi.advanceTimersByTime(4_000);
     expect(await client.account.charges()).toMatchObject({ asOf: Date.now() - 5_000 });
     expect(requests).toHaveLength(2);
 
     vi.advanceTimersByTime(1);
-    expect(await failureOf(client.account.charges())).toBeInstanceOf(BooksLimitError);
+    expect(await failureOf(client.account.charges())).toBeInstanceOf(UsageLogLimitError);
   });
 
   test('an abort ends the waiting and not the reading of others', async () => {
@@ -246,12 +246,12 @@ describe('a limit on reads', () => {
     }
     const error = await failureOf(client.account.charges({}, { maxAge: 0 }));
 
-    expect(error).toBeInstanceOf(BooksLimitError);
+    expect(error).toBeInstanceOf(UsageLogLimitError);
     const retryAt = begun + 20 * 60_000;
     expect(error).toMatchObject({ retryAt, status: 429, outcome: 'rejected' });
     expect(String(error)).toContain(new Date(retryAt).toISOString());
     // A limit that holds for minutes is not asked about again and again.
-    expect(readsOf(emulator)).toBe(21);
+    expect(countReads(emulator)).toBe(21);
 
     vi.setSystemTime(retryAt);
     expect(await client.account.charges()).toMatchObject({ data: [{ model: 'm-image' }] });
@@ -273,7 +273,7 @@ describe('a limit on reads', () => {
     async (seconds) => {
       const { client } = scripted([limited({ 'retry-after': seconds })]);
       const error = await failureOf(client.account.charges());
-      expect(error).toBeInstanceOf(BooksLimitError);
+      expect(error).toBeInstanceOf(UsageLogLimitError);
       expect(error).toMatchObject({ retryAt: Date.now() + 20 * 60_000 });
     },
   );
@@ -290,9 +290,11 @@ describe('a limit on reads', () => {
       used: { value: 0.002, unit: 'USD' },
       limit: { value: 1, unit: 'USD' },
     });
-    emulator.quirks.accountRoutes = ['books', 'usage'];
+    emulator.quirks.accountRoutes = ['log', 'usage'];
     vi.advanceTimersByTime(1);
-    expect(await failureOf(client.account.balance({ maxAge: 0 }))).toBeInstanceOf(BooksLimitError);
+    expect(await failureOf(client.account.balance({ maxAge: 0 }))).toBeInstanceOf(
+      UsageLogLimitError,
+    );
   });
 });
 
@@ -336,12 +338,12 @@ describe('prices', () => {
     const { models, groupRatios } = await client.account.prices();
 
     expect(models.find(({ model }) => model === 'm-image')).toMatchObject({
-      paidBy: 'call',
+      billedPer: 'call',
       perCall: usd(0.002),
       input: undefined,
     });
     expect(models.find(({ model }) => model === 'm-large')).toMatchObject({
-      paidBy: 'token',
+      billedPer: 'token',
       perCall: undefined,
       input: usd(2),
       output: usd(2),
@@ -418,7 +420,7 @@ describe('a gateway without them', () => {
     expect((await account.prices()).models).not.toEqual([]);
   });
 
-  test('that takes the key in the URL alone, and returns an empty log to everybody', async () => {
+  test('that takes the key only in the URL, and returns an empty log without it', async () => {
     for (const data of [[], null]) {
       const { client, requests } = scripted([json({ data, message: '', success: true })]);
       for (const question of [client.account.charges(), client.account.settle('20261122')]) {
@@ -432,12 +434,20 @@ describe('a gateway without them', () => {
   });
 
   test.each([
-    ['refuses a request without a key', json({ success: false, message: 'No token' }, 401), 3],
-    ['refuses it with a success status', json({ success: false, message: 'No token' }), 4],
-    ['limits it', limited({}), 4],
-    ['shows its console', page, 4],
-    ['is lost', new TypeError('fetch failed'), 4],
-  ])('is not one with an empty log that %s', async (_, answer, count) => {
+    {
+      name: 'refuses a request without a key',
+      answer: json({ success: false, message: 'No token' }, 401),
+      count: 3,
+    },
+    {
+      name: 'refuses it with a success status',
+      answer: json({ success: false, message: 'No token' }),
+      count: 4,
+    },
+    { name: 'limits it', answer: limited({}), count: 4 },
+    { name: 'shows its console', answer: page, count: 4 },
+    { name: 'is lost', answer: new TypeError('fetch failed'), count: 4 },
+  ])('is not one with an empty log that $name', async ({ answer, count }) => {
     const empty = json({ data: [], message: '', success: true });
     const { client, requests } = scripted([empty, answer, empty, answer]);
     expect(await client.account.charges()).toMatchObject({ data: [] });
@@ -452,7 +462,7 @@ describe('a gateway without them', () => {
       expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
       vi.advanceTimersByTime(1);
     }
-    expect(readsOf(emulator)).toBe(4);
+    expect(countReads(emulator)).toBe(4);
 
     // A server in between adds the key.
     const empty = json({ data: [], message: '', success: true });
@@ -478,7 +488,7 @@ describe('a gateway without them', () => {
       json({ data: null, success: true }),
       json({ message: 'Token not provided', success: false }, 401),
     ]);
-    expect(await client.account.charges()).toMatchObject({ data: [], reachesBackTo: undefined });
+    expect(await client.account.charges()).toMatchObject({ data: [], oldestAt: undefined });
     expect(requests).toHaveLength(3);
   });
 });

@@ -244,22 +244,25 @@ describe('videos, by the ratios of earlier answers', () => {
 
 describe('images', () => {
   test.each([
-    ['hd', '1792x1024', 0.03],
-    ['hd', '1024x1024', 0.02],
-    ['standard', '1024x1792', 0.02],
-    [undefined, '1024x1024', 0.01],
-  ] as const)('of DALL-E 3 in %s and %s cost %d dollars', async (quality, size, cost) => {
-    const entry = { model_name: 'dall-e-3', quota_type: 1, model_price: 0.01 };
-    const body = { created: 1, data: [{ url: 'https://pictures.test/a.png' }] };
-    const own = gateway([entry], () => ({ cost, body }), { limit: 0.06 });
-    const params = { model: 'dall-e-3', prompt: 'A boat', quality, size };
+    { quality: 'hd', size: '1792x1024', cost: 0.03 },
+    { quality: 'hd', size: '1024x1024', cost: 0.02 },
+    { quality: 'standard', size: '1024x1792', cost: 0.02 },
+    { quality: undefined, size: '1024x1024', cost: 0.01 },
+  ] as const)(
+    'of DALL-E 3 in $quality and $size cost $cost dollars',
+    async ({ quality, size, cost }) => {
+      const entry = { model_name: 'dall-e-3', quota_type: 1, model_price: 0.01 };
+      const body = { created: 1, data: [{ url: 'https://pictures.test/a.png' }] };
+      const own = gateway([entry], () => ({ cost, body }), { limit: 0.06 });
+      const params = { model: 'dall-e-3', prompt: 'A boat', quality, size };
 
-    const errors = await failures(times(10, () => own.client.images.generate(params)));
+      const errors = await failures(times(10, () => own.client.images.generate(params)));
 
-    expect(own.charged()).toBeCloseTo(0.06);
-    expect(errors).toHaveLength(10 - Math.round(0.06 / cost));
-    expect((await own.counted())?.spent).toBeCloseTo(0.06);
-  });
+      expect(own.charged()).toBeCloseTo(0.06);
+      expect(errors).toHaveLength(10 - Math.round(0.06 / cost));
+      expect((await own.counted())?.spent).toBeCloseTo(0.06);
+    },
+  );
 
   test.each<[string, (client: Gateway) => Promise<unknown>]>([
     ['edits', (client) => client.images.edit({ ...image, image: 'https://pictures.test/a.png' })],

@@ -7,7 +7,7 @@ import { untyped } from '../helpers/untyped.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle', size: '64x64' };
 const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
-/** What one image, or one second of video, costs at the emulator. */
+/** The emulator's price of one image, or of one second of video. */
 const price = 0.002;
 
 function budgeted(budget: Budget, setup: EmulatorOptions = {}) {
@@ -229,7 +229,7 @@ describe('a budget', () => {
     expect(await failureOf(client.videos.create(video))).toMatchObject({ cost: 0.15 });
   });
 
-  describe('of videos of which nobody knows yet what they are multiplied by', () => {
+  describe('of videos whose multiplier is not known yet', () => {
     const patience = { timeout: 10_000 };
     const video = { model: 'wan', prompt: 'A boat', seconds: 5 };
     const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
@@ -281,9 +281,9 @@ describe('a budget', () => {
     });
 
     test.each([
-      ['perCall is given', { limit: 1, perCall: { wan: 0.05 } }, 0],
-      ['an answer has told nothing', { limit: 1 }, 1],
-    ])('all go at once when %s', async (_, budget, before) => {
+      { name: 'perCall is given', budget: { limit: 1, perCall: { wan: 0.05 } }, before: 0 },
+      { name: 'an answer has told nothing', budget: { limit: 1 }, before: 1 },
+    ])('all go at once when $name', async ({ budget, before }) => {
       const { client, posts, hold, answer } = wan(budget, false);
       for (let made = 0; made < before; made += 1) await client.videos.create(video);
       await client.account.prices();
@@ -296,7 +296,7 @@ describe('a budget', () => {
       expect(await Promise.all(sent)).toHaveLength(3);
     });
 
-    test('one that waits can be aborted, and holds nobody up', async () => {
+    test('a waiting call can be aborted, and does not block others', async () => {
       const { client, posts, hold, answer } = wan({ limit: 1 });
       const controller = new AbortController();
       await client.account.prices();
@@ -316,7 +316,7 @@ describe('a budget', () => {
       expect((await client.account.spent()).budget?.reserved).toBe(0);
     });
 
-    test('an answer that nobody reads holds nobody up', async () => {
+    test('an unread answer does not block other calls', async () => {
       vi.useFakeTimers();
       onTestFinished(() => void vi.useRealTimers());
       const { client, posts } = wan({ limit: 1 });
@@ -416,7 +416,7 @@ describe('a budget', () => {
       expect(await failureOf(own.images.generate(params))).toMatchObject({ reason: 'limit' });
     });
 
-    test('a gateway without a price list is told of', async () => {
+    test('warns about a gateway without a price list', async () => {
       const { client: own, emulator } = budgeted({ limit: 1 }, { quirks: { accountRoutes: [] } });
 
       const error = await failureOf(own.images.generate(image));

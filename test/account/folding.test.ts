@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Makes so many calls, of which the older ones are then forgotten. */
+/** Makes a number of calls; the older ones are then forgotten. */
 async function makeMany(client: Gateway): Promise<void> {
   for (let made = 0; made < 3_000; made += 100) {
     await Promise.allSettled(Array.from({ length: 100 }, () => client.images.generate(image)));

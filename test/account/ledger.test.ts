@@ -19,7 +19,7 @@ const callId = 'job-1';
 const failed: Fault = { type: 'error', status: 500 };
 /** An answer that is lost: it is charged, and the request id is known. */
 const cut: Fault = { type: 'cut', bytes: 5 };
-/** The same, and nobody learns the request id. */
+/** The same, without a request id in the answer. */
 const lost: Fault = { type: 'reset', when: 'after-charge' };
 const nothing: Fault = { type: 'reset', when: 'before-charge' };
 
@@ -35,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const submissionsOf = ({ requests }: { requests: readonly { method: string }[] }): number =>
+const countSubmissions = ({ requests }: { requests: readonly { method: string }[] }): number =>
   requests.filter(({ method }) => method === 'POST').length;
 
 describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s', (_, make) => {
@@ -46,7 +46,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     isNewProcess = true,
     addEntries?: (requestId: string | undefined) => readonly object[],
   ) {
-    const setup = { quirks: { booksErrors: true, ...quirks } };
+    const setup = { quirks: { usageLogErrors: true, ...quirks } };
     const { client, emulator } = emulated({ maxRetries: 0 }, setup);
     const options: VideoSubmitOptions = { ledger: await make(), callId, onUnknown: 'settle' };
     emulator.fail({ fault });
@@ -66,23 +66,23 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     const video = await client.videos.createAndWait(params, { ...options, interval: 250 });
     expect(video.status).toBe('completed');
     expect(emulator.charges).toHaveLength(1);
-    expect(submissionsOf(emulator)).toBe(2);
+    expect(countSubmissions(emulator)).toBe(2);
     expect(await options.ledger?.entry(callId)).toMatchObject({ refs: [{ id: video.id }] });
   });
 
   test('goes on with a task that was charged, when the books name it', async () => {
-    const { client, emulator, options } = await wentWrong(cut, { booksNameTasks: true });
+    const { client, emulator, options } = await wentWrong(cut, { usageLogTaskIds: true });
     emulator.videos.duration = 0;
     vi.advanceTimersByTime(10_000);
     const video = await client.videos.createAndWait(params, { ...options, interval: 250 });
     expect(video).toMatchObject({ id: emulator.charges[0]?.taskId, status: 'completed' });
     expect(emulator.charges).toHaveLength(1);
-    expect(submissionsOf(emulator)).toBe(1);
+    expect(countSubmissions(emulator)).toBe(1);
     expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'finished' });
   });
 
   test('submits again what was charged and given back', async () => {
-    const { client, emulator, options } = await wentWrong(cut, { booksNameTasks: true });
+    const { client, emulator, options } = await wentWrong(cut, { usageLogTaskIds: true });
     emulator.videos.fail(emulator.charges[0]?.taskId ?? '');
     vi.advanceTimersByTime(10_000);
     const task = await client.videos.create(params, options);
@@ -96,12 +96,12 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
   test.each([
     ['it was charged, and the books do not name the task', cut, {}],
     ['the charge is lost without a request id', lost, {}],
-    ['the request is lost before it was charged, and nobody knows', nothing, {}],
-    ['the gateway writes no charges down', cut, { booksCharges: false }],
-    ['the gateway writes no errors down', failed, { booksErrors: false }],
-    ['the books lag behind', failed, { booksLag: 60_000 }],
-    ['the line is no longer shown', failed, { booksLines: 0 }],
-    ['the books may not be read now', failed, { booksLimit: -1 }],
+    ['the request is lost before it was charged, without a trace', nothing, {}],
+    ['the gateway writes no charges down', cut, { usageLogCharges: false }],
+    ['the gateway writes no errors down', failed, { usageLogErrors: false }],
+    ['the books lag behind', failed, { usageLogDelay: 60_000 }],
+    ['the log no longer shows the entry', failed, { usageLogEntries: 0 }],
+    ['the books may not be read now', failed, { usageLogLimit: -1 }],
     ['the gateway has no books', failed, { accountRoutes: [] }],
   ] as const)('submits nothing and throws when %s', async (_when, fault, quirks) => {
     for (const isNewProcess of [true, false]) {
@@ -113,9 +113,9 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
           client.videos.createAndWait(params, { ...options, interval: 250 }),
         );
         expect(error).toBeInstanceOf(VideoSubmitUnknownError);
-        expect(error).toMatchObject({ isUnderWay: false, outcome: 'unknown' });
+        expect(error).toMatchObject({ isInProgress: false, outcome: 'unknown' });
       }
-      expect(submissionsOf(emulator)).toBe(1);
+      expect(countSubmissions(emulator)).toBe(1);
       expect(emulator.charges).toHaveLength(charged);
       expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'unknown' });
     }
@@ -130,7 +130,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     ['a charge of 0, which may follow when the video is done', failed, { type: 2, quota: 0 }],
   ] as const)('submits nothing and throws when the log has %s', async (_when, fault, fields) => {
     for (const isNewProcess of [true, false]) {
-      const quirks = fault === cut ? { booksLag: 3_600_000 } : {};
+      const quirks = fault === cut ? { usageLogDelay: 3_600_000 } : {};
       const { client, emulator, options } = await wentWrong(
         fault,
         quirks,
@@ -140,7 +140,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
       vi.advanceTimersByTime(60_000);
       const error = await failureOf(client.videos.create(params, options));
       expect(error).toBeInstanceOf(VideoSubmitUnknownError);
-      expect(submissionsOf(emulator)).toBe(1);
+      expect(countSubmissions(emulator)).toBe(1);
       expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'unknown' });
     }
   });
@@ -156,13 +156,13 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
       ),
     );
     expect(emulator.charges).toHaveLength(1);
-    expect(submissionsOf(emulator)).toBe(2);
+    expect(countSubmissions(emulator)).toBe(2);
     expect(ends.every((end) => end === 'unknown' || end === emulator.charges[0]?.taskId)).toBe(
       true,
     );
   });
 
-  test('frees no claim of which an earlier one is in doubt', async () => {
+  test('keeps a claim whose earlier attempt is in doubt', async () => {
     const { client, emulator, options } = await wentWrong(lost);
     emulator.fail({ fault: failed });
     const again = { ...options, onUnknown: 'resubmit' } as const;
@@ -174,7 +174,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     expect(await failureOf(client.videos.create(params, options))).toBeInstanceOf(
       VideoSubmitUnknownError,
     );
-    expect(submissionsOf(emulator)).toBe(2);
+    expect(countSubmissions(emulator)).toBe(2);
     expect(emulator.charges).toHaveLength(1);
   });
 });
@@ -187,7 +187,7 @@ test('a ledger that keeps no request id settles from what this process remembers
     finish: (id, end, claimId) => inner.finish(id, end, claimId),
     entry: (id) => inner.entry(id),
   };
-  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { booksErrors: true } });
+  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { usageLogErrors: true } });
   const options = { ledger, callId, onUnknown: 'settle' } as const;
   emulator.fail({ fault: failed });
   await failureOf(client.videos.create(params, options));
@@ -204,7 +204,7 @@ test('a ledger of an older version does not free a submission', async () => {
     finish: (id, end, claimId, requestId) => inner.finish(id, end, claimId, requestId),
     entry: (id) => inner.entry(id),
   };
-  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { booksErrors: true } });
+  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { usageLogErrors: true } });
   const options = { ledger, callId, onUnknown: 'settle' } as const;
   emulator.fail({ fault: failed });
   await failureOf(client.videos.create(params, options));
@@ -214,5 +214,5 @@ test('a ledger of an older version does not free a submission', async () => {
   expect(await failureOf(next.videos.create(params, options))).toBeInstanceOf(
     VideoSubmitUnknownError,
   );
-  expect(submissionsOf(emulator)).toBe(1);
+  expect(countSubmissions(emulator)).toBe(1);
 });

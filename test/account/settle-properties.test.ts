@@ -19,22 +19,22 @@ const patient = { timeout: 120_000 };
 const step = fc.record({
   operation: fc.constantFrom(...operationNames),
   fault: fc.option(fc.constantFrom(...faults), { nil: undefined, freq: 3 }),
-  /** How long after the one before it. */
+  /** Time since the previous call. */
   pause: fc.constantFrom(0, 500, 5_000, 120_000),
   byCopy: fc.boolean(),
   fails: fc.boolean(),
 });
 
 const world = fc.record({
-  booksErrors: fc.boolean(),
-  booksCharges: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
-  booksNameTasks: fc.boolean(),
+  usageLogErrors: fc.boolean(),
+  usageLogCharges: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+  usageLogTaskIds: fc.boolean(),
   requestIdHeader: fc.boolean(),
-  booksLag: fc.constantFrom(0, 2_000, 60_000),
-  booksLines: fc.constantFrom(1, 3, 1_000),
+  usageLogDelay: fc.constantFrom(0, 2_000, 60_000),
+  usageLogEntries: fc.constantFrom(1, 3, 1_000),
 });
 
-/** Whether a settlement is an early part of the sum, and says so. */
+/** True if a settlement is a part of the sum and is marked as early. */
 function isPartial({ verdict, amount, isFinal }: Settlement, made: readonly Charge[]): boolean {
   const kept = made.filter(({ refundedAt }) => refundedAt === undefined);
   const total = kept.reduce((sum, charge) => sum + charge.amount, 0);
@@ -56,11 +56,11 @@ test(
         async (steps, quirks, skew, wait, hasFailedChannels) => {
           const { emulator, ...alone } = emulated(
             { timeout: 2_000 },
-            { quirks: { ...quirks, booksLimit: 0 } },
+            { quirks: { ...quirks, usageLogLimit: 0 } },
           );
           emulator.clock.advance(skew);
-          // Where a charge is not shown, a failed channel would be the only entry.
-          const isShown = quirks.booksCharges && quirks.booksLines > 3;
+          // A hidden charge would leave the failed channel as the only entry.
+          const isShown = quirks.usageLogCharges && quirks.usageLogEntries > 3;
           const client =
             hasFailedChannels && isShown
               ? alone.client.withOptions({ fetch: withFailedChannels(emulator) })
@@ -86,8 +86,8 @@ test(
             if ('outcome' in Object(question) && !GatewayError.isInstance(question)) continue;
             const settled = await client.account.settle(Object(question));
             verdicts.set(settled.verdict, (verdicts.get(settled.verdict) ?? 0) + 1);
-            // A refund that nobody can read yet is none, as of the books.
-            const read = emulator.clock.now() - quirks.booksLag;
+            // A refund that the log does not show yet does not count.
+            const read = emulator.clock.now() - quirks.usageLogDelay;
             const charges = emulator.charges
               .filter(({ requestId }) => requests.includes(requestId))
               .map((charge) =>

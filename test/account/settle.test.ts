@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a call is rejected with. */
+/** The rejection of a call. */
 async function ended(call: Promise<unknown>): Promise<unknown> {
   return (await endOf(call)).error;
 }
@@ -60,11 +60,11 @@ async function settleOne(
 
 describe.each([
   ['as it is', {}, 0.75],
-  ['that writes errors down', { booksErrors: true }, 0.75],
+  ['that writes errors down', { usageLogErrors: true }, 0.75],
   ['whose answers bring no request id', { requestIdHeader: false }, 0.1],
-  ['that writes no charges down', { booksCharges: false }, 0],
-  ['that names tasks', { booksNameTasks: true, booksErrors: true }, 0.75],
-  ['that shows no more than its newest line', { booksLines: 1 }, 0.75],
+  ['that writes no charges down', { usageLogCharges: false }, 0],
+  ['that names tasks', { usageLogTaskIds: true, usageLogErrors: true }, 0.75],
+  ['that shows no more than its newest line', { usageLogEntries: 1 }, 0.75],
 ] as const)('a gateway %s', (_, quirks, least) => {
   test('is never misunderstood, whatever goes wrong with whichever call', async () => {
     const wrong: string[] = [];
@@ -155,7 +155,7 @@ describe('settle', () => {
     expect(await client.account.settle(error)).toMatchObject({ verdict: 'refunded' });
   });
 
-  test('takes nothing for proof where there is no line', async () => {
+  test('proves nothing without a log entry', async () => {
     const { client } = emulated();
     const settled = await client.account.settle('20261122011636');
     expect(settled).toMatchObject({ verdict: 'unknowable' });
@@ -211,7 +211,7 @@ const lost: Fault = { type: 'reset', when: 'after-charge' };
 const unsent: Fault = { type: 'reset', when: 'before-charge' };
 
 /** The error that a call rejects with. */
-async function errorOf(call: PromiseLike<unknown>): Promise<GatewayError> {
+async function catchGatewayError(call: PromiseLike<unknown>): Promise<GatewayError> {
   const error = await failureOf(call);
   if (!GatewayError.isInstance(error)) throw error;
   return error;
@@ -221,7 +221,7 @@ describe('without an id that names an entry', () => {
   test('settles nothing for a call whose charge has the same model and time', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: lost });
-    const error = await errorOf(client.images.generate(image));
+    const error = await catchGatewayError(client.images.generate(image));
     vi.advanceTimersByTime(60_000);
     expect(emulator.charges).toHaveLength(1);
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
@@ -240,7 +240,7 @@ describe('without an id that names an entry', () => {
     vi.advanceTimersByTime(age);
     const other = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
     emulator.fail({ fault: unsent });
-    const error = await errorOf(other.images.generate(image));
+    const error = await catchGatewayError(other.images.generate(image));
     vi.advanceTimersByTime(60_000);
     expect((await other.account.settle(error)).verdict).toBe('unknowable');
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
@@ -276,7 +276,7 @@ describe('a failure in the log', () => {
       const respond = () => new Response(body(), { status, headers });
       const { client, requests } = withLogEntries(respond, () => entries);
       const stream = headers === events;
-      const error = await errorOf(
+      const error = await catchGatewayError(
         stream
           ? client.chat.completions
               .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
@@ -304,7 +304,7 @@ describe('a failure in the log', () => {
 
   test('proves it when the error response was read to its end', async () => {
     const { client } = withLogEntries(respondWithError, () => [failure]);
-    const error = await errorOf(client.images.generate(image));
+    const error = await catchGatewayError(client.images.generate(image));
     expect(error.evidence.attempts).toEqual([
       { phase: 'headers', code: undefined, status: 500, requestId: id, isAnswered: true },
     ]);
@@ -320,7 +320,7 @@ describe('a failure in the log', () => {
     expect((await other.account.settle(error)).verdict).toBe('not_charged');
   });
 
-  test('proves nothing for a call of which another request was cut', async () => {
+  test('proves nothing for a call with another request that was cut', async () => {
     const second = `${id}2`;
     const responses = [
       new Response(problem, { status: 500, headers: named }),
@@ -351,7 +351,7 @@ describe('a failure in the log', () => {
     const strange = logEntry({ ...fields, request_id: id });
     for (const entries of [[strange], [strange, failure], [failure, strange]]) {
       const { client } = withLogEntries(respondWithError, () => entries);
-      const error = await errorOf(client.images.generate(image));
+      const error = await catchGatewayError(client.images.generate(image));
       const settled = await client.account.settle(error);
       expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
       expect(settled.amount).toBeUndefined();
@@ -384,7 +384,7 @@ describe('a failure in the log', () => {
       () => new Response(problem, { status: 500, headers: named }),
       () => [logEntry({ type: 2, quota: 0, request_id: id })],
     );
-    const error = await errorOf(client.videos.create(video));
+    const error = await catchGatewayError(client.videos.create(video));
     vi.advanceTimersByTime(60_000);
     const ref = { kind: 'video', id: 'task_1', requestId: id } as const;
     for (const question of [error, id, ref]) {

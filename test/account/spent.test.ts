@@ -170,7 +170,7 @@ describe('account.spent()', () => {
     expect(unpriced).toBe(3_202);
   });
 
-  test('takes nothing from observers and the budget that are told of the same calls', async () => {
+  test('works beside observers and the budget on the same calls', async () => {
     const ended: unknown[] = [];
     const start = () => ({ end: ({ usage }: { usage?: unknown }) => void ended.push(usage) });
     const { client } = emulated({ observer: { start }, budget: { limit: 1 } });

@@ -2,7 +2,7 @@ import { APICallError, generateSpeech, transcribe } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/clients.ts';
 import { giving } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 import { emulatedProvider, faults } from './support.ts';
 
 const speech = 'm-speech';

@@ -13,7 +13,7 @@ import { createModelGateway, type ModelGatewayProvider } from '../../src/ai-sdk/
 import { createEmulator, type Fault } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
 import { failing, giving } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 import { emulatedProvider, faults } from './support.ts';
 
 fakeWaitingTime();
@@ -123,22 +123,24 @@ describe('a metered call whose response is lost', () => {
 });
 
 describe('the AI SDK repeats nothing that the client does not', () => {
-  test.each(cases)('%s, %s', async (_, __, way, fault) => {
+  test.each(cases)('%s, %s', async (name, __, way, fault) => {
     const alone = emulatedProvider({ retryUnknownOutcome: false });
     const asked = emulatedProvider();
     alone.emulator.fail({ fault, times: 10 });
     asked.emulator.fail({ fault, times: 10 });
 
-    const ended = await giving(settled(way.client(alone.client)));
-    const outcome = await giving(settled(way.sdk(asked.provider)));
+    const [ended] = await giving(Promise.allSettled([way.client(alone.client)]));
+    const [outcome] = await giving(Promise.allSettled([way.sdk(asked.provider)]));
 
     expect(asked.emulator.requests).toHaveLength(alone.emulator.requests.length);
     expect(asked.emulator.charges).toHaveLength(alone.emulator.charges.length);
-    expect(outcome.status).toBe(ended.status);
-    if (outcome.error === undefined) return;
-    expect(RetryError.isInstance(outcome.error)).toBe(false);
-    expect(APICallError.isInstance(outcome.error)).toBe(true);
-    expect(outcome.error).toMatchObject({ isRetryable: false });
+    // The client returns an answer without choices, as openai does. The AI SDK has no result for it.
+    const isEmpty = name === 'generateText' && fault.type === 'empty';
+    expect(outcome.status).toBe(isEmpty ? 'rejected' : ended.status);
+    if (outcome.status === 'fulfilled') return;
+    expect(RetryError.isInstance(outcome.reason)).toBe(false);
+    expect(APICallError.isInstance(outcome.reason)).toBe(true);
+    expect(outcome.reason).toMatchObject({ isRetryable: false });
   });
 
   test.each(Object.entries(ways))('%s, once with maxRetries: 0 of the client', async (_, way) => {
@@ -162,17 +164,3 @@ describe('the AI SDK repeats nothing that the client does not', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 });
-
-interface Settled {
-  readonly status: 'well' | 'failed';
-  readonly error?: unknown;
-}
-
-async function settled(promise: PromiseLike<unknown>): Promise<Settled> {
-  try {
-    await promise;
-    return { status: 'well' };
-  } catch (error) {
-    return { status: 'failed', error };
-  }
-}

@@ -80,7 +80,7 @@ function beside({ quirks }: Case) {
   return { ours, other, bodies };
 }
 
-function callOf({ text = '', options }: Case): LanguageModelV4CallOptions {
+function toCallOptions({ text = '', options }: Case): LanguageModelV4CallOptions {
   const content = [{ type: 'text' as const, text: `Tell me of Rome. ${text}` }];
   return { prompt: [{ role: 'user', content }], ...options };
 }
@@ -96,7 +96,7 @@ function withPlainIds(parts: readonly LanguageModelV4StreamPart[]): unknown[] {
   });
 }
 
-/** What our provider reads besides. */
+/** Fields that only our provider reads. */
 function withoutMore(part: unknown): unknown {
   const { usage, ...rest } = Object(part);
   if (usage === undefined) return part;
@@ -109,9 +109,9 @@ describe('beside @ai-sdk/openai-compatible, on the same bytes', () => {
     const { ours, other, bodies } = beside(given);
     const model = given.model ?? 'm-large';
 
-    const expected = await other.chatModel(model).doStream(callOf(given));
+    const expected = await other.chatModel(model).doStream(toCallOptions(given));
     const wanted = withPlainIds(await collect(expected.stream)).map(withoutMore);
-    const found = await ours(model).doStream(callOf(given));
+    const found = await ours(model).doStream(toCallOptions(given));
     const parts = withPlainIds(await collect(found.stream)).map(withoutMore);
 
     expect(bodies[1]).toEqual(bodies[0]);
@@ -123,8 +123,8 @@ describe('beside @ai-sdk/openai-compatible, on the same bytes', () => {
     const { ours, other, bodies } = beside(given);
     const model = given.model ?? 'm-large';
 
-    const wanted = await other.chatModel(model).doGenerate(callOf(given));
-    const found = await ours(model).doGenerate(callOf(given));
+    const wanted = await other.chatModel(model).doGenerate(toCallOptions(given));
+    const found = await ours(model).doGenerate(toCallOptions(given));
 
     expect(bodies[1]).toEqual(bodies[0]);
     expect(found.content).toEqual(wanted.content);

@@ -55,7 +55,7 @@ test('more texts than a request takes are refused before anything is sent', asyn
   expect(emulator.requests).toEqual([]);
 });
 
-test('vectors that nobody can pair with their texts are an error, with what came', async () => {
+test('vectors that cannot be paired with their texts are an error that keeps the answer', async () => {
   const data = [{ object: 'embedding', index: 1, embedding: [1, 2] }];
   const { provider, requests } = scriptedProvider([json({ object: 'list', data })]);
 

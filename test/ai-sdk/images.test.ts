@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Fault } from '../../src/testing/index.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { failing, giving } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { createModelGateway } from '../../src/ai-sdk/index.ts';
 import { emulatedProvider, faults, scriptedProvider } from './support.ts';
 import { patient } from '../helpers/patient.ts';
@@ -190,6 +190,40 @@ describe('no image is paid for twice', () => {
     expect(keys.filter(Boolean)).toEqual(['job-1', 'job-1-2']);
   });
 
+  test('when they come as a task, which is waited for', async () => {
+    vi.useFakeTimers();
+    const { provider, emulator } = emulatedProvider({}, { quirks: { imageTasks: 'data' } });
+
+    const end = await settle(
+      generateImage({ model: provider.imageModel(model), prompt, size: '64x64' }),
+    );
+    vi.useRealTimers();
+
+    expect(end).toHaveProperty('value.images.length', 1);
+    expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('when the caller gives up on a task: the handle is with the error', async () => {
+    const quirks = { imageTasks: 'data', imageTaskTime: 600_000 } as const;
+    const { provider, emulator } = emulatedProvider({}, { quirks });
+    const controller = new AbortController();
+
+    const failure = failureOf(
+      generateImage({ model: provider.imageModel(model), prompt, abortSignal: controller.signal }),
+    );
+    const isPolled = () => emulator.requests.some(({ method }) => method === 'GET');
+    await vi.waitFor(() => expect(isPolled()).toBe(true), patient);
+    controller.abort();
+
+    expect(await failure).toMatchObject({
+      name: 'AbortError',
+      outcome: 'unknown',
+      ref: { kind: 'image' },
+    });
+    expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
   test('when the caller gives up', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'hang', charged: true } });
@@ -355,7 +389,7 @@ describe('an image that is paid for', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is told of with its address, when it cannot be read at all', async () => {
+    test('is reported with its address when it cannot be read', async () => {
       const { provider, requests } = withAddresses(
         [address],
         () => new Response('', { status: 403 }),
@@ -370,7 +404,7 @@ describe('an image that is paid for', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is told of beside the others', async () => {
+    test('is reported beside the others', async () => {
       const other = 'https://files.example/b.png';
       const { provider, requests } = withAddresses([address, other], (url) =>
         url === other ? new Response(Uint8Array.from(png)) : new Response('', { status: 403 }),

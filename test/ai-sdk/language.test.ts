@@ -19,7 +19,7 @@ import { patient } from '../helpers/patient.ts';
 
 const model = 'm-large';
 
-/** What was sent, as far as it is JSON. */
+/** The sent body, if it is JSON. */
 function sent(emulator: ReturnType<typeof emulatedProvider>['emulator']): unknown[] {
   return emulator.requests.map(({ body }) => (body.kind === 'json' ? body.value : body));
 }
@@ -30,6 +30,19 @@ const weather = () => {
 };
 
 describe('text', () => {
+  test('has the cost that the gateway reports, whole and streamed', async () => {
+    const quirks = { reportedCost: 'usage' } as const;
+    const { provider, emulator } = emulatedProvider({}, { quirks });
+
+    const whole = await generateText({ model: provider(model), prompt: 'Hello' });
+    const stream = streamText({ model: provider(model), prompt: 'Hello' });
+    await stream.consumeStream();
+
+    const cost = (emulator.charges[0]?.amount ?? 0) / 500_000;
+    expect(whole.providerMetadata?.['modelGateway']).toMatchObject({ cost });
+    expect((await stream.providerMetadata)?.['modelGateway']).toMatchObject({ cost });
+  });
+
   test('is generated, with what it used', async () => {
     const { provider, emulator } = emulatedProvider();
 
@@ -129,7 +142,7 @@ describe('text', () => {
     ]);
   });
 
-  test('reasoning is told apart, and goes back with the next message', async () => {
+  test('reasoning is separate, and is sent back with the next message', async () => {
     const { provider, emulator } = emulatedProvider();
     const messages: ModelMessage[] = [{ role: 'user', content: 'Think' }];
 
@@ -174,15 +187,26 @@ describe('text', () => {
     expect(await second.sources).toMatchObject([source]);
   });
 
-  test('an answer without any choice was filtered', async () => {
+  test('an answer without choices is an error, whole and streamed', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 };
-    const { provider } = scriptedProvider([
+    const whole = scriptedProvider([
       json({ id: 'x', object: 'chat.completion', choices: [], usage }),
     ]);
+    const streamed = scriptedProvider([eventStream({ id: 'x', choices: [], usage }, '[DONE]')]);
+    const errors: unknown[] = [];
 
-    const { finishReason, text } = await generateText({ model: provider(model), prompt: 'x' });
+    const error = await failureOf(generateText({ model: whole.provider(model), prompt: 'x' }));
+    const { finishReason } = streamText({
+      model: streamed.provider(model),
+      prompt: 'x',
+      onError: (event) => void errors.push(event.error),
+    });
 
-    expect({ finishReason, text }).toEqual({ finishReason: 'content-filter', text: '' });
+    const expected = { name: 'AI_APICallError', isRetryable: false, outcome: 'unknown' };
+    expect(error).toMatchObject({ ...expected, message: expect.stringMatching(/has no choices/) });
+    await finishReason.then(undefined, () => undefined);
+    expect(errors).toMatchObject([expected]);
+    expect(whole.requests).toHaveLength(1);
   });
 
   test('reasoning that is counted in the sum alone is output, too', async () => {
@@ -349,7 +373,7 @@ function emptyCall(finish: string | null, text = '', isStream = true): () => Res
     : json({ choices: [{ ...choice, message }] });
 }
 
-/** How often a tool runs whose call came with these arguments, and how the answer ended. */
+/** Counts runs of a tool called with these arguments, and returns the finish reason. */
 const steps = async (isStream: boolean, ...given: Parameters<typeof emptyCall>) => {
   const execute = vi.fn(() => 'done');
   const purge = tool({ inputSchema: z.object({}), execute });
@@ -365,12 +389,12 @@ describe('a tool call that was cut', () => {
     expect(await steps(isStream, 'length', '{"a')).toEqual({ finishReason: 'length', runs: 0 });
   });
 
-  test.each([true, false])('is told from one without arguments, streamed: %s', async (isStream) => {
+  test.each([true, false])('differs from one without arguments, streamed: %s', async (isStream) => {
     expect(await steps(isStream, 'tool_calls')).toEqual({ finishReason: 'tool-calls', runs: 1 });
     expect(await steps(isStream, 'tool_use')).toEqual({ finishReason: 'tool-calls', runs: 1 });
   });
 
-  test('is told from one of a stream without a finish reason', async () => {
+  test('differs from one of a stream without a finish reason', async () => {
     expect(await steps(true, null, '{}')).toEqual({ finishReason: 'tool-calls', runs: 1 });
   });
 });
@@ -448,7 +472,7 @@ describe('a stream that breaks off', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is no error when the client allows it, and still ends a run of tools', async () => {
+  test('does not fail when the client allows it, and still ends a run of tools', async () => {
     const { provider, emulator } = emulatedProvider({ onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'no-finish', done: true } });
 
@@ -599,7 +623,7 @@ describe('what cannot be', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('there are no models that rank', () => {
+  test('has no ranking models', () => {
     expect(() => emulatedProvider().provider.rerankingModel('any')).toThrow(
       /No such rerankingModel/,
     );

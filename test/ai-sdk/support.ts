@@ -6,7 +6,7 @@ import { emulated, scripted } from '../helpers/clients.ts';
 // The AI SDK writes warnings to the console otherwise; the tests look at them.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** A provider whose gateway is an emulator that nobody else uses. */
+/** A provider with an emulator of its own. */
 export function emulatedProvider(
   options: GatewayOptions = {},
   setup: EmulatorOptions = {},
@@ -21,7 +21,7 @@ export function scriptedProvider(...given: Parameters<typeof scripted>) {
   return { ...rest, provider: createModelGateway({ client }) };
 }
 
-/** What can go wrong with a request, whether or not it is charged. */
+/** Failures of a request, charged or not. */
 export const faults: readonly Fault[] = [
   { type: 'reset', when: 'before-body' },
   { type: 'reset', when: 'before-charge' },

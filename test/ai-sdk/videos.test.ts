@@ -17,7 +17,7 @@ import {
 } from '../../src/testing/index.ts';
 import { emulated } from '../helpers/clients.ts';
 import { countRequests, failing, giving, order } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 import { faults } from './support.ts';
 
 fakeWaitingTime();
@@ -27,17 +27,17 @@ const { model, prompt } = order;
 type Hooks = Pick<ModelGatewaySettings, 'onSubmitted' | 'ledger'>;
 
 /** A provider of an emulator, as every process makes its own. */
-function providerOf({ apiKey, baseURL, fetch }: Emulator, hooks: Hooks = {}) {
+function createProvider({ apiKey, baseURL, fetch }: Emulator, hooks: Hooks = {}) {
   return createModelGateway({ apiKey, baseURL, fetch, logLevel: 'off', ...hooks });
 }
 
 function setUp(hooks: Hooks = {}, setup: EmulatorOptions = { videoDuration: 30_000 }) {
   const emulator = createEmulator(setup);
-  const provider = providerOf(emulator, hooks);
+  const provider = createProvider(emulator, hooks);
   return { emulator, provider, video: provider.videoModel(model) };
 }
 
-/** What another process reads of what this one has written. */
+/** A value after it was stored and read by another process. */
 function written<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
@@ -74,7 +74,7 @@ describe('a video', () => {
 
     const started = await giving(startVideo({ model: video, prompt }));
     const operation = written(started.operation);
-    const ask = () => getVideoStatus(providerOf(emulator).videoModel(model), { operation });
+    const ask = () => getVideoStatus(createProvider(emulator).videoModel(model), { operation });
     const first = await giving(ask());
     await vi.advanceTimersByTimeAsync(60_000);
     const last = await giving(ask());
@@ -89,10 +89,11 @@ describe('a video', () => {
     const { emulator, provider } = setUp();
     vi.stubGlobal('AI_SDK_DEFAULT_PROVIDER', provider);
 
-    const { video } = await giving(generateVideo({ model, prompt }));
+    const { video, responses } = await giving(generateVideo({ model, prompt }));
 
     expect(isFilm(video)).toBe(true);
     expect(emulator.charges).toHaveLength(1);
+    expect(responses[0]?.headers).toMatchObject({ 'content-type': 'video/mp4' });
   });
 
   test('is made from an image, in the field that the model reads', async () => {
@@ -383,13 +384,13 @@ describe('a video that failed', () => {
     },
   );
 
-  test('is told by the first question of another process', async () => {
+  test('is reported by the first poll of another process', async () => {
     const { emulator, video } = setUp();
     const failed = { model: video, prompt: `${prompt} ${markers.fail}` };
     const { operation } = await giving(startVideo(failed));
     await vi.advanceTimersByTimeAsync(60_000);
 
-    const other = providerOf(emulator).videoModel(model);
+    const other = createProvider(emulator).videoModel(model);
     const result = await giving(getVideoStatus(other, { operation: written(operation) }));
 
     expect(result).toMatchObject({
@@ -411,7 +412,7 @@ describe('with a ledger', () => {
 
     const controller = abortAfter(3_000);
     await failing(generateVideo({ ...call, model: video, abortSignal: controller }));
-    const again = providerOf(emulator, { ledger }).videoModel(model);
+    const again = createProvider(emulator, { ledger }).videoModel(model);
     const result = await giving(generateVideo({ ...call, model: again }));
 
     expect(isFilm(result.video)).toBe(true);
@@ -445,7 +446,7 @@ describe('with a ledger', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('a submission of which nobody knows is not repeated, unless it is asked for', async () => {
+  test('a submission of unknown outcome is repeated only on request', async () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const fault = { type: 'reset', when: 'after-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault });

@@ -1,10 +1,13 @@
-// What comes with a success status and is no answer, however it says so; and what looks empty and is one.
+// Answers with a success status that are errors, and empty ones that are valid.
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { Gateway } from '../../src/gateway.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import {
+  Gateway,
+  type Stream,
+  StreamError,
+  StreamTruncatedError,
+  UnexpectedResponseError,
+} from '../../src/index.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import { rawServer } from '../helpers/raw-server.ts';
@@ -63,7 +66,7 @@ const foreign: readonly (readonly [body: unknown, message?: string, code?: strin
 ];
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
-  test.each(foreign)('of %j is no answer', async (body, message, code) => {
+  test.each(foreign)('of %j is rejected', async (body, message, code) => {
     const text = JSON.stringify(body);
     const { client, requests } = scripted([json(body)], { maxRetries: 0 });
 
@@ -210,7 +213,7 @@ describe('in place of a stream', () => {
     }
   });
 
-  test('an error at their end is thrown after what came before it', async () => {
+  test('an error at their end is thrown after the earlier events', async () => {
     for (const body of [
       JSON.stringify([chunk({ content: 'a' }), error]),
       lines(chunk({ content: 'a' }), error),
@@ -355,7 +358,7 @@ describe('an answer that does not end', () => {
     expect(seen.sent).toBeLessThan(130 * (1 << 20));
   });
 
-  test('is bounded also when it comes as events that nobody asked for', async () => {
+  test('is bounded also in events that were not requested', async () => {
     const { seen, answer } = endless(encode(chunk({ content: 'a' })), 'text/event-stream');
     const { client } = scripted([answer], { maxResponseBytes: 50_000 });
 
@@ -385,11 +388,11 @@ describe('an answer that was paid for and cannot be used', () => {
   const picture = 'A'.repeat(300_000);
 
   test.each([
-    ['JSON', JSON.stringify({ picture }), 'application/json'],
-    ['text', picture, 'text/plain'],
-    ['cut JSON', JSON.stringify({ picture }).slice(0, -1), 'application/json'],
-    ['a page', `<html>${picture}`, 'text/html'],
-  ])('stays whole on the error, and out of logs: %s', async (_, text, type) => {
+    { name: 'JSON', text: JSON.stringify({ picture }), type: 'application/json' },
+    { name: 'text', text: picture, type: 'text/plain' },
+    { name: 'cut JSON', text: JSON.stringify({ picture }).slice(0, -1), type: 'application/json' },
+    { name: 'a page', text: `<html>${picture}`, type: 'text/html' },
+  ])('stays whole on the error, and out of logs: $name', async ({ text, type }) => {
     const answer = () => new Response(text, { headers: { 'content-type': type } });
     for (const name of [
       'chat.completions.create',
@@ -442,7 +445,7 @@ describe('an answer that was paid for and cannot be used', () => {
     expect(JSON.stringify(error).length).toBeLessThan(8_000);
   });
 
-  test.each(['audio/mpeg', 'application/json'])('is no speech: %s', async (type) => {
+  test.each(['audio/mpeg', 'application/json'])('is not speech: %s', async (type) => {
     for (const text of ['null', '""', ' null\n']) {
       const answer = () => new Response(text, { headers: { 'content-type': type } });
       const call = calls['audio.speech.create']?.(scripted([answer]).client);

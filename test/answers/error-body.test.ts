@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readErrorInSuccess, readErrorText, type ErrorBody } from '../../src/answers/error-body.ts';
+import {
+  isEmptyResult,
+  readErrorInSuccess,
+  readErrorText,
+  type ErrorBody,
+} from '../../src/answers/error-body.ts';
 import { anyText } from '../helpers/any-text.ts';
 
 type Expected = Partial<ErrorBody>;
@@ -243,33 +248,73 @@ describe('readErrorText()', () => {
 
 describe('readErrorInSuccess()', () => {
   test.each([
-    ['200 from chat', '{"error":{"message":"no","type":"x","code":"y"}}', 'no'],
-    [
-      '200 from Ali images',
-      '{"error":{"message":"no","type":"ali_error","code":"DataInspectionFailed"}}',
-      'no',
-    ],
-    ['200 from a model lookup', '{"error":{"message":"no","code":"model_not_found"}}', 'no'],
-    ['200 with a task error', '{"code":"ali_api_error","message":"no","data":null}', 'no'],
-    [
-      '200 with a task error and text as data',
-      '{"code":"ali_api_error","message":"no","data":"x"}',
-      'no',
-    ],
-    ['201 with a task error', '{"code":"fail_to_fetch_task","message":"no","data":null}', 'no'],
-    ['200 from the model list', '{"success":false,"message":"no"}', 'no'],
-    ['200 without a wrapper', '{"code":null,"message":"no","param":"x","type":"y"}', 'no'],
-    ['200 from Google', '{"error":{"code":503,"message":"no","status":"UNAVAILABLE"}}', 'no'],
-    ['200 from Google in a list', '[{"error":{"code":503,"message":"no","status":"X"}}]', 'no'],
-    ['200 from a vendor', '{"code":1102,"message":"no","request_id":"x"}', 'no'],
-    [
-      '200 from Anthropic',
-      '{"type":"error","error":{"type":"overloaded_error","message":"no"}}',
-      'no',
-    ],
-    ['200 from a web framework', '{"status":400,"error":"no","path":"/"}', 'no'],
-    ['200 with an error and empty fields', '{"id":"","choices":[],"error":{"message":"no"}}', 'no'],
-  ])('%s is an error', (_, text, message) => {
+    {
+      name: '200 from chat',
+      text: '{"error":{"message":"no","type":"x","code":"y"}}',
+      message: 'no',
+    },
+    {
+      name: '200 from Ali images',
+      text: '{"error":{"message":"no","type":"ali_error","code":"DataInspectionFailed"}}',
+      message: 'no',
+    },
+    {
+      name: '200 from a model lookup',
+      text: '{"error":{"message":"no","code":"model_not_found"}}',
+      message: 'no',
+    },
+    {
+      name: '200 with a task error',
+      text: '{"code":"ali_api_error","message":"no","data":null}',
+      message: 'no',
+    },
+    {
+      name: '200 with a task error and text as data',
+      text: '{"code":"ali_api_error","message":"no","data":"x"}',
+      message: 'no',
+    },
+    {
+      name: '201 with a task error',
+      text: '{"code":"fail_to_fetch_task","message":"no","data":null}',
+      message: 'no',
+    },
+    { name: '200 from the model list', text: '{"success":false,"message":"no"}', message: 'no' },
+    {
+      name: '200 without a wrapper',
+      text: '{"code":null,"message":"no","param":"x","type":"y"}',
+      message: 'no',
+    },
+    {
+      name: '200 from Google',
+      text: '{"error":{"code":503,"message":"no","status":"UNAVAILABLE"}}',
+      message: 'no',
+    },
+    {
+      name: '200 from Google in a list',
+      text: '[{"error":{"code":503,"message":"no","status":"X"}}]',
+      message: 'no',
+    },
+    {
+      name: '200 from a vendor',
+      text: '{"code":1102,"message":"no","request_id":"x"}',
+      message: 'no',
+    },
+    {
+      name: '200 from Anthropic',
+      text: '{"type":"error","error":{"type":"overloaded_error","message":"no"}}',
+      message: 'no',
+    },
+    {
+      name: '200 from a web framework',
+      text: '{"status":400,"error":"no","path":"/"}',
+      message: 'no',
+    },
+    {
+      name: '200 with an error and empty fields',
+      text: '{"id":"","choices":[],"error":{"message":"no"}}',
+      message: 'no',
+    },
+  ])('$name is an error', ({ text, message }) => {
     const found = readErrorInSuccess(JSON.parse(text), undefined);
 
     expect(found?.message).toBe(message);
@@ -335,4 +380,12 @@ describe('readErrorInSuccess()', () => {
       }),
     );
   });
+});
+
+test.each([
+  { data: [], error_code: '0' },
+  { data: [], errorCode: '0' },
+  { data: [], base_resp: { status_code: '0', status_msg: 'success' } },
+])('an empty list with the code "0" as text is a result: %j', (answer) => {
+  expect(isEmptyResult(answer.data, answer)).toBe(true);
 });

@@ -210,7 +210,7 @@ describe('reading a completion', () => {
     expect(result.choices).toEqual([]);
   });
 
-  test.each([null, 'text', 3, [], undefined])('%j is no answer in any mode', (value) => {
+  test.each([null, 'text', 3, [], undefined])('%j is rejected in every mode', (value) => {
     for (const validation of ['tolerant', 'strict', 'off'] as const) {
       expect(() => read(value, chatCompletionSchema, validation)).toThrow(ShapeMismatch);
     }
@@ -304,12 +304,12 @@ describe('reading a generation', () => {
 });
 
 /** The same table for zod, which knows nothing of how tables are compared here. */
-function zodOf(kind: Fields[string]): z.ZodMiniType {
+function toZod(kind: Fields[string]): z.ZodMiniType {
   if (typeof kind === 'function')
     return z.any().check(z.refine((value) => kind(value) === undefined));
-  if (Array.isArray(kind)) return z.array(zodOf(kind[0]));
+  if (Array.isArray(kind)) return z.array(toZod(kind[0]));
   if (typeof kind === 'object') {
-    const fields = Object.entries(kind).map(([name, field]) => [name, z.nullish(zodOf(field))]);
+    const fields = Object.entries(kind).map(([name, field]) => [name, z.nullish(toZod(field))]);
     return z.looseObject(Object.fromEntries(fields));
   }
   const types: Record<string, z.ZodMiniType> = {
@@ -343,7 +343,7 @@ describe('a table of fields', () => {
     ['completions', chatCompletionSchema],
     ['generations', generateContentSchema],
   ])('finds a difference where zod finds one, for %s', (_, schema) => {
-    const oracle = zodOf(schema.fields);
+    const oracle = toZod(schema.fields);
 
     fc.assert(
       fc.property(fc.dictionary(keys, value, { maxKeys: 4 }), (candidate) => {

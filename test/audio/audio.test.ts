@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import { toStreamingFile } from '../../src/index.ts';
 import { emulated } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 
@@ -22,7 +22,7 @@ describe('audio', () => {
   test('speech is translated while it still comes', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
-    if (speech.body === null) throw new Error('There is no body.');
+    if (speech.body === null) throw new Error('Missing body');
 
     const file = toStreamingFile(speech.body, 'speech.mp3');
     const { text } = await client.audio.translations.create({ model: 'm-translation', file });

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import {
   APIError,
+  InvalidInputError,
+  StreamTruncatedError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
-} from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
+} from '../../src/index.ts';
 import {
   bodyOf,
   collect,
@@ -158,7 +158,7 @@ describe('audio.speech.create()', () => {
   });
 });
 
-describe('what is no audio', () => {
+describe('answers without audio', () => {
   test('an empty body rejects, and the request is not repeated', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'empty' } });
@@ -344,7 +344,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each([undefined, null, 'Hello', []])('%j is no list of parameters', async (params) => {
+  test.each([undefined, null, 'Hello', []])('%j is rejected as parameters', async (params) => {
     const { client } = scripted([]);
     await expect(misuse(client.audio.speech, 'create', params)).rejects.toBeInstanceOf(
       InvalidInputError,

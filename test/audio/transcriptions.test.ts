@@ -1,15 +1,18 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
-import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import {
+  APIError,
+  InvalidInputError,
+  type Stream,
+  StreamTruncatedError,
+  UnexpectedResponseError,
+  toStreamingFile,
+} from '../../src/index.ts';
 import type {
   Transcription,
   TranscriptionDiarized,
   TranscriptionStreamEvent,
   TranscriptionVerbose,
 } from '../../src/audio/transcription-types.ts';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import type { Stream } from '../../src/streams/stream.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import {
   collect,
   emulated,
@@ -19,9 +22,9 @@ import {
   misuse,
   scripted,
 } from '../helpers/clients.ts';
-import { settled } from '../helpers/failures.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { error, text } from '../helpers/transport.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 const model = 'gpt-4o-transcribe';
 const file = new File([mediaHeads.mp3], 'talk.mp3', { type: 'audio/mpeg' });
@@ -131,11 +134,31 @@ describe('audio.transcriptions.create()', () => {
   });
 
   test.each([
-    ['text in place of JSON', plain('Hello'), undefined, { text: 'Hello' }],
-    ['JSON in place of text', json({ text: 'Hello' }), 'text', 'Hello'],
-    ['numbers as text', json({ text: 'a', duration: '2.5' }), 'verbose_json', { duration: 2.5 }],
-    ['no segments', json({ text: 'a' }), 'diarized_json', { segments: [], task: 'transcribe' }],
-  ] as const)('understands %s', async (_, answer, format, expected) => {
+    {
+      name: 'text in place of JSON',
+      answer: plain('Hello'),
+      format: undefined,
+      expected: { text: 'Hello' },
+    },
+    {
+      name: 'JSON in place of text',
+      answer: json({ text: 'Hello' }),
+      format: 'text',
+      expected: 'Hello',
+    },
+    {
+      name: 'numbers as text',
+      answer: json({ text: 'a', duration: '2.5' }),
+      format: 'verbose_json',
+      expected: { duration: 2.5 },
+    },
+    {
+      name: 'no segments',
+      answer: json({ text: 'a' }),
+      format: 'diarized_json',
+      expected: { segments: [], task: 'transcribe' },
+    },
+  ] as const)('understands $name', async ({ answer, format, expected }) => {
     const { client } = scripted([answer]);
 
     const got = await client.audio.transcriptions.create({ model, file, response_format: format });
@@ -149,7 +172,7 @@ describe('audio.transcriptions.create()', () => {
     ['half of it', plain('{"text":"a')],
     ['another object', json({ data: [] })],
     ['a page', plain('<!doctype html><html></html>')],
-  ])('%s is no answer', async (_, answer) => {
+  ])('%s is rejected', async (_, answer) => {
     const { client } = scripted([answer]);
 
     const failure = await failureOf(client.audio.transcriptions.create({ model, file }));
@@ -158,13 +181,17 @@ describe('audio.transcriptions.create()', () => {
   });
 
   test.each([
-    ['the file', { model }, 'file'],
-    ['the model', { file }, 'model'],
-    ['an empty file', { model, file: new File([], 'a.mp3') }, 'file'],
-    ['a picture', { model, file: new File([mediaHeads.png], 'a.png') }, 'file'],
-    ['the temperature', { model, file, temperature: 'hot' }, 'temperature'],
-    ['nothing', undefined, 'params'],
-  ])('what cannot work is refused: %s', async (_, params, field) => {
+    { name: 'the file', params: { model }, field: 'file' },
+    { name: 'the model', params: { file }, field: 'model' },
+    { name: 'an empty file', params: { model, file: new File([], 'a.mp3') }, field: 'file' },
+    {
+      name: 'a picture',
+      params: { model, file: new File([mediaHeads.png], 'a.png') },
+      field: 'file',
+    },
+    { name: 'the temperature', params: { model, file, temperature: 'hot' }, field: 'temperature' },
+    { name: 'nothing', params: undefined, field: 'params' },
+  ])('what cannot work is refused: $name', async ({ params, field }) => {
     const { client, requests } = scripted([json({ text: 'a' })]);
 
     const failure = await failureOf(misuse(client.audio.transcriptions, 'create', params));

@@ -1,7 +1,10 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import {
+  APIError,
+  InvalidInputError,
+  UnexpectedResponseError,
+  toStreamingFile,
+} from '../../src/index.ts';
 import type { Translation, TranslationVerbose } from '../../src/audio/types.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';
@@ -110,13 +113,29 @@ describe('audio.translations.create()', () => {
 
 describe('the name of the file', () => {
   test.each([
-    ['bytes without a name', mediaHeads.mp3, 'file.mp3'],
-    ['a Blob with a type', new Blob(['?'], { type: 'audio/ogg' }), 'file.ogg'],
-    ['an extension in capitals', new File([mediaHeads.wav], 'TALK.WAV'), 'TALK.wav'],
-    ['an extension that is not known', new File([mediaHeads.mp3], 'talk.mpga'), 'talk.mp3'],
-    ['no extension', new File([mediaHeads.flac], 'talk'), 'talk.flac'],
-    ['a wrong extension', new File([mediaHeads.m4a], 'talk.mp3'), 'talk.m4a'],
-  ])('%s gets an extension that the gateway knows', async (_, data, filename) => {
+    { name: 'bytes without a name', data: mediaHeads.mp3, filename: 'file.mp3' },
+    {
+      name: 'a Blob with a type',
+      data: new Blob(['?'], { type: 'audio/ogg' }),
+      filename: 'file.ogg',
+    },
+    {
+      name: 'an extension in capitals',
+      data: new File([mediaHeads.wav], 'TALK.WAV'),
+      filename: 'TALK.wav',
+    },
+    {
+      name: 'an extension that is not known',
+      data: new File([mediaHeads.mp3], 'talk.mpga'),
+      filename: 'talk.mp3',
+    },
+    { name: 'no extension', data: new File([mediaHeads.flac], 'talk'), filename: 'talk.flac' },
+    {
+      name: 'a wrong extension',
+      data: new File([mediaHeads.m4a], 'talk.mp3'),
+      filename: 'talk.m4a',
+    },
+  ])('$name gets an extension that the gateway knows', async ({ data, filename }) => {
     const { client, emulator } = emulated();
 
     await client.audio.translations.create({ model, file: data });
@@ -196,11 +215,11 @@ describe('the form of the answer', () => {
   });
 
   test.each([
-    ['nothing at all', '', 'empty'],
-    ['JSON that breaks off', '{"text":"Hi', 'not whole'],
-    ['an object without text', '{"data":{"task":"x"}}', 'no text'],
-    ['a page in HTML', '<!doctype html><title>Console</title>', 'baseURL'],
-  ])('%s rejects, with what came on the error', async (_, body, message) => {
+    { name: 'nothing at all', body: '', message: 'empty' },
+    { name: 'JSON that breaks off', body: '{"text":"Hi', message: 'not whole' },
+    { name: 'an object without text', body: '{"data":{"task":"x"}}', message: 'no text' },
+    { name: 'a page in HTML', body: '<!doctype html><title>Console</title>', message: 'baseURL' },
+  ])('$name rejects, and the error has the answer', async ({ body, message }) => {
     const { client, requests } = scripted([plain(body)]);
 
     const error = await failureOf(client.audio.translations.create({ model, file }));
@@ -259,7 +278,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each([undefined, null, 'talk.mp3', []])('%j is no list of parameters', async (params) => {
+  test.each([undefined, null, 'talk.mp3', []])('%j is rejected as parameters', async (params) => {
     const { client } = scripted([]);
     await expect(misuse(client.audio.translations, 'create', params)).rejects.toBeInstanceOf(
       InvalidInputError,

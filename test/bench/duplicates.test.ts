@@ -63,7 +63,7 @@ describe('the results of the duplicates bench', () => {
       'ten',
     ];
 
-    expect(read('README.md')).toContain(`one call up to ${words[mostCharges(false)]} times`);
+    expect(read('README.md')).toContain(`send a call up to ${words[mostCharges(false)]} times`);
   });
 
   test.each(['budget', 'settle', 'tenants', 'image', 'wrapped', 'command'])(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gates, type Gate } from '../../bench/gates.ts';
-import { columnsOf, gatesOf, judge, measurePart } from '../../bench/judge.ts';
+import { columnsFor, gatesFor, judge, measurePart } from '../../bench/judge.ts';
 import type { Metric, Part, Values } from '../../bench/lib/metric.ts';
 import { varying } from '../../bench/lib/rounds.ts';
 
@@ -24,7 +24,7 @@ const bundle = (kib: number): Metric => {
   return { id: 'bundle', label: 'Bundle', unit: 'KiB', values: { 'model-gateway': kib } };
 };
 
-/** A part whose figures come one after the other, and what was said of it. */
+/** A part with its figures in order, and the verdicts on it. */
 async function measured(list: readonly (readonly Metric[])[], asked: readonly Gate[]) {
   const said: string[] = [];
   let taken = 0;
@@ -32,7 +32,7 @@ async function measured(list: readonly (readonly Metric[])[], asked: readonly Ga
     name: 'calls',
     measure: async () => ({ metrics: list[taken++] ?? [] }),
   };
-  const effort = { check: true, columns: columnsOf(asked) };
+  const effort = { check: true, columns: columnsFor(asked) };
   const { verdicts } = await measurePart(part, asked, effort, (line) => said.push(line));
   return { results: verdicts.map(({ result }) => result), said, taken };
 }
@@ -63,7 +63,7 @@ describe('a verdict', () => {
     expect(judge([gate], [calls(round(value, 1))])).toEqual([{ gate, value, result }]);
   });
 
-  test('is a miss without a figure of ours, or of whom it is compared with', () => {
+  test('is a miss without a figure of ours or of the other package', () => {
     const withoutOwn = judge([ratio], [calls({ openai: 1 }, { openai: 1 })]);
     const withoutOther = judge([ratio], [calls({ 'model-gateway': 1 })]);
 
@@ -152,6 +152,6 @@ test('every gate belongs to a part, by its name', () => {
     'ledgers',
   );
 
-  expect(parts.flatMap((part) => gatesOf(part, gates)).length).toBe(gates.length);
-  expect(columnsOf(gatesOf('chunks', gates))).toEqual(['model-gateway', 'openai', 'floor']);
+  expect(parts.flatMap((part) => gatesFor(part, gates)).length).toBe(gates.length);
+  expect(columnsFor(gatesFor('chunks', gates))).toEqual(['model-gateway', 'openai', 'floor']);
 });

@@ -28,16 +28,19 @@ describe('videoQueueOptions()', () => {
   });
 
   test.each([
-    [undefined, 7 * 86_400, 30 * 86_400],
-    [hour, 1_800, 1_800],
-    [20 * 24 * hour, 7 * 86_400, 10 * 86_400],
-  ])('forgets jobs before a ledger that lives %s ms', (ledgerLife, completed, failed) => {
-    const { removeOnComplete, removeOnFail } = videoQueueOptions({ ledgerLife }).queue
-      .defaultJobOptions;
+    { ledgerLife: undefined, completed: 7 * 86_400, failed: 30 * 86_400 },
+    { ledgerLife: hour, completed: 1_800, failed: 1_800 },
+    { ledgerLife: 20 * 24 * hour, completed: 7 * 86_400, failed: 10 * 86_400 },
+  ])(
+    'forgets jobs before a ledger that lives $ledgerLife ms',
+    ({ ledgerLife, completed, failed }) => {
+      const { removeOnComplete, removeOnFail } = videoQueueOptions({ ledgerLife }).queue
+        .defaultJobOptions;
 
-    expect(removeOnComplete.age).toBe(completed);
-    expect(removeOnFail.age).toBe(failed);
-  });
+      expect(removeOnComplete.age).toBe(completed);
+      expect(removeOnFail.age).toBe(failed);
+    },
+  );
 
   test('never lets more begin than allowed, nor much less', () => {
     assert(

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
@@ -312,7 +313,7 @@ describe('tool calls', () => {
     expect(calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'g', '{"b":2}')]);
   });
 
-  test('without an index are told apart by id and position', async () => {
+  test('without an index are separated by id and position', async () => {
     const byId = await readCalls(
       [call('c1', 'f', '{"a":')],
       [call('c2', 'g', '{"b":')],
@@ -366,4 +367,133 @@ describe('tool calls', () => {
       { id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls -l' } },
     ]);
   });
+});
+
+/** Reads pieces of the reasoning, one field for each chunk. */
+async function readSteps(...pieces: readonly unknown[]) {
+  const { partial, error } = await read(
+    ...pieces.map((steps) => chunk({ reasoning_details: steps })),
+    chunk({}, 'stop'),
+  );
+  expect(error).toBeUndefined();
+  return partial?.choices[0]?.message.reasoning_details;
+}
+
+const image = (url: string, index: number) => ({ type: 'image_url', image_url: { url }, index });
+
+describe('reasoning in steps', () => {
+  const type = 'reasoning.text';
+
+  test('merges the pieces of each step by its index, and keeps the signature', async () => {
+    const format = 'anthropic-claude-v1';
+    const steps = await readSteps(
+      [{ type, text: 'First', index: 0, format, id: null }],
+      [{ type, text: ' I', index: 0, format }],
+      [{ type, text: 'Then', index: 1 }],
+      [{ type, text: null, signature: 'c2ln', index: 0, format }],
+      [{ type, text: ' you', index: 1, id: 'r-1' }],
+    );
+
+    expect(steps).toEqual([
+      { type, text: 'First I', index: 0, format, id: null, signature: 'c2ln' },
+      { type, text: 'Then you', index: 1, id: 'r-1' },
+    ]);
+  });
+
+  test('steps of several kinds, or with other ids, stay apart', async () => {
+    const given = [
+      { type: 'reasoning.summary', summary: 'Short', index: 0 },
+      { type, text: 'Long', index: 0 },
+      { type, text: 'Other', index: 1, id: 'a' },
+      { type, text: 'Another', index: 1, id: 'b' },
+      { type: 'reasoning.encrypted', data: 'eA==', index: 0, id: 'a' },
+      { type: 'reasoning.encrypted', data: 'eQ==', index: 0, id: 'a' },
+      { type: 'reasoning.new', index: 0, more: { deep: true } },
+    ];
+
+    expect(await readSteps(...given.map((step) => [step]))).toEqual(given);
+    expect(await readSteps(given)).toEqual(given);
+  });
+
+  test('an encrypted step that is repeated stands once', async () => {
+    const step = { type: 'reasoning.encrypted', data: 'eA==', index: 0 };
+
+    expect(await readSteps([step], [step])).toEqual([step]);
+  });
+
+  test('without an index, a piece continues the last step until that is signed', async () => {
+    const steps = await readSteps(
+      [{ type, text: 'a' }],
+      [{ type, text: 'b' }],
+      [{ type, signature: 's' }],
+      [{ type, text: 'c' }],
+    );
+
+    expect(steps).toEqual([
+      { type, text: 'ab', signature: 's' },
+      { type, text: 'c' },
+    ]);
+  });
+
+  test('a step alone is read, and anything else is passed over', async () => {
+    const step = { type, text: 'a' };
+
+    expect(await readSteps(step, null, 'none', 7, [null, 'x', step])).toEqual([
+      { type, text: 'aa' },
+    ]);
+  });
+
+  test('the chunks of the caller stay as they came', async () => {
+    const { items, partial } = await read(
+      chunk({ reasoning_details: [{ type, text: 'a', index: 0 }] }),
+      chunk({ reasoning_details: [{ type, text: 'b', index: 0 }] }, 'stop'),
+    );
+
+    const texts = items.map(({ choices }) => choices[0]?.delta.reasoning_details?.[0]?.text);
+    expect(texts).toEqual(['a', 'b']);
+    expect(partial?.choices[0]?.message.reasoning_details).toEqual([
+      { type, text: 'ab', index: 0 },
+    ]);
+  });
+
+  test('however it is cut, the text of a step is the same', async () => {
+    const cuts = fc.array(fc.tuple(fc.nat(2), fc.string()), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (pieces) => {
+        const steps = await readSteps(...pieces.map(([index, text]) => [{ type, text, index }]));
+
+        for (const index of [0, 1, 2]) {
+          const whole = pieces.filter(([own]) => own === index).map(([, text]) => text);
+          const step = steps?.find((one) => one.index === index);
+          expect(step?.text ?? '').toBe(whole.join(''));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('images in chunks', () => {
+  test('are all kept, in their order', async () => {
+    const { partial } = await read(
+      chunk({ content: 'Here', images: [image('data:image/png;base64,AA==', 0)] }),
+      chunk({ images: [image('data:image/png;base64,AQ==', 1)] }, 'stop'),
+    );
+
+    expect(partial?.choices[0]?.message.images).toEqual([
+      image('data:image/png;base64,AA==', 0),
+      image('data:image/png;base64,AQ==', 1),
+    ]);
+  });
+});
+
+test('a later usage without a cost keeps that of the vendor', async () => {
+  const { partial, usage: total } = await read(
+    chunk({ content: 'a' }, 'stop'),
+    { choices: [], usage: { ...usage, cost: 0.25, is_byok: false } },
+    { choices: [], usage },
+  );
+
+  expect(total).toEqual({ ...usage, cost: 0.25, is_byok: false });
+  expect(partial?.usage).toEqual(total);
 });

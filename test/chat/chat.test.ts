@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { APIError, InvalidInputError } from '../../src/index.ts';
 import type { Quirks } from '../../src/testing/index.ts';
 import type { ChatCompletionTool } from '../../src/chat/params.ts';
 import {

@@ -1,10 +1,9 @@
 // Chunks without choices: their fields reach loops on chunks that have a choice, and nothing is lost.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { StreamError, StreamTruncatedError } from '../../src/index.ts';
+import { ChatCompletionStream, StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { deliverWithChoices } from '../../src/chat/delivery.ts';
-import { ChatCompletionStream } from '../../src/chat/runner.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import { collect, eventStream, scripted } from '../helpers/clients.ts';
@@ -169,6 +168,23 @@ test('usage of a stream that was cut comes on a chunk with an empty delta', asyn
   expect(items).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
   expect(items[1]?.choices).toEqual([{ index: 0, delta: {}, finish_reason: null }]);
   expect(error).toBeInstanceOf(StreamTruncatedError);
+});
+
+test('usage without any choice makes no message, also of a stream that is forwarded', async () => {
+  const { client } = scripted([eventStream(usageChunk, '[DONE]')], { onTruncated: 'allow' });
+
+  const helper = client.chat.completions.stream(params);
+  const forwarded = ChatCompletionStream.fromReadableStream(
+    (await client.chat.completions.create(streamed)).toReadableStream(),
+  );
+
+  expect(await helper.finalChatCompletion()).toMatchObject({ choices: [], usage });
+  expect(helper.messages).toEqual(params.messages);
+  await expect(helper.finalMessage()).rejects.toThrow('no choices');
+  await expect(forwarded.done()).rejects.toMatchObject({
+    verdict: 'truncated',
+    partial: { choices: [], usage },
+  });
 });
 
 test('the object of a chunk may be anything', async () => {

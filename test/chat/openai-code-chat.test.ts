@@ -273,9 +273,9 @@ async function serve(handle: (response: ServerResponse) => unknown): Promise<str
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
-async function bodyOf(url: string): Promise<ReadableStream<Uint8Array>> {
+async function fetchBody(url: string): Promise<ReadableStream<Uint8Array>> {
   const { body } = await fetch(url, { method: 'POST', body: 'Why are dogs better than cats?' });
-  if (body === null) throw new Error('There is no body');
+  if (body === null) throw new Error('Missing body');
   return body;
 }
 
@@ -302,7 +302,7 @@ describe('a server that passes a stream on', () => {
     const url = await serve((response) => express(openai, response));
     let text = '';
 
-    const runner = ChatCompletionStream.fromReadableStream(await bodyOf(url));
+    const runner = ChatCompletionStream.fromReadableStream(await fetchBody(url));
     runner.on('content', (delta, snapshot) => {
       text += delta;
       expect(snapshot).toBe(text);
@@ -326,7 +326,7 @@ describe('a server that passes a stream on', () => {
     });
     const url = await serve((response) => express(openai, response).catch(failed));
 
-    const runner = ChatCompletionStream.fromReadableStream(await bodyOf(url));
+    const runner = ChatCompletionStream.fromReadableStream(await fetchBody(url));
     await runner.emitted('content');
     runner.abort();
 

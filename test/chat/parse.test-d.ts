@@ -24,7 +24,7 @@ interface Place {
 
 const isPlace = (value: unknown): value is Place => value !== null;
 
-/** What the calls give; never run. */
+/** Types of the results; never run. */
 async function calls({ chat: { completions }, generate }: Gateway) {
   const ask = { model: 'm', messages: [{ role: 'user' as const, content: 'Where?' }] };
   const Zod4 = z.object({ city: z.string(), days: z.string().transform(Number) });

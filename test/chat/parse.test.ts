@@ -296,7 +296,7 @@ describe('chat.completions.parse()', () => {
       tools: [tool({ name: 'find', schema: Place })],
     });
     const message = first.choices[0]?.message;
-    if (message === undefined) throw new Error('There is no message.');
+    if (message === undefined) throw new Error('Missing message');
 
     await client.chat.completions.create({ ...ask, messages: [...ask.messages, message] });
 
@@ -330,7 +330,7 @@ describe('an answer that cannot be parsed', () => {
     expect(GatewayError.isInstance(error)).toBe(true);
   });
 
-  test.each(['', 'Sure!', '{"city":"a"'])('is an error when it is no JSON: %j', async (content) => {
+  test.each(['', 'Sure!', '{"city":"a"'])('rejects invalid JSON: %j', async (content) => {
     const error = await outputError(completion({ content }));
 
     expect(error).toBeInstanceOf(InvalidOutputError);
@@ -468,7 +468,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(JSON.stringify(error.completion)).not.toContain('parsed_arguments');
   });
 
-  test('asks an asynchronous validator once, before the end is told', async () => {
+  test('runs an asynchronous validator once, before the end event', async () => {
     const pause = new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -488,11 +488,11 @@ describe('chat.completions.stream() with a format', () => {
   });
 
   test.each([
-    ['[1,2', 'stop', InvalidOutputError],
-    ['{"city":"a","days":"x"}', 'stop', InvalidOutputError],
-    ['{"city":"a",', 'length', LengthFinishReasonError],
-    ['', 'content_filter', ContentFilterFinishReasonError],
-  ])('fails with the whole completion for %j, %s', async (text, finish, kind) => {
+    { text: '[1,2', finish: 'stop', kind: InvalidOutputError },
+    { text: '{"city":"a","days":"x"}', finish: 'stop', kind: InvalidOutputError },
+    { text: '{"city":"a",', finish: 'length', kind: LengthFinishReasonError },
+    { text: '', finish: 'content_filter', kind: ContentFilterFinishReasonError },
+  ])('fails with the whole completion for $text, $finish', async ({ text, finish, kind }) => {
     const { client } = scripted([streamed(text, finish)]);
     const done: unknown[] = [];
 

@@ -187,7 +187,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     });
   });
 
-  test('tells of everything in order', async () => {
+  test('emits every event in order', async () => {
     const { client } = scripted([wants({ name: 'find', args: '{"city":"Rome"}' }), says('Done.')]);
 
     const runner = run(client);
@@ -271,10 +271,22 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   });
 
   test.each([
-    ['an unknown tool', { name: 'fly' }, 'There is no tool "fly". The tools are: ["find"]'],
-    ['arguments that are no JSON', { name: 'find', args: '{"city":' }, /not valid JSON/],
-    ['arguments that do not fit', { name: 'find', args: '{"city":1}' }, /do not fit.*city: /],
-  ])('tells the model of %s, and goes on', async (_, call, content) => {
+    {
+      name: 'an unknown tool',
+      call: { name: 'fly' },
+      content: 'There is no tool "fly". The tools are: ["find"]',
+    },
+    {
+      name: 'arguments that are not JSON',
+      call: { name: 'find', args: '{"city":' },
+      content: /not valid JSON/,
+    },
+    {
+      name: 'arguments that do not fit',
+      call: { name: 'find', args: '{"city":1}' },
+      content: /do not fit.*city: /,
+    },
+  ])('tells the model of $name, and goes on', async ({ call, content }) => {
     const { client, requests } = scripted([
       wants(call),
       wants({ name: 'find', args: '{"city":"Rome"}' }),
@@ -455,33 +467,40 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   });
 
   test.each([
-    ['gpt-5', 'gpt-5-2026', {}],
-    ['deepseek-v4', 'm', { reasoning_content: 'Hm.' }],
-    ['my-model', 'moonshot/kimi-k3', { reasoning_content: 'Hm.' }],
-  ])('sends the reasoning back to models that need it: %s, %s', async (model, answered, kept) => {
-    const extra_content = { google: { thought_signature: 'abc' } };
-    const call = { index: 0, id: 'call_1', type: 'function', extra_content };
-    const tool_calls = [{ ...call, function: { name: 'find', arguments: '{"city":"Rome"}' } }];
-    const earlier = { role: 'assistant' as const, content: 'Yes?', reasoning_content: 'Earlier.' };
-    const { client, requests } = scripted([
-      answer(
-        { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls },
-        'tool_calls',
-        answered,
-      ),
-      says('Done.'),
-    ]);
+    { model: 'gpt-5', answered: 'gpt-5-2026', kept: {} },
+    { model: 'deepseek-v4', answered: 'm', kept: { reasoning_content: 'Hm.' } },
+    { model: 'my-model', answered: 'moonshot/kimi-k3', kept: { reasoning_content: 'Hm.' } },
+  ])(
+    'sends the reasoning back to models that need it: $model, $answered',
+    async ({ model, answered, kept }) => {
+      const extra_content = { google: { thought_signature: 'abc' } };
+      const call = { index: 0, id: 'call_1', type: 'function', extra_content };
+      const tool_calls = [{ ...call, function: { name: 'find', arguments: '{"city":"Rome"}' } }];
+      const earlier = {
+        role: 'assistant' as const,
+        content: 'Yes?',
+        reasoning_content: 'Earlier.',
+      };
+      const { client, requests } = scripted([
+        answer(
+          { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls },
+          'tool_calls',
+          answered,
+        ),
+        says('Done.'),
+      ]);
 
-    const runner = run(client, { model, messages: [...messages, earlier] });
-    await runner.done();
+      const runner = run(client, { model, messages: [...messages, earlier] });
+      await runner.done();
 
-    const body = await bodyOf(requests[1]);
-    const [, first, second]: unknown[] = Object(body).messages;
-    expect(first).toEqual(earlier);
-    expect(second).toMatchObject({ role: 'assistant', ...kept, tool_calls: [{ extra_content }] });
-    expect('reasoning_content' in Object(second)).toBe('reasoning_content' in kept);
-    expect(runner.messages[2]).toMatchObject({ reasoning_content: 'Hm.' });
-  });
+      const body = await bodyOf(requests[1]);
+      const [, first, second]: unknown[] = Object(body).messages;
+      expect(first).toEqual(earlier);
+      expect(second).toMatchObject({ role: 'assistant', ...kept, tool_calls: [{ extra_content }] });
+      expect('reasoning_content' in Object(second)).toBe('reasoning_content' in kept);
+      expect(runner.messages[2]).toMatchObject({ reasoning_content: 'Hm.' });
+    },
+  );
 
   test('sends nothing back that only this package knows', async () => {
     const { client, requests } = scripted([
@@ -526,11 +545,11 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   });
 
   test.each([
-    ['tools that are no list', { tools: untyped<[]>('find') }, 'tools'],
-    ['a tool without a function', { tools: [tool({ name: 'a' })] }, 'tools'],
-    ['several answers', { n: 2 }, 'n'],
-    ['no messages', { messages: [] }, 'messages'],
-  ])('refuses %s before anything is sent', async (_, params, field) => {
+    { name: 'tools that are not a list', params: { tools: untyped<[]>('find') }, field: 'tools' },
+    { name: 'a tool without a function', params: { tools: [tool({ name: 'a' })] }, field: 'tools' },
+    { name: 'several answers', params: { n: 2 }, field: 'n' },
+    { name: 'no messages', params: { messages: [] }, field: 'messages' },
+  ])('refuses $name before anything is sent', async ({ params, field }) => {
     const { client, requests } = scripted([says('Done.')]);
 
     const error = await failureOf(run(client, params).done());
@@ -686,7 +705,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
-  test('nothing is told after the end, whatever comes late', async () => {
+  test('emits nothing after the end, even if results arrive late', async () => {
     let goOn: (() => void) | undefined;
     const pause = new Promise<void>((resolve) => {
       goOn = resolve;

@@ -28,12 +28,12 @@ async function sentBy(request: Request | undefined): Promise<unknown> {
   return body.messages.at(-1);
 }
 
-/** What the second request holds of the answer to the first. */
+/** The answer to the first request, as the second request contains it. */
 async function sentBack(message: object): Promise<unknown> {
   const { client, requests } = scripted([json(answer(message))]);
   const first = await client.chat.completions.create({ model: 'm', messages: [ask] });
   const [choice] = first.choices;
-  if (choice === undefined) throw new Error('There is no choice.');
+  if (choice === undefined) throw new Error('Missing choice');
   await client.chat.completions.create({ model: 'm', messages: [ask, choice.message] });
   return sentBy(requests[1]);
 }

@@ -1,13 +1,17 @@
 import { describe, expect, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/api-errors.ts';
-import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import {
+  APIUserAbortError,
+  ChatCompletionStream,
+  GatewayError,
+  InvalidInputError,
+  type Stream,
+  StreamError,
+  StreamTruncatedError,
+} from '../../src/index.ts';
 import { ChatRun } from '../../src/chat/run.ts';
-import { ChatCompletionStream } from '../../src/chat/runner.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import type { ChatCompletionChunk, ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
-import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import {
   chunk,
@@ -92,7 +96,7 @@ function toolCall(index: number, id: string, name: string, text: string) {
 const token = (text: string) => ({ token: text, bytes: null, logprob: -1, top_logprobs: [] });
 
 describe('the events of a chat completion stream', () => {
-  test('tell of text as it grows and in the end', async () => {
+  test('report text as it grows and at the end', async () => {
     const stream = help(wholeAnswer);
     const events = record(stream);
 
@@ -113,18 +117,18 @@ describe('the events of a chat completion stream', () => {
       'totalUsage',
       'end',
     ]);
-    const valuesOf = (name: string) =>
+    const eventValues = (name: string) =>
       events.filter((event) => event.name === name).map(({ values }) => values);
-    expect(valuesOf('content')).toEqual([
+    expect(eventValues('content')).toEqual([
       ['Grüße, ', 'Grüße, '],
       ['世界 🌍', wholeText],
     ]);
-    expect(valuesOf('content.delta')[1]).toEqual([
+    expect(eventValues('content.delta')[1]).toEqual([
       { delta: '世界 🌍', snapshot: wholeText, parsed: null },
     ]);
-    expect(valuesOf('content.done')).toEqual([[{ content: wholeText, parsed: null }]]);
-    expect(valuesOf('finalContent')).toEqual([[wholeText]]);
-    expect(valuesOf('totalUsage')).toEqual([[usage]]);
+    expect(eventValues('content.done')).toEqual([[{ content: wholeText, parsed: null }]]);
+    expect(eventValues('finalContent')).toEqual([[wholeText]]);
+    expect(eventValues('totalUsage')).toEqual([[usage]]);
   });
 
   test('give every chunk with the snapshot that it leads to', async () => {
@@ -138,7 +142,7 @@ describe('the events of a chat completion stream', () => {
     expect(stream.currentChatCompletionSnapshot?.choices[0]?.message.content).toBe(wholeText);
   });
 
-  test('tell of tool calls one after the other', async () => {
+  test('report tool calls one after the other', async () => {
     const stream = help(
       encode(
         chunk({ content: 'So:' }),
@@ -177,7 +181,7 @@ describe('the events of a chat completion stream', () => {
     });
   });
 
-  test('tell of the arguments of tool calls that are written in turns once, when they are whole', async () => {
+  test('report the arguments of interleaved tool calls once, when complete', async () => {
     const stream = help(
       encode(
         toolCall(0, 'c0', 'f', '{"a":'),
@@ -198,7 +202,7 @@ describe('the events of a chat completion stream', () => {
     ]);
   });
 
-  test('tell of refusals and log probabilities', async () => {
+  test('report refusals and log probabilities', async () => {
     const piece = (refusal: string, text: string) => ({
       choices: [
         {
@@ -302,9 +306,17 @@ describe('the promises of a chat completion stream', () => {
   });
 
   test.each([
-    ['without a finish reason', encode(chunk({ content: 'a' }), '[DONE]'), StreamTruncatedError],
-    ['with an error', encode(chunk({ content: 'a' }), { error: 'no' }), StreamError],
-  ])('all fail when the stream ends %s', async (_, text, kind) => {
+    {
+      name: 'without a finish reason',
+      text: encode(chunk({ content: 'a' }), '[DONE]'),
+      kind: StreamTruncatedError,
+    },
+    {
+      name: 'with an error',
+      text: encode(chunk({ content: 'a' }), { error: 'no' }),
+      kind: StreamError,
+    },
+  ])('all fail when the stream ends $name', async ({ text, kind }) => {
     const stream = help(text);
     const events = record(stream);
     const looped = readAll(stream);
@@ -330,7 +342,7 @@ describe('the promises of a chat completion stream', () => {
     expect(stream.errored).toBe(true);
   });
 
-  test('give what there is when incomplete streams are allowed', async () => {
+  test('return the partial answer when incomplete streams are allowed', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode(chunk({ content: 'a' }), '[DONE]'), watched);
     const done = stream.emitted('content.done');
@@ -351,7 +363,7 @@ describe('the promises of a chat completion stream', () => {
     await expect(thrown.emitted('connect')).rejects.toBe(failure);
   });
 
-  test('that nobody reads cause no unhandled rejection', async () => {
+  test('cause no unhandled rejection when they are not read', async () => {
     const stream = help(encode({ error: 'no' }));
     void stream.finalContent();
     void stream.emitted('content');
@@ -361,7 +373,7 @@ describe('the promises of a chat completion stream', () => {
     await new Promise<void>((resolve) => setImmediate(resolve));
   });
 
-  test('of a message fail when there is no choice', async () => {
+  test('of a message fail without a choice', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode({ id: 'x', choices: [] }), watched);
 

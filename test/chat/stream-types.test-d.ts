@@ -18,7 +18,7 @@ import type { ChatCompletionChunk, ChatCompletion, CompletionUsage } from '../..
 import type { GenerateContentParams } from '../../src/generate/params.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../../src/generate/types.ts';
 
-/** What applications read of answers. */
+/** Fields that applications read. */
 function read(completion: ChatCompletion, chunk: ChatCompletionChunk) {
   const [choice] = completion.choices;
   const call = choice?.message.tool_calls?.[0];
@@ -68,7 +68,7 @@ describe('the types of chat completions', () => {
   });
 });
 
-/** What applications listen to. */
+/** Events that applications listen to. */
 function listen(stream: ChatCompletionStream) {
   stream.on('content', (delta, snapshot) => {
     expectTypeOf(delta).toEqualTypeOf<string>();
@@ -79,7 +79,7 @@ function listen(stream: ChatCompletionStream) {
     expectTypeOf(snapshot).toExtend<ChatCompletion>();
     expectTypeOf(snapshot.choices[0]?.message.parsed).toBeUnknown();
   });
-  // @ts-expect-error -- there is no such event
+  // @ts-expect-error -- this event does not exist
   stream.on('contents', () => undefined);
 }
 

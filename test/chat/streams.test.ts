@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamTruncatedError, type StreamVerdict } from '../../src/streams/errors.ts';
+import { StreamTruncatedError, type StreamVerdict } from '../../src/index.ts';
 import type { Quirks } from '../../src/testing/index.ts';
 import type { ChatCompletionCreateParamsBase } from '../../src/chat/params.ts';
 import { bodyOf, collect, emulated, eventStream, failureOf, scripted } from '../helpers/clients.ts';
@@ -129,10 +129,18 @@ describe('chat.completions.create() with a stream', () => {
   );
 
   test.each([
-    ['by nobody', {}, [[0], [0]]],
-    ['by `include_usage: false`', { stream_options: { include_usage: false } }, [[0], [0]]],
-    ['by `include_usage: true`', { stream_options: { include_usage: true } }, [[0], [0], []]],
-  ])('yields the usage-only chunk when requested: %s', async (_, asked, seen) => {
+    { name: 'by default', asked: {}, seen: [[0], [0]] },
+    {
+      name: 'by `include_usage: false`',
+      asked: { stream_options: { include_usage: false } },
+      seen: [[0], [0]],
+    },
+    {
+      name: 'by `include_usage: true`',
+      asked: { stream_options: { include_usage: true } },
+      seen: [[0], [0], []],
+    },
+  ])('yields the usage-only chunk when requested: $name', async ({ asked, seen }) => {
     const answer = eventStream(chunk({ content: 'ok' }), chunk({}, 'stop'), usageChunk, '[DONE]');
     const { client } = scripted([answer]);
 
@@ -150,7 +158,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('the helper gives the usage that nobody asked for', async () => {
+  test('the helper returns usage that was not requested', async () => {
     const { client } = scripted([whole]);
 
     const stream = client.chat.completions.stream({ model, messages });

@@ -1,4 +1,4 @@
-// How a tool call ends: finished by the model, cut by a limit, or whole without a finish reason.
+// A tool call is finished by the model, cut by a limit, or whole without a finish reason.
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { StreamTruncatedError, tool } from '../../src/index.ts';
@@ -9,7 +9,7 @@ import { chunk, encode, openChat, readStream, respond, usageChunk } from '../hel
 
 const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-const callOf = (id: string, text: unknown, name = 'purge') => ({
+const toolCall = (id: string, text: unknown, name = 'purge') => ({
   id,
   type: 'function',
   function: { name, arguments: text },
@@ -17,9 +17,9 @@ const callOf = (id: string, text: unknown, name = 'purge') => ({
 
 /** A chunk with one call per argument text. */
 const callChunk = (...texts: readonly string[]) =>
-  chunk({ tool_calls: texts.map((text, index) => ({ index, ...callOf(`c${index}`, text) })) });
+  chunk({ tool_calls: texts.map((text, index) => ({ index, ...toolCall(`c${index}`, text) })) });
 
-const completionOf = (finish: string | null, ...calls: readonly unknown[]) => ({
+const completionWith = (finish: string | null, ...calls: readonly unknown[]) => ({
   id: 'c',
   object: 'chat.completion',
   created: 1,
@@ -43,8 +43,8 @@ const ways: Ways = {
     return client.chat.completions.stream(params).finalChatCompletion();
   },
   'a whole answer': async (finish, ...texts) => {
-    const calls = texts.map((text, index) => callOf(`c${index}`, text));
-    const { client } = scripted([json(completionOf(finish, ...calls))]);
+    const calls = texts.map((text, index) => toolCall(`c${index}`, text));
+    const { client } = scripted([json(completionWith(finish, ...calls))]);
     return client.chat.completions.create(params);
   },
   'events in place of a whole answer': async (finish, ...texts) => {
@@ -52,8 +52,8 @@ const ways: Ways = {
     return client.chat.completions.create(params);
   },
   'a whole answer in place of events': async (finish, ...texts) => {
-    const calls = texts.map((text, index) => callOf(`c${index}`, text));
-    const { client } = scripted([json(completionOf(finish, ...calls))]);
+    const calls = texts.map((text, index) => toolCall(`c${index}`, text));
+    const { client } = scripted([json(completionWith(finish, ...calls))]);
     const stream = await client.chat.completions.create({ ...params, stream: true });
     await collect(stream);
     return stream.partial;
@@ -77,7 +77,7 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
   );
 
   test.each(['length', 'content_filter', 'insufficient_system_resource', 'model_length', 'abort'])(
-    'keeps what came and is marked as incomplete after %s',
+    'keeps the received arguments and is marked as incomplete after %s',
     async (finish) => {
       expect(read(await complete(finish, ''))).toEqual([['', true]]);
       expect(read(await complete(finish, '{"path":"/tm'))).toEqual([['{"path":"/tm', true]]);
@@ -93,13 +93,13 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
 describe('an unfinished tool call', () => {
   test('without arguments has text for them in a whole answer', async () => {
     for (const text of [undefined, null]) {
-      const { client } = scripted([json(completionOf('length', callOf('c0', text)))]);
+      const { client } = scripted([json(completionWith('length', toolCall('c0', text)))]);
       expect(read(await client.chat.completions.create(params))).toEqual([['', true]]);
     }
   });
 
   test('is finished in a whole answer without a reason', async () => {
-    const { client } = scripted([json(completionOf(null, callOf('c0', '')))]);
+    const { client } = scripted([json(completionWith(null, toolCall('c0', '')))]);
 
     expect(read(await client.chat.completions.create(params))).toEqual([['{}']]);
   });
@@ -107,7 +107,7 @@ describe('an unfinished tool call', () => {
   test('of a custom tool is marked too', async () => {
     const custom = { id: 'c0', type: 'custom', custom: { name: 'shell', input: 'rm -rf /tm' } };
     const { client } = scripted([
-      json(completionOf('length', custom)),
+      json(completionWith('length', custom)),
       eventStream(chunk({ tool_calls: [{ index: 0, ...custom }] }), chunk({}, 'length')),
     ]);
 
@@ -117,7 +117,7 @@ describe('an unfinished tool call', () => {
     ]);
   });
 
-  test('of the older form keeps what came', async () => {
+  test('of the older form keeps the received arguments', async () => {
     const called = chunk({ function_call: { name: 'purge', arguments: '' } });
     const { client } = scripted([
       eventStream(called, chunk({}, 'length')),
@@ -169,7 +169,7 @@ describe('an unfinished tool call', () => {
     const execute = vi.fn();
     const tools = [tool({ name: 'purge', execute })];
     const { client } = scripted([
-      json(completionOf('length', callOf('c0', ''))),
+      json(completionWith('length', toolCall('c0', ''))),
       eventStream(callChunk(''), chunk({}, 'length'), '[DONE]'),
     ]);
 
@@ -184,7 +184,7 @@ describe('an unfinished tool call', () => {
   });
 
   test('is sent back without its mark', async () => {
-    const { client, requests } = scripted([json(completionOf('length', callOf('c0', '')))]);
+    const { client, requests } = scripted([json(completionWith('length', toolCall('c0', '')))]);
     const { choices } = await client.chat.completions.create(params);
     const [choice] = choices;
     if (choice === undefined) expect.unreachable();
@@ -195,7 +195,7 @@ describe('an unfinished tool call', () => {
     });
 
     const sent = Object(await bodyOf(requests[1]));
-    expect(sent.messages[1].tool_calls).toEqual([callOf('c0', '')]);
+    expect(sent.messages[1].tool_calls).toEqual([toolCall('c0', '')]);
   });
 });
 
@@ -272,12 +272,17 @@ describe('tool calls without a finish reason', () => {
   });
 
   test('cut at any byte, are complete only with the terminator', async () => {
-    const textOf = fc.constantFrom('{}', '{"a":1}', '{"text":"} \\" {"}', '{"deep":{"list":[1]}}');
+    const anyArguments = fc.constantFrom(
+      '{}',
+      '{"a":1}',
+      '{"text":"} \\" {"}',
+      '{"deep":{"list":[1]}}',
+    );
 
     await fc.assert(
-      fc.asyncProperty(fc.array(textOf, { minLength: 1, maxLength: 3 }), async (texts) => {
+      fc.asyncProperty(fc.array(anyArguments, { minLength: 1, maxLength: 3 }), async (texts) => {
         const pieces = texts.flatMap((text, index) => [
-          chunk({ tool_calls: [{ index, ...callOf(`c${index}`, text.slice(0, 2)) }] }),
+          chunk({ tool_calls: [{ index, ...toolCall(`c${index}`, text.slice(0, 2)) }] }),
           chunk({ tool_calls: [{ index, function: { arguments: text.slice(2) } }] }),
         ]);
         const bytes = new TextEncoder().encode(encode(...pieces, ...end));

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { ChatCompletionStream } from '../../src/chat/runner.ts';
+import { ChatCompletionStream } from '../../src/index.ts';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import { json, scripted } from '../helpers/clients.ts';
 
@@ -11,7 +11,7 @@ const ignore = (): void => {};
 type Helper = ChatCompletionStream<unknown>;
 
 /** Fails a helper, and returns the warnings that it logs. */
-async function warningsOf(
+async function collectWarnings(
   use: (helper: Helper) => unknown,
   body: unknown = { error: { message: 'Bad request', code: 'bad' } },
 ): Promise<unknown[][]> {
@@ -42,7 +42,7 @@ describe('the failure of a helper is logged', () => {
       },
     ],
   ])('if %s', async (_, use) => {
-    expect(await warningsOf(use)).toEqual([warning]);
+    expect(await collectWarnings(use)).toEqual([warning]);
   });
 
   test('if a run of tools has no listener', async () => {
@@ -57,7 +57,7 @@ describe('the failure of a helper is logged', () => {
     expect(warn.mock.calls).toEqual([warning]);
   });
 
-  test('on the console where there is no client', async () => {
+  test('on the console without a client', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const lines = new Blob(['{"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n']).stream();
 
@@ -91,6 +91,6 @@ describe('the failure of a helper is not logged', () => {
     ['its chunks go on as lines', (helper) => helper.toReadableStream()],
     ['it was aborted', (helper) => helper.abort()],
   ])('if %s', async (_, use) => {
-    expect(await warningsOf(use)).toEqual([]);
+    expect(await collectWarnings(use)).toEqual([]);
   });
 });

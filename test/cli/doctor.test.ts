@@ -6,6 +6,7 @@ import {
 } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { modes } from '../helpers/modes.ts';
 import { Machine } from './run.ts';
 
 interface Finding {
@@ -36,16 +37,16 @@ async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   open.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${portOf(server)}`;
+  return `http://127.0.0.1:${getPort(server)}`;
 }
 
-function portOf(server: Server | NetServer): number {
+function getPort(server: Server | NetServer): number {
   const address: AddressInfo | string | null = server.address();
   if (address === null || typeof address === 'string') throw new Error('It has no port.');
   return address.port;
 }
 
-/** A server that passes requests on to the emulator, and changes what comes back. */
+/** A server that passes requests on to the emulator, and changes the answers. */
 function proxy(change: (response: Response, path: string) => Response | Promise<Response>) {
   return serve((request, outgoing) => {
     const chunks: Buffer[] = [];
@@ -66,14 +67,18 @@ function proxy(change: (response: Response, path: string) => Response | Promise<
   });
 }
 
-/** @param timeout - So long that it is over only where nothing ever comes, however busy the machine is. */
+/**
+ * @param profile - The kind of the gateway.
+ * @param timeout - So long that it is over only where nothing ever comes, however busy the machine is.
+ */
 async function examine(
   url: string,
   words: readonly string[] = [],
-  { key = emulator.apiKey, timeout = '30s' } = {},
+  { key = emulator.apiKey, timeout = '30s', profile = 'auto' } = {},
 ) {
   const machine = new Machine({ url, key });
-  const { code, stdout } = await machine.run(['doctor', '--json', '--timeout', timeout, ...words]);
+  const command = ['doctor', '--json', '--timeout', timeout, ...words];
+  const { code, stdout } = await machine.run(command, '', { GATEWAY_PROFILE: profile });
   const findings: Finding[] = JSON.parse(stdout);
   return { code, find: (id: string) => findings.find((finding) => finding.id === id), findings };
 }
@@ -84,14 +89,87 @@ const models = (ids: readonly string[]): Response =>
 const listing = (ids: string[]): Promise<string> =>
   proxy((response, path) => (path === '/v1/models' ? models(ids) : response));
 
-test('a gateway that is well', async () => {
+test('a working gateway passes all checks without a charge', async () => {
   const { code, findings } = await examine(gateway.url);
 
   expect(code).toBe(0);
-  // How fast it is says nothing of it on a busy machine.
+  // The latency depends on the load of the machine.
   const doubtful = findings.filter(({ id }) => id !== 'latency');
   expect(doubtful.filter(({ status }) => status !== 'ok' && status !== 'skip')).toEqual([]);
   expect(emulator.charges).toEqual([]);
+});
+
+/** Starts an emulator of a gateway and returns its base URL. */
+async function startMode(mode: (typeof modes)[number], credit = Infinity): Promise<string> {
+  await gateway.close();
+  const names = [{ id: 'vendor/chat' }, { id: 'vendor/film' }];
+  emulator = createEmulator({ gateway: mode, credit, models: names });
+  gateway = await emulator.listen();
+  return mode === 'openrouter' ? `${gateway.url}/api/v1` : gateway.url;
+}
+
+describe.each(modes)('%s', (profile) => {
+  test('passes all checks, with one charge for the chat', async () => {
+    const url = await startMode(profile, 5_000_000);
+    const words = ['--spend', '-m', 'vendor/chat'];
+    const { code, find, findings } = await examine(url, words, { profile });
+
+    expect(code).toBe(0);
+    const wrong = findings.filter(({ status, id }) => /warn|fail/.test(status) && id !== 'latency');
+    expect(wrong).toEqual([]);
+    for (const id of ['base-url', 'key', 'models', 'videos', 'model', 'chat', 'chat-usage']) {
+      expect(find(id)).toMatchObject({ status: 'ok' });
+    }
+    const credit = { 'new-api': /5000000 quota/, openrouter: /10 USD/, litellm: /10 USD/ };
+    const expected = profile === 'openai' ? /does not show/ : credit[profile];
+    expect(find('credit')?.detail).toMatch(expected);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('names a wrong key and a model that the key may not use', async () => {
+    const url = await startMode(profile);
+    const wrongKey = await examine(url, [], { profile, key: 'sk-other' });
+    const wrongModel = await examine(url, ['-m', 'vendor/chatt'], { profile });
+
+    expect(wrongKey.find('key')?.status).toBe('fail');
+    expect(wrongModel.find('model')).toMatchObject({
+      status: 'fail',
+      fix: expect.stringContaining('vendor/chat'),
+    });
+    expect(emulator.charges).toEqual([]);
+  });
+});
+
+describe('OpenRouter', () => {
+  const profile = 'openrouter';
+
+  test('serves a model that is not in its list, by its own route', async () => {
+    await startMode(profile);
+    const url = await proxy((response, path) =>
+      path === '/api/v1/models' ? models(['vendor/chat']) : response,
+    );
+    const { find } = await examine(`${url}/api/v1`, ['-m', 'vendor/film'], { profile });
+
+    expect(find('model')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/served/) });
+  });
+
+  test('lists its models without a key, so the account tells that a key is wrong', async () => {
+    await startMode(profile);
+    const url = await proxy((response, path) =>
+      path === '/api/v1/models' ? models(['vendor/chat']) : response,
+    );
+    const right = await examine(`${url}/api/v1`, [], { profile });
+    const wrong = await examine(`${url}/api/v1`, [], { profile, key: 'sk-other' });
+
+    expect(right.code).toBe(0);
+    expect(right.find('key')?.status).toBe('skip');
+    expect(wrong.code).toBe(1);
+    expect(wrong.find('key')?.status).toBe('skip');
+    expect(wrong.find('credit')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/401/),
+    });
+  });
 });
 
 /** A gateway whose models have a list entry, and a price unless it publishes none. */
@@ -110,6 +188,92 @@ test('with and without /v1', async () => {
   expect((await examine(`${gateway.url}/v1/`)).code).toBe(0);
 });
 
+const withoutModels = (): Promise<string> =>
+  proxy((response, path) =>
+    path.startsWith('/v1/models') ? new Response(null, { status: 404 }) : response,
+  );
+
+describe('a gateway without a list of models', () => {
+  test('works, with a warning', async () => {
+    const { code, find } = await examine(await withoutModels());
+
+    expect(code).toBe(0);
+    expect(find('base-url')?.status).toBe('ok');
+    expect(find('models')).toMatchObject({ status: 'warn', detail: expect.stringMatching(/404/) });
+    expect(find('key')?.status).toBe('skip');
+  });
+
+  test('chats with --spend', async () => {
+    const { code, find } = await examine(await withoutModels(), ['--spend', '-m', 'm-large']);
+
+    expect(code).toBe(0);
+    expect(find('chat')?.status).toBe('ok');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('and without /v1 is named', async () => {
+    const url = await serve((request, response) => {
+      const isThere = request.url === '/models';
+      response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(isThere ? '{"data":[{"id":"a"}]}' : '{}');
+    });
+    const { code, find } = await examine(url);
+
+    expect(code).toBe(1);
+    expect(find('base-url')).toMatchObject({ detail: expect.stringContaining('/models responds') });
+  });
+});
+
+test.each([
+  { status: 401, id: 'key', result: 'fail' },
+  { status: 403, id: 'key', result: 'fail' },
+  { status: 429, id: 'key', result: 'warn' },
+  { status: 503, id: 'key', result: 'fail' },
+])('a $status without JSON is reported as what it is', async ({ status, id, result }) => {
+  const url = await proxy((response, path) =>
+    path === '/v1/models' ? new Response(status === 429 ? null : 'no', { status }) : response,
+  );
+  const { find } = await examine(url);
+
+  expect(find('base-url')?.status).toBe('ok');
+  expect(find(id)).toMatchObject({ status: result, detail: expect.stringContaining(`${status}`) });
+});
+
+test('checks that were not reached are in the JSON as skipped', async () => {
+  const { findings } = await examine('http://no-such-host.invalid');
+
+  expect(findings.map(({ id }) => id).join(' ')).toBe(
+    'proxy connection base-url latency clock key cors credit models videos chat',
+  );
+  expect(findings.at(-1)).toMatchObject({
+    status: 'skip',
+    detail: 'not checked, because connection failed',
+  });
+});
+
+test.each([
+  { name: 'a preflight that is refused', status: 401, origin: '*', detail: /401/ },
+  {
+    name: 'a preflight for another origin',
+    status: 204,
+    origin: 'https://a.test',
+    detail: /may not/,
+  },
+])('$name is a warning', async ({ status, origin, detail }) => {
+  const url = await serve((request, response) => {
+    if (request.method !== 'OPTIONS') return void response.end('{"data":[{"id":"a"}]}');
+    const allow = { 'access-control-allow-origin': origin };
+    response.writeHead(status, {
+      ...allow,
+      'access-control-allow-headers': 'authorization,content-type',
+    });
+    return void response.end();
+  });
+  const { find } = await examine(url);
+
+  expect(find('cors')).toMatchObject({ status: 'warn', detail: expect.stringMatching(detail) });
+});
+
 test('--spend streams one chat', async () => {
   const { code, find } = await examine(gateway.url, ['--spend', '-m', 'm-large']);
 
@@ -119,13 +283,13 @@ test('--spend streams one chat', async () => {
   expect(emulator.charges).toHaveLength(1);
 });
 
-describe('what is wrong is found, and the fix is told', () => {
+describe('doctor finds the problem and suggests a fix', () => {
   test.each<[string, (url: string) => string, string, RegExp]>([
     ['/v1 twice', (url) => `${url}/v1/v1`, 'base-url', /twice/],
-    ['a part of the path too many', (url) => `${url}/api/gateway`, 'base-url', /path/],
+    ['a superfluous path segment', (url) => `${url}/api/gateway`, 'base-url', /path/],
     ['no address', () => 'gateway.example', 'base-url', /https:\/\//],
     ['TLS on a port without', (url) => url.replace('http:', 'https:'), 'connection', /http:\/\//],
-    ['a host that is not there', () => 'http://no-such-host.invalid', 'connection', /DNS/],
+    ['an unknown host', () => 'http://no-such-host.invalid', 'connection', /DNS/],
   ])('%s', async (_, address, id, fix) => {
     const { code, find } = await examine(address(gateway.url));
 
@@ -136,7 +300,7 @@ describe('what is wrong is found, and the fix is told', () => {
   test('a port without a server', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-    const port = portOf(closed);
+    const port = getPort(closed);
     await new Promise((resolve) => closed.close(resolve));
 
     const { find } = await examine(`http://127.0.0.1:${port}`);
@@ -178,7 +342,7 @@ describe('what is wrong is found, and the fix is told', () => {
     });
     expect(refused.find('key')).toMatchObject({
       status: 'fail',
-      fix: expect.stringMatching(/rights/),
+      fix: expect.stringMatching(/permissions/),
     });
     expect(wrong.find('models')?.status).toBe('skip');
   });
@@ -238,7 +402,7 @@ describe('what is wrong is found, and the fix is told', () => {
     open.push(silent);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 
-    const url = `http://127.0.0.1:${portOf(silent)}`;
+    const url = `http://127.0.0.1:${getPort(silent)}`;
     const { code, find } = await examine(url, [], { timeout: '1s' });
 
     expect(code).toBe(1);
@@ -254,7 +418,7 @@ describe('what is wrong is found, and the fix is told', () => {
     open.push(secure);
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
 
-    const { code, find } = await examine(`http://127.0.0.1:${portOf(secure)}`);
+    const { code, find } = await examine(`http://127.0.0.1:${getPort(secure)}`);
 
     expect(code).toBe(1);
     expect(find('connection')?.fix).toContain('https://');
@@ -281,7 +445,7 @@ describe('what is wrong is found, and the fix is told', () => {
   });
 });
 
-test('--spend needs a model', async () => {
+test('--spend requires a model', async () => {
   const { code, stderr } = await new Machine({ url: gateway.url, key: 'k' }).run([
     'doctor',
     '--spend',
@@ -401,11 +565,11 @@ describe('a model', () => {
         model_price: 0.002,
         supported_endpoint_types: ['openai'],
       },
-      /0\.002 USD a call/,
+      /\$0\.002 per call/,
     ],
-    ['its name', { id: 'sora-2' }, undefined, /named/],
-    ['its name', { id: 'openai/dall-e-3' }, undefined, /named/],
-    ['its name', { id: 'wan2.5-t2v-preview' }, undefined, /named/],
+    ['its name', { id: 'sora-2' }, undefined, /has the name/],
+    ['its name', { id: 'openai/dall-e-3' }, undefined, /has the name/],
+    ['its name', { id: 'wan2.5-t2v-preview' }, undefined, /has the name/],
   ])('of media is not called by --spend, by %s', async (_, model, price, reason) => {
     const url = await selling(model, price);
     const id = 'id' in model ? String(model.id) : '';
@@ -434,7 +598,7 @@ describe('credit', () => {
     ['a key with 1 unit', () => showing(limited(1)), 'warn', /only 1 quota left/],
     ['an empty key', () => showing(limited(0)), 'fail', /key has no credit left/],
     ['an overdrawn key', () => showing(limited(-4_000)), 'fail', /key has no credit left/],
-    ['a key without a limit', () => showing(unlimited), 'skip', /does not see/],
+    ['a key without a limit', () => showing(unlimited), 'skip', /does not show/],
     ['an account with enough', () => showing(unlimited, 5), 'ok', /account has 5 USD left/],
     ['an empty account', () => showing(unlimited, 0), 'fail', /account has no credit left/],
   ])('of %s', async (_, url, status, detail) => {
@@ -492,7 +656,7 @@ describe('pages', () => {
   test.each<[string, string, RegExp]>([
     ['*, Authorization', 'ok', /may call it/],
     ['Content-Type,Authorization', 'ok', /may call it/],
-    ['*', 'warn', /may call it, but .* does not cover "authorization"/],
+    ['*', 'warn', /may call it, but .* does not include "authorization"/],
     ['x-authorization, content-type', 'warn', /may not send authorization$/],
     ['authorization', 'warn', /may not send content-type$/],
   ])('with Access-Control-Allow-Headers: %s', async (names, status, detail) => {
@@ -504,12 +668,12 @@ describe('pages', () => {
   test('with a star name the browsers that send the key', async () => {
     const { find } = await examine(await allowing('*'));
 
-    expect(find('cors')?.fix).toMatch(/Chromium, Firefox and Safari send the header/);
+    expect(find('cors')?.fix).toMatch(/Chromium, Firefox and Safari still send the key/);
   });
 });
 
-describe('a stream that comes at once after a second', () => {
-  test('may be held back by a proxy, or sent so by the provider', async () => {
+describe('a stream that arrives at once after a second', () => {
+  test('may be buffered by a proxy, or sent at once by the provider', async () => {
     const { find } = await examine(await atOnce(30), ['--spend', '-m', 'm-large']);
 
     expect(find('chat-buffering')).toMatchObject({
@@ -518,7 +682,7 @@ describe('a stream that comes at once after a second', () => {
     });
   });
 
-  test('and has one piece of text proves nothing', async () => {
+  test('proves nothing if it is a single piece of text', async () => {
     const { find } = await examine(await atOnce(1), ['--spend', '-m', 'm-large']);
 
     expect(find('chat-buffering')?.status).toBe('skip');

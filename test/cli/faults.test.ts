@@ -31,17 +31,30 @@ test.each([
   const { code, stderr } = await machine.run(words);
 
   expect(code).toBe(2);
-  expect(stderr).toMatch(/cannot be written\. Set XDG_STATE_HOME to a folder that can\.\n$/);
+  expect(stderr).toMatch(/is not writable\. Set XDG_STATE_HOME to a writable folder\.\n$/);
   expect(emulator.requests).toEqual([]);
 });
 
-test('a video that cannot be written down is told of all the same', async () => {
+test('an image that is made as a task is waited for, and its handle is told first', async () => {
+  Object.assign(emulator.quirks, { imageTasks: 'object', imageTaskTime: 100 });
+
+  const { code, stderr } = await machine.run([...image, '-o', 'boat.png']);
+
+  expect(stderr).toMatch(/^Submitted imgtask_\w+\. If this ends, .*"kind":"image"/m);
+  expect(code).toBe(0);
+  expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('prints the task of a video that could not be recorded', async () => {
   block('videos');
 
   const { code, stdout, stderr } = await machine.run([...create, '--no-wait']);
 
   expect(code).toBe(0);
-  expect(stderr).toContain(`If this ends: model-gateway video wait ${JSON.parse(stdout).id}`);
+  expect(stderr).toContain(
+    `To continue after an interruption: model-gateway video wait ${JSON.parse(stdout).id}`,
+  );
 });
 
 test('a second run beside the first does not make the call', async () => {
@@ -61,7 +74,7 @@ test('a second run beside the first does not make the call', async () => {
   expect(emulator.charges).toHaveLength(1);
 });
 
-test('the line that goes on has the options of the first run, as a shell takes them', async () => {
+test('prints the command to continue with the options of the first run, quoted for a shell', async () => {
   const words = [...create, '--no-wait', '-o', "it's $5.mp4", '--force', '--base-url', server.url];
 
   const { stderr } = await machine.run(words);
@@ -69,14 +82,14 @@ test('the line that goes on has the options of the first run, as a shell takes t
   expect(stderr).toMatch(/ --out 'it'\\''s \$5\.mp4' --force --base-url http:\/\/127\S+\n/);
 });
 
-test('a folder of results that cannot be: says so in one line, and nothing is sent', async () => {
+test('rejects an output folder that cannot be created in one line, before anything is sent', async () => {
   writeFileSync(join(machine.folder, 'taken'), '');
 
   const { code, stderr } = await machine.run([...image, '-o', 'taken/']);
 
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^model-gateway: The folder \S+ cannot be written\..*\n$/),
+    stderr: expect.stringMatching(/^model-gateway: The folder \S+ is not writable\..*\n$/),
   });
   expect(emulator.requests).toEqual([]);
 });
@@ -92,10 +105,10 @@ test('a folder in place of the key file', async () => {
 
   const { code, stderr } = await machine.run(['models', '--key-file', 'keys']);
 
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is no file') });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is not a file') });
 });
 
-test('an outcome that nobody knows is told without advice for programs', async () => {
+test('reports an unknown outcome without advice for programs', async () => {
   emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
   await machine.run([...create, '--call-id', 'boat']);
 
@@ -105,7 +118,7 @@ test('an outcome that nobody knows is told without advice for programs', async (
   expect(stderr).not.toContain('onUnknown');
 });
 
-test('a picture that cannot be fetched is told by its address, at the second run too', async () => {
+test('prints the address of an image that cannot be fetched, on the second run too', async () => {
   let base = '';
   let posts = 0;
   const gateway = createServer((request, response) => {
@@ -123,7 +136,7 @@ test('a picture that cannot be fetched is told by its address, at the second run
   const second = await machine.run(words);
   gateway.close();
 
-  expect(first).toMatchObject({ code: 3, stderr: expect.stringContaining('It is paid for') });
+  expect(first).toMatchObject({ code: 3, stderr: expect.stringContaining('It was charged') });
   expect(JSON.parse(first.stdout)).toEqual({ paths: [`${base}/gone.png`] });
   expect(second).toMatchObject({ code: 0, stdout: first.stdout });
   expect(posts).toBe(1);
@@ -169,7 +182,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(code).toBe(3);
     expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
     expect(stderr).toContain('the disk is full');
-    expect(stderr).toMatch(/It is charged\. The result is: .*boat\.png/);
+    expect(stderr).toMatch(/The call was charged\. Its result: .*boat\.png/);
     expect(emulator.charges).toHaveLength(1);
   });
 
@@ -183,7 +196,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(list.stdout).toContain(id);
   });
 
-  test('under standard output: chat stops, and its charge is told', async () => {
+  test('under standard output: chat stops and reports its charge', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', [
       'chat',
       '-m',
@@ -200,7 +213,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
 
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'model-gateway: Standard output cannot be written: the disk is full.\n',
+      stderr: 'model-gateway: Writing to standard output failed: the disk is full.\n',
     });
   });
 
@@ -223,13 +236,13 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
   const limit = 'ulimit -f 0;';
 
   test.each([
-    ['picture', ['image', '-m', 'gpt-image-1', 'A boat'], 'PNG'],
-    ['speech', ['speak', '-m', 'm-speech', 'hello'], 'ID3'],
-  ])('everywhere: a paid %s is written to standard output', async (_, words, start) => {
+    { name: 'picture', words: ['image', '-m', 'gpt-image-1', 'A boat'], start: 'PNG' },
+    { name: 'speech', words: ['speak', '-m', 'm-speech', 'hello'], start: 'ID3' },
+  ])('everywhere: a paid $name is written to standard output', async ({ words, start }) => {
     const { code, stdout, stderr } = await machine.shell('"$@"', words, limit);
 
     expect(code).toBe(3);
-    expect(stderr).toContain('It is paid for');
+    expect(stderr).toMatch(/was charged/);
     expect(emulator.charges).toHaveLength(1);
     const [, base64 = ''] = /"data:[^"]*;base64,([^"]*)"/.exec(stdout) ?? [];
     expect(Buffer.from(base64, 'base64').toString('latin1', 0, 8)).toContain(start);
@@ -239,7 +252,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     const { code, stdout, stderr } = await machine.shell('"$@"', image, limit);
 
     expect(code).toBe(3);
-    expect(stderr).toContain('It is paid for');
+    expect(stderr).toMatch(/was charged/);
     expect(JSON.parse(stdout)).toEqual({ paths: [expect.stringContaining(server.url)] });
   });
 

@@ -43,7 +43,7 @@ test('with a gateway in the environment it calls that one, and says so', patient
   expect(JSON.parse(emulated.line)).toMatchObject({ isEmulator: true });
 });
 
-test('a port that is taken is told with the way out', patient, async () => {
+test('a port in use is reported with a way out', patient, async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -53,7 +53,7 @@ test('a port that is taken is told with the way out', patient, async () => {
   const { code, stderr } = await new Machine().run(['playground', '--port', String(port)]);
 
   expect(code).toBe(2);
-  expect(stderr).toBe(`model-gateway: Port ${port} cannot be had. Choose another: --port 0\n`);
+  expect(stderr).toBe(`model-gateway: Port ${port} is not available. Use a free one: --port 0\n`);
 });
 
 test('a gateway without a key is refused before anything is served', patient, async () => {
@@ -63,5 +63,5 @@ test('a gateway without a key is refused before anything is served', patient, as
 
   expect(code).toBe(2);
   expect(stdout).toBe('');
-  expect(stderr).toContain('There is no key. Set GATEWAY_API_KEY');
+  expect(stderr).toContain('The key is missing. Set GATEWAY_API_KEY');
 });

@@ -9,7 +9,7 @@ import { compileCache } from '../helpers/run-program.ts';
 
 const program = join(import.meta.dirname, '../../dist/cli/main.js');
 
-/** What a command has left. */
+/** Exit code and output of a command. */
 interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -66,7 +66,7 @@ export class Machine {
   /**
    * Runs a command in a shell.
    *
-   * @param script - A script in which `"$@"` is the command.
+   * @param script - A script; `"$@"` is the command.
    * @param limit - What the command's own shell does before it.
    * @returns the exit code of the command, and what the shell wrote
    */
@@ -103,7 +103,7 @@ export class Machine {
   }
 }
 
-/** What a test begins with: an emulator whose clock runs fast, and a machine that knows it. */
+/** Sets up a test: an emulator with a fast clock, and a home folder with its address and key. */
 export async function begin(): Promise<{
   readonly emulator: Emulator;
   readonly server: EmulatorServer;

@@ -35,7 +35,7 @@ test('what steers a terminal does not come through', async () => {
   expect(run.screen).toContain('You said: "a]0;titleb[2Jcd"');
 });
 
-test('a conversation goes on until an empty line', async () => {
+test('a conversation continues until /exit, and an empty line prompts again', async () => {
   const run = machine.open(['chat', '-m', 'm-large', '-i']);
   await run.shows(/> \S{0,4}$/);
   run.type('Hello\r');
@@ -43,10 +43,27 @@ test('a conversation goes on until an empty line', async () => {
   run.type('Again\r');
   await run.shows(/You said: "Again"[\s\S]*> \S{0,4}$/);
   run.type('\r');
+  await run.shows(/You said: "Again"[\s\S]*> [\s\S]*> \S{0,4}$/);
+  run.type('/exit\r');
 
   expect(await run.end()).toBe(0);
   const last = emulator.requests.at(-1)?.body;
   expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 3 } } });
+});
+
+test('a refusal does not end a conversation, and the arrow key repeats the line', async () => {
+  emulator.fail({ fault: { type: 'error', status: 403, message: 'no access' } });
+  const run = machine.open(['chat', '-m', 'm-large', '-i']);
+  await run.shows(/> \S{0,4}$/);
+  run.type('Hello\r');
+  await run.shows(/no access[\s\S]*> \S{0,4}$/);
+  run.type('\u001B[A\r');
+  await run.shows(/You said: "Hello"[\s\S]*> \S{0,4}$/);
+  run.type('\u0004');
+
+  expect(await run.end()).toBe(0);
+  const last = emulator.requests.at(-1)?.body;
+  expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 1 } } });
 });
 
 test('Ctrl-C ends a chat with 130', async () => {
@@ -58,18 +75,18 @@ test('Ctrl-C ends a chat with 130', async () => {
   expect(await run.end()).toBe(130);
 });
 
-test('before a picture is charged a person is asked, and may say no', async () => {
+test('asks for confirmation before an image is charged, and stops at no', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat']);
-  await run.shows(/will be charged[\s\S]*Go on\?/);
+  await run.shows(/will be charged[\s\S]*Continue\?/);
   run.type('n\r');
 
   expect(await run.end()).toBe(1);
   expect(emulator.requests).toEqual([]);
 });
 
-test.each(['\u0003', '\u0004'])('the question is ended by %j, without a failure', async (keys) => {
+test.each(['\u0003', '\u0004'])('%j ends the question without a failure', async (keys) => {
   const run = machine.open(['video', 'create', '-m', 'm-video', 'A boat']);
-  await run.shows(/Go on\?/);
+  await run.shows(/Continue\?/);
   run.type(keys);
 
   expect(await run.end()).toBe(130);
@@ -77,9 +94,9 @@ test.each(['\u0003', '\u0004'])('the question is ended by %j, without a failure'
   expect(emulator.requests).toEqual([]);
 });
 
-test('yes makes it, and its path is shown', async () => {
+test('creates the image after yes, and prints its path', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
-  await run.shows(/Go on\?/);
+  await run.shows(/Continue\?/);
   run.type('\r');
 
   expect(await run.end()).toBe(0);
@@ -87,7 +104,7 @@ test('yes makes it, and its path is shown', async () => {
   expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
 });
 
-test('a terminal that can show pictures gets them', async () => {
+test('shows images on a terminal that supports them', async () => {
   machine.env['TERM'] = 'xterm-kitty';
   const run = machine.open(['image', '-m', 'm-image', 'A boat', '-y']);
 
@@ -95,16 +112,16 @@ test('a terminal that can show pictures gets them', async () => {
   expect(run.screen).toContain('\u001B_Ga=T,f=100');
 });
 
-test('Ctrl-C while waiting for a video prints the line that goes on', async () => {
+test('Ctrl-C while waiting for a video prints the command to continue', async () => {
   emulator.clock.hold();
   const run = machine.open(['video', 'create', '-m', 'm-video', '-y', 'A boat']);
   await run.shows(/Submitted/);
-  await run.shows(/submitted, \d+ s, next look in \d s/);
+  await run.shows(/submitted, \d+ s, next check in \d s/);
   run.type('\u0003');
 
   expect(await run.end()).toBe(130);
   expect(run.screen).toMatch(
-    /The task goes on\. To wait for it again: model-gateway video wait task_/,
+    /The task continues\. To wait for it again: model-gateway video wait task_/,
   );
   expect(run.screen).not.toContain('videos.wait(');
   expect(emulator.charges).toHaveLength(1);
@@ -164,7 +181,9 @@ describe('a person sees words and paths, and no JSON', () => {
 
   test('emulator', async () => {
     const run = machine.open(['emulator', '--port', '0']);
-    await run.shows(/GATEWAY_BASE_URL=http:\S+\s+GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator/);
+    await run.shows(
+      /export GATEWAY_BASE_URL=http:\S+\s+export GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator/,
+    );
     const url = /GATEWAY_BASE_URL=(\S+)/.exec(run.screen)?.[1] ?? '';
     await new Machine({ url, key: 'sk-emulator' }).run(['models']);
     await run.shows(/200 GET \/v1\/models/);
@@ -172,4 +191,29 @@ describe('a person sees words and paths, and no JSON', () => {
 
     expect(await run.end()).toBe(0);
   });
+});
+
+test.each([
+  {
+    name: 'a chat',
+    words: ['chat', '-m', 'm-large', 'Hello'],
+    line: /tokens, \$0\.\d+, first after/,
+  },
+  {
+    name: 'a picture',
+    words: ['image', '-y', '-m', 'm-image', 'A boat'],
+    line: /\$0\.002, as reported by the gateway/,
+  },
+  {
+    name: 'a video',
+    words: ['video', 'create', '-y', '-m', 'm-video', '--seconds', '4', 'A boat'],
+    line: /\$0\.008, as reported by the gateway/,
+  },
+])('$name ends with the cost reported by the gateway', async ({ words, line }) => {
+  emulator.quirks.reportedCost = 'usage';
+  const run = machine.open(words);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(line);
+  expect(run.screen.match(/\$0/g)).toHaveLength(1);
 });

@@ -17,14 +17,14 @@ const question = 'What is the weather in Lisbon?';
 const place = z.object({ city: z.string() });
 const sunny = (): string => 'Sunny, 24 degrees';
 
-const agentOf = (client: Gateway): Agent =>
+const createAgent = (client: Gateway): Agent =>
   new Agent({
     name: 'Forecaster',
     model: new OpenAIChatCompletionsModel(asOpenAI(client), 'm-chat'),
   });
 
 const withTool = (client: Gateway): Agent =>
-  agentOf(client).clone({
+  createAgent(client).clone({
     tools: [
       tool({
         name: 'get_weather',
@@ -44,7 +44,7 @@ const langChainModel = (client: Gateway): ChatOpenAICompletions => {
 const llamaIndexModel = (client: Gateway): LlamaIndexOpenAI =>
   new LlamaIndexOpenAI({ model: 'm-chat', apiKey: 'not used', session: asOpenAI(client) });
 
-const instructorOf = (client: Gateway) =>
+const wrapWithInstructor = (client: Gateway) =>
   createInstructor({ client: asOpenAI<OpenAI>(client), mode: 'TOOLS' });
 
 describe('@openai/agents', () => {
@@ -53,7 +53,7 @@ describe('@openai/agents', () => {
   test('answers', async () => {
     const { client, emulator } = setUp();
 
-    const { finalOutput } = await run(agentOf(client), question);
+    const { finalOutput } = await run(createAgent(client), question);
 
     expect(finalOutput).toContain('Lisbon');
     expect(spentAt(emulator)).toMatchObject({ requests: ['POST /v1/chat/completions'] });
@@ -72,7 +72,7 @@ describe('@openai/agents', () => {
   test('streams, with usage', async () => {
     const { client, emulator } = setUp();
 
-    const stream = await run(agentOf(client), question, { stream: true });
+    const stream = await run(createAgent(client), question, { stream: true });
     let text = '';
     for await (const event of stream.toTextStream()) text += event;
     await stream.completed;
@@ -86,7 +86,7 @@ describe('@openai/agents', () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 
-    const stream = await run(agentOf(client), question, { stream: true });
+    const stream = await run(createAgent(client), question, { stream: true });
     const reading = (async () => {
       for await (const _ of stream.toTextStream());
       await stream.completed;
@@ -101,7 +101,7 @@ describe('@openai/agents', () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
     const safe = client.withOptions({ retryUnknownOutcome: false });
 
-    await expect(run(agentOf(safe), question)).rejects.toMatchObject({ outcome: 'unknown' });
+    await expect(run(createAgent(safe), question)).rejects.toMatchObject({ outcome: 'unknown' });
     expect(emulator.charges).toHaveLength(1);
   });
 });
@@ -230,7 +230,7 @@ describe('instructor', () => {
   test('gives what fits a schema', async () => {
     const { client, emulator } = setUp();
 
-    const answer = await instructorOf(client).chat.completions.create({
+    const answer = await wrapWithInstructor(client).chat.completions.create({
       ...asked,
       response_model: { schema, name: 'Place' },
       max_retries: 0,
@@ -244,7 +244,7 @@ describe('instructor', () => {
     const { client, emulator } = setUp();
     let last: unknown;
 
-    const stream = await instructorOf(client).chat.completions.create({
+    const stream = await wrapWithInstructor(client).chat.completions.create({
       ...asked,
       response_model: { schema, name: 'Place' },
       stream: true,
@@ -262,7 +262,7 @@ describe('instructor', () => {
 
     const reading = (async () => {
       const params = { ...asked, stream: true } as const;
-      for await (const _ of await instructorOf(client).chat.completions.create(params));
+      for await (const _ of await wrapWithInstructor(client).chat.completions.create(params));
     })();
 
     await expect(reading).rejects.toBeInstanceOf(StreamTruncatedError);

@@ -11,7 +11,7 @@ export function setUp(): { readonly client: Gateway; readonly emulator: Emulator
   return { emulator, client: new Gateway({ apiKey, baseURL, fetch, logLevel: 'off' }) };
 }
 
-/** What an emulator was asked for and has charged. */
+/** Requests and charges of an emulator. */
 export function spentAt({ requests, charges }: Emulator): {
   readonly requests: readonly string[];
   readonly charges: readonly (readonly [string, number])[];

@@ -1,15 +1,13 @@
 import { defineConfig } from 'vitest/config';
-import shared from '../../vite.config.ts';
+import shared, { testOptions } from '../../vitest.config.ts';
 
 /** `npm run test:compat`: tests with packages that expect a client of `openai`. */
 export default defineConfig({
   ...shared,
   root: import.meta.dirname,
   test: {
-    ...shared.test,
+    ...testOptions,
     include: ['**/*.test.ts'],
     exclude: ['node_modules'],
-    setupFiles: [],
-    typecheck: { enabled: false },
   },
 });

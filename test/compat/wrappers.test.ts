@@ -40,7 +40,7 @@ const weather = tool({
   execute: () => 'Sunny, 24 degrees',
 });
 
-/** What people do with a client, and what they have of it. */
+/** Ways to use a client, each with its result. */
 const uses: readonly (readonly [string, (client: Gateway) => Promise<unknown>])[] = [
   ['chat', async ({ chat }) => (await chat.completions.create(ask)).choices[0]?.message.content],
   [
@@ -111,7 +111,7 @@ const calls: readonly (readonly [string, (client: OpenAI) => OpenAIPromise])[] =
 
 type OpenAIPromise = Pick<ReturnType<OpenAI['get']>, 'then' | 'withResponse' | 'asResponse'>;
 
-/** What is done with such a promise, and what comes of it. */
+/** Ways to read such a promise, each with its result. */
 const consumptions: readonly (readonly [string, (promise: OpenAIPromise) => Promise<unknown>])[] = [
   [
     'withResponse()',
@@ -197,7 +197,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('the base URL is told, and the key is not shown', () => {
+  test('the base URL is shown, the key is not', () => {
     const { client, emulator } = setUp();
     const wrapped = wrap(client);
 

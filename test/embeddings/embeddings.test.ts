@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { APIError, InvalidInputError, UnexpectedResponseError } from '../../src/index.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 
@@ -19,7 +18,7 @@ const bytes = (...values: number[]): string =>
   Buffer.from(Int8Array.from(values)).toString('base64');
 
 /** An answer with these vectors, numbered in their order. */
-function answerOf(...vectors: unknown[]) {
+function answerWith(...vectors: unknown[]) {
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
   return { object: 'list', data, model, usage: { prompt_tokens: 3, total_tokens: 3 } };
 }
@@ -59,7 +58,7 @@ describe('embeddings.create()', () => {
   });
 
   test('sends the parameters unchanged and adds none', async () => {
-    const { client, requests } = scripted([json(answerOf([0.5]))]);
+    const { client, requests } = scripted([json(answerWith([0.5]))]);
 
     await client.embeddings.create({ model, input: 'a' }, { extraBody: { task: 'query' } });
 
@@ -90,10 +89,10 @@ describe('embeddings.create()', () => {
 describe('the form of a vector', () => {
   test.each([
     ['a list of numbers', [0.5, -0.25]],
-    ['base64 that nobody asked for', base64([0.5, -0.25])],
+    ['base64 that was not requested', base64([0.5, -0.25])],
     ['a typed array written as an object', { 0: 0.5, 1: -0.25 }],
   ])('%s becomes numbers', async (_, wire) => {
-    const { client, drifts } = scripted([json(answerOf(wire))]);
+    const { client, drifts } = scripted([json(answerWith(wire))]);
 
     const { data } = await client.embeddings.create({ model, input: 'a' });
 
@@ -102,7 +101,7 @@ describe('the form of a vector', () => {
   });
 
   test('each vector is read by itself', async () => {
-    const { client } = scripted([json(answerOf([0.5], base64([0.25])))]);
+    const { client } = scripted([json(answerWith([0.5], base64([0.25])))]);
 
     const { data } = await client.embeddings.create({ model, input: ['a', 'b'] });
 
@@ -120,7 +119,7 @@ describe('the form of a vector', () => {
   });
 
   test('encodes numbers as base64 when the provider ignored the encoding', async () => {
-    const { client } = scripted([json(answerOf([0.5, -0.25], base64([1])))]);
+    const { client } = scripted([json(answerWith([0.5, -0.25], base64([1])))]);
 
     const { data } = await client.embeddings.create({
       model,
@@ -136,7 +135,7 @@ describe('the form of a vector', () => {
     const vectors = fc.array(number, { minLength: 1, maxLength: 50 });
     await fc.assert(
       fc.asyncProperty(vectors, async (vector) => {
-        const { client } = scripted([json(answerOf(base64(vector)))]);
+        const { client } = scripted([json(answerWith(base64(vector)))]);
         const { data } = await client.embeddings.create({ model, input: 'a' });
         expect(data[0]?.embedding).toEqual(vector);
       }),
@@ -144,9 +143,9 @@ describe('the form of a vector', () => {
   });
 
   test.each([['not base64!'], ['YWJj'], [''], [{ values: [1] }], [['a']], [null]])(
-    'what is no vector is reported and stays as it came: %j',
+    'reports items that are not vectors, and keeps them as received: %j',
     async (wire) => {
-      const { client, drifts } = scripted([json(answerOf(wire, [1]))]);
+      const { client, drifts } = scripted([json(answerWith(wire, [1]))]);
 
       const { data } = await client.embeddings.create({ model, input: ['a', 'b'] });
 
@@ -156,19 +155,35 @@ describe('the form of a vector', () => {
   );
 });
 
-describe('text that is no base64 of floats stays as it came', () => {
+describe('text that is not base64 of floats is kept as received', () => {
   test.each([
-    [
-      'bytes that would be too large as floats',
-      { model, input: 'a' },
-      bytes(3, -2, 7, -4, 1, 1, 2, -1),
-    ],
-    ['bytes above zero', { model, input: 'a' }, bytes(1, 2, 3, 21, 9, 20, 4, 77)],
-    ['bytes that would be no number', { model, input: 'a' }, bytes(0, 0, -64, 127)],
-    ['one byte per dimension', { model, input: 'a', dimensions: 4 }, bytes(1, 2, 3, 4)],
-    ['one bit per dimension', { model, input: 'a', dimensions: 32 }, bytes(1, 2, 3, 4)],
-  ])('%s', async (_, params, wire) => {
-    const { client } = scripted([json(answerOf(wire))]);
+    {
+      name: 'bytes that would be too large as floats',
+      params: { model, input: 'a' },
+      wire: bytes(3, -2, 7, -4, 1, 1, 2, -1),
+    },
+    {
+      name: 'bytes above zero',
+      params: { model, input: 'a' },
+      wire: bytes(1, 2, 3, 21, 9, 20, 4, 77),
+    },
+    {
+      name: 'bytes that would be no number',
+      params: { model, input: 'a' },
+      wire: bytes(0, 0, -64, 127),
+    },
+    {
+      name: 'one byte per dimension',
+      params: { model, input: 'a', dimensions: 4 },
+      wire: bytes(1, 2, 3, 4),
+    },
+    {
+      name: 'one bit per dimension',
+      params: { model, input: 'a', dimensions: 32 },
+      wire: bytes(1, 2, 3, 4),
+    },
+  ])('$name', async ({ params, wire }) => {
+    const { client } = scripted([json(answerWith(wire))]);
 
     const { data } = await client.embeddings.create(params);
 
@@ -177,7 +192,7 @@ describe('text that is no base64 of floats stays as it came', () => {
 
   test('when another format was asked for, without drift', async () => {
     const wire = base64([0.5]);
-    const { client, drifts } = scripted([json(answerOf(wire))]);
+    const { client, drifts } = scripted([json(answerWith(wire))]);
 
     const { data } = await client.embeddings.create(
       { model, input: 'a' },
@@ -189,7 +204,7 @@ describe('text that is no base64 of floats stays as it came', () => {
   });
 
   test('a length that the provider ignored is still read as floats', async () => {
-    const { client } = scripted([json(answerOf(base64([0.5, 1, 2])))]);
+    const { client } = scripted([json(answerWith(base64([0.5, 1, 2])))]);
 
     const { data } = await client.embeddings.create({ model, input: 'a', dimensions: 2 });
 
@@ -197,7 +212,7 @@ describe('text that is no base64 of floats stays as it came', () => {
   });
 
   test('and is an error where only floats will do', async () => {
-    const { client } = scripted([json(answerOf(bytes(1, 2, 3, 4)))]);
+    const { client } = scripted([json(answerWith(bytes(1, 2, 3, 4)))]);
 
     const many = client.embeddings.createMany({ model, input: ['a'], dimensions: 4 });
 
@@ -207,7 +222,7 @@ describe('text that is no base64 of floats stays as it came', () => {
 
 describe('the number of vectors', () => {
   test('reports an answer with fewer vectors than inputs, and keeps those vectors', async () => {
-    const { client, drifts } = scripted([json(answerOf([0.5]))]);
+    const { client, drifts } = scripted([json(answerWith([0.5]))]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
 
@@ -228,7 +243,7 @@ describe('the number of vectors', () => {
   });
 
   test('a gap stays visible in the index', async () => {
-    const body = answerOf([1], [2]);
+    const body = answerWith([1], [2]);
     const data = body.data.map((item) => ({ ...item, index: item.index * 2 })).toReversed();
     const { client } = scripted([json({ ...body, data })]);
 
@@ -243,7 +258,7 @@ describe('the number of vectors', () => {
     ['the first index is 1', [1, 2, 3]],
     ['no item has an index', [undefined, null, undefined]],
   ])('a full answer is numbered by its order: %s', async (_, indexes) => {
-    const body = answerOf([1], [2], [3]);
+    const body = answerWith([1], [2], [3]);
     const data = body.data.map((item, position) => ({ ...item, index: indexes[position] }));
     const { client } = scripted([json({ ...body, data })]);
 
@@ -258,7 +273,7 @@ describe('the number of vectors', () => {
   });
 
   test('with validation: "strict" a wrong count is an error that holds the vectors', async () => {
-    const { client } = scripted([json(answerOf([0.5]))], { validation: 'strict' });
+    const { client } = scripted([json(answerWith([0.5]))], { validation: 'strict' });
 
     const error = await failureOf(client.embeddings.create({ model, input: ['a', 'b'] }));
 
@@ -283,7 +298,7 @@ describe('the number of vectors', () => {
 
 describe('embeddings.createForEngine()', () => {
   test('puts the model into the path, escaped, and leaves it in the body', async () => {
-    const { client, requests } = scripted([json(answerOf([0.5]))]);
+    const { client, requests } = scripted([json(answerWith([0.5]))]);
 
     await client.embeddings.createForEngine({ model: 'BAAI/bge m3', input: 'a' });
 
@@ -340,7 +355,7 @@ describe('bad input', () => {
   });
 
   test.each(['', ['a', '']])("an empty text is the gateway's to refuse: %j", async (input) => {
-    const { client, requests } = scripted([json(answerOf([1], [1]))]);
+    const { client, requests } = scripted([json(answerWith([1], [1]))]);
 
     await client.embeddings.create({ model, input });
 
@@ -367,7 +382,7 @@ describe('bad input', () => {
 test('256 vectors of 3,072 numbers in base64 are decoded', async () => {
   const numbers = Array.from({ length: 3_072 }, (_, index) => Math.fround(Math.sin(index)));
   const vectors = Array.from({ length: 256 }, () => base64(numbers));
-  const { client } = scripted([json(answerOf(...vectors))]);
+  const { client } = scripted([json(answerWith(...vectors))]);
 
   const { data } = await client.embeddings.create({ model, input: vectors.map(() => 'a') });
 

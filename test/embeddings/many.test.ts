@@ -5,21 +5,20 @@ import {
   type EmbeddingsCreateManyParams,
   type ManyEmbeddings,
 } from '../../src/embeddings/types.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError, APIUserAbortError } from '../../src/errors/api-errors.ts';
+import { APIUserAbortError, InvalidInputError, UnexpectedResponseError } from '../../src/index.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 
 const model = 'm-embedding';
 
 /** The inputs of a request, each the text of a number. */
-async function inputsOf(request: Request): Promise<string[]> {
+async function readInputs(request: Request): Promise<string[]> {
   const { input }: { input: string[] } = JSON.parse(await request.clone().text());
   return input;
 }
 
 /** Answers each input with a vector that holds its number. */
 async function numbered(request: Request, change: (data: object[]) => object[] = (data) => data) {
-  const inputs = await inputsOf(request);
+  const inputs = await readInputs(request);
   const data = inputs.map((text, index) => ({
     object: 'embedding',
     index,
@@ -34,17 +33,17 @@ function texts(count: number): string[] {
 }
 
 /** The first number of each vector. */
-function firstsOf(vectors: ManyEmbeddings['vectors'] | PartialEmbeddingsError['vectors']) {
+function firstNumbers(vectors: ManyEmbeddings['vectors'] | PartialEmbeddingsError['vectors']) {
   return vectors.map((vector) => vector?.[0]);
 }
 
-const usageOf = (tokens: number) => ({ prompt_tokens: tokens, total_tokens: tokens });
+const usageFor = (tokens: number) => ({ prompt_tokens: tokens, total_tokens: tokens });
 
 const failing = (): never => {
   throw new Error('disk full');
 };
 
-async function partialOf(promise: Promise<unknown>): Promise<PartialEmbeddingsError> {
+async function catchPartial(promise: Promise<unknown>): Promise<PartialEmbeddingsError> {
   const error = await failureOf(promise);
   if (error instanceof PartialEmbeddingsError) return error;
   throw error;
@@ -92,7 +91,7 @@ describe('embeddings.createMany()', () => {
           const { client, requests } = scripted([
             async (request) => {
               most = Math.max(most, ++running);
-              sizes.push((await inputsOf(request)).length);
+              sizes.push((await readInputs(request)).length);
               // Later requests are answered first.
               for (let turn = 0; turn < 20 - requests.length; turn++) await Promise.resolve();
               running -= 1;
@@ -105,7 +104,7 @@ describe('embeddings.createMany()', () => {
             { batchSize, concurrency },
           );
 
-          expect(firstsOf(vectors)).toEqual(texts(count).map(Number));
+          expect(firstNumbers(vectors)).toEqual(texts(count).map(Number));
           expect(usage.total_tokens).toBe(count);
           expect(requests).toHaveLength(Math.ceil(count / batchSize));
           expect(Math.max(...sizes)).toBeLessThanOrEqual(batchSize);
@@ -119,18 +118,18 @@ describe('embeddings.createMany()', () => {
   test('keeps what is paid for when request 3 of 5 fails', async () => {
     const { client, requests } = scripted([
       async (request) =>
-        (await inputsOf(request)).includes('4')
+        (await readInputs(request)).includes('4')
           ? Response.json({ error: { message: 'no', code: 'invalid_request' } }, { status: 400 })
           : numbered(request),
     ]);
 
-    const error = await partialOf(
+    const error = await catchPartial(
       client.embeddings.createMany({ model, input: texts(10) }, { batchSize: 2, concurrency: 1 }),
     );
 
     expect(requests).toHaveLength(3);
     const nothing = texts(6).map(() => undefined);
-    expect(firstsOf(error.vectors)).toEqual([0, 1, 2, 3, ...nothing]);
+    expect(firstNumbers(error.vectors)).toEqual([0, 1, 2, 3, ...nothing]);
     expect(error.usage.total_tokens).toBe(4);
     expect(error.failed).toMatchObject([{ start: 4, end: 6, error: { status: 400 } }]);
     expect(error.outcome).toBe('rejected');
@@ -142,19 +141,19 @@ describe('embeddings.createMany()', () => {
   test('awaits what is under way after a failure, and begins nothing more', async () => {
     const { client, requests } = scripted([
       async (request) => {
-        const [first] = await inputsOf(request);
+        const [first] = await readInputs(request);
         if (first === '0') return Response.json({ error: { message: 'no' } }, { status: 400 });
         for (let turn = 0; turn < 50; turn++) await Promise.resolve();
         return numbered(request);
       },
     ]);
 
-    const error = await partialOf(
+    const error = await catchPartial(
       client.embeddings.createMany({ model, input: texts(9) }, { batchSize: 1, concurrency: 3 }),
     );
 
     expect(requests).toHaveLength(3);
-    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([undefined, 1, 2]);
+    expect(firstNumbers(error.vectors).slice(0, 3)).toEqual([undefined, 1, 2]);
   });
 
   test('stops all requests when the signal is aborted', async () => {
@@ -167,7 +166,7 @@ describe('embeddings.createMany()', () => {
       },
     ]);
 
-    const error = await partialOf(
+    const error = await catchPartial(
       client.embeddings.createMany(
         { model, input: texts(6) },
         { batchSize: 2, concurrency: 1, signal: controller.signal },
@@ -176,13 +175,13 @@ describe('embeddings.createMany()', () => {
 
     expect(requests).toHaveLength(2);
     expect(error.cause).toBeInstanceOf(APIUserAbortError);
-    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
+    expect(firstNumbers(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
   });
 
   test('does not guess whose vectors came when a provider skipped inputs', async () => {
     const { client } = scripted([(request) => numbered(request, (data) => data.slice(1))]);
 
-    const error = await partialOf(client.embeddings.createMany({ model, input: texts(3) }));
+    const error = await catchPartial(client.embeddings.createMany({ model, input: texts(3) }));
 
     expect(error.cause).toBeInstanceOf(UnexpectedResponseError);
     expect(error.outcome).toBe('unknown');
@@ -194,7 +193,7 @@ describe('embeddings.createMany()', () => {
     async (embedding) => {
       const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
 
-      const error = await partialOf(client.embeddings.createMany({ model, input: ['a'] }));
+      const error = await catchPartial(client.embeddings.createMany({ model, input: ['a'] }));
 
       expect(error.cause).toHaveProperty('issues[0].path', 'data[0].embedding');
     },
@@ -203,7 +202,7 @@ describe('embeddings.createMany()', () => {
   test.each([{}, null])('refuses an answer whose vectors are %j', async (embedding) => {
     const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
 
-    const error = await partialOf(client.embeddings.createMany({ model, input: ['a'] }));
+    const error = await catchPartial(client.embeddings.createMany({ model, input: ['a'] }));
 
     expect(error.cause).toMatchObject({ body: expect.stringContaining('embedding') });
   });
@@ -227,15 +226,15 @@ describe('embeddings.createMany()', () => {
     );
 
     expect(seen).toEqual([
-      { done: 2, total: 5, usage: usageOf(2) },
-      { done: 4, total: 5, usage: usageOf(4) },
-      { done: 5, total: 5, usage: usageOf(5) },
+      { done: 2, total: 5, usage: usageFor(2) },
+      { done: 4, total: 5, usage: usageFor(4) },
+      { done: 5, total: 5, usage: usageFor(5) },
     ]);
   });
 
   test('an onProgress that throws begins no other request, and loses no vector', async () => {
     const { client, requests } = scripted([(request) => numbered(request)]);
-    const error = await partialOf(
+    const error = await catchPartial(
       client.embeddings.createMany(
         { model, input: texts(9) },
         { batchSize: 1, concurrency: 2, onProgress: failing },
@@ -243,7 +242,7 @@ describe('embeddings.createMany()', () => {
     );
 
     expect(requests).toHaveLength(2);
-    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
+    expect(firstNumbers(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
     expect(error.message).toContain('onProgress failed: disk full');
     expect(error.failed).toEqual([]);
   });

@@ -1,15 +1,16 @@
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import {
-  APIError,
-  BadRequestError,
-  RateLimitError,
   APIConnectionError,
   APIConnectionTimeoutError,
-} from '../../src/errors/api-errors.ts';
+  APIError,
+  BadRequestError,
+  GatewayError,
+  InvalidInputError,
+  RateLimitError,
+} from '../../src/index.ts';
 import { errorClassForStatus } from '../../src/errors/api-errors.ts';
 import type * as connectionErrors from '../../src/errors/api-errors.ts';
-import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 
 const rejected = { outcome: 'rejected' } as const;
@@ -49,7 +50,7 @@ describe('an error of the gateway', () => {
     expect(failure).toBeInstanceOf(BadRequestError);
     expect(failure).toMatchObject({
       name: 'BadRequestError',
-      message: '400 no such field. The gateway refused the request, so no charge is expected.',
+      message: '400 no such field. The gateway rejected the request, so no charge is expected.',
       status: 400,
       code: 7,
       param: 'size',
@@ -58,7 +59,7 @@ describe('an error of the gateway', () => {
       request_id: 'r',
       error: body.error,
       outcome: 'rejected',
-      advice: 'The gateway refused the request, so no charge is expected.',
+      advice: 'The gateway rejected the request, so no charge is expected.',
     });
     expect(failure).toHaveProperty('headers', expect.any(Headers));
   });
@@ -74,7 +75,7 @@ describe('an error of the gateway', () => {
 
     const failure = await failureOf(client.models.list());
 
-    expect(String(failure)).toContain(`${expected} The gateway refused`);
+    expect(String(failure)).toContain(`${expected} The gateway rejected`);
   });
 
   test('names its class in its stack and when it is printed', () => {

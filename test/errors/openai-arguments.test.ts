@@ -19,7 +19,7 @@ const classes = [
   ours.InternalServerError,
 ];
 
-/** What code that was written for `openai` reads of an error. */
+/** Fields of an error that code for `openai` reads. */
 const read = (error: ours.APIError | InstanceType<typeof theirs.APIError>) => ({
   message: error.message,
   status: error.status,

@@ -1,12 +1,13 @@
 /**
- * Kills a program that makes a video, at every step that it takes and at many random moments, starts it
- * again, and fails when a video was submitted twice, got lost, or was saved as anything but the whole.
+ * Kills a program that makes a video, at the steps that it takes and at many random moments, starts it again, and fails when a video was submitted twice, got lost, or was saved as anything but the whole.
  *
  *   node test/extended/kill.ts [random moments, 200 by default]
+ *     [--gateway new-api|openrouter|litellm|openai] [--every 8 (each eighth step)]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import {
   bundleWorker,
   makeVideoDespite,
@@ -14,11 +15,21 @@ import {
   type Kill,
   type KillResult,
 } from '../helpers/kill-cases.ts';
+import { readMode } from '../helpers/modes.ts';
 
 /** Most of the time a run waits for its task, so more of them fit at the same time than processors. */
 const workers = 8;
 
-const moments = Number(process.argv[2] ?? 200);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    gateway: { type: 'string', default: 'new-api' },
+    every: { type: 'string', default: '1' },
+  },
+});
+const gateway = readMode(values.gateway);
+const every = Number(values.every);
+const moments = Number(positionals[0] ?? 200);
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
 const program = await bundleWorker(folder);
 const problems: string[] = [];
@@ -28,7 +39,7 @@ async function tryAll(kills: readonly Kill[]): Promise<KillResult[]> {
   const results: KillResult[] = [];
   const work = async (): Promise<void> => {
     for (let kill = left.shift(); kill !== undefined; kill = left.shift()) {
-      const result = await makeVideoDespite(program, kill);
+      const result = await makeVideoDespite(program, kill, gateway);
       const problem = problemOf(result);
       if (problem !== undefined) problems.push(`${JSON.stringify(kill)}: ${problem}`);
       results.push(result);
@@ -54,21 +65,26 @@ function report(name: string, results: readonly KillResult[]): void {
 const begun = performance.now();
 const [plain] = await tryAll([{ step: 0 }]);
 const steps = plain?.steps ?? 0;
+const count = Math.floor(steps / every);
 report(
-  'every step',
-  await tryAll(Array.from({ length: steps }, (_, index) => ({ step: index + 1 }))),
+  `${gateway}, steps`,
+  await tryAll(Array.from({ length: count }, (_, index) => ({ step: (index + 1) * every }))),
 );
 
-const before = performance.now();
-await tryAll([{ step: 0 }]);
-const duration = performance.now() - before;
-report(
-  'random moments',
-  await tryAll(Array.from({ length: moments }, () => ({ after: Math.random() * duration * 1.2 }))),
-);
+if (moments > 0) {
+  const before = performance.now();
+  await tryAll([{ step: 0 }]);
+  const duration = performance.now() - before;
+  report(
+    `${gateway}, random moments`,
+    await tryAll(
+      Array.from({ length: moments }, () => ({ after: Math.random() * duration * 1.2 })),
+    ),
+  );
+}
 
 await rm(folder, { recursive: true });
 console.log(`${((performance.now() - begun) / 1_000).toFixed(0)} s`);
-if (steps === 0) problems.push('no steps were counted');
+if (count === 0) problems.push('no steps were counted');
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

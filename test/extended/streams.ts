@@ -3,13 +3,22 @@
  * left, never read. Fails when a listener, a timer or a connection is left behind, or Node has warned.
  *
  *   node test/extended/streams.ts [streams, 10000 by default]
+ *     [--gateway new-api|openrouter|litellm|openai (the emulator; by default a bare server)]
  */
 import { createHook } from 'node:async_hooks';
-import { Gateway } from '../../src/gateway.ts';
+import { parseArgs } from 'node:util';
+import { Gateway } from '../../src/index.ts';
+import { startFaultyEmulator } from '../helpers/faulty-emulator.ts';
 import { startFaultyServer } from '../helpers/faulty-server.ts';
+import { readMode } from '../helpers/modes.ts';
 import { endStreams } from '../helpers/stream-ends.ts';
 
-const total = Number(process.argv[2] ?? 10_000);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { gateway: { type: 'string' } },
+});
+const gateway = values.gateway === undefined ? undefined : readMode(values.gateway);
+const total = Number(positionals[0] ?? 10_000);
 const problems: string[] = [];
 process.on('warning', ({ message }) => problems.push(message));
 
@@ -29,10 +38,14 @@ const hook = createHook({
 }).enable();
 
 const begun = performance.now();
-const server = await startFaultyServer();
+const server =
+  gateway === undefined
+    ? { ...(await startFaultyServer()), apiKey: 'sk-test', unused: () => [] }
+    : await startFaultyEmulator(gateway);
 const client = new Gateway({
   baseURL: server.url,
-  apiKey: 'sk-test',
+  apiKey: server.apiKey,
+  gateway,
   logLevel: 'off',
   maxRetries: 0,
   idleTimeout: 200,
@@ -55,9 +68,12 @@ for (const [what, count] of Object.entries(left)) {
 }
 if (timersSeen < total) problems.push(`only ${timersSeen} timers were seen`);
 if (server.requests() !== total) problems.push(`${server.requests()} requests came`);
+for (const model of server.unused()) problems.push(`no stream of ${model} failed`);
 await server[Symbol.asyncDispose]();
 
 const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-console.log(`${total} streams, left ${JSON.stringify(left)}, ${seconds} s`);
+console.log(
+  `${gateway ?? 'bare server'}: ${total} streams, left ${JSON.stringify(left)}, ${seconds} s`,
+);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

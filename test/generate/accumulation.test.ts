@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { collectStream, createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
 import type { Part } from '../../src/generate/types.ts';
@@ -17,8 +17,8 @@ function piece(parts: readonly object[], finishReason?: string, more: object = {
   return { candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }], ...more };
 }
 
-/** What pieces with these parts add up to. */
-async function partsOf(...pieces: readonly (readonly object[])[]): Promise<Part[] | undefined> {
+/** The sum of pieces with these parts. */
+async function addParts(...pieces: readonly (readonly object[])[]): Promise<Part[] | undefined> {
   const text = encode(...pieces.map((parts) => piece(parts)), piece([{ text: '' }], 'STOP'));
   const { partial, error } = await readStream(open(text));
   expect(error).toBeUndefined();
@@ -39,8 +39,8 @@ const cite = (startIndex: number, uri = `https://a.test/${startIndex}`) => ({
   uri,
 });
 
-/** What pieces with this citation metadata add up to. */
-async function citationsOf(...metadata: readonly unknown[]): Promise<unknown> {
+/** The sum of pieces with this citation metadata. */
+async function addCitations(...metadata: readonly unknown[]): Promise<unknown> {
   const pieces = metadata.map((citationMetadata) => ({
     candidates: [{ content: { parts: [{ text: 'a' }] }, citationMetadata, index: 0 }],
   }));
@@ -61,13 +61,13 @@ const cited = (index: number) => ({
 describe('citations', () => {
   test.each(['citationSources', 'citations'])('of all pieces are kept (%s)', async (name) => {
     const all = Array.from({ length: 10 }, (_, index) => cite(index));
-    await expect(citationsOf(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
+    await expect(addCitations(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
       [name]: all,
     });
   });
 
   test('that are sent again are kept once', async () => {
-    const found = await citationsOf(
+    const found = await addCitations(
       { citationSources: [cite(0)] },
       { citationSources: [cite(0), cite(1)] },
       undefined,
@@ -286,7 +286,7 @@ describe('a candidate that goes on after a finish reason', () => {
       'empty',
       'usage',
     );
-    const pieceOf = {
+    const anyPieces = {
       text: piece([{ text: 'x' }]),
       finish: { candidates: [{ index: 0, finishReason: 'STOP' }] },
       both: piece([{ codeExecutionResult: { output: '4' } }], 'STOP'),
@@ -297,7 +297,7 @@ describe('a candidate that goes on after a finish reason', () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(kinds, { minLength: 1, maxLength: 6 }), async (sequence) => {
-        const events = sequence.map((kind) => encode(pieceOf[kind]));
+        const events = sequence.map((kind) => encode(anyPieces[kind]));
         const bytes = new TextEncoder().encode(events.join(''));
         for (let length = 0; length <= bytes.length; length += 1) {
           // An event counts without the blank line behind it: it is valid JSON then.
@@ -331,16 +331,20 @@ describe('a generation in place of a stream', () => {
   const unfinished = JSON.stringify(piece([{ text: 'Hi' }]));
 
   test.each([
-    ['one line of NDJSON', `${unfinished}\n`, 'application/x-ndjson'],
-    ['one line of NDJSON called JSON', `${unfinished}\n`, 'application/json'],
-    ['JSON called an event stream', unfinished, 'text/event-stream'],
-    [
-      'a null reason',
-      unfinished.replace('"index"', '"finishReason":null,"index"'),
-      'application/json',
-    ],
-    ['two lines of NDJSON', `${unfinished}\n${unfinished}\n`, 'application/x-ndjson'],
-  ])('is not complete without a finish reason: %s', async (_, body, type) => {
+    { name: 'one line of NDJSON', body: `${unfinished}\n`, type: 'application/x-ndjson' },
+    { name: 'one line of NDJSON called JSON', body: `${unfinished}\n`, type: 'application/json' },
+    { name: 'JSON called an event stream', body: unfinished, type: 'text/event-stream' },
+    {
+      name: 'a null reason',
+      body: unfinished.replace('"index"', '"finishReason":null,"index"'),
+      type: 'application/json',
+    },
+    {
+      name: 'two lines of NDJSON',
+      body: `${unfinished}\n${unfinished}\n`,
+      type: 'application/x-ndjson',
+    },
+  ])('is not complete without a finish reason: $name', async ({ body, type }) => {
     const { client } = scripted([() => new Response(body, labelled(type))]);
 
     const result = await readStream(
@@ -376,7 +380,7 @@ describe('a generation in place of a stream', () => {
 
 describe('the parts of a streamed generation', () => {
   test('are joined when they are text of the same kind', async () => {
-    const parts = await partsOf(
+    const parts = await addParts(
       [{ text: 'Let me ', thought: true }],
       [{ text: 'see.', thought: true }, { text: 'Hel' }],
       [{ text: 'lo' }],
@@ -393,7 +397,7 @@ describe('the parts of a streamed generation', () => {
   });
 
   test('with a signature stay as they came, also without text', async () => {
-    const parts = await partsOf(
+    const parts = await addParts(
       [{ text: '4' }],
       [{ text: '2', thoughtSignature: 's1' }],
       [{ text: '!' }],
@@ -409,7 +413,7 @@ describe('the parts of a streamed generation', () => {
   });
 
   test('that are whole function calls are kept apart', async () => {
-    const parts = await partsOf(
+    const parts = await addParts(
       [{ functionCall: { name: 'f', args: { a: 1 } } }, { functionCall: { name: 'f', args: {} } }],
       [{ functionCall: { name: 'g' } }],
     );
@@ -422,7 +426,7 @@ describe('the parts of a streamed generation', () => {
   });
 
   test('that are pieces of function calls are put together', async () => {
-    const parts = await partsOf(
+    const parts = await addParts(
       [{ functionCall: { name: 'book', willContinue: true }, thoughtSignature: 's' }],
       more(text('$.stops[0].city', 'Bos', true)),
       more(text('$.stops[0].city', 'ton', true)),
@@ -455,7 +459,7 @@ describe('the parts of a streamed generation', () => {
   });
 
   test('that are pieces of several function calls are matched by id', async () => {
-    const parts = await partsOf(
+    const parts = await addParts(
       [
         { functionCall: { id: 'a', name: 'f', willContinue: true } },
         { functionCall: { id: 'b', name: 'g', willContinue: true } },

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BadRequestError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { BadRequestError, InvalidInputError, StreamTruncatedError } from '../../src/index.ts';
 import { markers } from '../../src/testing/index.ts';
 import type { GenerateContentParams } from '../../src/generate/params.ts';
 import {
@@ -260,7 +258,7 @@ describe('generate.contentStream()', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('throws when it is cut, with what came', async () => {
+  test('throws when it is cut, and keeps the received text', async () => {
     const { client, emulator } = emulated();
     const fault = { type: 'cut-events', after: 2 } as const;
     emulator.fail({ operation: 'generate.contentStream', fault });

@@ -113,9 +113,17 @@ describe('generate.runTools()', () => {
   });
 
   test.each([
-    ['an unknown function', wants('fly'), 'There is no tool "fly". The tools are: ["find"]'],
-    ['arguments that do not fit', wants('find', { city: 1 }), /do not fit.*city: /],
-  ])('tells the model of %s, and goes on', async (_, first, problem) => {
+    {
+      name: 'an unknown function',
+      first: wants('fly'),
+      problem: 'There is no tool "fly". The tools are: ["find"]',
+    },
+    {
+      name: 'arguments that do not fit',
+      first: wants('find', { city: 1 }),
+      problem: /do not fit.*city: /,
+    },
+  ])('tells the model of $name, and goes on', async ({ first, problem }) => {
     const { client, requests } = scripted([first, says('Sorry.')]);
 
     const { response } = await client.generate.runTools(ask);
@@ -167,7 +175,7 @@ describe('generate.runTools()', () => {
     expect(requests).toHaveLength(12);
   });
 
-  test('tells of every turn, so that nothing is lost to a failure', async () => {
+  test('reports every turn, so a failure loses nothing', async () => {
     const { client } = scripted([
       wants('find', { city: 'Rome' }),
       json({ error: { message: 'no', code: 'model_not_found', type: 'new_api_error' } }, 503),

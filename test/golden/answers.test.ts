@@ -52,7 +52,7 @@ const videoWays: readonly Way[] = [
 ];
 
 const everyStatus = Array.from({ length: 400 }, (_, at) => 200 + at);
-// What stands for all that are like them, as the table of every status shows.
+// Each represents similar statuses; the table of every status proves that.
 const someStatuses = [
   200, 201, 400, 401, 402, 403, 404, 408, 409, 413, 422, 424, 425, 429, 499, 500, 501, 502, 503,
   524,
@@ -69,7 +69,7 @@ interface Case {
   readonly body: string | null;
 }
 
-function casesOf(
+function listCases(
   way: Way,
   statuses: readonly number[],
   bodies: Readonly<Record<string, string | null>>,
@@ -79,7 +79,7 @@ function casesOf(
   );
 }
 
-/** What becomes of every case. */
+/** The outcome of every case. */
 async function fates(cases: readonly Case[]): Promise<(readonly [Case, string])[]> {
   const headers = { 'content-type': 'application/json' };
   const all = await inFakedTime(
@@ -92,8 +92,8 @@ async function fates(cases: readonly Case[]): Promise<(readonly [Case, string])[
   return cases.map((one, at) => [one, all[at] ?? '']);
 }
 
-/** For each range of statuses, what becomes of which bodies. */
-function tableOf(fate: readonly (readonly [Case, string])[]): string {
+/** The outcome of each body, for each range of statuses. */
+function formatTable(fate: readonly (readonly [Case, string])[]): string {
   const rows = byKey(fate, ([{ status }]) => status).map(([status, ofStatus]) => {
     const groups = groupBy(ofStatus.map(([{ kind }, words]) => [kind, words]));
     const sorted = groups.toSorted(([, one], [, other]) => one.length - other.length);
@@ -107,14 +107,14 @@ function tableOf(fate: readonly (readonly [Case, string])[]): string {
 }
 
 /** The tables of some ways, each with every body. */
-async function tablesOf(
+async function formatTables(
   these: readonly Way[],
   statuses: readonly number[],
   bodies: Readonly<Record<string, string | null>>,
 ): Promise<string> {
-  const fate = await fates(these.flatMap((way) => casesOf(way, statuses, bodies)));
+  const fate = await fates(these.flatMap((way) => listCases(way, statuses, bodies)));
   return byKey(fate, ([{ way }]) => way.name)
-    .map(([name, own]) => `${name}\n${tableOf(own)}\n`)
+    .map(([name, own]) => `${name}\n${formatTable(own)}\n`)
     .join('');
 }
 
@@ -132,19 +132,22 @@ const aboutBodies = `${about}
   Under a status stand the bodies with which it comes to something else.
 `;
 
-test('every status', async () => {
+// The tables have thousands of calls.
+const many = { timeout: 120_000 };
+
+test('every status', many, async () => {
   const { page: _page, text: _text, ...fewer } = commonBodies;
   const tables = [
-    await tablesOf(ways, everyStatus, commonBodies),
-    await tablesOf(otherWays, everyStatus, fewer),
+    await formatTables(ways, everyStatus, commonBodies),
+    await formatTables(otherWays, everyStatus, fewer),
   ];
 
   const text = withAdvice(tables.join('')) + described(commonBodies);
   await expectGolden('statuses.txt', aboutBodies, text);
 });
 
-test('every kind of body', async () => {
-  const tables = await tablesOf([...ways, ...videoWays, keyedWay], someStatuses, rareBodies);
+test('every kind of body', many, async () => {
+  const tables = await formatTables([...ways, ...videoWays, keyedWay], someStatuses, rareBodies);
 
   await expectGolden('bodies.txt', aboutBodies, withAdvice(tables) + described(rareBodies));
 });
@@ -152,7 +155,7 @@ test('every kind of body', async () => {
 /** The class of an error as it is in `inWords`. */
 const className = /, \w+Error\b/;
 
-test('every error code', async () => {
+test('every error code', many, async () => {
   const places = [...ways, ...videoWays].flatMap((way) =>
     Object.entries(codeBodies)
       .filter(([, { operations }]) => operations.test(way.name))
@@ -165,14 +168,14 @@ test('every error code', async () => {
   );
   const sections = byKey(await fates(cases), ([{ way }]) => way.name).map(([name, ofPlace]) => {
     const usual = new Map(ofPlace.toReversed().map(([{ status }, words]) => [status, words]));
-    // The class follows from the status; where a code leads to another one, it is told.
+    // The class follows from the status; the table names it where a code changes it.
     const short = ofPlace.map(([one, words]) => {
       const first = usual.get(one.status) ?? '';
       const isUsual = className.exec(words)?.[0] === className.exec(first)?.[0];
       return [one, isUsual ? words.replace(className, '') : words] as const;
     });
     const tables = byKey(short, ([{ kind }]) => kind).map(
-      ([code, ofCode]) => [code, tableOf(ofCode)] as const,
+      ([code, ofCode]) => [code, formatTable(ofCode)] as const,
     );
     const groups = groupBy(tables).map(([table, alike]) => {
       const isUsual = alike.includes(codes[0] ?? '');

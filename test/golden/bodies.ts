@@ -109,7 +109,7 @@ export const codes = [
   '0',
 ];
 
-/** Bodies with a code, and for which calls each of them is tried. */
+/** Bodies with a code, and the calls that try them. */
 export const codeBodies: Readonly<
   Record<string, { readonly operations: RegExp; make(code: string): string }>
 > = {

@@ -6,7 +6,7 @@ import { expectGolden } from './support.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Where something is declared, and what it is called there. */
+/** The file of a declaration, and its name there. */
 interface Source {
   readonly name: string;
   readonly path: string;
@@ -14,7 +14,7 @@ interface Source {
 
 /** A declaration file: what it exports under which name, and every declaration in it. */
 interface DeclarationFile {
-  /** What it takes from other files, by its name inside. */
+  /** Imports, by their local names. */
   readonly imports: ReadonlyMap<string, Source>;
   /** By its name outside. */
   readonly exports: ReadonlyMap<string, Source>;
@@ -25,8 +25,8 @@ interface DeclarationFile {
 const withoutComments = (text: string): string =>
   text.replaceAll(/('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|\/\*[\s\S]*?\*\/|\/\/.*$/gm, '$1');
 
-/** What begins at the margin, with all that belongs to it. */
-const statementsOf = (text: string): string[] =>
+/** Splits a file into top-level statements. */
+const splitStatements = (text: string): string[] =>
   withoutComments(text)
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/^\n+/gm, '')
@@ -54,7 +54,7 @@ function readDeclarations(path: string): DeclarationFile {
   const declarations = new Map<string, string>();
   const file = { imports, exports, declarations };
   files.set(path, file);
-  for (const statement of statementsOf(readFileSync(path, 'utf8'))) {
+  for (const statement of splitStatements(readFileSync(path, 'utf8'))) {
     const [, verb, list = '', from] =
       /^(import|export) (?:type )?\{([^}]*)\}(?: from ["'](.*)["'])?;?$/s.exec(statement) ?? [];
     const [, name] =
@@ -85,7 +85,7 @@ function readDeclarations(path: string): DeclarationFile {
 }
 
 /** The declaration of an export, from whichever file it comes. */
-function declarationOf(
+function findDeclaration(
   name: string,
   path: string,
 ): { readonly text: string; readonly from: string } {
@@ -96,7 +96,7 @@ function declarationOf(
   if (source === undefined || (source.path === path && source.name === name)) {
     throw new Error(`${name} is not declared in ${path}.`);
   }
-  return declarationOf(source.name, source.path);
+  return findDeclaration(source.name, source.path);
 }
 
 const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) => {
@@ -121,10 +121,10 @@ const inOrder = (texts: Iterable<readonly [name: string, text: string]>): string
 
 test('public declarations', async () => {
   expect(existsSync(join(root, 'dist/index.d.ts')), 'npm run build comes before').toBe(true);
-  const exported = new Map<string, ReturnType<typeof declarationOf>>();
+  const exported = new Map<string, ReturnType<typeof findDeclaration>>();
   for (const [entry, path] of entries) {
     for (const [name, source] of readDeclarations(path).exports) {
-      const found = declarationOf(source.name, source.path);
+      const found = findDeclaration(source.name, source.path);
       // In the main entry point the classes of resources are types, with the namespaces of `openai`.
       const isClass = entry === './core' && found.text.startsWith('declare class ');
       const key = isClass ? `${name} of model-gateway/core` : name;
@@ -133,7 +133,7 @@ test('public declarations', async () => {
       exported.set(key, found);
     }
   }
-  // What is not exported is declared too, where it is mentioned: members may come from it.
+  // Types that are not exported are declared where they are mentioned: members may come from them.
   const mentioned = new Map<string, string>();
   const queue = [...exported.values()];
   for (const { text, from } of queue) {
@@ -142,7 +142,7 @@ test('public declarations', async () => {
       if (exported.has(name) || mentioned.has(name)) continue;
       const source = imports.get(name) ?? { name, path: from };
       if (source.path === from && !declarations.has(name)) continue;
-      const found = declarationOf(source.name, source.path);
+      const found = findDeclaration(source.name, source.path);
       mentioned.set(name, found.text);
       queue.push(found);
     }

@@ -26,8 +26,8 @@ import { naming, thrown } from './thrown.ts';
 
 const byCharge: Readonly<Record<string, Call>> = { free: list, metered: chat, charged: draw };
 
-/** What becomes of something in several ways, those that are alike in one line. */
-function linesOf(fates: readonly (readonly [way: string, words: string])[]): string {
+/** Outcomes by way of calling, with equal ones in one line. */
+function formatLines(fates: readonly (readonly [way: string, words: string])[]): string {
   const groups = groupBy(fates);
   if (groups.length === 1) return `  ${groups[0]?.[0]}\n`;
   return groups.map(([words, ways]) => `  ${ways.join(', ')}: ${words}\n`).join('');
@@ -40,12 +40,13 @@ interface Event {
   fate(): Promise<string>;
 }
 
-/** What becomes of calls: what happens alike stands together. */
-async function fatesOf(events: readonly Event[]): Promise<string> {
+/** Outcomes of calls, grouped by equal outcome. */
+async function formatFates(events: readonly Event[]): Promise<string> {
   const words = await inFakedTime(events.map((event) => () => event.fate()));
   const told = events.map(({ name, way }, at) => ({ name, way, words: words[at] ?? '' }));
   const rows = byKey(told, ({ name }) => name).map(
-    ([name, fates]) => [name, linesOf(fates.map(({ way, words: fate }) => [way, fate]))] as const,
+    ([name, fates]) =>
+      [name, formatLines(fates.map(({ way, words: fate }) => [way, fate]))] as const,
   );
   return withAdvice(sectionsOf(rows));
 }
@@ -53,7 +54,7 @@ async function fatesOf(events: readonly Event[]): Promise<string> {
 /** The code of an error is its own business. */
 const withoutCode = (words: string): string => words.replace(/(?<=\)) [A-Z]\w+(?= ⟦)/, ' its code');
 
-/** What becomes of calls whose fetch throws. */
+/** Outcomes of calls whose fetch throws. */
 const whenThrown = (
   errors: readonly (readonly [name: string, error: unknown])[],
   isRuntimes: boolean,
@@ -75,14 +76,14 @@ const aboutThrown = `
 test("what the runtime's fetch throws", async () => {
   const about = `What becomes of a request whose fetch, which is the runtime's, throws.\n${aboutThrown}`;
 
-  await expectGolden('thrown.txt', about, await fatesOf(whenThrown(thrown, true)));
+  await expectGolden('thrown.txt', about, await formatFates(whenThrown(thrown, true)));
 });
 
 test('what a fetch of the caller throws', async () => {
   const about = `What becomes of a request whose fetch, which is the caller's, throws.\n${aboutThrown}`;
 
   const events = whenThrown([...thrown, ...naming], false);
-  await expectGolden('thrown-by-callers.txt', about, await fatesOf(events));
+  await expectGolden('thrown-by-callers.txt', about, await formatFates(events));
 });
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -94,7 +95,7 @@ const throwing =
     throw error;
   };
 
-/** How often it was called is not counted. */
+/** The number of calls is not compared. */
 const withoutCount = (words: string): string => words.replace(/^\w+, /, '');
 
 test('a fetch that throws at once proves as much', async () => {
@@ -228,7 +229,7 @@ test('how far a call had come', async () => {
     What becomes of a call that is stopped or broken off on its way: how often it was sent (maxRetries is 1),
     the outcome, the error, its phase unless it is "headers", and its code and advice.
   `;
-  await expectGolden('phases.txt', about, await fatesOf(events));
+  await expectGolden('phases.txt', about, await formatFates(events));
 });
 
 test('redirects', async () => {
@@ -260,7 +261,7 @@ test('redirects', async () => {
     What becomes of a request that is answered with a redirect, and of one that it leads to: how often
     anything was sent, the outcome, the error, its phase unless it is "headers", and its advice.
   `;
-  const sections = await fatesOf([...events, ...hidden, ...endless]);
+  const sections = await formatFates([...events, ...hidden, ...endless]);
   await expectGolden('redirects.txt', about, sections);
 });
 
@@ -301,7 +302,7 @@ test('one failure after the other', async () => {
     What becomes of a call whose first and second attempt end in this way: how often it was sent (maxRetries
     is 1), the outcome, the error, its phase unless it is "headers", and its code and advice.
   `;
-  await expectGolden('attempts.txt', about, await fatesOf(events));
+  await expectGolden('attempts.txt', about, await formatFates(events));
 });
 
 test('pauses', async () => {

@@ -124,8 +124,8 @@ test('what is stored', async () => {
   );
 });
 
-/** What a version makes of the entries of a ledger, submitting all of it again. */
-async function readingOf(ledger: SubmitLedger): Promise<string> {
+/** Claims every call again, and describes the answers of the ledger. */
+async function describeLedger(ledger: SubmitLedger): Promise<string> {
   const others = ['refused', 'unknown', 'killed', 'taken over', 'completed', 'failed', 'new'];
   const calls: [string, Submission][] = others.map((callId) => [callId, plainly]);
   const claims = await inSequence([...Object.keys(submissions), ...others], async (callId) => {
@@ -157,7 +157,7 @@ test.each(versions)('what version %s has stored', async (version, files) => {
   const folder = await temporaryFolder();
   await inSequence(Object.entries(files), ([name, text]) => writeFile(join(folder, name), text));
 
-  const text = await readingOf(fileLedger(folder));
+  const text = await describeLedger(fileLedger(folder));
   const about = `What this version reads in a ledger that version ${version} has written.`;
   await expectGolden(
     `ledger-${version}.txt`,
@@ -170,5 +170,5 @@ test('a ledger in memory says the same as one of files', async () => {
   const [inMemory, ofFiles] = [memoryLedger(), fileLedger(await temporaryFolder())];
   await inSequence([inMemory, ofFiles], fill);
 
-  expect(await readingOf(inMemory)).toBe(await readingOf(ofFiles));
+  expect(await describeLedger(inMemory)).toBe(await describeLedger(ofFiles));
 });

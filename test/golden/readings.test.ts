@@ -25,7 +25,7 @@ const file = new File(['sound'], 'a.mp3');
 
 type Call = (client: Gateway) => PromiseLike<unknown>;
 
-/** What a file is told by. */
+/** Describes a file by its status, type and size. */
 async function weigh(answer: PromiseLike<Response>): Promise<unknown> {
   const { status, headers, body } = await answer;
   const { byteLength } = await new Response(body).arrayBuffer();
@@ -65,7 +65,7 @@ const routes: readonly (readonly [route: RegExp, call: Reader | Call])[] = [
   [/text2video/, 'vendor'],
 ];
 
-function callOf({ request }: Recording): Call {
+function toCall({ request }: Recording): Call {
   const { method, path } = request;
   const [, found] = routes.find(([route]) => route.test(`${method} ${path}`)) ?? [];
   if (typeof found === 'function') return found;
@@ -93,7 +93,7 @@ function errorInWords(error: unknown): string {
   return `${inWords(error)}\n  ${said} ${toJSON({ ...known, code, type, param })}`;
 }
 
-/** What getters of a value's class give. */
+/** Values of the getters of a value's class. */
 function derivedFrom(value: object): [name: string, inner: unknown][] {
   const prototype: object = Object.getPrototypeOf(value);
   return Object.entries(Object.getOwnPropertyDescriptors(prototype))
@@ -101,8 +101,8 @@ function derivedFrom(value: object): [name: string, inner: unknown][] {
     .map(([name]) => [name, Reflect.get(value, name)]);
 }
 
-/** What is on a value although JSON does not show it, such as the handle of a task. */
-function hiddenOf(value: unknown, sent: unknown): string[] {
+/** Properties that JSON omits, such as the handle of a task. */
+function listHidden(value: unknown, sent: unknown): string[] {
   if (!isObject(value)) return [];
   const { id } = value;
   const usual: Readonly<Record<string, unknown>> = {
@@ -125,8 +125,12 @@ const fails = (promise: PromiseLike<unknown>): Promise<boolean> =>
     () => true,
   );
 
-/** What a call gives of an answer, and where the answer is not what was expected. */
-async function readingOf(call: Call, text: string | null, init: ResponseInit): Promise<string> {
+/** The value that a call makes of an answer, and its deviations from the schema. */
+async function describeReading(
+  call: Call,
+  text: string | null,
+  init: ResponseInit,
+): Promise<string> {
   const drifts: Drift[] = [];
   const answer = (): Response => {
     const response = new Response(text, init);
@@ -138,7 +142,7 @@ async function readingOf(call: Call, text: string | null, init: ResponseInit): P
   const reading = Promise.resolve(call(clientFor(answer, options).client)).then(
     (value) => {
       const sent = parsed(text ?? '');
-      return [valueInWords(plain(value), sent), ...hiddenOf(value, sent)];
+      return [valueInWords(plain(value), sent), ...listHidden(value, sent)];
     },
     (error: unknown) => [errorInWords(error)],
   );
@@ -170,7 +174,7 @@ test('every recorded answer', async () => {
     const { status, type } = answer;
     const text = [204, 205, 304].includes(status) ? null : textOf(answer);
     const headers = type === undefined ? {} : { 'content-type': type };
-    return [name, await readingOf(callOf(recording), text, { status, headers })] as const;
+    return [name, await describeReading(toCall(recording), text, { status, headers })] as const;
   });
 
   const text = withAdvice(sectionsOf(await inFakedTime(works)));
@@ -182,7 +186,7 @@ test('every shape of an answer', async () => {
     Object.entries(bodies).map(([name, body]) => async () => {
       const [, call = readers.any] = Object.entries(readers).find(([key]) => key === reader) ?? [];
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return [`${reader}: ${name}`, await readingOf(call, text, {})] as const;
+      return [`${reader}: ${name}`, await describeReading(call, text, {})] as const;
     }),
   );
 

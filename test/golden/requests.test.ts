@@ -145,7 +145,7 @@ async function bodyInWords(request: Request): Promise<string[]> {
   });
 }
 
-async function requestOf(call: Call, options: GatewayOptions): Promise<string> {
+async function describeRequest(call: Call, options: GatewayOptions): Promise<string> {
   const lines: string[] = [];
   const fetch: Fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -170,7 +170,7 @@ test('every request', async () => {
   const own = Object.entries(calls).map(([name, call]) => [name, [{}, call]] as const);
   const rows = await inSequence(
     [...own, ...Object.entries(clients)],
-    async ([name, [options, call]]) => [name, await requestOf(call, options)] as const,
+    async ([name, [options, call]]) => [name, await describeRequest(call, options)] as const,
   );
 
   const about = 'What is sent: address, headers, how fetch is called, and the body or its fields.';

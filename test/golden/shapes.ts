@@ -442,7 +442,7 @@ export const shapes: Readonly<Record<Reader, Shapes>> = {
   any,
 };
 
-/** Words that stand for a status somewhere. */
+/** Status words of gateways. */
 export const statusWords: readonly unknown[] = [
   'queued',
   'in_progress',

@@ -39,7 +39,7 @@ const openers: Readonly<
 };
 
 /** The body of an answer, in pieces of so many bytes. */
-function bodyOf({ text, end }: SentStream, size: number): ReadableStream<Uint8Array> {
+function createBody({ text, end }: SentStream, size: number): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   let start = 0;
   return new ReadableStream<Uint8Array>({
@@ -55,18 +55,18 @@ function bodyOf({ text, end }: SentStream, size: number): ReadableStream<Uint8Ar
   });
 }
 
-function clientOf(sent: SentStream, size: number, options: GatewayOptions = {}): Gateway {
+function createClient(sent: SentStream, size: number, options: GatewayOptions = {}): Gateway {
   const headers = {
     'x-oneapi-request-id': 'r-1',
     'content-type': sent.type ?? 'text/event-stream',
   };
   if (headers['content-type'] === '') Reflect.deleteProperty(headers, 'content-type');
-  const answer = () => new Response(bodyOf(sent, size), { headers });
+  const answer = () => new Response(createBody(sent, size), { headers });
   return clientFor(answer, { idleTimeout: 1_000, firstByteTimeout: 1_000, ...options }).client;
 }
 
 /** An error of a stream: what it is, what the gateway has said, and what had come. */
-function failureOf(error: unknown) {
+function describeFailure(error: unknown) {
   const said = GatewayError.isInstance(error) ? withoutAdvice(error) : '';
   const { code, type, requestID } = Object(error);
   const id = requestID === 'r-1' ? undefined : (requestID ?? null);
@@ -78,16 +78,16 @@ async function readByLoop(sent: SentStream, size: number, options: GatewayOption
   const items: unknown[] = [];
   let stream: Stream<unknown> | undefined;
   try {
-    stream = await openers[sent.kind](clientOf(sent, size, options));
+    stream = await openers[sent.kind](createClient(sent, size, options));
     for await (const item of stream) items.push(plain(item));
-    return { items, stream: learntOf(stream), failure: undefined, carried: undefined };
+    return { items, stream: describeStream(stream), failure: undefined, carried: undefined };
   } catch (error) {
     const carried = StreamError.isInstance(error) ? plain(error.partial) : undefined;
-    return { items, stream: learntOf(stream), failure: failureOf(error), carried };
+    return { items, stream: describeStream(stream), failure: describeFailure(error), carried };
   }
 }
 
-const learntOf = (stream: Stream<unknown> | undefined) =>
+const describeStream = (stream: Stream<unknown> | undefined) =>
   plain(stream && { verdict: stream.verdict, partial: stream.partial, usage: stream.usage });
 
 function parsed(data: string): unknown {
@@ -98,7 +98,7 @@ function parsed(data: string): unknown {
   }
 }
 
-/** JSON of what was made of events; what stands in every chunk is left out. */
+/** JSON of the read events, without the fields of every chunk. */
 const shortly = (value: unknown): string =>
   toJSON(value)
     .replace('"created":1,"id":"c","model":"m","object":"chat.completion.chunk"', '(chunk)')
@@ -120,7 +120,7 @@ function itemsInWords(items: readonly unknown[], { text }: SentStream): string {
 
 type Ways = Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>>;
 
-/** How a whole answer is had that may be streamed. */
+/** Ways to read a streamable answer as a whole. */
 const wholeWays: Readonly<Record<SentStream['kind'], Ways>> = {
   chat: {
     'create()': (client) => client.chat.completions.create(chat),
@@ -131,10 +131,10 @@ const wholeWays: Readonly<Record<SentStream['kind'], Ways>> = {
   speech: {},
 };
 
-/** What those get who do not loop, where it is something else. */
+/** Results of reading without a loop, where they differ. */
 async function otherwise(sent: SentStream, whole: string, failure: string): Promise<string[]> {
   const lines = Object.entries(wholeWays[sent.kind]).map(async ([name, call]) => {
-    const words = await Promise.resolve(call(clientOf(sent, 65_536))).then(
+    const words = await Promise.resolve(call(createClient(sent, 65_536))).then(
       // The helper tells what a text was parsed as. Nothing was to be parsed here.
       (value) => shortly(value).replaceAll(',"parsed":null', ''),
       inWords,
@@ -144,14 +144,14 @@ async function otherwise(sent: SentStream, whole: string, failure: string): Prom
   return (await Promise.all(lines)).flat();
 }
 
-/** Whether a failure is none for who has allowed it. */
+/** True if the caller's policy allows the failure. */
 async function isTolerable(sent: SentStream, failure: unknown): Promise<boolean> {
   if (failure === undefined) return false;
   const allowing = await readByLoop(sent, 65_536, { onTruncated: 'allow' });
   return allowing.failure === undefined;
 }
 
-async function linesOf(sent: SentStream): Promise<readonly [name: string, lines: string]> {
+async function describeLines(sent: SentStream): Promise<readonly [name: string, lines: string]> {
   const { items, stream, failure, carried } = await readByLoop(sent, 65_536);
   const { verdict, partial, usage } = Object(stream);
   const { usage: ofChat, usageMetadata: ofGeneration = ofChat } = Object(partial);
@@ -172,7 +172,7 @@ async function linesOf(sent: SentStream): Promise<readonly [name: string, lines:
 }
 
 test('every stream', async () => {
-  const sections = await inFakedTime(streams.map((sent) => () => linesOf(sent)));
+  const sections = await inFakedTime(streams.map((sent) => () => describeLines(sent)));
 
   const about = `
     What a loop learns of a stream: how it ended, what it gave (an event as it was sent, or what was made of
@@ -189,17 +189,17 @@ test.each([1, 7])('they are the same %i bytes at a time', async (size) => {
   expect(inPieces).toEqual(inOne);
 });
 
-/** What is read of a stream that went on to another program as lines. */
+/** Reads a stream that was forwarded to another program as lines. */
 async function readElsewhere(sent: SentStream) {
   const items: unknown[] = [];
   try {
-    const stream = await openers[sent.kind](clientOf(sent, 65_536));
+    const stream = await openers[sent.kind](createClient(sent, 65_536));
     for await (const item of Stream.fromReadableStream(stream.toReadableStream())) {
       items.push(plain(item));
     }
     return { items, failure: undefined };
   } catch (error) {
-    return { items, failure: failureOf(error) };
+    return { items, failure: describeFailure(error) };
   }
 }
 

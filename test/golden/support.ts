@@ -32,18 +32,18 @@ export const baseURL = 'https://gateway.test';
 
 /** Answers a request, or throws what a runtime would. */
 export type Answer = (request: {
-  /** How many came before it. */
+  /** The number of earlier requests. */
   readonly position: number;
   readonly url: string;
 }) => Response | Promise<Response>;
 
-/** What stands for the runtime's own fetch, by a header of its calls. */
+/** Stand-ins for the runtime's own fetch, by a header of the call. */
 const runtimes = new Map<string, Fetch>();
 const callHeader = 'x-call';
 
 const runtimesFetch: Fetch = (input, init) => {
   const fetch = runtimes.get(new Headers(init?.headers).get(callHeader) ?? '');
-  return fetch?.(input, init) ?? Promise.reject(new Error('Nobody answers.'));
+  return fetch?.(input, init) ?? Promise.reject(new Error('There is no stand-in for fetch.'));
 };
 
 /** Options of a client whose requests go through the runtime's own fetch, which is this one. */
@@ -62,7 +62,7 @@ function throughRuntime(fetch: Fetch): GatewayOptions {
 export function clientFor(answer: Answer, options: GatewayOptions = {}, isRuntimes = false) {
   const sent = { count: 0 };
   const fetch: Fetch = async (input, init) => {
-    const answered = answer({ position: sent.count++, url: urlOf(input) });
+    const answered = answer({ position: sent.count++, url: getURL(input) });
     const signal = init?.signal;
     if (!(answered instanceof Promise) || signal === undefined || signal === null) return answered;
     // As the real one does: what is aborted ends at once.
@@ -85,7 +85,7 @@ export function clientFor(answer: Answer, options: GatewayOptions = {}, isRuntim
 const asError = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 
-const urlOf = (input: string | URL | Request): string =>
+const getURL = (input: string | URL | Request): string =>
   typeof input === 'string' ? input : 'url' in input ? input.url : input.href;
 
 /** A way to call a client. */
@@ -131,7 +131,7 @@ export async function inSequence<Item, Result>(
 const realImmediate = setImmediate;
 const turn = () => new Promise<void>((resolve) => void realImmediate(resolve));
 
-/** What a promise came to. */
+/** The result of a promise. */
 type Settled = { readonly value: unknown } | { readonly error: unknown };
 
 const settle = (promise: PromiseLike<unknown>): Promise<Settled> =>
@@ -151,7 +151,7 @@ async function warmUp(): Promise<void> {
 async function passTime(isDone: () => boolean, seconds = 3_600): Promise<void> {
   if (isDone()) return;
   if (seconds === 0) throw new Error('It is not done within an hour.');
-  // Whoever reads a form or a file waits for a turn of the event loop and not for a timer.
+  // Reading a form or a file waits for a turn of the event loop and not for a timer.
   await turn();
   await vi.advanceTimersByTimeAsync(1_000);
   return passTime(isDone, seconds - 1);
@@ -243,7 +243,7 @@ export const plain = (value: unknown): unknown =>
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What was made of a value, as what differs from it. */
+/** Describes a value by its differences from another. */
 export function valueInWords(value: unknown, sent: unknown): string {
   if (value === undefined) return 'undefined';
   if (isDeepStrictEqual(value, sent)) return 'as sent';

@@ -1,10 +1,10 @@
-// What runtimes throw when a request fails.
+// Errors that runtimes throw when a request fails.
 
 /** An error as runtimes make them: with fields next to its message. */
 const failure = (message: string, fields: object = {}): Error =>
   Object.assign(new Error(message), fields);
 
-/** What Node's fetch throws. */
+/** An error of Node's fetch. */
 const node = (fields: object, message = ''): TypeError =>
   new TypeError('fetch failed', { cause: failure(message, fields) });
 
@@ -30,7 +30,7 @@ const hostile = new Proxy(failure('x'), {
   },
 });
 
-const codesOf = (syscall: string | undefined, ...codes: string[]): [string, unknown][] =>
+const withCodes = (syscall: string | undefined, ...codes: string[]): [string, unknown][] =>
   codes.map((code) => [
     `Node: ${code}${syscall === undefined ? '' : ` while it ${syscall}s`}`,
     node(syscall === undefined ? { code } : { code, syscall }),
@@ -47,11 +47,11 @@ const unreachable = [
 
 /** Errors by what they are. They name no place, as a test cannot know the one of every call. */
 export const thrown: readonly (readonly [name: string, error: unknown])[] = [
-  ...codesOf('connect', ...unreachable),
-  ...codesOf('read', ...unreachable, 'ECONNRESET'),
-  ...codesOf('write', 'ENETUNREACH', 'ECONNRESET', 'EPIPE', 'EPROTO'),
-  ...codesOf(undefined, ...unreachable, 'ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'ERR_UNHEARD_OF'),
-  ...codesOf(
+  ...withCodes('connect', ...unreachable),
+  ...withCodes('read', ...unreachable, 'ECONNRESET'),
+  ...withCodes('write', 'ENETUNREACH', 'ECONNRESET', 'EPIPE', 'EPROTO'),
+  ...withCodes(undefined, ...unreachable, 'ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'ERR_UNHEARD_OF'),
+  ...withCodes(
     undefined,
     'UND_ERR_CONNECT_TIMEOUT',
     'UND_ERR_PRX_CONN',
@@ -65,7 +65,7 @@ export const thrown: readonly (readonly [name: string, error: unknown])[] = [
     'UND_ERR_ABORTED',
     'HPE_INVALID_CONSTANT',
   ),
-  ...codesOf(
+  ...withCodes(
     undefined,
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     'SELF_SIGNED_CERT_IN_CHAIN',

@@ -25,7 +25,7 @@ import {
 const task = (fields: object) => () => Response.json({ id: 'task_1', ...fields });
 const error = (code: string) => ({ error: { message: 'No', type: 'new_api_error', code } });
 
-/** What a poll may be answered. */
+/** Answers to a poll. */
 const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
   queued: task({ status: 'queued', progress: 0 }),
   running: task({ status: 'in_progress', progress: 30 }),
@@ -55,7 +55,7 @@ const now = Date.UTC(2026, 0, 1);
 /** A stored state, which types cannot know. */
 const isState = (value: unknown): value is VideoWaitState => typeof value === 'object';
 
-/** What a step has changed in a state, without what only repeats what the task says. */
+/** Changes of the state in one step, except fields that repeat the task. */
 function stateInWords({ state, task: seen }: VideoWaitStep, before: unknown): string {
   const { status, rawStatus, progress, ...counts } = state;
   const said = { status: seen?.status, rawStatus: seen?.raw_status, progress: seen?.progress };
@@ -72,7 +72,7 @@ function stateInWords({ state, task: seen }: VideoWaitStep, before: unknown): st
   return words.replace(/as sent(, with )?/, '');
 }
 
-const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : 'no error');
+const errorName = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : 'no error');
 
 async function stepOn(state: unknown, answer: Answer): Promise<string> {
   if (!isState(state)) throw new Error('A state is an object.');
@@ -87,7 +87,7 @@ async function stepOn(state: unknown, answer: Answer): Promise<string> {
           ? 'is done'
           : `ends: ${inWords(next.error)}`;
     const asked = sent.count === 1 ? '' : `, ${sent.count} requests`;
-    const failure = step.pollError === undefined ? '' : `, after ${nameOf(step.pollError)}`;
+    const failure = step.pollError === undefined ? '' : `, after ${errorName(step.pollError)}`;
     return `${does}${asked}${failure}; ${stateInWords(step, state)}`;
   } catch (thrown) {
     return `throws ${inWords(thrown)}`;
@@ -142,7 +142,7 @@ test('handles', async () => {
 
 interface Wait {
   readonly name: string;
-  /** What the polls are answered; the last one repeats. */
+  /** Answers to the polls; the last one repeats. */
   readonly polls: readonly (keyof typeof answers)[];
   readonly options?: VideoWaitOptions;
 }

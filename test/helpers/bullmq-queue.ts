@@ -14,7 +14,7 @@ interface Stored {
   state: State;
   attempts: number;
   token?: string;
-  /** How far it was put off, in milliseconds. */
+  /** The delay in milliseconds. */
   delay?: number;
   progress?: VideoJobProgress;
   result?: unknown;
@@ -31,7 +31,7 @@ export class TestQueue {
   readonly #attempts: number;
   readonly #jobs = new Map<string, Stored>();
   #tokens = 0;
-  /** What was called, in order. */
+  /** Calls in order. */
   readonly calls: string[] = [];
   /** The pauses that jobs were put off by, in milliseconds. */
   readonly delays: number[] = [];
@@ -96,7 +96,7 @@ export class TestQueue {
     return this.settle(id, token, processor(job, token, signal));
   }
 
-  /** What a worker makes of a run. */
+  /** Stores the result of a run, as a worker does. */
   async settle(id: string, token: string, run: Promise<unknown>): Promise<Stored> {
     const stored = this.#of(id);
     try {
@@ -128,7 +128,7 @@ export class TestQueue {
 
   #of(id: string): Stored {
     const stored = this.#jobs.get(id);
-    if (stored === undefined) throw new Error(`There is no job ${id}.`);
+    if (stored === undefined) throw new Error(`Missing job ${id}`);
     return stored;
   }
 }

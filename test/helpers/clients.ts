@@ -1,10 +1,10 @@
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import type { Drift, GatewayOptions } from '../../src/options.ts';
 import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
 
 const baseURL = 'https://gateway.test';
 
-/** A client of an emulator that nobody else uses. */
+/** A client with an emulator of its own. */
 export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = {}) {
   const emulator = createEmulator(setup);
   const { apiKey, fetch } = emulator;
@@ -68,7 +68,7 @@ export async function bodyOf(request: Request | undefined): Promise<unknown> {
   return request === undefined ? undefined : request.clone().json();
 }
 
-/** What a promise rejects with. */
+/** Returns the rejection of a promise; throws if it is fulfilled. */
 export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -79,9 +79,13 @@ export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown>
 }
 
 /** Calls a method with parameters that its types forbid, as plain JavaScript can. */
-export function misuse(target: object, method: string, params: unknown): Promise<unknown> {
+export function misuse(
+  target: object,
+  method: string,
+  ...params: readonly unknown[]
+): Promise<unknown> {
   const found: unknown = Reflect.get(target, method);
-  if (typeof found !== 'function') throw new Error(`There is no method ${method}.`);
-  const called: unknown = Reflect.apply(found, target, [params]);
+  if (typeof found !== 'function') throw new Error(`Missing method ${method}`);
+  const called: unknown = Reflect.apply(found, target, params);
   return Promise.resolve(called);
 }

@@ -1,16 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 
-/** How a server of content behaves. Change it at any time. */
+/** Behaviour of a server of content. Change it at any time. */
 export interface ContentSetup {
   content: Buffer;
-  /** Whether a range is honoured. */
+  /** Honours `Range`. */
   ranges: boolean;
   /** Headers of every answer with content. */
   headers: Record<string, string>;
-  /** How many bytes come before the connection is cut, for one answer after the other. */
+  /** Bytes before the connection is cut, one number for each answer. */
   cuts: (number | undefined)[];
   /** Answers by hand, in place of what follows from the rest. `undefined` leaves it to that. */
   answer?: ((request: SeenRequest, response: ServerResponse) => boolean) | undefined;

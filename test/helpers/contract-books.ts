@@ -4,7 +4,7 @@ import type { Setup } from './contract.ts';
 
 const vendorFails = (status: number): Fault => ({ type: 'vendor-refusal', status });
 
-/** What the key had bought when its books were read: two videos, and two that a vendor refused. */
+/** Purchases of the key when its usage log was read: two videos, and two that a vendor refused. */
 async function buyVideos(emulator: Emulator): Promise<void> {
   const { post } = plainClient(emulator);
   for (const fault of [undefined, undefined, vendorFails(500), vendorFails(429)]) {
@@ -30,9 +30,9 @@ async function readOften(emulator: Emulator): Promise<void> {
   for (let read = 0; read < 20; read += 1) await get('/api/log/token');
 }
 
-const quirks = { booksErrors: true };
+const quirks = { usageLogErrors: true };
 
-/** What had been bought with the key whose books were recorded. */
+/** Purchases of the key whose usage log was recorded. */
 export const bookSetups: readonly (readonly [names: RegExp, setup: Setup])[] = [
   [/^books after video submissions/, { options: { quirks }, prepare: buyVideos }],
   [

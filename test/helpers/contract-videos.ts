@@ -14,7 +14,7 @@ const models: Readonly<Record<string, string>> = {
   doubao: 'doubao-seedance-1-0-pro-250528',
 };
 
-function modelOf({ name }: Recording): string {
+function getModel({ name }: Recording): string {
   if (name.includes('chain')) return 'm-video';
   const vendor = Object.keys(models).find((known) => name.includes(known)) ?? 'sora';
   return models[/^(vendor route|content, range)/.test(name) ? 'kling' : vendor] ?? '';
@@ -33,8 +33,8 @@ async function submit(emulator: Emulator, model: string): Promise<string> {
   return emulator.videos.list[0]?.id ?? '';
 }
 
-/** What had become of the task when the answer was recorded, in the answer's own words. */
-function stateOf({ name, answer }: Recording): string {
+/** State of the task when the answer was recorded, in the answer's own words. */
+function getState({ name, answer }: Recording): string {
   const body = Object(answer.body);
   if (name.startsWith('content too early')) return 'new';
   if (name.includes('stumbled') || String(body.data?.fail_reason).startsWith('upstream returned'))
@@ -46,13 +46,13 @@ function stateOf({ name, answer }: Recording): string {
   return word === undefined ? 'stumbled' : String(word).toLowerCase();
 }
 
-/** A task in the state in which it was recorded. */
+/** A task in its recorded state. */
 const task = (quirks: Partial<Quirks> = {}): Setup => ({
   options: { videoDuration: 60_000, quirks },
   prepare: async (emulator, recording) => {
     emulator.clock.hold();
-    const id = await submit(emulator, modelOf(recording));
-    const state = stateOf(recording);
+    const id = await submit(emulator, getModel(recording));
+    const state = getState(recording);
     if (/^(completed|success|succeeded)$/.test(state)) emulator.videos.complete(id);
     if (state.startsWith('fail')) emulator.videos.fail(id);
     const status = ([401, 500] as const).find((known) => recording.name.includes(`${known} to`));
@@ -89,7 +89,7 @@ const missing = failing({
   errorType: 'server_error',
 });
 
-/** The words of a gateway in which tasks of another gateway are tasks of a vendor. */
+/** The words of a gateway that lists tasks of another gateway as a vendor's. */
 const chained: Partial<Quirks> = {
   videoStumble: 'unknown',
   videoLength: 'missing',
@@ -99,7 +99,7 @@ const chained: Partial<Quirks> = {
 
 const queued = { unknown: 'queued' };
 
-/** The state in which answers about videos were recorded, by the names of the recordings. */
+/** The state of recorded answers about videos, by the names of the recordings. */
 export const videoSetups: readonly (readonly [names: RegExp, setup: Setup])[] = [
   [/^video, upstream 429/, refused(429)],
   [/^video, upstream 500/, refused(500)],

@@ -4,7 +4,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/t
 /** A request that a real gateway was sent, and what it answered. */
 export interface Recording {
   readonly name: string;
-  /** Whether a client meets it in everyday use, rather than with one vendor or after one failure. */
+  /** True for answers of everyday use; false for one vendor's, or after one kind of failure. */
   readonly common?: true | undefined;
   readonly request: {
     readonly method: string;
@@ -13,7 +13,7 @@ export interface Recording {
     readonly key?: 'none' | 'wrong' | undefined;
     readonly headers?: Readonly<Record<string, string>> | undefined;
     readonly json?: unknown;
-    /** Text fields; `file a.png` stands for a file of that name. */
+    /** Text fields; `file a.png` means a file of that name. */
     readonly form?: Readonly<Record<string, string>> | undefined;
     readonly text?: string | undefined;
   };
@@ -31,7 +31,7 @@ export interface Recording {
   };
 }
 
-/** The state in which an answer was recorded. */
+/** The state of the account when an answer was recorded. */
 export interface Setup {
   readonly options?: EmulatorOptions | undefined;
   /**
@@ -62,7 +62,7 @@ const telling = new Set(
   'type code status object role finish_reason finishReason blockReason modality'.split(' '),
 );
 
-function kindOf(value: unknown, field: string): string {
+function getKind(value: unknown, field: string): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'empty list' : 'list';
   if (telling.has(field) && !isObject(value)) return JSON.stringify(value);
@@ -74,14 +74,14 @@ function kindOf(value: unknown, field: string): string {
 
 type Shape = Map<string, Set<string>>;
 
-/** What stands at every path of a JSON value; the items of a list share one path. */
-function shapeOf(value: unknown, path = '', field = '', shape: Shape = new Map()): Shape {
-  shape.set(path, (shape.get(path) ?? new Set()).add(kindOf(value, field)));
+/** The kinds of value at every path of a JSON value; the items of a list share one path. */
+function collectShape(value: unknown, path = '', field = '', shape: Shape = new Map()): Shape {
+  shape.set(path, (shape.get(path) ?? new Set()).add(getKind(value, field)));
   if (Array.isArray(value)) {
-    for (const item of value) shapeOf(item, `${path}[]`, '', shape);
+    for (const item of value) collectShape(item, `${path}[]`, '', shape);
   } else if (isObject(value)) {
     for (const [name, part] of Object.entries(value)) {
-      shapeOf(part, path === '' ? name : `${path}.${name}`, name, shape);
+      collectShape(part, path === '' ? name : `${path}.${name}`, name, shape);
     }
   }
   return shape;
@@ -91,15 +91,15 @@ const inWords = (kinds: ReadonlySet<string> | undefined): string =>
   kinds === undefined ? 'nothing' : [...kinds].toSorted().join(' or ');
 
 function compareShapes(where: string, recorded: unknown, answered: unknown): string[] {
-  const [there, here] = [shapeOf(recorded), shapeOf(answered)];
+  const [there, here] = [collectShape(recorded), collectShape(answered)];
   return [...new Set([...there.keys(), ...here.keys()])].flatMap((path) => {
     const [real, ours] = [inWords(there.get(path)), inWords(here.get(path))];
     return real === ours ? [] : [`${where} ${path}: ${real} there, ${ours} here`];
   });
 }
 
-/** The data of events; what is no data line stays as it is. */
-function eventsOf(body: string): unknown[] {
+/** The data of events; other lines are kept as they are. */
+function parseEvents(body: string): unknown[] {
   const blocks = body.split('\n\n');
   const last = blocks.pop();
   const data = blocks.map((block): unknown => {
@@ -112,13 +112,13 @@ function eventsOf(body: string): unknown[] {
 const look = (event: unknown): string =>
   typeof event === 'string'
     ? event
-    : [...shapeOf(event)].map(([path, kinds]) => path + inWords(kinds)).join();
+    : [...collectShape(event)].map(([path, kinds]) => path + inWords(kinds)).join();
 
 const withoutRepeats = (events: readonly unknown[]): unknown[] =>
   events.filter((event, at) => at === 0 || look(event) !== look(events[at - 1]));
 
 function compareEvents(recorded: readonly unknown[], body: string): string[] {
-  const [there, here] = [withoutRepeats(recorded), withoutRepeats(eventsOf(body))];
+  const [there, here] = [withoutRepeats(recorded), withoutRepeats(parseEvents(body))];
   const count = Math.max(there.length, here.length);
   return Array.from({ length: count }, (_, at) =>
     compareShapes(`event ${at + 1}`, there[at], here[at]),
@@ -189,7 +189,7 @@ function compareHeaders({ request, answer }: Recording, response: Response): str
   });
 }
 
-function bodyOf({ json, form, text }: Recording['request']): BodyInit | undefined {
+function toBody({ json, form, text }: Recording['request']): BodyInit | undefined {
   if (form === undefined) return text ?? (json === undefined ? undefined : toText(json));
   const data = new FormData();
   for (const [name, value] of Object.entries(form)) {
@@ -200,10 +200,10 @@ function bodyOf({ json, form, text }: Recording['request']): BodyInit | undefine
   return data;
 }
 
-// A request that was no JSON is recorded as the text it was.
+// Requests other than JSON are recorded as text.
 const toText = (json: unknown): string => (typeof json === 'string' ? json : JSON.stringify(json));
 
-function requestOf(emulator: Emulator, recorded: Recording['request'], taskId: unknown): Request {
+function toRequest(emulator: Emulator, recorded: Recording['request'], taskId: unknown): Request {
   const { method, path, key, json } = recorded;
   const headers = new Headers(json === undefined ? {} : { 'content-type': 'application/json' });
   if (key !== 'none') {
@@ -211,7 +211,7 @@ function requestOf(emulator: Emulator, recorded: Recording['request'], taskId: u
   }
   for (const [name, value] of Object.entries(recorded.headers ?? {})) headers.set(name, value);
   const asked = typeof taskId === 'string' ? path.replace(/task_\w{32}/, taskId) : path;
-  const body = bodyOf(recorded) ?? null;
+  const body = toBody(recorded) ?? null;
   return new Request(emulator.baseURL + asked, { method, headers, body, redirect: 'manual' });
 }
 
@@ -219,7 +219,7 @@ function requestOf(emulator: Emulator, recorded: Recording['request'], taskId: u
 export async function replay(recording: Recording, setup: Setup): Promise<readonly string[]> {
   const emulator = createEmulator({ videoDuration: 0, ...setup.options });
   const taskId = await setup.prepare?.(emulator, recording);
-  const request = requestOf(emulator, recording.request, taskId);
+  const request = toRequest(emulator, recording.request, taskId);
   const answer = await emulator.fetch(request);
   const { status, type = 'none' } = recording.answer;
   const answeredType = answer.headers.get('content-type')?.split(';')[0] ?? 'none';

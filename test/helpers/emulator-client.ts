@@ -1,6 +1,6 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/testing/index.ts';
 
-/** What a plain caller of the emulator uses: no client, only `fetch`. */
+/** Calls the emulator with `fetch` alone. */
 export interface PlainClient {
   readonly emulator: Emulator;
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;

@@ -12,3 +12,21 @@ export async function encodeForm(
   if (typeof body !== 'object') throw new Error('Expected a body');
   return { release: () => {}, sourceError: () => undefined, ...prepared, body };
 }
+
+interface NodeRequestInit extends RequestInit {
+  readonly duplex: 'half';
+}
+
+/** Sends a form as the transport does. */
+export function postForm(form: EncodedForm, url: string, signal?: AbortSignal): Promise<Response> {
+  const init: NodeRequestInit = {
+    method: 'POST',
+    headers: { ...form.headers },
+    body: form.body,
+    duplex: 'half',
+    redirect: 'error',
+    window: null,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  return fetch(url, init);
+}

@@ -1,11 +1,11 @@
+import { memoryLedger } from '../../src/tasks/ledger.ts';
 import { vi } from 'vitest';
-import type { Gateway } from '../../src/gateway.ts';
+import { type Gateway, responseFormat } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { responseFormat } from '../../src/structured/tool.ts';
 import { collect, scripted } from './clients.ts';
 import { never } from './failures.ts';
 
-/** What a request carries that may not be in any error. */
+/** Secrets of a request, which no error may contain. */
 export const canaries = {
   key: 'sk-canary/0123456789',
   prompt: 'the prompt canary',
@@ -104,6 +104,9 @@ const task =
   () =>
     Response.json({ id: 'task-1', status, ...fields });
 
+const imageTask: Answer = ({ headers }) =>
+  Response.json({ task_id: 'task-1', note: headers.get('authorization') });
+
 /** A function with fields. */
 function withFields(fields: object): unknown {
   return Object.assign(() => undefined, fields);
@@ -113,7 +116,7 @@ function fail(): never {
   throw new Error('Nothing may be asked.');
 }
 
-/** What the fetch of each runtime throws, and what a careless one does. */
+/** Errors thrown by the fetch of each runtime, and by a careless one. */
 const thrown: Readonly<Record<string, Answer>> = {
   Node: () =>
     new TypeError('fetch failed', {
@@ -414,19 +417,55 @@ export const situations: readonly Situation[] = [
     call: (client) => client.account.charges(),
   },
   {
-    name: 'BooksLimitError',
+    name: 'UsageLogLimitError',
     how: 'books that were read too often',
     answers: [errorAnswer(429)],
     call: (client) => client.account.charges(),
   },
   {
-    name: 'ImageTaskError',
-    how: 'a task in place of images',
-    answers: [({ headers }) => Response.json({ task_id: headers.get('authorization') })],
+    name: 'ImageFailedError',
+    how: 'an image task that failed',
+    answers: [
+      imageTask,
+      ({ headers }) =>
+        Response.json({
+          id: 'task-1',
+          status: 'failed',
+          error: { message: `Bad prompt ${headers.get('authorization')}` },
+        }),
+    ],
     call: draw,
   },
   {
-    name: 'VideoSubmitAnswerError',
+    name: 'ImageWaitError',
+    how: 'an image task that no route knows',
+    answers: [imageTask, errorAnswer(405)],
+    call: draw,
+  },
+  {
+    name: 'ImageWaitTimeoutError',
+    how: 'an image task that lasts',
+    answers: [imageTask, task('queued')],
+    call: draw,
+  },
+  {
+    name: 'ImageWaitAbortedError',
+    how: 'an abort of a wait for images',
+    answers: [task('queued')],
+    call: (client) => client.images.wait('task-1', { signal: abortSoon() }),
+  },
+  {
+    name: 'ImageSubmitUnknownError',
+    how: 'images whose first call had no answer',
+    answers: [errorAnswer(500)],
+    async call(client) {
+      const options = { ledger: memoryLedger(), callId: 'job-1' };
+      await client.images.generate({ model, prompt }, options).catch(() => {});
+      return client.images.generate({ model, prompt }, options);
+    },
+  },
+  {
+    name: 'VideoSubmitResponseError',
     how: 'an answer that strict validation refuses',
     answers: [task('queued', { progress: {} })],
     call: (client) => client.videos.create({ model, prompt }, { validation: 'strict' }),

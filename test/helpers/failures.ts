@@ -1,6 +1,4 @@
-import { vi } from 'vitest';
-
-/** What Node's fetch throws when a connection to the usual gateway of tests fails with a code. */
+/** Node's error for a connection to the usual gateway of tests that fails with a code. */
 export function fetchFailure(code: string, syscall?: string): TypeError {
   const cause = Object.assign(new Error(code), {
     code,
@@ -32,17 +30,7 @@ export function silentResponse(text: string, init?: ResponseInit, onCancel?: () 
   return new Response(body, { headers: { 'content-type': 'application/json' }, ...init });
 }
 
-/** Never settles, like a request whose abort nobody hears. */
+/** Never settles, like a request that ignores its signal. */
 export function never(): Promise<never> {
   return new Promise(() => {});
-}
-
-/** Runs fake time until nothing is left to wait for, and gives what the promise came to. */
-export async function settled<T>(promise: PromiseLike<T>): Promise<{ value?: T; error?: unknown }> {
-  const result = promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await vi.runAllTimersAsync();
-  return result;
 }

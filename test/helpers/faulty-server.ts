@@ -34,7 +34,7 @@ function answer(response: ServerResponse, isStream: boolean, delta: object, fini
     response.writeHead(200, { 'content-type': 'application/json' }).end(completion(delta, finish));
 }
 
-/** What the server does, by the name of the model that is asked for. */
+/** Behaviours of the server, by the requested model. */
 const behaviours = {
   reset: (response) => response.destroy(),
   refused: (response) => response.writeHead(500).end('{"error":{"message":"no","code":"x"}}'),
@@ -69,19 +69,19 @@ export type Behaviour = keyof typeof behaviours;
 /** Every behaviour. */
 export const behaviourNames = Object.keys(behaviours).filter(isBehaviour);
 
-/** Whether there is such a behaviour. */
+/** Checks the name of a behaviour. */
 export function isBehaviour(name: string): name is Behaviour {
   return Object.hasOwn(behaviours, name);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   let text = '';
   for await (const piece of request.setEncoding('utf8')) text += String(piece);
   return JSON.parse(text);
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { model, stream } = Object(await bodyOf(request));
+  const { model, stream } = Object(await readBody(request));
   const name = String(model ?? /models\/([\w-]+):/.exec(request.url ?? '')?.[1]);
   if (isBehaviour(name)) behaviours[name](response, stream === true);
   else response.writeHead(404).end();
@@ -97,9 +97,9 @@ const corsHeaders = {
 /** A server that fails in the way that the model is called. */
 export interface FaultyServer extends AsyncDisposable {
   readonly url: string;
-  /** How many requests came. */
+  /** The number of requests. */
   readonly requests: () => number;
-  /** How many answers are neither finished nor given up by the client. */
+  /** The number of answers that are neither finished nor aborted by the client. */
   readonly open: () => number;
 }
 

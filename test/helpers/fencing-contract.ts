@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { makeRef } from '../../src/videos/ref.ts';
-import type { SubmitEnd, SubmitLedger } from '../../src/videos/ledger.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
+import type { SubmitEnd, SubmitLedger } from '../../src/index.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import { claimIdOf } from './ledger-contract.ts';
 import { untyped } from './untyped.ts';
-import { answeredVideos, countRequests, emulatedVideos, failureOf, order } from './videos.ts';
+import { answeredVideos, countRequests, emulatedVideos, order } from './videos.ts';
+import { failureOf } from './clients.ts';
 
 const ends: readonly SubmitEnd[] = ['completed', 'failed', 'not_submitted', 'unknown'];
 
@@ -24,7 +25,7 @@ const refusal = () => Response.json({ error: { message: 'No', code: 'x' } }, { s
 const page = () => new Response('<html></html>', { status: 502 });
 const made = (id: string) => () => Response.json({ id, status: 'queued' });
 
-/** How far worker B may have come when worker A speaks. */
+/** The progress of worker B when worker A writes. */
 const states: [string, (ledger: SubmitLedger, b: string) => Promise<void>][] = [
   ['is submitting', async () => {}],
   ['does not know', (ledger, b) => ledger.finish('job', 'unknown', b)],
@@ -45,7 +46,7 @@ const states: [string, (ledger: SubmitLedger, b: string) => Promise<void>][] = [
  * @param make - Makes one that knows no call.
  */
 export function testFencing(title: string, make: () => Promise<SubmitLedger>): void {
-  /** Worker A hangs in its submission until it is told how that ends; worker B takes the call over. */
+  /** Worker A hangs in its submission until the test settles it; worker B takes the call over. */
   async function twoWorkers(endOfA: () => Response, endOfB: () => Response) {
     const ledger = await make();
     const events = new EventTarget();
@@ -66,7 +67,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       (error: unknown) => error,
     );
     await sentByA;
-    // As when its lease has run out: nobody knows what has become of it.
+    // As when its lease has run out: its outcome is unknown.
     await ledger.finish('job', 'unknown');
     const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;
     const b = await second.videos.create(order, options).then(
@@ -152,7 +153,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(ids.size).toBe(5);
     });
 
-    test('keeps a task whose claim was given back, whoever has the call now', async () => {
+    test('keeps a task whose claim was released, even if another worker has the call', async () => {
       const ledger = await make();
       const first = await claimIdOf(ledger.claim('job', 'hash'));
       await ledger.finish('job', 'not_submitted', first);
@@ -164,7 +165,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect((await ledger.entry('job'))?.refs).toEqual([task('a'), task('b')]);
     });
 
-    test('keeps a task of a claim of which it knows nothing', async () => {
+    test('keeps a task of an unknown claim', async () => {
       const ledger = await make();
 
       await ledger.accept('job', task('a'), 'gone');
@@ -210,7 +211,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(await ledger.entry('job')).toMatchObject({ status: 'submitting' });
     });
 
-    test('of eight workers on one call one submits, and the others are told so', async () => {
+    test('lets one of eight workers submit a call, and reports that to the others', async () => {
       const { emulator, videos } = emulatedVideos();
       emulator.fail({
         operation: 'videos.create',
@@ -226,7 +227,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
         outcome.status === 'rejected' ? [outcome.reason] : [],
       );
       expect(errors).toHaveLength(7);
-      for (const error of errors) expect(error).toMatchObject({ isUnderWay: true });
+      for (const error of errors) expect(error).toMatchObject({ isInProgress: true });
       expect(countRequests(emulator).posts).toBe(1);
     });
 
@@ -254,7 +255,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
 
       const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
 
-      expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+      expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: false });
       expect(posts).toBe(2);
       expect(requests).toHaveLength(0);
     });
@@ -293,7 +294,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       const error = await failureOf(third.videos.create(order, options));
       events.dispatchEvent(new Event('b ends'));
 
-      expect(error).toMatchObject({ isUnderWay: true });
+      expect(error).toMatchObject({ isInProgress: true });
       expect(third.requests).toHaveLength(0);
       const { ref } = await second;
       expect((await ledger.entry('job'))?.refs).toEqual([ref]);

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memoryLedger } from '../../src/videos/ledger.ts';
-import { makeRef } from '../../src/videos/ref.ts';
-import type { SubmitLedger } from '../../src/videos/ledger.ts';
+import { type SubmitLedger, memoryLedger } from '../../src/index.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 
-/** What happens next: a worker asks for the call, or one that has submitted it says how that ended. */
+/** Next event: a worker claims the call, or one that has submitted it reports the outcome. */
 type Step =
   | { readonly act: 'claim' | 'take over' }
   | { readonly act: 'accepted' | 'refused' | 'unknown' | 'completed'; readonly worker: number };
@@ -29,7 +28,7 @@ const steps = fc.array(
 interface Worker {
   readonly claimId: string;
   readonly ref: VideoTaskRef;
-  /** What truly became of its submission. */
+  /** The true outcome of its submission. */
   fate: 'open' | 'accepted' | 'refused' | 'unknown';
 }
 
@@ -58,7 +57,7 @@ class Fleet {
     const current = entry !== undefined && 'claimId' in entry ? entry.claimId : undefined;
     const claim = await this.#ledger.claim('job', 'hash', takesOver ? current : undefined);
     if (claim.status !== 'claimed') return;
-    // Nobody may submit what may be paid for already, unless they take the risk.
+    // A call that may be paid for is submitted only by a worker that takes the risk.
     const isSafe = this.workers.every(({ fate }) => fate === 'refused');
     expect(isSafe || (takesOver && current !== undefined)).toBe(true);
     expect(this.workers.map(({ claimId }) => claimId)).not.toContain(claim.claimId);

@@ -4,19 +4,19 @@ import { runInNewContext } from 'node:vm';
 import { onTestFinished } from 'vitest';
 import { chunk, encode } from './sse.ts';
 
-/** How many bytes a flood has, when somebody reads them all. */
+/** Bytes of a flood that is read to its end. */
 export const floodBytes = 100 * 1_024 * 1_024;
 
 /** A chunk with little text and much that is only passed on, as providers pad them. */
 const piece = Buffer.from(encode({ ...chunk({ content: 'drop ' }), padding: 'x'.repeat(16_000) }));
 
-/** How many chunks with text a flood has. */
+/** Chunks with text in a flood. */
 export const floodChunks = Math.ceil(floodBytes / piece.length);
 
 /** A server that sends 100 MB of events to each request, as fast as the connection takes them. */
 export interface Flood {
   readonly url: string;
-  /** How many bytes all connections have taken so far. */
+  /** Bytes sent on all connections so far. */
   readonly sent: () => number;
   /** Waits until the connections take nothing more: they are full, or all is sent. */
   readonly settled: () => Promise<void>;
@@ -74,7 +74,7 @@ export async function startFlood(): Promise<Flood> {
 
 let collect: unknown;
 
-/** How many bytes this process holds that somebody still needs. */
+/** Bytes of this process that are still reachable. */
 export function heldBytes(): number {
   if (typeof collect !== 'function') {
     setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { gatewayHandlers } from '../../src/testing/msw.ts';
 

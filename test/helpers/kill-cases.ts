@@ -3,24 +3,24 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { createEmulator } from '../../src/testing/index.ts';
+import { createEmulator, type EmulatedGateway } from '../../src/testing/index.ts';
 
 /** When the first run is killed: at a step of the program, or after some milliseconds. */
 export type Kill = { readonly step: number } | { readonly after: number };
 
-/** How a video was made by a program that was killed and started again. */
+/** The result of a program that was killed and started again. */
 export interface KillResult {
-  /** How the last run ended. */
+  /** The end of the last run. */
   readonly outcome: string;
-  /** How many runs it took. */
+  /** The number of runs. */
   readonly runs: number;
   /** Steps of the last run. */
   readonly steps: number;
   readonly posts: number;
   readonly charges: number;
-  /** Whether the ledger knows the task. */
+  /** True if the ledger has the task. */
   readonly isKnown: boolean;
-  /** Whether the file is the content of the task; `false` when there is none. */
+  /** True if the file is the content of the task; `false` without a file. */
   readonly isWhole: boolean;
   /** Files that should not be there. */
   readonly leftovers: readonly string[];
@@ -35,7 +35,7 @@ export async function bundleWorker(folder: string): Promise<string> {
     format: 'esm',
     platform: 'node',
     outfile,
-    // What it imports late stays late: the functions of Node are changed before that.
+    // Late imports stay late: the functions of Node are changed before.
     splitting: false,
     logLevel: 'error',
     define: { __VERSION__: '"0.0.0-test"' },
@@ -72,7 +72,7 @@ export function runWorker(
   });
 }
 
-/** Whether any entry of a ledger has a handle. */
+/** True if any entry of a ledger has a handle. */
 async function isKnown(ledger: string): Promise<boolean> {
   const names = (await readdir(ledger, { recursive: true })).filter((name) =>
     name.endsWith('.json'),
@@ -85,9 +85,13 @@ async function isKnown(ledger: string): Promise<boolean> {
 }
 
 /** Makes one video with a program that is killed once, and started again until it ends by itself. */
-export async function makeVideoDespite(program: string, kill: Kill): Promise<KillResult> {
+export async function makeVideoDespite(
+  program: string,
+  kill: Kill,
+  gateway: EmulatedGateway = 'new-api',
+): Promise<KillResult> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
-  await using emulator = createEmulator({ videoDuration: 300 });
+  await using emulator = createEmulator({ gateway, videoDuration: 300 });
   const { url } = await emulator.listen();
   try {
     let runs = 0;
@@ -96,7 +100,7 @@ export async function makeVideoDespite(program: string, kill: Kill): Promise<Kil
       const isFirst = runs === 0;
       const step = isFirst && 'step' in kill ? kill.step : 0;
       const after = isFirst && 'after' in kill ? kill.after : undefined;
-      const parameters = [url, emulator.apiKey, folder, String(step)];
+      const parameters = [url, emulator.apiKey, folder, String(step), 'video', gateway];
       result = await runWorker(program, parameters, after);
       runs += 1;
     } while (result.isKilled);

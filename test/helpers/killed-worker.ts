@@ -1,8 +1,10 @@
-// Makes one video with a ledger and downloads it, and is killed at some point on the way.
+// Makes one video with a ledger and downloads it, or images, and is killed at some point on the way.
 import fsPromises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import { modes } from './modes.ts';
 
-const [baseURL = '', apiKey = '', folder = '', killAt = '0'] = process.argv.slice(2);
+const [baseURL = '', apiKey = '', folder = '', killAt = '0', kind = 'video', gateway] =
+  process.argv.slice(2);
 
 let steps = 0;
 
@@ -15,7 +17,7 @@ function step(): void {
 /** Puts a step before and after every call of a method. */
 function between(owner: object, name: string): void {
   const original: unknown = Reflect.get(owner, name);
-  if (typeof original !== 'function') throw new Error(`There is no ${name}().`);
+  if (typeof original !== 'function') throw new Error(`Missing ${name}()`);
   Reflect.set(owner, name, async function (this: unknown, ...parameters: unknown[]) {
     step();
     const result: unknown = await Reflect.apply(original, this, parameters);
@@ -37,18 +39,34 @@ syncBuiltinESMExports();
 between(globalThis, 'fetch');
 
 // Only now, so that they get the functions with steps.
-const { Gateway } = await import('../../src/gateway.ts');
+const { Gateway } = await import('../../src/index.ts');
 const { downloadVideo, fileLedger } = await import('../../src/node/index.ts');
 
-const client = new Gateway({ baseURL, apiKey, logLevel: 'off' });
+const client = new Gateway({
+  baseURL,
+  apiKey,
+  gateway: modes.find((name) => name === gateway),
+  logLevel: 'off',
+});
 let outcome: string;
-try {
+const ledger = fileLedger(`${folder}/ledger`);
+
+async function makeVideo(): Promise<void> {
   const video = await client.videos.createAndWait(
     { model: 'm-video', prompt: 'A paper boat', seconds: 1, size: '64x64' },
-    { ledger: fileLedger(`${folder}/ledger`), callId: 'job', interval: 250, onSubmitted: step },
+    { ledger, callId: 'job', interval: 250, onSubmitted: step },
   );
   step();
   await downloadVideo(client, video, { to: `${folder}/out.mp4`, resume: true });
+}
+
+async function makeImages(): Promise<void> {
+  const params = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
+  await client.images.generate(params, { ledger, callId: 'job', onSubmitted: step });
+}
+
+try {
+  await (kind === 'video' ? makeVideo() : makeImages());
   outcome = 'completed';
 } catch (error) {
   outcome = error instanceof Error ? error.name : 'unknown error';

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { makeRef } from '../../src/videos/ref.ts';
-import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
+import { InvalidInputError, type SubmitClaim, type SubmitLedger } from '../../src/index.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import { untyped } from './untyped.ts';
-import { failureOf } from './videos.ts';
+import { failureOf } from './clients.ts';
 
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5, callId: 'job' });
 
-/** The id of a claim, of whoever it is. */
+/** The id of a claim, of any worker. */
 export async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
   const found = await asked;
   return 'claimId' in found ? found.claimId : '';
@@ -96,7 +95,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'other')).toMatchObject({ status: 'claimed' });
     });
 
-    test('a call of unknown fate stays claimed, and says that nobody works at it', async () => {
+    test('a call of unknown outcome stays claimed, without an active worker', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
 
@@ -154,7 +153,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
     });
 
-    test('the end of a call that nobody claimed is no news', async () => {
+    test('ignores the end of a call without a claim', async () => {
       const ledger = await make();
 
       await ledger.finish('job', 'not_submitted');

@@ -15,7 +15,7 @@ export interface TypeName {
   readonly file: string;
 }
 
-/** Where a name leads: to a declaration in a scope, with all that is declared under it there. */
+/** The target of a name: a declaration in a scope, with everything declared under it there. */
 interface Target {
   readonly scope: Scope;
   readonly name: string;
@@ -28,9 +28,9 @@ interface Scope {
   /** Types by name: how many arguments they need. */
   readonly types: Map<string, number>;
   readonly namespaces: Map<string, Scope>;
-  /** What other files or scopes call it, by its name here. */
+  /** Names in other files or scopes, by the local name. */
   readonly aliases: Map<string, () => Target | undefined>;
-  /** What others see, by their name for it. */
+  /** Local names, by the exported name. */
   readonly exports: Map<string, string | (() => Target | undefined)>;
   /** Files that it passes on whole. */
   readonly passed: string[];
@@ -70,7 +70,7 @@ function read(scope: Scope, statement: Statement, isExported: boolean): void {
           scope.aliases.set(local.name, () => ({ scope: fileAt(path), name: '*' }));
         } else {
           const name =
-            specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : 'default';
+            specifier.type === 'ImportSpecifier' ? getName(specifier.imported) : 'default';
           scope.aliases.set(local.name, () => exported(fileAt(path), name));
         }
       }
@@ -83,10 +83,10 @@ function read(scope: Scope, statement: Statement, isExported: boolean): void {
       const { source, declaration, specifiers } = statement;
       if (declaration !== null) read(scope, declaration, true);
       for (const { local, exported: outside } of specifiers) {
-        const name = nameOf(local);
+        const name = getName(local);
         const path = source === null ? undefined : pathFrom(scope, source.value);
         scope.exports.set(
-          nameOf(outside),
+          getName(outside),
           path === undefined ? name : () => exported(fileAt(path), name),
         );
       }
@@ -133,10 +133,10 @@ function read(scope: Scope, statement: Statement, isExported: boolean): void {
   }
 }
 
-const nameOf = (node: { readonly name: string } | { readonly value: string }): string =>
+const getName = (node: { readonly name: string } | { readonly value: string }): string =>
   'name' in node ? node.name : node.value;
 
-/** What a file or a namespace calls by this name, to those outside. */
+/** The declaration that a file or namespace exports under a name. */
 function exported(scope: Scope, name: string): Target | undefined {
   const own = scope.exports.get(name);
   if (typeof own === 'string') return found(scope, own);
@@ -148,22 +148,25 @@ function exported(scope: Scope, name: string): Target | undefined {
   return undefined;
 }
 
-/** What a name means inside of a scope. */
+/** The declaration behind a name inside a scope. */
 function found(scope: Scope, name: string): Target | undefined {
   if (scope.types.has(name) || scope.namespaces.has(name)) return { scope, name };
   const alias = scope.aliases.get(name)?.();
   return alias ?? (scope.outer && found(scope.outer, name));
 }
 
-function namesOf(scope: Scope): string[] {
+function listNames(scope: Scope): string[] {
   return [
-    ...new Set([...scope.exports.keys(), ...scope.passed.flatMap((path) => namesOf(fileAt(path)))]),
+    ...new Set([
+      ...scope.exports.keys(),
+      ...scope.passed.flatMap((path) => listNames(fileAt(path))),
+    ]),
   ];
 }
 
 /** All names that a scope exports, with those below them. */
 function typeNames(scope: Scope, prefix = '', depth = 0): TypeName[] {
-  return namesOf(scope).flatMap((outside) => {
+  return listNames(scope).flatMap((outside) => {
     const target = exported(scope, outside);
     if (target === undefined) return [];
     const name = prefix + outside;

@@ -27,7 +27,7 @@ export function parseMultipart(body: Uint8Array, contentType: string): RawPart[]
   for (;;) {
     if (bytes.toString('latin1', position, position + 2) === '--') {
       take('--');
-      // What follows the closing boundary is at most one line break.
+      // The closing boundary is followed by at most one line break.
       if (position < bytes.length) take(lineBreak);
       if (position !== bytes.length) throw new Error('Bytes behind the closing boundary');
       return parts;

@@ -6,20 +6,20 @@ interface RawRequest {
   readonly body: string;
 }
 
-/** What a server does with a connection on which a whole request has come. */
+/** Handles a connection once a whole request has arrived. */
 export type Answering = (socket: Socket, request: RawRequest) => void;
 
 /** A TCP server that does with connections what no HTTP server would. */
 export interface RawServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: RawRequest[];
-  /** How many connections were opened. */
+  /** The number of connections so far. */
   readonly connections: () => number;
-  /** How many connections are open now. */
+  /** The number of open connections. */
   readonly open: () => number;
 }
 
-function lengthOf(head: string): number {
+function contentLength(head: string): number {
   return Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
 }
 
@@ -52,7 +52,7 @@ export async function rawServer(
       if (end < 0) return;
       const head = text.slice(0, end);
       const body = text.slice(end + 4);
-      if (Buffer.byteLength(body, 'latin1') < lengthOf(head)) return;
+      if (Buffer.byteLength(body, 'latin1') < contentLength(head)) return;
       text = '';
       const request = { head, body };
       requests.push(request);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Where Node keeps compiled code, so that not every process of a test compiles the build anew. */
+/** Node's compile cache, so that not every process of a test compiles the build anew. */
 export const compileCache = {
   NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
 };
 
-/** What a program printed, and how it ended. */
+/** Output and exit of a program. */
 export interface ProgramResult {
   readonly code: number;
   readonly output: string;
@@ -19,11 +19,12 @@ export function runProgram(
   path: string,
   environment: Readonly<Record<string, string>>,
   folder: string = root,
+  args: readonly string[] = [],
 ): Promise<ProgramResult> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--unhandled-rejections=strict', path],
+      ['--unhandled-rejections=strict', path, ...args],
       {
         cwd: folder,
         // Nothing of the surrounding environment may help a program that a reader will copy.

@@ -56,12 +56,12 @@ export const faults: readonly Fault[] = [
   { type: 'redirect', status: 307 },
 ];
 
-/** What of the account was charged since, and is still. */
+/** Charges since then that were not refunded. */
 export function chargesSince(emulator: Emulator, before: number): readonly Charge[] {
   return emulator.charges.slice(before);
 }
 
-/** What is wrong with a verdict, by what the account was really charged. */
+/** Describes the fault of a verdict, by the account's true charge. */
 export function faultIn(
   { verdict, amount }: Settlement,
   made: readonly Charge[],
@@ -77,7 +77,7 @@ export function faultIn(
   return isRight[verdict] ? undefined : `${verdict} ${amount?.value}, but ${JSON.stringify(made)}`;
 }
 
-/** How a call ends, with fake time going on as it needs. */
+/** Settles a call while fake time passes. */
 export async function endOf<T>(call: Promise<T>): Promise<{ value?: T; error?: unknown }> {
   const ends: { value?: T; error?: unknown }[] = [];
   call.then(

@@ -1,11 +1,11 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import type { Stream } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 
-/** What a stream did to the call that it belongs to. */
+/** Effects of a stream on its call. */
 export interface Watched {
   readonly context: StreamContext;
   readonly warnings: string[];
@@ -93,7 +93,7 @@ export function openResponse() {
     end: () => {
       writer.close().catch(() => undefined);
     },
-    /** Whether the reader has cancelled the body. */
+    /** True once the reader has cancelled the body. */
     isCancelled: () =>
       writer.closed.then(
         () => false,

@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
-import type { Gateway } from '../../src/gateway.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import type { Gateway, Stream } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import type { Behaviour } from './faulty-server.ts';
 

@@ -1,8 +1,8 @@
-import { APIError } from '../../src/errors/api-errors.ts';
-import type { Gateway } from '../../src/gateway.ts';
+import { APIError, type Gateway } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from './clients.ts';
-import { fetchFailure, settled } from './failures.ts';
+import { fetchFailure } from './failures.ts';
+import { settled } from './fake-time.ts';
 
 export const messages = [{ role: 'user', content: 'hi' }] as const;
 export const chat = (client: Gateway) =>
@@ -47,7 +47,7 @@ export async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIErro
   throw failure;
 }
 
-/** The times, in milliseconds, at which requests went out. */
+/** The times of requests, in milliseconds. */
 export async function timesOf(
   answers: Parameters<typeof scripted>[0],
   options?: GatewayOptions,

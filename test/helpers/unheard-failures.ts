@@ -1,5 +1,5 @@
 // Makes every stream, helper and run fail in every way while nobody listens, and prints how many there
-// were when all are over. Any rejection that is not handled ends it, as Node is told to be strict.
+// were when all are over. Any rejection that is not handled ends it, because Node runs in strict mode.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from '../../src/index.ts';
@@ -18,7 +18,7 @@ const client = new Gateway({
 const kit = { client, ChatCompletionStream, responseFormat, Stream, tool };
 const count = await failUnheard(kit, behaviourNames);
 
-// A stream that somebody has begun to read and holds no more is closed when it is collected.
+// A stream that was partly read and then dropped is closed when it is collected.
 setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');
 setInterval(() => typeof collect === 'function' && collect(), 50).unref();

@@ -1,4 +1,4 @@
-/** Options of a client that soon gives up, in every way in which it can. */
+/** Options of a client with short limits of every kind. */
 export const limits = {
   logLevel: 'off',
   maxRetries: 0,
@@ -70,7 +70,7 @@ interface AnyParams {
   readonly messages: { readonly role: 'user'; readonly content: string }[];
 }
 
-/** What of the package can fail unheard. */
+/** Promises and streams of the package that can fail without a listener. */
 export interface AnyPackage {
   readonly client: {
     readonly chat: {
@@ -128,7 +128,7 @@ function readQuietly(readable: ReadableStream<Uint8Array>): void {
   for (let times = 0; times < 4; times += 1) reader.read().catch(ignore);
 }
 
-/** What is done with a stream, and never waited for. */
+/** Uses of a stream that never await it. */
 function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<AnyStream>[] {
   return Object.values({
     nothing: ignore,
@@ -181,7 +181,7 @@ function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<A
   } satisfies Record<string, Way<AnyStream>>);
 }
 
-/** What is done with a helper or a run, and never waited for. */
+/** Uses of a helper or a run that never await it. */
 const runWays: readonly Way<AnyRun>[] = Object.values({
   nothing: ignore,
   'every promise': (run) => {
@@ -207,7 +207,7 @@ const runWays: readonly Way<AnyRun>[] = Object.values({
   'an abort with the answer': (run) => run.on('connect', () => run.abort()),
 } satisfies Record<string, Way<AnyRun>>);
 
-/** What is done with a helper besides. */
+/** Further uses of a helper. */
 function helperWays({ ChatCompletionStream }: AnyPackage): Way<AnyHelper>[] {
   return Object.values({
     'a loop that nobody waits for': ask,
@@ -231,7 +231,7 @@ async function attempt<Thing>(
   }
 }
 
-function attemptsOf(kit: AnyPackage, behaviours: readonly string[]): (() => Promise<void>)[] {
+function listAttempts(kit: AnyPackage, behaviours: readonly string[]): (() => Promise<void>)[] {
   const { completions } = kit.client.chat;
   const { generate } = kit.client;
   const tools = [kit.tool({ name: 'find', execute: () => ({ found: true }) })];
@@ -291,13 +291,13 @@ function attemptsOf(kit: AnyPackage, behaviours: readonly string[]): (() => Prom
 }
 
 /**
- * Makes every stream, helper and run fail in every way while nobody listens.
+ * Makes every stream, helper and run fail in every way without a listener.
  *
  * @param behaviours - What the server does, by the name of a model.
  * @returns how many there were, when all have begun
  */
 export async function failUnheard(kit: AnyPackage, behaviours: readonly string[]): Promise<number> {
-  const attempts = attemptsOf(kit, behaviours);
+  const attempts = listAttempts(kit, behaviours);
   const count = attempts.length;
   // Some at a time: a machine has only so many ports.
   const workers = Array.from({ length: 100 }, async () => {

@@ -33,15 +33,14 @@ const calls: Readonly<Record<string, () => unknown>> = {
   'a silent answer': async () => void (await json.chat.completions.create(ask, long).asResponse()),
   'a file': async () => void (await sound.audio.speech.create({ model: 'm', input: 'hi' }, long)),
   'a silent stream': async () => void (await openStream(long)),
-  'a body that somebody waits for': () => json.chat.completions.create(ask, short),
-  'an answer that somebody waits for': async () =>
+  'a body that is awaited': () => json.chat.completions.create(ask, short),
+  'an answer that is awaited': async () =>
     (await json.chat.completions.create(ask, short).asResponse()).text(),
-  'a stream that somebody waits for': async () =>
-    (await openStream(short))[Symbol.asyncIterator]().next(),
+  'a stream that is awaited': async () => (await openStream(short))[Symbol.asyncIterator]().next(),
 };
 
 const call = calls[process.env['CALL'] ?? ''];
-if (call === undefined) throw new Error('There is no such call.');
+if (call === undefined) throw new Error('Missing such call');
 process.on('exit', () => console.log('over'));
 try {
   await call();

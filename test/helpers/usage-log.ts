@@ -40,7 +40,7 @@ export function withMoreEntries(
 
 /** The `fetch` of an emulator whose usage log has a failed channel for each request before anything else. */
 export function withFailedChannels(emulator: Emulator): typeof fetch {
-  const lag = (): number => emulator.quirks.booksLag;
+  const lag = (): number => emulator.quirks.usageLogDelay;
   return withMoreEntries(emulator, () =>
     emulator.requests
       .filter(({ method, at }) => method === 'POST' && at + lag() <= emulator.clock.now())

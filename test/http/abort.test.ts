@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/api-errors.ts';
-import type { Gateway } from '../../src/gateway.ts';
+import { APIUserAbortError, type Gateway } from '../../src/index.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { fetchFailure, never, silentResponse } from '../helpers/failures.ts';
@@ -24,7 +23,7 @@ const edit: Call = (client, options) =>
 const completion = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] };
 const reason = new Error('enough');
 
-function listenersOf(signal: AbortSignal): number {
+function countListeners(signal: AbortSignal): number {
   return getEventListeners(signal, 'abort').length;
 }
 
@@ -39,12 +38,12 @@ async function abortAfter(
   const controller = new AbortController();
   const failure = failureOf(call(client, { signal: controller.signal }));
   await vi.advanceTimersByTimeAsync(milliseconds);
-  const listeners = listenersOf(controller.signal);
+  const listeners = countListeners(controller.signal);
   controller.abort(reason);
   await vi.advanceTimersByTimeAsync(0);
   const error = await failure;
   if (!(error instanceof APIUserAbortError)) throw error;
-  return { error, requests, listeners, left: listenersOf(controller.signal) };
+  return { error, requests, listeners, left: countListeners(controller.signal) };
 }
 
 async function* slowFile() {
@@ -86,7 +85,7 @@ describe('an abort', () => {
     }
     expect(requests).toHaveLength(0);
     expect(apiKey).not.toHaveBeenCalled();
-    expect(listenersOf(signal)).toBe(0);
+    expect(countListeners(signal)).toBe(0);
   });
 
   test('while the key is asked for sends nothing', async () => {
@@ -222,7 +221,7 @@ describe('an abort', () => {
     expect(error).toBeInstanceOf(APIUserAbortError);
     expect(error).toMatchObject({ outcome: 'unknown', cause: reason });
     expect(onCancel).toHaveBeenCalledTimes(1);
-    expect(listenersOf(controller.signal)).toBe(0);
+    expect(countListeners(controller.signal)).toBe(0);
   });
 
   test('between two reads of a download is what the next one tells, however late it comes', async () => {
@@ -253,7 +252,7 @@ describe('an abort', () => {
     controller.abort(reason);
 
     expect(await failure).toBeInstanceOf(APIUserAbortError);
-    expect(listenersOf(controller.signal)).toBe(0);
+    expect(countListeners(controller.signal)).toBe(0);
   });
 
   test('during an event stream fails its iteration', async () => {
@@ -277,7 +276,7 @@ describe('an abort', () => {
     await vi.advanceTimersByTimeAsync(0);
 
     expect(await failure).toBeInstanceOf(APIUserAbortError);
-    expect(listenersOf(controller.signal)).toBe(0);
+    expect(countListeners(controller.signal)).toBe(0);
   });
 
   test('that comes after the answer changes nothing', async () => {
@@ -323,7 +322,7 @@ describe('the signal', () => {
 
     expect(requests).toHaveLength(3);
     expect(add).toHaveBeenCalledTimes(1);
-    expect(listenersOf(signal)).toBe(0);
+    expect(countListeners(signal)).toBe(0);
   });
 
   test('keeps no listener after a thousand calls that ended in every way', async () => {
@@ -365,6 +364,6 @@ describe('the signal', () => {
     await vi.runAllTimersAsync();
     await Promise.all(running);
 
-    expect(listenersOf(signal)).toBe(0);
+    expect(countListeners(signal)).toBe(0);
   });
 });

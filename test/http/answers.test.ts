@@ -1,7 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { BadRequestError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
+import {
+  BadRequestError,
+  InvalidInputError,
+  UnexpectedResponseError,
+  VideoSubmitUnknownError,
+} from '../../src/index.ts';
 import { collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import {
@@ -114,20 +117,27 @@ describe('answers', () => {
   });
 
   test.each([
-    [201, 'fail_to_fetch_task', 'Created'],
-    [201, 'fail_to_fetch_task', '{"code":0,"message":"SUCCEED","data":{"task_id":"800000001530"}}'],
-    [200, 'x', '{"id":"made"}'],
-    [200, 'x', 'status_code=201, {"job":{"uuid": 7}}'],
-    [200, 'x', '{\\"id\\":\\"made\\"'],
-  ])('a task error that carries a task id: %i %s %s', async (status, code, message) => {
-    const { client, requests } = scripted([json({ code, message, data: null }, status)]);
+    { status: 201, code: 'fail_to_fetch_task', message: 'Created' },
+    {
+      status: 201,
+      code: 'fail_to_fetch_task',
+      message: '{"code":0,"message":"SUCCEED","data":{"task_id":"800000001530"}}',
+    },
+    { status: 200, code: 'x', message: '{"id":"made"}' },
+    { status: 200, code: 'x', message: 'status_code=201, {"job":{"uuid": 7}}' },
+    { status: 200, code: 'x', message: '{\\"id\\":\\"made\\"' },
+  ])(
+    'a task error that carries a task id: $status $code $message',
+    async ({ status, code, message }) => {
+      const { client, requests } = scripted([json({ code, message, data: null }, status)]);
 
-    const failure = await apiErrorOf(film(client));
+      const failure = await apiErrorOf(film(client));
 
-    expect(requests).toHaveLength(1);
-    expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
-    expect(failure.outcome).toBe('unknown');
-  });
+      expect(requests).toHaveLength(1);
+      expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
+      expect(failure.outcome).toBe('unknown');
+    },
+  );
 
   test.each([{ error: { message: 'no', type: 'x' } }, { success: false, message: 'no' }])(
     'an error of another envelope does not prove that no task was made: %j',
@@ -405,7 +415,7 @@ describe('validation', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('a list where an object belongs is no answer, and a video may have been submitted', async () => {
+  test('rejects a list in place of an object, and reports that a video may have been submitted', async () => {
     const { client } = scripted([json([1])]);
 
     expect(await apiErrorOf(chat(client))).toBeInstanceOf(UnexpectedResponseError);

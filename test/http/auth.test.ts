@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { credentialOf, type Credential } from '../../src/http/auth.ts';
+import { InvalidInputError } from '../../src/index.ts';
+import { createCredential, type Credential } from '../../src/http/auth.ts';
 import type { ApiKey } from '../../src/options.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { untyped } from '../helpers/untyped.ts';
 
-async function problemOf(run: () => unknown): Promise<InvalidInputError> {
+async function catchInvalidInput(run: () => unknown): Promise<InvalidInputError> {
   try {
     await run();
   } catch (error) {
@@ -24,20 +24,20 @@ async function sentBy(credential: Credential): Promise<string | null> {
   return headers.get('authorization');
 }
 
-describe('credentialOf()', () => {
+describe('createCredential()', () => {
   test('makes one bearer header', async () => {
-    expect(await sentBy(credentialOf('sk-test'))).toBe('Bearer sk-test');
-    expect(await sentBy(credentialOf(' sk-test\n'))).toBe('Bearer sk-test');
-    expect(await sentBy(credentialOf(() => 'sk-test'))).toBe('Bearer sk-test');
-    expect(await sentBy(credentialOf(() => Promise.resolve('sk-test')))).toBe('Bearer sk-test');
+    expect(await sentBy(createCredential('sk-test'))).toBe('Bearer sk-test');
+    expect(await sentBy(createCredential(' sk-test\n'))).toBe('Bearer sk-test');
+    expect(await sentBy(createCredential(() => 'sk-test'))).toBe('Bearer sk-test');
+    expect(await sentBy(createCredential(() => Promise.resolve('sk-test')))).toBe('Bearer sk-test');
   });
 
   test('a key may hold spaces, as some gateways issue them', async () => {
-    expect(await sentBy(credentialOf('team a: sk-test'))).toBe('Bearer team a: sk-test');
+    expect(await sentBy(createCredential('team a: sk-test'))).toBe('Bearer team a: sk-test');
   });
 
   test('null sends nothing', async () => {
-    const credential = credentialOf(null);
+    const credential = createCredential(null);
 
     expect(await sentBy(credential)).toBeNull();
     expect(credential.reveal()).toBeNull();
@@ -45,26 +45,26 @@ describe('credentialOf()', () => {
 
   test('asks a function every time', async () => {
     let count = 0;
-    const credential = credentialOf(() => `sk-${(count += 1)}`);
+    const credential = createCredential(() => `sk-${(count += 1)}`);
 
     expect(await sentBy(credential)).toBe('Bearer sk-1');
     expect(await sentBy(credential)).toBe('Bearer sk-2');
   });
 
   test.each([
-    ['a line break', 'sk-secret\nsk-other', 'line break'],
-    ['a carriage return', 'sk-secret\rx-evil: 1', 'line break'],
-    ['its scheme', 'Bearer sk-secret', '"Bearer"'],
-    ['a letter that no header can carry', 'sk-secret-\u{1F511}', 'character'],
-    ['a null character', 'sk-secret\0', 'character'],
-    ['nothing', ' ', 'empty'],
-  ])('refuses a key with %s without repeating it', async (_, key, problem) => {
+    { name: 'a line break', key: 'sk-secret\nsk-other', problem: 'line break' },
+    { name: 'a carriage return', key: 'sk-secret\rx-evil: 1', problem: 'line break' },
+    { name: 'its scheme', key: 'Bearer sk-secret', problem: '"Bearer"' },
+    { name: 'a letter that no header can carry', key: 'sk-secret-\u{1F511}', problem: 'character' },
+    { name: 'a null character', key: 'sk-secret\0', problem: 'character' },
+    { name: 'nothing', key: ' ', problem: 'empty' },
+  ])('refuses a key with $name without repeating it', async ({ key, problem }) => {
     for (const run of [
-      () => credentialOf(key),
-      () => sentBy(credentialOf(() => key)),
-      () => sentBy(credentialOf(() => Promise.resolve(key))),
+      () => createCredential(key),
+      () => sentBy(createCredential(() => key)),
+      () => sentBy(createCredential(() => Promise.resolve(key))),
     ]) {
-      const error = await problemOf(run);
+      const error = await catchInvalidInput(run);
 
       expect(error.field).toBe('apiKey');
       expect(error.message).toContain(problem);
@@ -72,29 +72,31 @@ describe('credentialOf()', () => {
     }
   });
 
-  test('refuses what is no key, whatever it is', async () => {
+  test('rejects values that are not keys', async () => {
     for (const value of [7, true, {}, ['sk-test'], Symbol('sk')]) {
-      expect((await problemOf(() => credentialOf(untyped<ApiKey>(value)))).message).toContain(
-        'must be a string or a function',
-      );
+      expect(
+        (await catchInvalidInput(() => createCredential(untyped<ApiKey>(value)))).message,
+      ).toContain('must be a string or a function');
     }
     for (const value of [7, undefined, null, {}]) {
-      const credential = credentialOf(() => untyped<string>(value));
+      const credential = createCredential(() => untyped<string>(value));
 
-      expect((await problemOf(() => sentBy(credential))).field).toBe('apiKey');
+      expect((await catchInvalidInput(() => sentBy(credential))).field).toBe('apiKey');
     }
   });
 
   test('says that the function failed, and with what', async () => {
     const cause = new Error('vault is sealed');
-    const thrown = await problemOf(() =>
+    const thrown = await catchInvalidInput(() =>
       sentBy(
-        credentialOf(() => {
+        createCredential(() => {
           throw cause;
         }),
       ),
     );
-    const rejected = await problemOf(() => sentBy(credentialOf(() => Promise.reject(cause))));
+    const rejected = await catchInvalidInput(() =>
+      sentBy(createCredential(() => Promise.reject(cause))),
+    );
 
     for (const error of [thrown, rejected]) {
       expect(error.outcome).toBe('not_sent');
@@ -107,7 +109,7 @@ describe('credentialOf()', () => {
       fc.asyncProperty(anyText(20), async (key) => {
         let value: string | null;
         try {
-          value = await sentBy(credentialOf(key));
+          value = await sentBy(createCredential(key));
         } catch (error) {
           return error instanceof InvalidInputError && error.field === 'apiKey';
         }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { pauseBefore, retryAfterFrom } from '../../src/http/retry.ts';
+import { pauseBefore, readRetryAfter } from '../../src/http/retry.ts';
 
 const now = Date.UTC(2026, 8, 1, 12, 0, 0);
 
@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 function waitAsked(headers: Record<string, string>, status = 429): number | undefined {
-  return retryAfterFrom(new Headers(headers), status);
+  return readRetryAfter(new Headers(headers), status);
 }
 
 /** The pause before a retry, with this much luck. */
@@ -48,36 +48,72 @@ describe('pauseBefore()', () => {
   });
 });
 
-describe('retryAfterFrom()', () => {
+describe('readRetryAfter()', () => {
   test.each([
-    ['retry-after in seconds', { 'retry-after': '7' }, 7_000],
-    ['retry-after with a fraction', { 'retry-after': '0.25' }, 250],
-    ['retry-after of zero', { 'retry-after': '0' }, 0],
-    ['retry-after with blanks', { 'retry-after': ' 3 ' }, 3_000],
-    ['an IMF date', { 'retry-after': 'Tue, 01 Sep 2026 12:00:09 GMT' }, 9_000],
-    ['an RFC 850 date', { 'retry-after': 'Tuesday, 01-Sep-26 12:00:09 GMT' }, 9_000],
-    ['an asctime date, which is UTC', { 'retry-after': 'Tue Sep  1 12:00:09 2026' }, 9_000],
-    ['an ISO date', { 'retry-after': '2026-09-01T12:00:09Z' }, 9_000],
-    ['a date in the past', { 'retry-after': 'Tue, 01 Sep 2026 11:00:00 GMT' }, 0],
-    ['a Unix time', { 'retry-after': String(now / 1_000 + 4) }, 4_000],
-    ['retry-after-ms', { 'retry-after-ms': '1500' }, 1_500],
-    ['retry-after-ms before retry-after', { 'retry-after-ms': '20', 'retry-after': '9' }, 20],
-    [
-      'garbage in retry-after-ms, then retry-after',
-      { 'retry-after-ms': 'x', 'retry-after': '9' },
-      9_000,
-    ],
-    ["a provider's hint behind LiteLLM", { 'llm_provider-retry-after': '7' }, 7_000],
-    [
-      "the gateway's own before that",
-      { 'llm_provider-retry-after': '7', 'retry-after': '2' },
-      2_000,
-    ],
-    ['ratelimit-reset in seconds', { 'ratelimit-reset': '30' }, 30_000],
-    ['ratelimit-reset as a Unix time', { 'ratelimit-reset': String(now / 1_000 + 12) }, 12_000],
-    ['ratelimit-reset as a date', { 'ratelimit-reset': '2026-09-01T12:00:05Z' }, 5_000],
-    ['retry-after before ratelimit-reset', { 'ratelimit-reset': '30', 'retry-after': '2' }, 2_000],
-  ])('reads %s', (_, headers, expected) => {
+    { name: 'retry-after in seconds', headers: { 'retry-after': '7' }, expected: 7_000 },
+    { name: 'retry-after with a fraction', headers: { 'retry-after': '0.25' }, expected: 250 },
+    { name: 'retry-after of zero', headers: { 'retry-after': '0' }, expected: 0 },
+    { name: 'retry-after with blanks', headers: { 'retry-after': ' 3 ' }, expected: 3_000 },
+    {
+      name: 'an IMF date',
+      headers: { 'retry-after': 'Tue, 01 Sep 2026 12:00:09 GMT' },
+      expected: 9_000,
+    },
+    {
+      name: 'an RFC 850 date',
+      headers: { 'retry-after': 'Tuesday, 01-Sep-26 12:00:09 GMT' },
+      expected: 9_000,
+    },
+    {
+      name: 'an asctime date, which is UTC',
+      headers: { 'retry-after': 'Tue Sep  1 12:00:09 2026' },
+      expected: 9_000,
+    },
+    { name: 'an ISO date', headers: { 'retry-after': '2026-09-01T12:00:09Z' }, expected: 9_000 },
+    {
+      name: 'a date in the past',
+      headers: { 'retry-after': 'Tue, 01 Sep 2026 11:00:00 GMT' },
+      expected: 0,
+    },
+    { name: 'a Unix time', headers: { 'retry-after': String(now / 1_000 + 4) }, expected: 4_000 },
+    { name: 'retry-after-ms', headers: { 'retry-after-ms': '1500' }, expected: 1_500 },
+    {
+      name: 'retry-after-ms before retry-after',
+      headers: { 'retry-after-ms': '20', 'retry-after': '9' },
+      expected: 20,
+    },
+    {
+      name: 'garbage in retry-after-ms, then retry-after',
+      headers: { 'retry-after-ms': 'x', 'retry-after': '9' },
+      expected: 9_000,
+    },
+    {
+      name: "a provider's hint behind LiteLLM",
+      headers: { 'llm_provider-retry-after': '7' },
+      expected: 7_000,
+    },
+    {
+      name: "the gateway's own before that",
+      headers: { 'llm_provider-retry-after': '7', 'retry-after': '2' },
+      expected: 2_000,
+    },
+    { name: 'ratelimit-reset in seconds', headers: { 'ratelimit-reset': '30' }, expected: 30_000 },
+    {
+      name: 'ratelimit-reset as a Unix time',
+      headers: { 'ratelimit-reset': String(now / 1_000 + 12) },
+      expected: 12_000,
+    },
+    {
+      name: 'ratelimit-reset as a date',
+      headers: { 'ratelimit-reset': '2026-09-01T12:00:05Z' },
+      expected: 5_000,
+    },
+    {
+      name: 'retry-after before ratelimit-reset',
+      headers: { 'ratelimit-reset': '30', 'retry-after': '2' },
+      expected: 2_000,
+    },
+  ])('reads $name', ({ headers, expected }) => {
     expect(waitAsked(headers)).toBe(expected);
   });
 
@@ -115,7 +151,7 @@ describe('retryAfterFrom()', () => {
         })) {
           if (/^[\x20-\x7E]*$/.test(value)) headers.set(name, value);
         }
-        const asked = retryAfterFrom(headers, 429);
+        const asked = readRetryAfter(headers, 429);
         return asked === undefined || (Number.isInteger(asked) && asked >= 0);
       }),
     );

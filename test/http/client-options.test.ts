@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway, InvalidInputError } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf, json, misuse, scripted } from '../helpers/clients.ts';
-import { settled } from '../helpers/failures.ts';
 import { chat, completion, error, film, models } from '../helpers/transport.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 const base = { apiKey: 'sk-test', baseURL: 'https://gateway.test', logLevel: 'off' } as const;
 const key = (): string => 'sk-1';
@@ -43,7 +42,7 @@ test('those that come from the environment too', () => {
   expect(client).toMatchObject({ baseURL: 'https://env.test', logLevel: 'debug' });
 });
 
-test('calls go by what was set before them', async () => {
+test('calls use the options set before them', async () => {
   const { client, requests } = scripted([json(models)]);
 
   client.apiKey = 'sk-second';
@@ -100,7 +99,7 @@ test('the handle of a video names the gateway that was asked for it, and its wai
   expect((await film(client)).ref.baseURL).toBe('https://second.test');
 });
 
-test('retries, time limits and log lines go by what was set', async () => {
+test('retries, time limits and log lines use the new options', async () => {
   const lines: string[] = [];
   const write = (message: string): void => void lines.push(message);
   const logger = { error: write, warn: write, info: write, debug: write };

@@ -4,7 +4,7 @@ import { Gateway } from '../../src/index.ts';
 import type { Fetch } from '../../src/options.ts';
 
 /*
- * How many functions of this package stand between a call and its `fetch`: what somebody sees who stops
+ * The functions of this package between a call and its `fetch`: the stack that a reader sees who stops
  * there with a debugger, and has to read to follow the path of a call.
  */
 
@@ -66,10 +66,10 @@ test('from create() of a stream to fetch there are at most 7 frames', async () =
   expect(names.length).toBeLessThanOrEqual(7);
 });
 
-test('from createAndWait() to the fetch of a poll there are at most 11 frames', async () => {
+test('from createAndWait() to the fetch of a poll there are at most 12 frames', async () => {
   const { client, frames } = watched(() => Response.json({ id: 'task_1', status: 'completed' }));
   await client.videos.createAndWait({ model: 'm', prompt: 'A paper boat' });
   const names = frames.get('GET /v1/videos/task_1') ?? [];
   expect(names.at(-1)).toBe('createAndWait');
-  expect(names.length).toBeLessThanOrEqual(11);
+  expect(names.length).toBeLessThanOrEqual(12);
 });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError } from '../../src/index.ts';
 import { RetryBudget } from '../../src/http/retry.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,17 +12,11 @@ const params = { model: 'm-image', prompt: 'A fox' };
 const lost = (): Error => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
 const idempotency = { header: 'Idempotency-Key' };
 
-/** Lets a call go through all its pauses. */
-async function settled<T>(promise: PromiseLike<T>): Promise<T> {
-  const [result] = await Promise.all([promise, vi.runAllTimersAsync()]);
-  return result;
-}
-
 describe('idempotency', () => {
   test('no key is sent, and nothing charged is repeated, unless the option is given', async () => {
     const { client, requests } = scripted([lost(), json(image)]);
 
-    const error = await settled(failureOf(client.images.generate(params)));
+    const { error } = await settled(client.images.generate(params));
 
     expect(error).toMatchObject({ outcome: 'unknown' });
     expect(requests).toHaveLength(1);
@@ -41,10 +36,10 @@ describe('idempotency', () => {
   ])('%s is repeated with the same key', async (_, answer) => {
     const { client, requests } = scripted([answer, json(image)], { idempotency });
 
-    const result = await settled(client.images.generate(params));
+    const { value: result } = await settled(client.images.generate(params));
 
     const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
-    expect(result.data).toHaveLength(1);
+    expect(result?.data).toHaveLength(1);
     expect(keys).toHaveLength(2);
     expect(keys[0]).toMatch(/^call_\w+$/);
     expect(keys[1]).toBe(keys[0]);
@@ -80,8 +75,8 @@ describe('idempotency', () => {
     const message = 'order-12345678 was used for another image';
     const { client } = scripted([json({ error: { message } }, 422)], { idempotency });
 
-    const error = await settled(
-      failureOf(client.images.generate(params, { idempotencyKey: 'order-12345678' })),
+    const { error } = await settled(
+      client.images.generate(params, { idempotencyKey: 'order-12345678' }),
     );
 
     expect(error).toMatchObject({ status: 422, message: expect.stringContaining(message) });
@@ -92,22 +87,34 @@ describe('idempotency', () => {
       idempotency,
     });
 
-    const error = await settled(failureOf(client.images.generate(params)));
+    const { error } = await settled(client.images.generate(params));
 
     expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
     expect(requests).toHaveLength(1);
   });
 
   test.each([
-    ['a header that is no name', { idempotency: { header: 'a b' } }, 'idempotency.header'],
-    [
-      'a header with another meaning',
-      { idempotency: { header: 'Authorization' } },
-      'idempotency.header',
-    ],
-    ['a key without the option', { idempotencyKey: 'order-1' }, 'idempotencyKey'],
-    ['a key that no header can carry', { idempotency, idempotencyKey: 'a\nb' }, 'idempotencyKey'],
-  ])('%s is refused before anything is sent', async (_, options, field) => {
+    {
+      name: 'an invalid header name',
+      options: { idempotency: { header: 'a b' } },
+      field: 'idempotency.header',
+    },
+    {
+      name: 'a header with another meaning',
+      options: { idempotency: { header: 'Authorization' } },
+      field: 'idempotency.header',
+    },
+    {
+      name: 'a key without the option',
+      options: { idempotencyKey: 'order-1' },
+      field: 'idempotencyKey',
+    },
+    {
+      name: 'a key that no header can carry',
+      options: { idempotency, idempotencyKey: 'a\nb' },
+      field: 'idempotencyKey',
+    },
+  ])('$name is refused before anything is sent', async ({ options, field }) => {
     const { client, requests } = scripted([json(image)]);
 
     const error = await failureOf(client.images.generate(params, options));
@@ -122,7 +129,7 @@ describe('the retry budget', () => {
   test('an outage does not multiply the load: after 100 retries each call fails at once', async () => {
     const { client, requests } = scripted([lost()], { maxRetries: 2 });
 
-    for (let call = 0; call < 100; call += 1) await settled(failureOf(client.models.list()));
+    for (let call = 0; call < 100; call += 1) await settled(client.models.list());
 
     expect(requests).toHaveLength(100 + 100);
   });
@@ -131,7 +138,7 @@ describe('the retry budget', () => {
     const budget = new RetryBudget();
     while (budget.take(false));
 
-    for (let call = 0; call < 5; call += 1) budget.give();
+    for (let call = 0; call < 5; call += 1) budget.refund();
 
     expect([budget.take(false), budget.take(false)]).toEqual([true, false]);
   });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { Gateway, InvalidInputError } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { failureOf } from '../helpers/clients.ts';
@@ -22,7 +21,7 @@ function stubPage(address = 'https://app.example/shop/cart?id=7') {
   vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0' });
 }
 
-/** A client of which the requests are kept. */
+/** A client that records its requests. */
 function recorded(options: GatewayOptions) {
   const requests: Request[] = [];
   const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -34,24 +33,35 @@ function recorded(options: GatewayOptions) {
 
 describe('a key or a base URL that is missing', () => {
   test.each([
-    ['apiKey', { baseURL: 'https://gateway.test' }, 'GATEWAY_API_KEY'],
-    ['apiKey', { apiKey: '', baseURL: 'https://gateway.test' }, 'GATEWAY_API_KEY'],
-    ['baseURL', { apiKey: 'sk-test' }, 'GATEWAY_BASE_URL'],
-    ['baseURL', { apiKey: 'sk-test', baseURL: '' }, 'GATEWAY_BASE_URL'],
-    ['baseURL', { apiKey: 'sk-test', baseURL: null }, 'GATEWAY_BASE_URL'],
-    ['baseURL', { apiKey: 'sk-test', baseURL: '/api' }, 'only means something in a page'],
-  ])('%s is said by the first call, before anything is sent', async (field, options, words) => {
-    const { client, requests } = recorded(options);
+    { field: 'apiKey', options: { baseURL: 'https://gateway.test' }, words: 'GATEWAY_API_KEY' },
+    {
+      field: 'apiKey',
+      options: { apiKey: '', baseURL: 'https://gateway.test' },
+      words: 'GATEWAY_API_KEY',
+    },
+    { field: 'baseURL', options: { apiKey: 'sk-test' }, words: 'GATEWAY_BASE_URL' },
+    { field: 'baseURL', options: { apiKey: 'sk-test', baseURL: '' }, words: 'GATEWAY_BASE_URL' },
+    { field: 'baseURL', options: { apiKey: 'sk-test', baseURL: null }, words: 'GATEWAY_BASE_URL' },
+    {
+      field: 'baseURL',
+      options: { apiKey: 'sk-test', baseURL: '/api' },
+      words: 'only means something in a page',
+    },
+  ])(
+    '$field is reported by the first call, before anything is sent',
+    async ({ field, options, words }) => {
+      const { client, requests } = recorded(options);
 
-    for (const call of [list, chat, draw, film, translate]) {
-      const failure = await failureOf(call(client));
+      for (const call of [list, chat, draw, film, translate]) {
+        const failure = await failureOf(call(client));
 
-      expect(failure).toBeInstanceOf(InvalidInputError);
-      expect(failure).toMatchObject({ field, outcome: 'not_sent' });
-      expect(failure).toHaveProperty('message', expect.stringContaining(words));
-    }
-    expect(requests).toHaveLength(0);
-  });
+        expect(failure).toBeInstanceOf(InvalidInputError);
+        expect(failure).toMatchObject({ field, outcome: 'not_sent' });
+        expect(failure).toHaveProperty('message', expect.stringContaining(words));
+      }
+      expect(requests).toHaveLength(0);
+    },
+  );
 
   test('is looked for again, as the environment may be loaded later', async () => {
     const { client, requests } = recorded({});
@@ -114,7 +124,7 @@ describe('a server of your own in between', () => {
     expect(client.apiKey).toBeNull();
   });
 
-  test('a 401 is not tried again, as there is no other key', async () => {
+  test('a 401 is not repeated, because the key cannot change', async () => {
     const emulator = createEmulator();
     const { baseURL, fetch } = emulator;
     const client = new Gateway({ apiKey: null, baseURL, fetch, logLevel: 'off' });

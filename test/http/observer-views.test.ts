@@ -61,7 +61,7 @@ const calls: Record<string, (client: Gateway) => PromiseLike<unknown>> = {
   'a route': (client) => client.get('/v1/models'),
 };
 
-/** What differs from one run to the next. */
+/** Fields that differ from run to run. */
 const withoutIds = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (name, item: unknown) =>

@@ -48,7 +48,7 @@ function recorder(more: Partial<CallObserver> = {}): { observer: Observer; calls
   return { observer, calls };
 }
 
-/** A stream whose body sends what it is told to. */
+/** A stream whose body is written by the test. */
 function openBody() {
   let target: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -63,7 +63,7 @@ function openBody() {
   return { response, send, fail: (error: Error) => target?.error(error) };
 }
 
-describe('an observer is told of a call', () => {
+describe('an observer of a call', () => {
   test('that is answered', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
@@ -190,7 +190,7 @@ describe('an observer is told of a call', () => {
     expect(calls[0]?.ends[0]).toMatchObject({ outcome: 'completed', responseId: task.id });
   });
 
-  test('that sends files: they are told as they are, and streams by a word', async () => {
+  test('that sends files: shows files as they are, and streams as a word', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
@@ -341,7 +341,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ error: await failure })]);
   });
 
-  test('streams, and nobody reads', async () => {
+  test('streams without a reader', async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -355,7 +355,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toHaveLength(1);
   });
 
-  test('nobody awaits', async () => {
+  test('does not await', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([json(completion)], { observer });
 
@@ -431,7 +431,7 @@ describe('the end of an answer that', () => {
   });
 });
 
-/** What throws, now or later. */
+/** Listeners that throw or reject. */
 const boom = (): never => {
   throw new Error('boom');
 };
@@ -453,7 +453,7 @@ async function callsWith(observer: Observer) {
   await collect(await client.chat.completions.create(asStream));
   await delay(0);
 
-  // The other observer is told of everything, and everything is sent once.
+  // The other observer receives every event, and every request is sent once.
   expect(calls.map(({ ends }) => ends.length)).toEqual([1, 1]);
   expect(calls.map(({ responses }) => responses.length)).toEqual([1, 1]);
   expect(emulator.requests).toHaveLength(2);
@@ -502,7 +502,7 @@ describe('an observer does no harm when', () => {
     expect(await callsWith({ start: () => undefined })).toEqual([]);
   });
 
-  test('it changes what it is told', async () => {
+  test('it changes its arguments', async () => {
     const observer: Observer = {
       start(call) {
         for (const name of Object.keys(call.params)) Reflect.set(call.params, name, 'changed');
@@ -569,7 +569,7 @@ describe('bad observers are refused', () => {
     expect(() => Reflect.construct(Gateway, [options])).toThrow('observer: has no method start().');
   });
 
-  test.each(['onRequest', 'onResponse'])('%s that is no function', (name) => {
+  test.each(['onRequest', 'onResponse'])('%s that is not a function', (name) => {
     const options = { apiKey: 'k', baseURL: 'https://gateway.test', [name]: 1 };
 
     expect(() => Reflect.construct(Gateway, [options])).toThrow(`${name}: must be a function`);
@@ -624,7 +624,7 @@ describe('hooks', () => {
     expect(seen[0]).toHaveProperty('headers.x-tenant', 'acme');
   });
 
-  test('that throw, now or later, break nothing and are told of', async () => {
+  test('that throw or reject break nothing and are logged', async () => {
     for (const hook of [boom, boomLater]) {
       const lines: unknown[] = [];
       const log = (line: unknown): void => void lines.push(line);

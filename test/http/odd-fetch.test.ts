@@ -3,15 +3,15 @@ import {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
+  Gateway,
   UnexpectedResponseError,
-} from '../../src/errors/api-errors.ts';
-import { Gateway } from '../../src/gateway.ts';
+} from '../../src/index.ts';
 import type { Fetch } from '../../src/options.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { chat, completion, draw } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
 
-function clientOf(answer: () => unknown) {
+function createClient(answer: () => unknown) {
   let calls = 0;
   const fetch = untyped<Fetch>(() => {
     calls += 1;
@@ -38,7 +38,7 @@ describe('a fetch of the caller', () => {
     ['headers that are none', () => Promise.resolve({ status: 400, headers: { get: () => null } })],
     ['an error response', () => Promise.resolve(Response.error())],
   ])('that gives %s fails with an error that says so', async (_, answer) => {
-    const { client, calls } = clientOf(answer);
+    const { client, calls } = createClient(answer);
 
     const failure = await failureOf(draw(client));
 
@@ -55,7 +55,7 @@ describe('a fetch of the caller', () => {
         controller.close();
       },
     });
-    const { client, calls } = clientOf(
+    const { client, calls } = createClient(
       () => new Response(untyped<ReadableStream<Uint8Array>>(body)),
     );
 
@@ -76,7 +76,7 @@ describe('a fetch of the caller', () => {
       },
     ],
   ])('that throws %s fails with an error of this package', async (_, answer) => {
-    const failure = await failureOf(chat(clientOf(answer).client));
+    const failure = await failureOf(chat(createClient(answer).client));
 
     expect(failure).toBeInstanceOf(APIConnectionError);
     expect(failure).not.toBeInstanceOf(APIConnectionTimeoutError);
@@ -89,7 +89,7 @@ describe('a fetch of the caller', () => {
     ['a cause', new TypeError('fetch failed', { cause: new Error('request timed out') })],
     ['a code', Object.assign(new Error('late'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
   ])('that gives up after a time limit, by its %s', async (_, error) => {
-    const failure = await failureOf(chat(clientOf(() => Promise.reject(error)).client));
+    const failure = await failureOf(chat(createClient(() => Promise.reject(error)).client));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure).toMatchObject({ outcome: 'unknown', timeout: undefined });
@@ -98,7 +98,7 @@ describe('a fetch of the caller', () => {
   test('is not blamed for an abort of the caller', async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
     const controller = new AbortController();
-    const { client } = clientOf(() => {
+    const { client } = createClient(() => {
       controller.abort();
       return Promise.reject(abort);
     });

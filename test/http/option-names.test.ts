@@ -1,18 +1,20 @@
 // A misspelt option would be dropped: a signal that ends nothing, retries that are paid for.
 import { describe, expect, test, vi } from 'vitest';
-import { Gateway, type GatewayOptions, type RequestOptions } from '../../src/index.ts';
+import {
+  type EmbeddingsCreateManyOptions,
+  Gateway,
+  type GatewayOptions,
+  type GenerateToolRunOptions,
+  type ImagesGenerateManyOptions,
+  type RequestOptions,
+  type RouteRequest,
+  type VideoCreateAndWaitAllOptions,
+  type VideoDownloadOptions,
+  type VideoSubmitOptions,
+} from '../../src/index.ts';
 import type { AccountOptions } from '../../src/account/types.ts';
 import type { RunnerOptions } from '../../src/chat/run-tools.ts';
-import type { EmbeddingsCreateManyOptions } from '../../src/embeddings/operations.ts';
-import type { GenerateToolRunOptions } from '../../src/generate/operations.ts';
-import type { RouteRequest } from '../../src/http/request.ts';
-import type { ImagesGenerateManyOptions } from '../../src/images/operations.ts';
 import { checkNames } from '../../src/option-names.ts';
-import type {
-  VideoCreateAndWaitAllOptions,
-  VideoDownloadOptions,
-  VideoSubmitOptions,
-} from '../../src/videos/wait-options.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
@@ -194,6 +196,7 @@ const client: Names<GatewayOptions> = {
   ...shared,
   apiKey: true,
   baseURL: true,
+  gateway: true,
   organization: true,
   project: true,
   defaultHeaders: true,
@@ -247,6 +250,7 @@ const ofCalls: Names<
   onUnknown: true,
   bodyFormat: true,
   onSubmitted: true,
+  taskTimeout: true,
   variant: true,
   maxAge: true,
 };

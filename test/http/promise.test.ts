@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
-import type { GatewayPromise } from '../../src/http/promise.ts';
-import type { ChatCompletion } from '../../src/index.ts';
+import { type ChatCompletion, Gateway, type GatewayPromise } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 
 type Completion = GatewayPromise<ChatCompletion>;
 
-/** The ways in which wrappers stand between a caller and the promise of a call. */
+/** Ways of wrappers to pass on the promise of a call. */
 const disguises: readonly (readonly [string, (promise: Completion) => Completion])[] = [
   ['a proxy', (promise) => new Proxy(promise, {})],
   [

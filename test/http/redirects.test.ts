@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { APIError, UnexpectedRedirectError } from '../../src/errors/api-errors.ts';
-import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { type Gateway, UnexpectedRedirectError, VideoSubmitUnknownError } from '../../src/index.ts';
+import { json, scripted } from '../helpers/clients.ts';
+import { apiErrorOf } from '../helpers/transport.ts';
 
 const models = { object: 'list', data: [{ id: 'm' }] };
 const list = (client: Gateway) => client.models.list();
@@ -12,7 +11,7 @@ const answer = (status: number, location?: string) => () =>
   new Response(null, { status, headers: location === undefined ? {} : { location } });
 const to = (location: string) => answer(302, location);
 
-/** What browsers show of a redirect. */
+/** A redirect, as browsers expose it. */
 const hidden = () =>
   Object.defineProperties(new Response(), {
     type: { value: 'opaqueredirect' },
@@ -20,44 +19,71 @@ const hidden = () =>
     ok: { value: false },
   });
 
-const headersOf = (request: Request | undefined) =>
+const listHeaders = (request: Request | undefined) =>
   Object.fromEntries(request?.headers.entries() ?? []);
-
-async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIError> {
-  const error = await failureOf(promise);
-  if (APIError.isInstance(error)) return error;
-  throw error;
-}
 
 const path = '/v1/images/generations';
 
 describe('a redirect of a POST', () => {
   test.each([
-    [307, '/other', 'asks for the same request elsewhere', 'rejected'],
-    [308, 'https://elsewhere.test/', 'asks for the same request elsewhere', 'rejected'],
-    [301, `http://gateway.test${path}`, 'names the same resource at another origin', 'rejected'],
-    [302, `https://www.gateway.test${path}`, 'names the same resource elsewhere', 'rejected'],
-    [301, '/other', 'may lead to the result', 'unknown'],
-    [302, '/other', 'may lead to the result', 'unknown'],
-    [302, 'https://elsewhere.test/login', 'may lead to the result', 'unknown'],
-    [302, path, 'may lead to the result', 'unknown'],
-    [303, `https://www.gateway.test${path}`, 'leads to the result', 'unknown'],
-    [303, '/v1/images/1', 'leads to the result', 'unknown'],
-    [300, '/other', 'offers a choice', 'unknown'],
-    [304, undefined, 'makes no sense', 'unknown'],
-    [302, undefined, 'leads nowhere', 'unknown'],
-    [302, 'http://', 'leads nowhere', 'unknown'],
-  ])('with status %i to %s %s: %s, and never followed', async (status, location, _, outcome) => {
-    const { client, requests } = scripted([answer(status, location)]);
+    {
+      status: 307,
+      location: '/other',
+      name: 'asks for the same request elsewhere',
+      outcome: 'rejected',
+    },
+    {
+      status: 308,
+      location: 'https://elsewhere.test/',
+      name: 'asks for the same request elsewhere',
+      outcome: 'rejected',
+    },
+    {
+      status: 301,
+      location: `http://gateway.test${path}`,
+      name: 'names the same resource at another origin',
+      outcome: 'rejected',
+    },
+    {
+      status: 302,
+      location: `https://www.gateway.test${path}`,
+      name: 'names the same resource elsewhere',
+      outcome: 'rejected',
+    },
+    { status: 301, location: '/other', name: 'may lead to the result', outcome: 'unknown' },
+    { status: 302, location: '/other', name: 'may lead to the result', outcome: 'unknown' },
+    {
+      status: 302,
+      location: 'https://elsewhere.test/login',
+      name: 'may lead to the result',
+      outcome: 'unknown',
+    },
+    { status: 302, location: path, name: 'may lead to the result', outcome: 'unknown' },
+    {
+      status: 303,
+      location: `https://www.gateway.test${path}`,
+      name: 'leads to the result',
+      outcome: 'unknown',
+    },
+    { status: 303, location: '/v1/images/1', name: 'leads to the result', outcome: 'unknown' },
+    { status: 300, location: '/other', name: 'offers a choice', outcome: 'unknown' },
+    { status: 304, location: undefined, name: 'makes no sense', outcome: 'unknown' },
+    { status: 302, location: undefined, name: 'leads nowhere', outcome: 'unknown' },
+    { status: 302, location: 'http://', name: 'leads nowhere', outcome: 'unknown' },
+  ])(
+    'with status $status to $location $name: $outcome, and never followed',
+    async ({ status, location, outcome }) => {
+      const { client, requests } = scripted([answer(status, location)]);
 
-    const failure = await apiErrorOf(draw(client));
+      const failure = await apiErrorOf(draw(client));
 
-    expect(requests).toHaveLength(1);
-    expect(requests[0]?.redirect).toBe('manual');
-    expect(failure).toBeInstanceOf(UnexpectedRedirectError);
-    expect(failure).toMatchObject({ outcome, status, evidence: { phase: 'headers', status } });
-    expect(failure.message).toContain('check baseURL');
-  });
+      expect(requests).toHaveLength(1);
+      expect(requests[0]?.redirect).toBe('manual');
+      expect(failure).toBeInstanceOf(UnexpectedRedirectError);
+      expect(failure).toMatchObject({ outcome, status, evidence: { phase: 'headers', status } });
+      expect(failure.message).toContain('check baseURL');
+    },
+  );
 
   test('that a browser hides may be any of them', async () => {
     const { client, requests } = scripted([hidden]);
@@ -122,7 +148,7 @@ describe('a redirect of a read', () => {
     await list(client);
 
     expect(requests[1]?.url).toBe('https://gateway.test/v1/other?x=1');
-    expect(headersOf(requests[1])).toMatchObject({
+    expect(listHeaders(requests[1])).toMatchObject({
       authorization: 'Bearer sk-test',
       'x-tenant': 'a',
     });
@@ -143,7 +169,7 @@ describe('a redirect of a read', () => {
     await list(client);
 
     expect(requests).toHaveLength(2);
-    expect(headersOf(requests[1])).toEqual({ accept: '*/*' });
+    expect(listHeaders(requests[1])).toEqual({ accept: '*/*' });
   });
 
   test('that comes back to its origin has lost its key', async () => {
@@ -156,7 +182,7 @@ describe('a redirect of a read', () => {
     await list(client);
 
     expect(requests[2]?.url).toBe('https://gateway.test/v1/back');
-    expect(headersOf(requests[2])).toEqual({ accept: '*/*' });
+    expect(listHeaders(requests[2])).toEqual({ accept: '*/*' });
   });
 
   test('that leads to itself ends after 6 requests', async () => {

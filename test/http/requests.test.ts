@@ -1,8 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { AuthenticationError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import {
+  AuthenticationError,
+  InvalidInputError,
+  UnexpectedResponseError,
+} from '../../src/index.ts';
 import { bodyOf, failureOf, json, scripted } from '../helpers/clients.ts';
-import { settled } from '../helpers/failures.ts';
 import { untyped } from '../helpers/untyped.ts';
 import {
   apiErrorOf,
@@ -16,6 +18,7 @@ import {
   models,
   text,
 } from '../helpers/transport.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 describe('the key', () => {
   test('is asked for at every attempt', async () => {
@@ -217,7 +220,7 @@ describe('requests', () => {
     expect(await bodyOf(requests[0])).toEqual({ model: 'n', messages, seed: 7 });
   });
 
-  test('extraBody is refused where there is no body to add to', async () => {
+  test('rejects extraBody for requests without a body', async () => {
     const { client, requests } = scripted([json(models)]);
 
     for (const call of [

@@ -1,16 +1,14 @@
 import { format, inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Gateway } from '../../src/gateway.ts';
-import { GatewayPromise } from '../../src/http/promise.ts';
+import { Gateway, GatewayPromise, InvalidInputError, memoryLedger } from '../../src/index.ts';
 import { resolveSettings } from '../../src/http/settings.ts';
 import { Transport } from '../../src/http/transport.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { withoutQueries } from '../../src/http/redaction.ts';
-import { memoryLedger } from '../../src/videos/ledger.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { canaries, errorOf, situations } from '../helpers/every-error.ts';
-import { cutResponse, fetchFailure, settled } from '../helpers/failures.ts';
+import { cutResponse, fetchFailure } from '../helpers/failures.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 const { key: canary, prompt } = canaries;
 
@@ -33,17 +31,17 @@ const ways: Readonly<Record<string, (value: unknown) => string>> = {
   'String()': (value) => String(value),
   '.stack and .message': (value) =>
     value instanceof Error ? `${value.stack} ${value.message}` : '',
-  'its properties, down to its causes': (value) => keysAndValuesOf(value, 7),
+  'its properties, down to its causes': (value) => listKeysAndValues(value, 7),
 };
 
-/** What a tool finds that walks all properties by itself, as error trackers do. */
-function keysAndValuesOf(value: unknown, levels: number): string {
+/** Walks all properties, as error trackers do. */
+function listKeysAndValues(value: unknown, levels: number): string {
   if (typeof value !== 'object' || value === null) return String(value);
   if (levels === 0) return '';
   if (value instanceof Headers) return JSON.stringify([...value]);
   const parts: string[] = [];
-  for (const key of [...Reflect.ownKeys(value), ...gettersOf(value)]) {
-    // Whoever asks a client for its key by name gets it; nothing that is enumerable leads there.
+  for (const key of [...Reflect.ownKeys(value), ...listGetters(value)]) {
+    // The key is readable by name, but not through enumerable properties.
     if (key === 'apiKey' && value instanceof Gateway) continue;
     let inner: unknown;
     try {
@@ -51,13 +49,13 @@ function keysAndValuesOf(value: unknown, levels: number): string {
     } catch {
       continue;
     }
-    parts.push(`${String(key)}=${keysAndValuesOf(inner, levels - 1)}`);
+    parts.push(`${String(key)}=${listKeysAndValues(inner, levels - 1)}`);
   }
   return parts.join('\n');
 }
 
 /** Getters of the classes of a value. */
-function gettersOf(value: object): PropertyKey[] {
+function listGetters(value: object): PropertyKey[] {
   const found: PropertyKey[] = [];
   let prototype: unknown = Object.getPrototypeOf(value);
   while (prototype instanceof Object && prototype !== Object.prototype) {
@@ -76,7 +74,7 @@ function shown(value: unknown): string {
 }
 
 /** A client, and all that hangs on it: every resource, and what belongs to those. */
-function partsOf(client: Gateway): [string, unknown][] {
+function listParts(client: Gateway): [string, unknown][] {
   const found: [string, unknown][] = [['client', client]];
   for (const [path, owner] of found) {
     if (!(owner instanceof Object)) continue;
@@ -99,7 +97,7 @@ function answered(answer: unknown, type = 'application/json') {
 const ask = { model: 'm', messages: [{ role: 'user' as const, content: prompt }] };
 const whole = { id: 'c', choices: [{ index: 0, message: {}, finish_reason: 'stop' }] };
 const eventText = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
-const eventsOf = () => answered(eventText, 'text/event-stream');
+const answerEvents = () => answered(eventText, 'text/event-stream');
 const queued = { id: 'task-1', status: 'queued' };
 const film = { model: 'm', prompt };
 
@@ -109,7 +107,7 @@ const things: readonly [
   make: () => unknown,
   secrets?: readonly (keyof typeof canaries)[],
 ][] = [
-  ...partsOf(idle).map(([name, part]): [string, () => unknown] => [name, () => part]),
+  ...listParts(idle).map(([name, part]): [string, () => unknown] => [name, () => part]),
   ['client with other options', () => idle.withOptions({ timeout: 1 })],
   [
     'client with a function for its key',
@@ -128,13 +126,13 @@ const things: readonly [
     'file answer',
     async () => answered('ID3', 'audio/mpeg').audio.speech.create({ model: 'm', input: prompt }),
   ],
-  ['stream', async () => eventsOf().chat.completions.create({ ...ask, stream: true })],
+  ['stream', async () => answerEvents().chat.completions.create({ ...ask, stream: true })],
   [
     'stream of generation',
-    async () => eventsOf().generate.contentStream({ model: 'm', contents: prompt }),
+    async () => answerEvents().generate.contentStream({ model: 'm', contents: prompt }),
   ],
-  ['stream of images', async () => eventsOf().images.generate({ ...film, stream: true })],
-  ['stream helper', () => eventsOf().chat.completions.stream(ask)],
+  ['stream of images', async () => answerEvents().images.generate({ ...film, stream: true })],
+  ['stream helper', () => answerEvents().chat.completions.stream(ask)],
   ['tool runner', () => answered(whole).chat.completions.runTools({ ...ask, tools: [] })],
   ['video task', async () => answered(queued).videos.create(film), ['key', 'prompt', 'query']],
   [
@@ -155,7 +153,7 @@ const things: readonly [
   ]),
 ];
 
-/** What is logged at a level while everything goes wrong, and then well. */
+/** Log lines at a level, of failures and of a success. */
 async function logLinesAt(logLevel: 'error' | 'warn' | 'info' | 'debug'): Promise<unknown[]> {
   const lines: unknown[] = [];
   const write = (...parts: unknown[]): void => void lines.push(parts);
@@ -202,7 +200,7 @@ describe('neither key nor prompt nor the query of a URL shows', () => {
   });
 });
 
-/** What a function made, in an object: promises of ours are to be looked at and not awaited. */
+/** Wraps the result of a function in an object: promises are inspected, not awaited. */
 async function holding(made: unknown): Promise<{ readonly value: unknown }> {
   if (!(made instanceof Promise) || made instanceof GatewayPromise) return { value: made };
   const value: unknown = await made;
@@ -223,7 +221,7 @@ const messages = [{ role: 'user' as const, content: 'hi' }];
 
 const spread = (client: object): object => ({ ...client });
 
-const copyOf = (client: object): object => {
+const copyClient = (client: object): object => {
   const prototype: unknown = Object.getPrototypeOf(client);
   return Object.assign(Object.create(prototype instanceof Object ? prototype : null), client);
 };
@@ -236,11 +234,11 @@ const unclonable = (client: object): unknown => {
   }
 };
 
-describe('a client tells its key to those who ask for it by name, and to nobody else', () => {
+describe('a client shows its key by name only', () => {
   const made: readonly (readonly [string, (client: Gateway) => unknown])[] = [
     ['itself', (client) => client],
     ['a spread copy', spread],
-    ['a copy with its prototype', copyOf],
+    ['a copy with its prototype', copyClient],
     ['a proxy', (client) => new Proxy(client, {})],
     ['a copy of a proxy', (client) => spread(new Proxy(client, {}))],
     ['a structured clone, which there is none of', unclonable],
@@ -380,21 +378,33 @@ describe('the key does not show in errors', () => {
 
 describe('what a caller adds is taken out when it gives access', () => {
   test.each([
-    ['a header by its name', { defaultHeaders: { 'x-goog-api-key': 'abcdefgh' } }, 'abcdefgh'],
-    [
-      'a header by its looks',
-      { defaultHeaders: { 'x-b': 'q1w2e3r4t5z6u7i8o9p0' } },
-      'q1w2e3r4t5z6u7i8o9p0',
-    ],
-    ['one cookie of several', { defaultHeaders: { cookie: 'a=b; sid=c0ffee1234' } }, 'c0ffee1234'],
-    [
-      'a key after its scheme',
-      { defaultHeaders: { authorization: 'Basic dXNlcjpwYXNz' } },
-      'dXNlcjpwYXNz',
-    ],
-    ['a query', { defaultQuery: { key: 'abc/def+gh' } }, 'abc/def+gh'],
-    ['a query that is escaped', { defaultQuery: { key: 'abc/def+gh' } }, 'abc%2Fdef%2Bgh'],
-  ])('%s', async (_, options, said) => {
+    {
+      name: 'a header by its name',
+      options: { defaultHeaders: { 'x-goog-api-key': 'abcdefgh' } },
+      said: 'abcdefgh',
+    },
+    {
+      name: 'a header by its looks',
+      options: { defaultHeaders: { 'x-b': 'q1w2e3r4t5z6u7i8o9p0' } },
+      said: 'q1w2e3r4t5z6u7i8o9p0',
+    },
+    {
+      name: 'one cookie of several',
+      options: { defaultHeaders: { cookie: 'a=b; sid=c0ffee1234' } },
+      said: 'c0ffee1234',
+    },
+    {
+      name: 'a key after its scheme',
+      options: { defaultHeaders: { authorization: 'Basic dXNlcjpwYXNz' } },
+      said: 'dXNlcjpwYXNz',
+    },
+    { name: 'a query', options: { defaultQuery: { key: 'abc/def+gh' } }, said: 'abc/def+gh' },
+    {
+      name: 'a query that is escaped',
+      options: { defaultQuery: { key: 'abc/def+gh' } },
+      said: 'abc%2Fdef%2Bgh',
+    },
+  ])('$name', async ({ options, said }) => {
     const answers = [json({ error: { message: `No: ${said}.` } }, 400)];
     const { client } = scripted(answers, { ...options, logLevel: 'off' });
 
@@ -503,10 +513,10 @@ test.each(['x-jwt', 'x-pin', 'x-access', 'x-bearer'])('so is the header %s', asy
 });
 
 test.each([
-  [503, '无可用渠道（distributor）', 'models.list()'],
-  [503, '可用渠道不存在', 'models.list()'],
-  [404, 'The model `m` does not exist', 'models.list()'],
-])('a %d that says %s tells what to do', async (status, message, fix) => {
+  { status: 503, message: '无可用渠道（distributor）', fix: 'models.list()' },
+  { status: 503, message: '可用渠道不存在', fix: 'models.list()' },
+  { status: 404, message: 'The model `m` does not exist', fix: 'models.list()' },
+])('a $status that says $message tells what to do', async ({ status, message, fix }) => {
   const { client } = scripted([json({ error: { message } }, status)], { maxRetries: 0 });
 
   const { message: text } = Object(await failureOf(client.chat.completions.create(ask)));
@@ -514,7 +524,7 @@ test.each([
   expect(text).not.toContain('no such route');
 });
 
-test('a worker is told what a browser does not tell', async () => {
+test('warns in a worker of what a browser hides', async () => {
   vi.stubGlobal('WorkerGlobalScope', Object);
   const { client } = scripted([new TypeError('Failed to fetch')], { maxRetries: 0 });
 

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decide, failures, type FailureKind } from '../../src/http/retry.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { scripted } from '../helpers/clients.ts';
-import { settled } from '../helpers/failures.ts';
 import { chat, draw, list, text } from '../helpers/transport.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How often a call is sent that is answered so. */
+/** Counts the requests of a call with this answer. */
 async function sends(
   call: (client: ReturnType<typeof scripted>['client']) => PromiseLike<unknown>,
   status: number,
@@ -90,7 +90,7 @@ describe('x-should-retry', () => {
             replayable: true,
           } as const;
           const failed = { kind, phase } as const;
-          return decide(failed, { ...state, asked: true }) === decide(failed, state);
+          return decide(failed, { ...state, shouldRetry: true }) === decide(failed, state);
         },
       ),
     );

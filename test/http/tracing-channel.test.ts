@@ -29,7 +29,7 @@ function listen() {
 }
 
 describe("Node's tracing channel model-gateway:call", () => {
-  test('tells of a call, its attempts and its end', async () => {
+  test('publishes a call, its attempts and its end', async () => {
     const seen = listen();
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
@@ -54,7 +54,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     });
   });
 
-  test('tells of the end of a stream when it has ended', async () => {
+  test('publishes the end of a stream when it has ended', async () => {
     const seen = listen();
     const { client } = emulated();
 
@@ -66,7 +66,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     expect(seen[3]?.[1]).toMatchObject({ end: { outcome: 'completed' }, result: stream.partial });
   });
 
-  test('tells of an error', async () => {
+  test('publishes an error', async () => {
     const seen = listen();
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 400 } });

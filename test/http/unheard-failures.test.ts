@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startFaultyServer } from '../helpers/faulty-server.ts';
 import { root, runProgram } from '../helpers/run-program.ts';
 
-test('nothing that fails while nobody listens is an unhandled rejection, a warning or a leak', async () => {
+test('failures without a listener cause no unhandled rejection, warning or leak', async () => {
   await using server = await startFaultyServer();
 
   const { code, output } = await runProgram(join(root, 'test/helpers/unheard-failures.ts'), {

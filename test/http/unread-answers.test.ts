@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-async function outputOf(call: string): Promise<string> {
+async function runCall(call: string): Promise<string> {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const { output } = await runProgram(join(root, 'test/helpers/unread-answers.ts'), {
@@ -23,7 +23,7 @@ async function outputOf(call: string): Promise<string> {
 }
 
 // A program that is held is killed after a minute, and has not said that it is over then.
-describe.concurrent('a process ends although nobody reads', { timeout: 90_000 }, () => {
+describe.concurrent('a process exits with an unread answer', { timeout: 90_000 }, () => {
   test.each([
     'a call',
     'a call with a limit for all of it',
@@ -34,12 +34,12 @@ describe.concurrent('a process ends although nobody reads', { timeout: 90_000 },
     'a file',
     'a silent stream',
   ])('%s', async (call) => {
-    expect(await outputOf(call)).toBe('over\n');
+    expect(await runCall(call)).toBe('over\n');
   });
 });
 
 describe.concurrent('and it stays until the time limit of', { timeout: 90_000 }, () => {
-  test.each(['a body', 'an answer', 'a stream'])('%s that somebody waits for', async (thing) => {
-    expect(await outputOf(`${thing} that somebody waits for`)).toMatch(/ 50 ms.*\nover\n$/s);
+  test.each(['a body', 'an answer', 'a stream'])('%s that is awaited', async (thing) => {
+    expect(await runCall(`${thing} that is awaited`)).toMatch(/ 50 ms.*\nover\n$/s);
   });
 });

@@ -65,7 +65,7 @@ const fails = async (work: () => unknown): Promise<unknown> =>
 
 describe.each(Object.entries(calls))('%s', (_name, call) => {
   // Both what it reads itself and what it only passes on.
-  test.each(['model', 'stream', 'n', 'messages', 'user', 'toolContext'])(
+  test.each(['model', 'stream', 'stream_options', 'n', 'messages', 'user', 'toolContext'])(
     'names the parameter "%s" whose getter throws',
     async (name) => {
       const { client, emulator } = emulated();
@@ -143,7 +143,8 @@ circular.self = circular;
 
 describe('inside of a body', () => {
   const advice = {
-    bytes: /holds bytes, which JSON cannot; give base64 text, or a list made by Array\.from\(\)\.$/,
+    bytes:
+      /contains bytes, which JSON cannot represent; pass base64 text, or a list created by Array\.from\(\)\.$/,
     promise: /is a promise; put "await" before it\.$/,
   };
 
@@ -157,9 +158,13 @@ describe('inside of a body', () => {
     ['a File', file(), advice.bytes],
     ['a promise', Promise.resolve('text'), advice.promise],
     ['a request', emulated().client.models.list(), advice.promise],
-    ['a Map', new Map([['a', 1]]), /is a Map, which JSON cannot hold; give an object or a list\.$/],
-    ['a Set', new Set(['a']), /is a Set, which JSON cannot hold/],
-    ['a BigInt', 1n, /is a BigInt, which JSON cannot hold; give a number or text\.$/],
+    [
+      'a Map',
+      new Map([['a', 1]]),
+      /is a Map, which JSON cannot represent; pass an object or a list\.$/,
+    ],
+    ['a Set', new Set(['a']), /is a Set, which JSON cannot represent/],
+    ['a BigInt', 1n, /is a BigInt, which JSON cannot represent; pass a number or text\.$/],
     ['an object in itself', circular, /contains itself\.$/],
     ['a getter that throws', withThrowing({}, 'x'), /\.x: cannot be read: the database is gone\.$/],
     [

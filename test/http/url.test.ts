@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError } from '../../src/index.ts';
 import {
   buildQuery,
   buildURL,
@@ -15,7 +15,7 @@ import { resolvePath } from '../../src/routes/routes.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { untyped } from '../helpers/untyped.ts';
 
-function problemOf(run: () => unknown): InvalidInputError {
+function catchInvalidInput(run: () => unknown): InvalidInputError {
   try {
     run();
   } catch (error) {
@@ -27,29 +27,35 @@ function problemOf(run: () => unknown): InvalidInputError {
 
 describe('parseBaseURL()', () => {
   test.each([
-    ['https://gw.example', 'https://gw.example', ''],
-    ['https://gw.example/', 'https://gw.example', ''],
-    ['https://gw.example///', 'https://gw.example', ''],
-    ['https://gw.example/v1', 'https://gw.example', '/v1'],
-    ['https://gw.example/v1/', 'https://gw.example', '/v1'],
-    ['https://gw.example//v1//', 'https://gw.example', '/v1'],
-    ['https://gw.example/v1beta', 'https://gw.example', '/v1beta'],
-    ['https://gw.example/v1beta/', 'https://gw.example', '/v1beta'],
-    ['https://gw.example/ai/gateway', 'https://gw.example/ai/gateway', ''],
-    ['https://gw.example/ai/v1', 'https://gw.example/ai', '/v1'],
-    ['https://gw.example/ai-v1', 'https://gw.example/ai-v1', ''],
-    ['https://gw.example/v10', 'https://gw.example/v10', ''],
-    ['http://localhost:3000', 'http://localhost:3000', ''],
-    ['http://[::1]:3000/v1', 'http://[::1]:3000', '/v1'],
-    ['HTTPS://GW.Example:443/v1', 'https://gw.example', '/v1'],
-    ['  https://gw.example/v1 \n', 'https://gw.example', '/v1'],
-    ['https://gw.example/?', 'https://gw.example', ''],
-    ['https://gw.example/v1/chat/completions', 'https://gw.example', '/v1'],
-    ['https://gw.example/ai/v1/chat/completions/', 'https://gw.example/ai', '/v1'],
-    ['https://gw.example/v1/images/generations', 'https://gw.example', '/v1'],
-    ['https://gw.example/v10/chat/completions', 'https://gw.example/v10/chat/completions', ''],
-  ])('takes the version off %j', (value, root, version) => {
-    expect(parseBaseURL(value)).toEqual({ root, version });
+    { value: 'https://gw.example', root: 'https://gw.example', version: '' },
+    { value: 'https://gw.example/', root: 'https://gw.example', version: '' },
+    { value: 'https://gw.example///', root: 'https://gw.example', version: '' },
+    { value: 'https://gw.example/v1', root: 'https://gw.example', version: '/v1' },
+    { value: 'https://gw.example/v1/', root: 'https://gw.example', version: '/v1' },
+    { value: 'https://gw.example//v1//', root: 'https://gw.example', version: '/v1' },
+    { value: 'https://gw.example/v1beta', root: 'https://gw.example', version: '/v1beta' },
+    { value: 'https://gw.example/v1beta/', root: 'https://gw.example', version: '/v1beta' },
+    { value: 'https://gw.example/ai/gateway', root: 'https://gw.example/ai/gateway', version: '' },
+    { value: 'https://gw.example/ai/v1', root: 'https://gw.example/ai', version: '/v1' },
+    { value: 'https://gw.example/ai-v1', root: 'https://gw.example/ai-v1', version: '' },
+    { value: 'http://localhost:3000', root: 'http://localhost:3000', version: '' },
+    { value: 'http://[::1]:3000/v1', root: 'http://[::1]:3000', version: '/v1' },
+    { value: 'HTTPS://GW.Example:443/v1', root: 'https://gw.example', version: '/v1' },
+    { value: '  https://gw.example/v1 \n', root: 'https://gw.example', version: '/v1' },
+    { value: 'https://gw.example/?', root: 'https://gw.example', version: '' },
+    { value: 'https://gw.example/v1/chat/completions', root: 'https://gw.example', version: '/v1' },
+    {
+      value: 'https://gw.example/ai/v1/chat/completions/',
+      root: 'https://gw.example/ai',
+      version: '/v1',
+    },
+    {
+      value: 'https://gw.example/v1/images/generations',
+      root: 'https://gw.example',
+      version: '/v1',
+    },
+  ])('takes the version off $value', ({ value, root, version }) => {
+    expect(parseBaseURL(value)).toEqual({ root, version, api: '/v1' });
   });
 
   test('takes a URL object', () => {
@@ -63,10 +69,11 @@ describe('parseBaseURL()', () => {
     ['localhost:3000', 'must begin with http:// or https://'],
     ['file:///etc/passwd', 'must begin with http:// or https://'],
     ['https://user:pa55@gw.example', 'user name or password'],
-    ['https://gw.example?tenant=1', 'query or a fragment'],
-    ['https://gw.example/#top', 'query or a fragment'],
+    ['https://gw.example?key=sk-pa55', 'must not contain a key'],
+    ['https://gw.example/?x=1&API_KEY=pa55', 'must not contain a key'],
+    ['https://gw.example/#top', 'fragment'],
   ])('refuses %j', (value, problem) => {
-    const error = problemOf(() => parseBaseURL(value));
+    const error = catchInvalidInput(() => parseBaseURL(value));
 
     expect(error.field).toBe('baseURL');
     expect(error.message).toContain(problem);
@@ -115,7 +122,9 @@ describe('escapePathSegment()', () => {
   });
 
   test.each(['', ' ', '\n', '.', '..', '\uD800', 'a\uDC00b'])('refuses %j', (value) => {
-    expect(problemOf(() => escapePathSegment('vendor_prefix', value)).field).toBe('vendor_prefix');
+    expect(catchInvalidInput(() => escapePathSegment('vendor_prefix', value)).field).toBe(
+      'vendor_prefix',
+    );
   });
 });
 
@@ -129,7 +138,7 @@ describe('fillPath()', () => {
   });
 
   test('names a missing parameter', () => {
-    expect(problemOf(() => fillPath('/v1/videos/{task_id}', {})).field).toBe('task_id');
+    expect(catchInvalidInput(() => fillPath('/v1/videos/{task_id}', {})).field).toBe('task_id');
   });
 
   test('does not fill what a value brings along', () => {
@@ -141,20 +150,24 @@ describe('fillPath()', () => {
 
 describe('resolvePath()', () => {
   test.each([
-    ['/v1/models', '', '/v1/models'],
-    ['/v1/models', '/v1', '/v1/models'],
-    ['/models', '/v1', '/v1/models'],
-    ['models', '/v1', '/v1/models'],
-    ['models', '', '/models'],
-    ['/v1beta/models', '/v1', '/v1beta/models'],
-    ['/v1', '/v1', '/v1'],
-    ['/v1?limit=2', '/v1', '/v1?limit=2'],
-    ['/v10/models', '/v1', '/v1/v10/models'],
-    ['/kling/v1/videos/text2video/7', '/v1', '/kling/v1/videos/text2video/7'],
-    ['/api/status', '', '/api/status'],
-    ['v1beta/models/m:countTokens', '', '/v1beta/models/m:countTokens'],
-    ['/v1/models?limit=2', '/v1', '/v1/models?limit=2'],
-  ])('puts %j below a base that ended with %j', (path, version, expected) => {
+    { path: '/v1/models', version: '', expected: '/v1/models' },
+    { path: '/v1/models', version: '/v1', expected: '/v1/models' },
+    { path: '/models', version: '/v1', expected: '/v1/models' },
+    { path: 'models', version: '/v1', expected: '/v1/models' },
+    { path: 'models', version: '', expected: '/models' },
+    { path: '/v1beta/models', version: '/v1', expected: '/v1beta/models' },
+    { path: '/v1', version: '/v1', expected: '/v1' },
+    { path: '/v1?limit=2', version: '/v1', expected: '/v1?limit=2' },
+    { path: '/v10/models', version: '/v1', expected: '/v1/v10/models' },
+    {
+      path: '/kling/v1/videos/text2video/7',
+      version: '/v1',
+      expected: '/kling/v1/videos/text2video/7',
+    },
+    { path: '/api/status', version: '', expected: '/api/status' },
+    { path: 'v1beta/models/m:countTokens', version: '', expected: '/v1beta/models/m:countTokens' },
+    { path: '/v1/models?limit=2', version: '/v1', expected: '/v1/models?limit=2' },
+  ])('puts $path below a base that ended with $version', ({ path, version, expected }) => {
     expect(resolvePath(path, version === '/v1' ? '/v1' : '')).toBe(expected);
   });
 
@@ -174,7 +187,7 @@ describe('resolvePath()', () => {
     ['/v1/models\n', 'control character'],
     ['/v1/models#top', '"#"'],
   ])('refuses %j', (path, problem) => {
-    const error = problemOf(() => resolvePath(path, ''));
+    const error = catchInvalidInput(() => resolvePath(path, ''));
 
     expect(error.field).toBe('path');
     expect(error.message).toContain(problem);
@@ -209,7 +222,9 @@ describe('resolvePath()', () => {
         } catch (error) {
           return error instanceof InvalidInputError;
         }
-        const url = new URL(buildURL('https://gw.example/root', resolved, ''));
+        const url = new URL(
+          buildURL({ root: 'https://gw.example/root', api: '/v1' }, resolved, ''),
+        );
         const [asked = ''] = resolved.split('?', 1);
         return (
           url.origin === 'https://gw.example' &&
@@ -256,17 +271,19 @@ describe('buildQuery()', () => {
     ['a map', { a: new Map([[1, 2]]) }],
     ['an object that contains itself', cycle],
   ])('rejects %s', (_, query) => {
-    expect(problemOf(() => buildQuery(untyped(query))).field).toBe('query');
+    expect(catchInvalidInput(() => buildQuery(untyped(query))).field).toBe('query');
   });
 });
 
 describe('buildURL()', () => {
   test.each([
-    ['/v1/models', '', 'https://gw.example/ai/v1/models'],
-    ['/v1/models', '?a=1', 'https://gw.example/ai/v1/models?a=1'],
-    ['/v1/models?b=2', '?a=1', 'https://gw.example/ai/v1/models?b=2&a=1'],
-  ])('joins %j and %j', (path, query, expected) => {
-    expect(buildURL('https://gw.example/ai', path, query)).toBe(expected);
+    { path: '/v1/models', query: '', expected: 'https://gw.example/ai/v1/models' },
+    { path: '/v1/models', query: '?a=1', expected: 'https://gw.example/ai/v1/models?a=1' },
+    { path: '/v1/models?b=2', query: '?a=1', expected: 'https://gw.example/ai/v1/models?b=2&a=1' },
+  ])('joins $path and $query', ({ path, query, expected }) => {
+    const base = { root: 'https://gw.example/ai', api: '/v1' } as const;
+
+    expect(buildURL(base, path, query)).toBe(expected);
   });
 });
 
@@ -281,11 +298,11 @@ describe('displayURL()', () => {
 
 describe('isSameOrigin()', () => {
   test.each([
-    ['https://gw.example/a', 'https://gw.example:443/b', true],
-    ['https://gw.example/a', 'http://gw.example/a', false],
-    ['https://gw.example/a', 'https://gw.example:8443/a', false],
-    ['https://gw.example/a', 'https://cdn.gw.example/a', false],
-  ])('%s and %s: %s', (first, second, expected) => {
+    { first: 'https://gw.example/a', second: 'https://gw.example:443/b', expected: true },
+    { first: 'https://gw.example/a', second: 'http://gw.example/a', expected: false },
+    { first: 'https://gw.example/a', second: 'https://gw.example:8443/a', expected: false },
+    { first: 'https://gw.example/a', second: 'https://cdn.gw.example/a', expected: false },
+  ])('$first and $second: $expected', ({ first, second, expected }) => {
     expect(isSameOrigin(first, second)).toBe(expected);
   });
 });

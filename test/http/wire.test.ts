@@ -3,16 +3,16 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
-  APIError,
   APIConnectionError,
   APIConnectionTimeoutError,
+  Gateway,
+  InvalidInputError,
   UnexpectedResponseError,
-} from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Gateway } from '../../src/gateway.ts';
+} from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { httpAnswer, rawServer, type Answering, type RawServer } from '../helpers/raw-server.ts';
+import { apiErrorOf } from '../helpers/transport.ts';
 
 const messages = [{ role: 'user' as const, content: 'h\u00E9llo \u{1F3AC}' }];
 const completion = JSON.stringify({
@@ -23,19 +23,13 @@ const completion = JSON.stringify({
 const certificate = Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' });
 const models = '{"object":"list","data":[]}';
 
-function clientOf(baseURL: string, options: GatewayOptions = {}): Gateway {
+function createClient(baseURL: string, options: GatewayOptions = {}): Gateway {
   return new Gateway({ apiKey: 'sk-test', baseURL, logLevel: 'off', ...options });
 }
 
 const chat = (client: Gateway) => client.chat.completions.create({ model: 'm', messages });
 const draw = (client: Gateway) => client.images.generate({ model: 'm', prompt: 'x' });
 const list = (client: Gateway) => client.models.list();
-
-async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIError> {
-  const failure = await failureOf(promise);
-  if (failure instanceof APIError) return failure;
-  throw failure;
-}
 
 /** A port on which nothing listens. */
 async function freePort(): Promise<number> {
@@ -58,18 +52,18 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const headersOf = (head: string): string[] => head.split('\r\n').slice(1);
+const headerLines = (head: string): string[] => head.split('\r\n').slice(1);
 
 describe('a request on the wire', () => {
   test('holds what is needed and what the runtime adds', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(completion)));
 
-    await chat(clientOf(`${server.url}/v1/`));
+    await chat(createClient(`${server.url}/v1/`));
 
     const [request] = server.requests;
     const body = JSON.stringify({ model: 'm', messages });
     expect(request?.head.split('\r\n')[0]).toBe('POST /v1/chat/completions HTTP/1.1');
-    expect(headersOf(request?.head ?? '').toSorted()).toEqual([
+    expect(headerLines(request?.head ?? '').toSorted()).toEqual([
       'accept-encoding: gzip, deflate',
       'accept-language: *',
       'accept: application/json',
@@ -88,7 +82,7 @@ describe('a request on the wire', () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
     const image = new File(['\u0089PNG'], 'a.png', { type: 'image/png' });
 
-    await clientOf(server.url, {
+    await createClient(server.url, {
       defaultHeaders: { 'content-type': 'application/json' },
     }).images.edit({ model: 'm', prompt: 'x', image });
 
@@ -102,7 +96,7 @@ describe('a request on the wire', () => {
   test('that reads has no body and no type', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(models)));
 
-    await list(clientOf(server.url));
+    await list(createClient(server.url));
 
     expect(server.requests[0]?.head).toMatch(/^GET \/v1\/models HTTP\/1\.1\r\n/);
     expect(server.requests[0]?.head).not.toMatch(/content-(type|length)/i);
@@ -110,7 +104,7 @@ describe('a request on the wire', () => {
 
   test('keeps its connection for the next one', async () => {
     await using server = await rawServer((socket) => socket.write(httpAnswer(models)));
-    const client = clientOf(server.url);
+    const client = createClient(server.url);
 
     for (let call = 0; call < 4; call += 1) {
       await list(client);
@@ -130,7 +124,7 @@ describe("a caller's own fetch", () => {
     ['a forbidden port', () => fetch('http://127.0.0.1:6667/')],
   ])('that sends and then fails on %s proves nothing: sent once', async (_, log) => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
-    const client = clientOf(server.url, {
+    const client = createClient(server.url, {
       fetch: async (input, init) => {
         const response = await fetch(input, init);
         await log();
@@ -153,7 +147,7 @@ describe("what the runtime's own fetch refuses to send", () => {
   ])('%s was not sent, and is not tried again', async (_, options) => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
 
-    const failure = await failureOf(draw(clientOf(server.url, options)));
+    const failure = await failureOf(draw(createClient(server.url, options)));
 
     expect(failure).toBeInstanceOf(InvalidInputError);
     expect(failure).toMatchObject({ outcome: 'not_sent', field: 'request' });
@@ -166,7 +160,7 @@ describe('a connection that does not come about', () => {
   test('refused: is proof that nothing was sent, so that a paid call is tried again', async () => {
     const port = await freePort();
     let attempts = 0;
-    const client = clientOf(`http://127.0.0.1:${port}`, {
+    const client = createClient(`http://127.0.0.1:${port}`, {
       fetch: (...parameters) => {
         attempts += 1;
         return fetch(...parameters);
@@ -187,7 +181,7 @@ describe('a connection that does not come about', () => {
       socket.end(httpAnswer('{"data":[{"url":"x"}]}')),
     );
     let attempts = 0;
-    const client = clientOf(server.url, {
+    const client = createClient(server.url, {
       fetch: (input, init) => {
         attempts += 1;
         if (attempts > 1) return fetch(input, init);
@@ -204,7 +198,7 @@ describe('a connection that does not come about', () => {
   });
 
   test('a name that does not resolve: nothing was sent', async () => {
-    const client = clientOf('http://gateway.invalid', { maxRetries: 0 });
+    const client = createClient('http://gateway.invalid', { maxRetries: 0 });
 
     const failure = await apiErrorOf(draw(client));
 
@@ -217,7 +211,7 @@ describe('a connection that does not come about', () => {
       () => {},
       (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
-    const client = clientOf(server.url.replace('http:', 'https:'));
+    const client = createClient(server.url.replace('http:', 'https:'));
 
     const failure = await apiErrorOf(draw(client));
 
@@ -258,7 +252,7 @@ describe('a connection that breaks', () => {
     async (_, fail, onConnect) => {
       await using server = await rawServer(fail, onConnect);
 
-      const failure = await apiErrorOf(draw(clientOf(server.url)));
+      const failure = await apiErrorOf(draw(createClient(server.url)));
 
       expect(server.connections()).toBe(1);
       expect(failure.outcome).toBe('unknown');
@@ -269,7 +263,7 @@ describe('a connection that breaks', () => {
   test.each(faults.slice(1))('%s: a read recovers', async (_, fail) => {
     await using server = await rawServer(failingOnce(fail));
 
-    const page = await list(clientOf(server.url));
+    const page = await list(createClient(server.url));
 
     expect(page.data).toEqual([]);
     expect(server.requests).toHaveLength(2);
@@ -280,7 +274,7 @@ describe('a connection that breaks', () => {
     async (_, fail) => {
       await using server = await rawServer(fail);
 
-      const failure = await apiErrorOf(chat(clientOf(server.url)));
+      const failure = await apiErrorOf(chat(createClient(server.url)));
 
       expect(server.requests).toHaveLength(1);
       expect(failure).toBeInstanceOf(UnexpectedResponseError);
@@ -292,7 +286,7 @@ describe('a connection that breaks', () => {
     await using server = await rawServer((socket) => {
       socket.write(httpAnswer('{"data":[{"url":"x"}]}'), () => setImmediate(() => socket.end()));
     });
-    const client = clientOf(server.url);
+    const client = createClient(server.url);
 
     await draw(client);
     await until(() => server.open() === 0);
@@ -308,7 +302,7 @@ describe('a connection that breaks', () => {
       if (count === 1) socket.write(httpAnswer('{"data":[{"url":"x"}]}'));
       else socket.resetAndDestroy();
     });
-    const client = clientOf(server.url);
+    const client = createClient(server.url);
 
     await draw(client);
     const failure = await apiErrorOf(draw(client));
@@ -322,7 +316,7 @@ describe('an answer that does not come', () => {
   test('timeout closes the connection, and a paid call is sent once', async () => {
     await using server = await rawServer(() => {});
 
-    const failure = await apiErrorOf(draw(clientOf(server.url, { timeout: 500 })));
+    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 500 })));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure.outcome).toBe('unknown');
@@ -335,7 +329,7 @@ describe('an answer that does not come', () => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":');
     });
 
-    const failure = await apiErrorOf(draw(clientOf(server.url, { timeout: 500 })));
+    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 500 })));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(server.requests).toHaveLength(1);
@@ -345,7 +339,7 @@ describe('an answer that does not come', () => {
   test('an abort closes the connection', async () => {
     const controller = new AbortController();
     await using server = await rawServer(() => controller.abort());
-    const client = clientOf(server.url);
+    const client = createClient(server.url);
 
     const failure = await apiErrorOf(
       client.images.generate({ model: 'm', prompt: 'x' }, { signal: controller.signal }),
@@ -365,7 +359,7 @@ describe('bodies', () => {
       );
       socket.end(packed);
     });
-    const client = clientOf(server.url);
+    const client = createClient(server.url);
 
     expect(await chat(client)).toMatchObject({ id: 'c' });
     expect(await (await chat(client).asResponse()).json()).toMatchObject({ id: 'c' });
@@ -378,7 +372,7 @@ describe('bodies', () => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n');
     });
 
-    const response = await chat(clientOf(server.url)).asResponse();
+    const response = await chat(createClient(server.url)).asResponse();
     const reader = response.body?.getReader();
     await reader?.read();
     expect(server.open()).toBe(1);
@@ -411,7 +405,7 @@ describe('bodies', () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
 
-    const response = await clientOf(`http://127.0.0.1:${port}`).audio.speech.create({
+    const response = await createClient(`http://127.0.0.1:${port}`).audio.speech.create({
       model: 'm',
       input: 'x',
       voice: 'v',
@@ -432,7 +426,7 @@ describe('bodies', () => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ncontent-length: 99\r\n\r\nID3');
     });
 
-    const response = await clientOf(server.url).audio.speech.create({
+    const response = await createClient(server.url).audio.speech.create({
       model: 'm',
       input: 'x',
       voice: 'v',
@@ -455,14 +449,14 @@ describe('a redirect to another origin', () => {
       );
     });
 
-    await list(clientOf(server.url, { defaultHeaders: { 'x-tenant': 'a' } }));
+    await list(createClient(server.url, { defaultHeaders: { 'x-tenant': 'a' } }));
 
     expect(storage.requests[0]?.head).toMatch(/^GET \/f\?sig=1 /);
     expect(storage.requests[0]?.head).not.toMatch(/authorization|x-tenant/i);
   });
 });
 
-test('a raw server counts what it is told', async () => {
+test('a raw server counts as instructed', async () => {
   await using server = await rawServer((socket) => socket.end());
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write('POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\nhi');

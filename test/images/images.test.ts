@@ -101,7 +101,7 @@ describe('images.generate()', () => {
     expect(response.data).toEqual([]);
   });
 
-  test('fewer images than asked for are no error, and are charged', async () => {
+  test('accepts and charges fewer images than requested', async () => {
     const { client, emulator } = emulated({}, { quirks: { imagesFiltered: 1 } });
 
     const { data } = await client.images.generate({ model, prompt, n: 3 });
@@ -301,7 +301,7 @@ describe('images.edit() with files', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('fields that are left out are not sent, and extraBody goes along', async () => {
+  test('sends extraBody, and no field that was left out', async () => {
     const { client, emulator } = emulated();
     const extraBody = { strength: 0.5 };
 
@@ -526,7 +526,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([undefined, null, 'a cat', []])('%j is no list of parameters', async (params) => {
+  test.each([undefined, null, 'a cat', []])('%j is rejected as parameters', async (params) => {
     const { client } = scripted([]);
     for (const method of ['generate', 'edit']) {
       await expect(misuse(client.images, method, params)).rejects.toBeInstanceOf(GatewayError);

@@ -118,7 +118,7 @@ describe('images.generateMany()', () => {
     ]);
   });
 
-  test('leaving the loop begins no other, and onProgress hears of those under way', async () => {
+  test('leaving the loop starts no more calls, and onProgress reports those in flight', async () => {
     const { client, emulator } = emulated();
     const heard: number[] = [];
     const onProgress: ImagesGenerateManyOptions['onProgress'] = ({ result }) => {
@@ -175,7 +175,7 @@ describe('images.generateMany()', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('no parameters are no results', async () => {
+  test('returns nothing for an empty list', async () => {
     const { client } = emulated();
 
     expect(await collect(client.images.generateMany([]))).toEqual([]);

@@ -1,9 +1,20 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Gateway } from '../../src/gateway.ts';
-import { ImageTaskError } from '../../src/images/errors.ts';
+import type { Gateway } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { bodyOf, collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
+import { Stream } from '../../src/streams/stream.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
+import { type ImageTaskRef, parseImageTaskRef } from '../../src/tasks/ref.ts';
+import {
+  bodyOf,
+  collect,
+  eventStream,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from '../helpers/clients.ts';
+import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 
 const model = 'm-image';
 const prompt = 'a red circle';
@@ -17,6 +28,14 @@ const calls: readonly [name: string, call: (client: Gateway) => PromiseLike<unkn
   ['a streamed generate', (client) => client.images.generate({ model, prompt, stream: true })],
   ['a streamed edit', (client) => client.images.edit({ model, prompt, image, stream: true })],
 ];
+
+const plain = { v: 1, kind: 'image', id: 't-1', baseURL: 'https://gateway.test', createdAt: 1 };
+
+/** Reads an answer to its end; of a stream, what it gives is under `data`. */
+async function readAll(call: PromiseLike<unknown>): Promise<unknown> {
+  const value = await call;
+  return value instanceof Stream ? { data: await collect(value) } : value;
+}
 
 /** Options under which a call is repeated whenever it may be. */
 const eager: GatewayOptions = {
@@ -107,43 +126,369 @@ const tasks: readonly [string, object, id: string | undefined, status?: string][
   ],
 ];
 
+/** Answers the submission, and then every poll by its path. */
+function withTask(answer: () => Response, poll: (path: string) => Response, options = eager) {
+  let isSubmitted = false;
+  return scripted(
+    [
+      (request) => {
+        if (isSubmitted) return poll(new URL(request.url).pathname);
+        isSubmitted = true;
+        return answer();
+      },
+    ],
+    options,
+  );
+}
+
+const missing = (): Response =>
+  Response.json({ error: { message: 'Invalid URL' } }, { status: 404 });
+const done = (): Response => Response.json({ status: 'completed', data: [{ url }] });
+
+const methods = (requests: readonly Request[]): string =>
+  requests.map(({ method }) => method).join(' ');
+
+fakeWaitingTime();
+
 describe.each(calls)('%s: an answer that names a task and holds no picture', (_, call) => {
-  test.each(tasks)('%s', async (_name, answer, taskId, taskStatus) => {
-    const { client, requests } = scripted([json(answer)], eager);
+  test.each(tasks)('%s is waited for', async (_name, answer, taskId) => {
+    const { client, requests } = withTask(json(answer), done);
 
-    const error = await failureOf(call(client));
+    const end = await settle(readAll(call(client)));
 
-    expect(ImageTaskError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ name: 'ImageTaskError', outcome: 'unknown', taskId, taskStatus });
-    expect(error).toHaveProperty('message', expect.stringMatching(/task .*is paid for/));
-    expect(error).toHaveProperty('message', expect.stringContaining(String(taskId)));
-    expect(error).toHaveProperty('body', JSON.stringify(answer));
-    expect(requests).toHaveLength(1);
+    expect(end).toHaveProperty('value', expect.objectContaining({ data: expect.anything() }));
+    expect(methods(requests)).toMatch(/^POST( GET)+$/);
+    expect(requests[1]?.url).toContain(String(taskId));
   });
 
-  test.each<[string, () => Response, id: string | undefined]>([
+  test.each<[string, () => Response, id: string]>([
     ['an id', json({ id: 't-1' }, 202), 't-1'],
     ['a request id', json({ request_id: 't-2' }, 202), 't-2'],
-    ['an empty list', json({ created: 1, data: [] }, 202), undefined],
-    ['a sentence', json({ message: 'Accepted' }, 202), undefined],
-  ])('a 202 with %s', async (_name, answer, taskId) => {
+    [
+      'nothing but an address',
+      () => new Response(null, { status: 202, headers: { location: '/v1/jobs/t-3' } }),
+      't-3',
+    ],
+    ['a text as id', json({ code: 1, description: 'ok', result: '1320098173412546' }), '1320098'],
+  ])('%s is enough to wait for it', async (_name, answer, taskId) => {
+    const { client, requests } = withTask(answer, done);
+
+    const end = await settle(readAll(call(client)));
+
+    expect(end).toHaveProperty('value');
+    expect(requests[1]?.url).toContain(taskId);
+    expect(methods(requests)).toBe('POST GET');
+  });
+
+  test.each<[string, () => Response]>([
+    ['an empty list', json({ created: 1, data: [] }, 202)],
+    ['a sentence', json({ message: 'Accepted' }, 202)],
+    ['nothing', () => new Response('', { status: 202 })],
+  ])('a 202 with %s and without an id is an error, and not repeated', async (_name, answer) => {
     const { client, requests } = scripted([answer], eager);
 
-    const error = await failureOf(call(client));
+    const { error } = Object(await settle(readAll(call(client))));
 
     expect(error).toMatchObject({
-      name: 'ImageTaskError',
+      name: 'UnexpectedResponseError',
       status: 202,
       outcome: 'unknown',
-      taskId,
     });
     expect(requests).toHaveLength(1);
   });
+});
 
-  test('an empty 202 is not repeated either', async () => {
-    const { client, requests } = scripted([() => new Response('', { status: 202 })]);
-    expect(await failureOf(call(client))).toMatchObject({ status: 202, outcome: 'unknown' });
+const submittedAs = (answer: object, poll: (path: string) => Response, options = eager) =>
+  withTask(json(answer), poll, options);
+
+const throwing = (): never => {
+  throw new Error('database is down');
+};
+
+describe('the wait for an image task', () => {
+  const task = { data: [{ task_id: 't-1', status: 'submitted' }] };
+
+  test('polls after 2 s, and then every 2 to 10 s', async () => {
+    const begun = Date.now();
+    const times: number[] = [];
+    const { client } = submittedAs(task, () => {
+      times.push(Date.now() - begun);
+      return times.length < 10 ? Response.json({ status: 'processing' }) : done();
+    });
+
+    await settle(client.images.generate({ model, prompt }));
+
+    const [first = 0, ...others] = times.map((time, index) => time - (times[index - 1] ?? 0));
+    expect(first).toBe(2_000);
+    expect(Math.min(...others)).toBeGreaterThanOrEqual(2_000);
+    expect(Math.max(...others)).toBe(10_000);
+  });
+
+  test('gives the handle before the first poll', async () => {
+    const order: string[] = [];
+    const { client } = submittedAs(task, () => {
+      order.push('poll');
+      return done();
+    });
+    const refs: ImageTaskRef[] = [];
+
+    await settle(
+      client.images.generate(
+        { model, prompt },
+        {
+          callId: 'job-1',
+          onSubmitted: (ref) => {
+            order.push('submitted');
+            refs.push(ref);
+          },
+        },
+      ),
+    );
+
+    expect(order).toEqual(['submitted', 'poll']);
+    expect(parseImageTaskRef(JSON.parse(JSON.stringify(refs[0])))).toEqual(refs[0]);
+    expect(refs[0]).toMatchObject({ kind: 'image', id: 't-1', model, callId: 'job-1' });
+  });
+
+  test('an onSubmitted that throws loses nothing: the error has the handle', async () => {
+    const { client, requests } = submittedAs(task, done);
+
+    const { error } = Object(
+      await settle(client.images.generate({ model, prompt }, { onSubmitted: throwing })),
+    );
+
+    expect(error).toMatchObject({ name: 'ImageWaitError', outcome: 'unknown', ref: { id: 't-1' } });
     expect(requests).toHaveLength(1);
+    await expect(settle(client.images.wait(error.ref))).resolves.toHaveProperty('value.data', [
+      { url },
+    ]);
+    expect(methods(requests)).toBe('POST GET');
+  });
+
+  test('asks the known routes in turn, and the one that knew the task first from then on', async () => {
+    const { client, requests } = submittedAs(task, (path) =>
+      path === '/v1/images/jobs/t-1' ? done() : missing(),
+    );
+
+    await settle(client.images.generate({ model, prompt }));
+    const paths = requests.slice(1).map((request) => new URL(request.url).pathname);
+    await settle(client.images.wait('t-1'));
+
+    expect(paths).toEqual([
+      '/v1/images/tasks/t-1',
+      '/v1/images/generations/t-1',
+      '/v1/images/jobs/t-1',
+    ]);
+    expect(new URL(requests.at(-1)?.url ?? '').pathname).toBe('/v1/images/jobs/t-1');
+    expect(requests).toHaveLength(5);
+  });
+
+  test('asks the route of the profile first', async () => {
+    const { client, requests } = submittedAs(task, done, {
+      ...eager,
+      gateway: { name: 'house', imageTask: '/house/pictures/{id}' },
+    });
+
+    await settle(client.images.generate({ model, prompt }));
+
+    expect(new URL(requests[1]?.url ?? '').pathname).toBe('/house/pictures/t-1');
+  });
+
+  test.each([
+    ['404 everywhere', 404],
+    ['405 everywhere', 405],
+  ])('%s ends in an error that keeps the handle', async (_, status) => {
+    const { client, requests } = submittedAs(task, () => Response.json({}, { status }));
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt })));
+
+    expect(error).toMatchObject({ name: 'ImageWaitError', outcome: 'unknown', ref: { id: 't-1' } });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('an address of another origin is never asked, and the error names it', async () => {
+    const answer = {
+      request_id: 't-1',
+      status: 'IN_QUEUE',
+      status_url: 'https://queue.test/t-1/status?sig=secret',
+    };
+    const { client, requests } = submittedAs(answer, missing);
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt })));
+
+    expect(error).toMatchObject({ name: 'ImageWaitError', ref: { id: 't-1' } });
+    expect(String(error)).toContain('https://queue.test/t-1/status');
+    expect(String(error)).not.toContain('secret');
+    expect(new Set(requests.map((request) => new URL(request.url).origin))).toEqual(
+      new Set(['https://gateway.test']),
+    );
+  });
+
+  test('a result at another origin is never fetched with the key', async () => {
+    const { client, requests } = submittedAs(task, () =>
+      Response.json({ status: 'COMPLETED', response_url: 'https://queue.test/t-1' }),
+    );
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt })));
+
+    expect(error).toMatchObject({ name: 'ImageWaitError', ref: { id: 't-1' } });
+    expect(String(error)).toContain('https://queue.test/t-1');
+    expect(methods(requests)).toBe('POST GET');
+  });
+
+  test('a failed task is an error with the reason of its vendor', async () => {
+    const { client, requests } = submittedAs(task, () =>
+      Response.json({
+        status: 'failed',
+        error: { message: 'blocked by moderation', code: 'nsfw' },
+      }),
+    );
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt })));
+
+    expect(error).toMatchObject({
+      name: 'ImageFailedError',
+      outcome: 'rejected',
+      reason: 'blocked by moderation',
+      code: 'nsfw',
+      moderated: true,
+      ref: { id: 't-1' },
+    });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('several tasks are one answer', async () => {
+    const answer = { data: [{ task_id: 't-1' }, { task_id: 't-2' }] };
+    const { client } = submittedAs(answer, (path) => {
+      const name = path.endsWith('t-1') ? 'one' : 'two';
+      return Response.json({ status: 'succeeded', output: [`https://pictures.test/${name}.png`] });
+    });
+
+    const end = await settle(client.images.generate({ model, prompt, n: 2 }));
+
+    expect(end).toHaveProperty('value.data', [
+      { url: 'https://pictures.test/one.png' },
+      { url: 'https://pictures.test/two.png' },
+    ]);
+  });
+
+  test.each([
+    ['taskTimeout', { taskTimeout: 30_000 }],
+    ['totalTimeout', { totalTimeout: 30_000 }],
+  ])('ends after %s with an error that keeps the handle', async (_, limits) => {
+    const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
+    const begun = Date.now();
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt }, limits)));
+
+    expect(error).toMatchObject({
+      name: 'ImageWaitTimeoutError',
+      lastStatus: 'processing',
+      ref: { id: 't-1' },
+    });
+    expect(Date.now() - begun).toBeLessThanOrEqual(31_000);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('is longer than the timeout of an attempt', async () => {
+    let polls = 0;
+    const { client } = submittedAs(task, () => {
+      polls += 1;
+      return polls < 8 ? Response.json({ status: 'processing' }) : done();
+    });
+
+    const end = await settle(client.images.generate({ model, prompt }, { timeout: 5_000 }));
+
+    expect(end).toHaveProperty('value.data', [{ url }]);
+  });
+
+  test('ends at once when it is aborted', async () => {
+    const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
+    const controller = new AbortController();
+    const { signal } = controller;
+    setTimeout(() => controller.abort(), 9_000);
+
+    const { error } = Object(await settle(client.images.generate({ model, prompt }, { signal })));
+
+    expect(error).toMatchObject({ name: 'ImageWaitAbortedError', ref: { id: 't-1' } });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('polls that fail for reasons that pass do not end it', async () => {
+    let polls = 0;
+    const { client } = submittedAs(task, () => {
+      polls += 1;
+      return polls < 9 ? new Response('Bad gateway', { status: 502 }) : done();
+    });
+
+    const end = await settle(client.images.generate({ model, prompt }));
+
+    expect(end).toHaveProperty('value.data', [{ url }]);
+  });
+
+  test('step() makes one poll and can be gone on with anywhere', async () => {
+    const { client } = submittedAs(task, () =>
+      Response.json({ status: 'processing', progress: 40 }),
+    );
+    const { error } = Object(
+      await settle(client.images.generate({ model, prompt }, { taskTimeout: 1 })),
+    );
+    const first = await client.images.step(error.ref);
+    const { client: other } = scripted([done]);
+
+    const second = await other.images.step(
+      JSON.parse(JSON.stringify(error.ref)),
+      JSON.parse(JSON.stringify(first.state)),
+    );
+
+    expect(first).toMatchObject({ state: { polls: 1, progress: 40 }, next: { delayMs: 2_000 } });
+    expect(second).toMatchObject({ state: { polls: 2 }, next: { images: { data: [{ url }] } } });
+  });
+
+  test.each([504, 524])('a %i says what gets through proxies', async (status) => {
+    const { client } = scripted([() => new Response('', { status })]);
+    const { error } = Object(await settle(client.images.generate({ model, prompt })));
+    expect(String(error)).toMatch(/stream: true.*task/);
+  });
+});
+
+describe('bad input to the wait for images', () => {
+  test.each<[string, unknown, object, string]>([
+    ['an empty id', ' ', {}, 'ref'],
+    ['a handle of a video', { v: 1, kind: 'video' }, {}, 'ref.kind'],
+    ['text of a handle', '{"v":1}', {}, 'ref'],
+    ['a number', 7, {}, 'ref'],
+    ['a path elsewhere', { ...plain, path: '//evil.test/t' }, {}, 'ref.path'],
+    ['ids that are no list', { ...plain, ids: 't' }, {}, 'ref.ids'],
+    ['another gateway', { ...plain, baseURL: 'https://other.test' }, {}, 'ref.baseURL'],
+    ['images without a task', { ...plain, isAnswered: true }, {}, 'ref'],
+    ['a time limit below 1', 't-1', { taskTimeout: 0 }, 'taskTimeout'],
+    ['an option of videos misspelt', 't-1', { tasktimeout: 5 }, 'tasktimeout'],
+  ])('%s', async (_, given, options, field) => {
+    const { client, requests } = scripted([done]);
+    const error = await failureOf(misuse(client.images, 'wait', given, options));
+    expect(error).toMatchObject({ name: 'InvalidInputError', field });
+    expect(requests).toHaveLength(0);
+  });
+
+  test.each<[string, object, string]>([
+    ['a time limit that is text', { taskTimeout: '9' }, 'taskTimeout'],
+    ['a callback that is none', { onSubmitted: 1 }, 'onSubmitted'],
+    ['a ledger without a call id', { ledger: memoryLedger() }, 'callId'],
+    ['a ledger that is none', { ledger: {}, callId: 'a' }, 'ledger'],
+  ])('generate() with %s sends nothing', async (_, options, field) => {
+    const { client, requests } = scripted([done]);
+    const error = await failureOf(misuse(client.images, 'generate', { model, prompt }, options));
+    expect(error).toMatchObject({ name: 'InvalidInputError', field });
+    expect(requests).toHaveLength(0);
+  });
+
+  test('a stream with a ledger sends nothing', async () => {
+    const { client, requests } = scripted([done]);
+    const options = { ledger: memoryLedger(), callId: 'a' };
+    const call = client.images.generate({ model, prompt, stream: true }, options);
+    expect(await failureOf(call)).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
+    expect(requests).toHaveLength(0);
   });
 });
 
@@ -239,24 +584,32 @@ describe('an answer that is not a task', () => {
   });
 });
 
-test('generateMany() gives the error of a task beside the images of the others', async () => {
+test('generateMany() waits for a task, and says of which call it is', async () => {
+  const told: unknown[] = [];
   const { client, requests } = scripted([
     async (request) => {
+      if (request.method === 'GET') return done();
       const { prompt: asked } = Object(await bodyOf(request));
       return Response.json({ data: [asked === 'late' ? { task_id: 't-1' } : { url }] });
     },
   ]);
 
-  const results = await collect(
-    client.images.generateMany([
-      { model, prompt },
-      { model, prompt: 'late' },
-    ]),
+  const end = await settle(
+    collect(
+      client.images.generateMany(
+        [
+          { model, prompt },
+          { model, prompt: 'late' },
+        ],
+        { onSubmitted: ({ id }, index) => void told.push([id, index]) },
+      ),
+    ),
   );
 
-  expect(results.find(({ index }) => index === 0)).toMatchObject({ images: { data: [{ url }] } });
-  expect(results.find(({ index }) => index === 1)).toMatchObject({
-    error: { name: 'ImageTaskError', taskId: 't-1' },
-  });
-  expect(requests).toHaveLength(2);
+  expect(end).toHaveProperty('value', [
+    expect.objectContaining({ images: expect.objectContaining({ data: [{ url }] }) }),
+    expect.objectContaining({ images: expect.objectContaining({ data: [{ url }] }) }),
+  ]);
+  expect(told).toEqual([['t-1', 1]]);
+  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { APIError, NotFoundError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import {
+  APIError,
+  InvalidInputError,
+  NotFoundError,
+  UnexpectedResponseError,
+} from '../../src/index.ts';
 import { ModelsPage } from '../../src/models/answers.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
@@ -23,6 +27,29 @@ describe('models.list()', () => {
       type: 'text',
     });
     expect(page).toHaveProperty('_request_id', emulator.requests[0]?.id);
+  });
+
+  test("keeps OpenRouter's metadata, whatever its form", async () => {
+    const known = {
+      context_length: 200_000,
+      pricing: { prompt: '0.000003', completion: '0.000015' },
+      architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+      supported_parameters: ['tools', 'temperature'],
+    };
+    const other = { context_length: null, pricing: [{ price: 1 }], supported_parameters: 'all' };
+    const { client, drifts } = scripted([
+      json({
+        data: [
+          { id: 'a', ...known },
+          { id: 'b', ...other },
+        ],
+      }),
+    ]);
+
+    const { data } = await client.models.list();
+
+    expect(data).toMatchObject([known, other]);
+    expect(drifts).toEqual([]);
   });
 
   test('gives one model after the other when iterated, with one request', async () => {
@@ -318,9 +345,17 @@ describe('models.retrieve()', () => {
   });
 
   test.each([
-    ['Gemini', { name: 'models/gemini-2.5-flash' }, { id: 'gemini-2.5-flash', created: 0 }],
-    ['Anthropic', { id: 'c', created_at: '2025-01-01T00:00:00Z' }, { created: 1_735_689_600 }],
-  ])("is understood in %s's form", async (_, body, expected) => {
+    {
+      name: 'Gemini',
+      body: { name: 'models/gemini-2.5-flash' },
+      expected: { id: 'gemini-2.5-flash', created: 0 },
+    },
+    {
+      name: 'Anthropic',
+      body: { id: 'c', created_at: '2025-01-01T00:00:00Z' },
+      expected: { created: 1_735_689_600 },
+    },
+  ])("is understood in $name's form", async ({ body, expected }) => {
     const { client } = scripted([json(body)]);
 
     expect(await client.models.retrieve('x')).toMatchObject(expected);
@@ -340,7 +375,7 @@ describe('models.retrieve()', () => {
     }
   });
 
-  test('an empty name is refused, and what is no model is no answer', async () => {
+  test('rejects an empty name, and answers that are not a model', async () => {
     const { client, requests } = scripted([json({ data: [] })]);
 
     expect(await failureOf(client.models.retrieve(' '))).toBeInstanceOf(InvalidInputError);
@@ -349,7 +384,7 @@ describe('models.retrieve()', () => {
   });
 });
 
-test('a list has pages, of which it is the only one', async () => {
+test('a list is a single page', async () => {
   const { client } = emulated();
   const pages = [];
 

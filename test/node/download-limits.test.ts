@@ -2,16 +2,14 @@ import { readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { VideoFailedError } from '../../src/videos/errors.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway, VideoFailedError, parseVideoTaskRef } from '../../src/index.ts';
 import { downloadVideo, saveTo } from '../../src/node/index.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoTaskLike, VideoTaskRef } from '../../src/videos/types.ts';
-import { emulated } from '../helpers/clients.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { failing, failureOf, giving, order, timesOf } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { failing, giving, order, timesOf } from '../helpers/videos.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -167,7 +165,7 @@ describe('the wait of a download', () => {
     expect(second).toMatchObject({
       name: 'APIConnectionTimeoutError',
       outcome: 'rejected',
-      message: expect.stringContaining('its turn to download'),
+      message: expect.stringContaining('a free download slot'),
     });
     expect(timesOf(requests, begun)).toEqual([0, 0, 60_000]);
   });

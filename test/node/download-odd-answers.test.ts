@@ -13,14 +13,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { InvalidInputError, UnexpectedResponseError } from '../../src/index.ts';
 import { thisProcess } from '../../src/node/durable.ts';
 import { downloadVideo, FileError, fileFromPath, saveTo } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/ref.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { failureOf } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const pauses: number[] = [];
 
@@ -50,11 +49,11 @@ async function resumed(change: Parameters<typeof contentServer>[0] = {}) {
   return { ...server, folder, to, again };
 }
 
-describe('206 that nobody asked for', () => {
+describe('a 206 without a range request', () => {
   const part = Buffer.from('0123456789');
   const ranges = ['bytes 0-9/20', 'bytes 0-9/*', 'bytes 10-19/20', 'bytes 10-19/*', 'nonsense', ''];
 
-  test.each(ranges)('is no whole file: Content-Range %j', async (range) => {
+  test.each(ranges)('is not a whole file: Content-Range %j', async (range) => {
     const { client } = await contentServer({
       answer: (_, response) => {
         const headers = range === '' ? {} : { 'content-range': range };
@@ -84,7 +83,7 @@ describe('206 that nobody asked for', () => {
 });
 
 describe('a part that is gone on with', () => {
-  test('is not, when the rest is said to be of a file of another size', async () => {
+  test('is not, when the rest belongs to a file of another size', async () => {
     const { setup, to, again } = await resumed();
     setup.answer = ({ headers }, response) => {
       if (headers.range === undefined) return false;
@@ -229,7 +228,7 @@ test('pauses grow to half a minute, however many there are', async () => {
 
 describe('what cannot be replaced by a file', () => {
   test.skipIf(process.platform === 'win32')(
-    'what is no regular file is left as it is',
+    'leaves anything but a regular file untouched',
     async () => {
       const { client, requests } = await contentServer();
       const { to } = await fileNamed('socket');
@@ -245,7 +244,7 @@ describe('what cannot be replaced by a file', () => {
       ]) {
         const error = await failureOf(save());
         expect(FileError.isInstance(error)).toBe(true);
-        expect(String(error)).toContain('is no regular file');
+        expect(String(error)).toContain('is not a regular file');
       }
       expect((await stat(to)).isSocket()).toBe(true);
       expect(requests).toHaveLength(0);
@@ -265,7 +264,7 @@ describe('what cannot be replaced by a file', () => {
   });
 });
 
-describe('links that somebody has put into a shared folder', () => {
+describe('links planted in a shared folder', () => {
   test.each([
     ['symbolic', symlink],
     ['hard', link],
@@ -311,13 +310,49 @@ const minute = 60_000;
 
 describe('a part that another process was downloading', () => {
   test.each([
-    ['is resumed once its process has ended', host, unusedPid, 0, true],
-    ['is left alone while its process runs', host, process.ppid, 0, false],
-    ['is left alone while its process runs and wrote recently', host, process.ppid, 59, false],
-    ['is resumed after an hour, as process ids are used again', host, process.ppid, 61, true],
-    ['is left alone if it is from another machine', '0123abcd', unusedPid, 59, false],
-    ['is resumed after an hour if it is from another machine', '0123abcd', unusedPid, 61, true],
-  ])('%s', async (_, machine, pid, minutesOld, isResumed) => {
+    {
+      name: 'is resumed once its process has ended',
+      machine: host,
+      pid: unusedPid,
+      minutesOld: 0,
+      isResumed: true,
+    },
+    {
+      name: 'is left alone while its process runs',
+      machine: host,
+      pid: process.ppid,
+      minutesOld: 0,
+      isResumed: false,
+    },
+    {
+      name: 'is left alone while its process runs and wrote recently',
+      machine: host,
+      pid: process.ppid,
+      minutesOld: 59,
+      isResumed: false,
+    },
+    {
+      name: 'is resumed after an hour, as process ids are used again',
+      machine: host,
+      pid: process.ppid,
+      minutesOld: 61,
+      isResumed: true,
+    },
+    {
+      name: 'is left alone if it is from another machine',
+      machine: '0123abcd',
+      pid: unusedPid,
+      minutesOld: 59,
+      isResumed: false,
+    },
+    {
+      name: 'is resumed after an hour if it is from another machine',
+      machine: '0123abcd',
+      pid: unusedPid,
+      minutesOld: 61,
+      isResumed: true,
+    },
+  ])('$name', async ({ machine, pid, minutesOld, isResumed }) => {
     const { folder, requests, setup, to, again } = await resumed();
     const modified = new Date(Date.now() - minutesOld * minute);
     for (const name of await readdir(folder)) {

@@ -6,18 +6,18 @@ import { downloadVideo } from '../../src/node/index.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** What a server does with one request. */
+/** The server's answer to one request. */
 interface Turn {
   /** Which version of the file it has. */
   readonly version: 0 | 1;
-  /** How many bytes come before it cuts the connection. */
+  /** Bytes before the connection is cut. */
   readonly cut: number | undefined;
   readonly ranges: boolean;
-  /** Whether it looks at `If-Range`; many do not. */
+  /** Honours `If-Range`; many servers do not. */
   readonly looks: boolean;
-  /** Where the part begins that it gives, counted from where it was asked to. */
+  /** Start of the returned part, relative to the requested one. */
   readonly shift: number;
-  /** At which byte it ends a part by itself. */
+  /** The server's own limit of a part, in bytes. */
   readonly most: number | undefined;
   readonly status: 200 | 429 | 503;
 }

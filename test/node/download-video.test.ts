@@ -3,15 +3,20 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { APIUserAbortError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { ContentExpiredError, ContentNotReadyError } from '../../src/errors/operation-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Gateway } from '../../src/gateway.ts';
+import {
+  APIUserAbortError,
+  ContentExpiredError,
+  ContentNotReadyError,
+  Gateway,
+  InvalidInputError,
+  UnexpectedResponseError,
+} from '../../src/index.ts';
 import { downloadVideo, FileError, saveTo, type SaveProgress } from '../../src/node/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { failureOf, order } from '../helpers/videos.ts';
+import { order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 /** The names in a folder, hidden ones too. */
 const namesIn = (folder: string) => readdir(folder);
@@ -165,7 +170,7 @@ describe('downloadVideo()', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a length that does not fit the range is no whole file', async () => {
+  test('rejects a length that does not fit the range', async () => {
     const { client } = await contentServer({
       answer: (_, response) => {
         response.writeHead(206, { 'content-range': 'bytes 0-9/20' }).end('0123456789');
@@ -276,7 +281,7 @@ describe('resume', () => {
 
     expect((await readFile(to)).equals(setup.content)).toBe(true);
     expect(requests[2]?.headers).not.toHaveProperty('range');
-    // What was left of the other file is still there.
+    // The rest of the other file is still there.
     expect((await namesIn(folder)).filter((name) => name.endsWith('.part'))).toHaveLength(1);
   });
 
@@ -398,7 +403,7 @@ describe('what gateways answer instead of content', () => {
     expect((await readFile(to)).equals(film)).toBe(true);
   });
 
-  test('a data URL of a completed task that is given, for which nothing is asked', async () => {
+  test('saves the data URL of a completed task without a request', async () => {
     const { client, requests } = await contentServer({
       answer: (_, response) => {
         response.end(JSON.stringify({ id: 'task_1', status: 'done', url: dataURL }));

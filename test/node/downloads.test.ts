@@ -1,15 +1,16 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
-  APIError,
-  BadRequestError,
   APIConnectionTimeoutError,
+  BadRequestError,
+  type Gateway,
   UnexpectedResponseError,
-} from '../../src/errors/api-errors.ts';
-import type { Gateway } from '../../src/gateway.ts';
+} from '../../src/index.ts';
 import type { RequestOptions } from '../../src/options.ts';
-import { failureOf, json, scripted } from '../helpers/clients.ts';
-import { cutResponse, fetchFailure, settled, silentResponse } from '../helpers/failures.ts';
+import { json, scripted } from '../helpers/clients.ts';
+import { cutResponse, fetchFailure, silentResponse } from '../helpers/failures.ts';
+import { settled } from '../helpers/fake-time.ts';
+import { apiErrorOf } from '../helpers/transport.ts';
 
 const speak = (client: Gateway, options?: RequestOptions) =>
   client.audio.speech.create({ model: 'm', input: 'x', voice: 'v' }, options);
@@ -17,12 +18,6 @@ const download = (client: Gateway) => client.videos.downloadContent('t');
 
 function file(content: BodyInit | null, headers: Record<string, string> = {}) {
   return () => new Response(content, { headers: { 'content-type': 'audio/mpeg', ...headers } });
-}
-
-async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIError> {
-  const failure = await failureOf(promise);
-  if (failure instanceof APIError) return failure;
-  throw failure;
 }
 
 /** A body in the given pieces, and how many of them were asked for. */
@@ -166,7 +161,7 @@ describe('a file that is not whole', () => {
   });
 });
 
-describe('what is no file', () => {
+describe('answers that are not files', () => {
   const error = '{"error":{"message":"no voice","code":"x"}}';
 
   test.each(['application/json', 'audio/mpeg', 'text/event-stream', 'text/plain'])(
@@ -187,7 +182,7 @@ describe('what is no file', () => {
     },
   );
 
-  test('JSON that is no error is not taken for a file', async () => {
+  test('JSON without an error is not saved as a file', async () => {
     const { client } = scripted([file('{"url":"https://cdn.test/f"}')]);
 
     const failure = await apiErrorOf(speak(client));
@@ -202,7 +197,7 @@ describe('what is no file', () => {
     expect((await apiErrorOf(speak(client))).message).toContain('baseURL');
   });
 
-  test('JSON that comes in small pieces is told all the same', async () => {
+  test('recognizes JSON in small pieces', async () => {
     const pieces = error.split('').map((letter) => new TextEncoder().encode(letter));
     const { client } = scripted([() => new Response(inPieces(pieces).body)]);
 

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { downloadVideo, fileLedger, saveTo } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/ref.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
 import { contentServer } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -14,14 +14,14 @@ function plain(path: unknown): string {
   return /^[\da-f]{32}\./.test(name) ? 'entry' : name;
 }
 
-/** What is done on the disk, in order. */
+/** Operations on the disk, in order. */
 function watchDisk(): string[] {
   const seen: string[] = [];
   const { open, link, rename } = fsPromises;
   const watch = (file: FileHandle, name: string): FileHandle => {
     for (const method of ['write', 'writeFile', 'sync'] as const) {
       const original: unknown = Reflect.get(file, method);
-      if (typeof original !== 'function') throw new Error(`There is no ${method}().`);
+      if (typeof original !== 'function') throw new Error(`Missing ${method}()`);
       Reflect.set(file, method, (...parameters: unknown[]): unknown => {
         seen.push(`${method === 'sync' ? 'sync' : 'write'} ${name}`);
         return Reflect.apply(original, file, parameters);

@@ -2,15 +2,12 @@ import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway, InvalidInputError, UnexpectedResponseError } from '../../src/index.ts';
 import { FileError, fileFromPath, saveTo, type SaveProgress } from '../../src/node/index.ts';
-import { emulated } from '../helpers/clients.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { failureOf } from '../helpers/videos.ts';
 
 const bytes = someBytes(10_000);
 
@@ -298,7 +295,7 @@ describe('fileFromPath()', () => {
   test.each([
     ['', 'is empty'],
     ['/no/such/file', 'does not exist'],
-    ['/', 'is no file'],
+    ['/', 'is not a file'],
     [7, 'must be text'],
   ])('refuses the path %j', async (path, problem) => {
     const error = await failureOf(fileFromPath(untyped(path)));
@@ -307,7 +304,7 @@ describe('fileFromPath()', () => {
     expect(String(error)).toContain(problem);
   });
 
-  test('refuses a type that is no text', async () => {
+  test('rejects a type that is not a string', async () => {
     const error = await failureOf(fileFromPath('/tmp', untyped({ type: 7 })));
 
     expect(String(error)).toContain('type: must be a MIME type');

@@ -1,11 +1,11 @@
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError } from '../../src/index.ts';
 import { fileLedger } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/ref.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { failureOf } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5, callId: 'job' });
 
@@ -32,7 +32,7 @@ describe('the files of fileLedger()', () => {
   });
 
   test.each(['', '{', 'null', '[]', '{"v":2}'])(
-    'one that holds %j counts as claimed by nobody knows whom',
+    'treats an entry of %j as a claim by an unknown process',
     async (text) => {
       const folder = await temporaryFolder();
       const ledger = fileLedger(folder);
@@ -53,15 +53,15 @@ describe('the files of fileLedger()', () => {
     const [name = ''] = await readdir(folder);
     const path = join(folder, name);
     const entry = JSON.parse(await readFile(path, 'utf8'));
-    const claimOf = async (owner: object) => {
+    const claimAs = async (owner: object) => {
       await writeFile(path, JSON.stringify({ ...entry, owner: { ...entry.owner, ...owner } }));
       return ledger.claim('job', 'hash');
     };
 
-    expect(await claimOf({})).toMatchObject({ isAlive: true });
-    expect(await claimOf({ pid: 4_194_303 })).toMatchObject({ isAlive: false });
-    expect(await claimOf({ pid: 1, start: '1' })).toMatchObject({ isAlive: false });
-    expect(await claimOf({ host: 'elsewhere' })).toMatchObject({ isAlive: undefined });
+    expect(await claimAs({})).toMatchObject({ isAlive: true });
+    expect(await claimAs({ pid: 4_194_303 })).toMatchObject({ isAlive: false });
+    expect(await claimAs({ pid: 1, start: '1' })).toMatchObject({ isAlive: false });
+    expect(await claimAs({ host: 'elsewhere' })).toMatchObject({ isAlive: undefined });
   });
 
   test('left over by killed processes are removed after an hour', async () => {

@@ -11,19 +11,21 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fileLedger } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/ref.ts';
-import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/index.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+import { countRequests, emulatedVideos, order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
 
-async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
+async function getClaimId(asked: Promise<SubmitClaim>): Promise<string> {
   const found = await asked;
   return 'claimId' in found ? found.claimId : '';
 }
 
-const claimIdIn = (ledger: SubmitLedger): Promise<string> => claimIdOf(ledger.claim('job', 'hash'));
+const claimIdIn = (ledger: SubmitLedger): Promise<string> =>
+  getClaimId(ledger.claim('job', 'hash'));
 
 /** Passes the latest claim off as one of a process on another machine. */
 async function moveAway(folder: string, number: number): Promise<void> {
@@ -70,8 +72,8 @@ describe('claims that were taken over', () => {
   test('one that turns out to have made no task leaves the later one alone', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
-    // A machine whose state nobody can see has claimed it, and somebody takes the risk.
-    const first = await claimIdOf(ledger.claim('job', 'hash'));
+    // Claimed by another machine, and taken over at the caller's risk.
+    const first = await getClaimId(ledger.claim('job', 'hash'));
     await ledger.claim('job', 'hash', first);
     await moveAway(folder, 2);
 
@@ -86,7 +88,7 @@ describe('claims that were taken over', () => {
   test('a task that the first one enters late is found, though a later claim is open', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
-    const first = await claimIdOf(ledger.claim('job', 'hash'));
+    const first = await getClaimId(ledger.claim('job', 'hash'));
     await ledger.claim('job', 'hash', first);
     await moveAway(folder, 2);
 
@@ -170,7 +172,7 @@ describe('a folder with many calls', () => {
 
     for (let number = 0; number < 5; number += 1) {
       const callId = `job-${number}`;
-      const claimId = await claimIdOf(ledger.claim(callId, 'hash'));
+      const claimId = await getClaimId(ledger.claim(callId, 'hash'));
       await ledger.accept(callId, ref, claimId);
       await ledger.finish(callId, 'completed', claimId);
     }
@@ -181,8 +183,8 @@ describe('a folder with many calls', () => {
   test('of an older version keeps a task of a later claim, whose first file is gone', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
-    await before.finish('job', 'not_submitted', await claimIdOf(before.claim('job', 'hash')));
-    await before.accept('job', ref, await claimIdOf(before.claim('job', 'hash')));
+    await before.finish('job', 'not_submitted', await getClaimId(before.claim('job', 'hash')));
+    await before.accept('job', ref, await getClaimId(before.claim('job', 'hash')));
     await flatten(folder);
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^[\da-f]{32}\.2\.json$/));
 
@@ -194,7 +196,7 @@ describe('a folder with many calls', () => {
   test('of an older version keeps a doubt, and lets one worker take it over', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
-    const first = await claimIdOf(before.claim('job', 'hash'));
+    const first = await getClaimId(before.claim('job', 'hash'));
     await before.claim('job', 'hash', first);
     await before.finish('job', 'unknown');
     await flatten(folder);
@@ -246,7 +248,7 @@ describe('where a runtime does not say which processes run', () => {
   });
 });
 
-/** What a ledger says of a claim whose process has the id of another one now. */
+/** The ledger's answer for a claim whose process id belongs to another process now. */
 async function movedClaim(owner: object, claimedAt: Date, error?: Error) {
   const folder = await temporaryFolder();
   const ledger = fileLedger(folder);
@@ -344,7 +346,7 @@ describe('a folder with other things in it', () => {
     expect(await readdir(folder)).toEqual(expect.arrayContaining([...names, 'folder.tmp']));
   });
 
-  test('a file of another call in the place of one counts as claimed by nobody knows whom', async () => {
+  test('treats a file of another call as a claim by an unknown process', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');
@@ -382,7 +384,7 @@ test('a folder that was removed is made again', async () => {
   expect(await ledger.claim('other', 'hash')).toMatchObject({ status: 'accepted', ref });
 });
 
-test('a dangling link in the place of a call counts as claimed by nobody knows whom', async () => {
+test('treats a dangling link as a claim by an unknown process', async () => {
   const folder = await temporaryFolder();
   const ledger = fileLedger(folder);
   await ledger.claim('job', 'hash');
@@ -418,8 +420,8 @@ test('a new folder is on the disk before a call is claimed in it, with the folde
 
 test('two workers that enter their tasks at the same time both have them kept', async () => {
   const folder = await temporaryFolder();
-  const first = await claimIdOf(fileLedger(folder).claim('job', 'hash'));
-  const second = await claimIdOf(fileLedger(folder).claim('job', 'hash', first));
+  const first = await getClaimId(fileLedger(folder).claim('job', 'hash'));
+  const second = await getClaimId(fileLedger(folder).claim('job', 'hash', first));
   const other = { ...ref, id: 'task_2' };
 
   await Promise.all([
@@ -445,7 +447,7 @@ function beforeFirst(
       await act();
       if (finds !== undefined) return finds;
     }
-    if (typeof original !== 'function') throw new Error(`There is no ${name}().`);
+    if (typeof original !== 'function') throw new Error(`Missing ${name}()`);
     return Reflect.apply(original, fsPromises, parameters);
   };
   replaceOnDisk(Object.fromEntries([[name, replaced]]));

@@ -30,7 +30,9 @@ import type {
   ParsedChatCompletionMessageToolCall,
   ParsedFunction,
   RunnableToolFunction,
+  TranscriptionCreateParams,
 } from '../../src/index.ts';
+import type { TranscriptionCreateParams as RoomTranscriptionCreateParams } from '../../src/audio/transcription-types.ts';
 
 describe('the parts of types by the names of the openai package', () => {
   test('of chunks', () => {
@@ -126,6 +128,13 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<OpenAI.Chat.ChatCompletionMessage.FunctionCall>().toEqualTypeOf<ChatCompletionMessage.FunctionCall>();
     expectTypeOf<OpenAI.Chat.ChatCompletionCreateParams.Function>().toEqualTypeOf<ChatCompletionCreateParams.Function>();
     expectTypeOf<OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall.Function>().toEqualTypeOf<ChatCompletionMessageFunctionToolCall.Function>();
+  });
+
+  test('keep the type parameters of their room', () => {
+    expectTypeOf<TranscriptionCreateParams<'srt'>>().toEqualTypeOf<
+      RoomTranscriptionCreateParams<'srt'>
+    >();
+    expectTypeOf<TranscriptionCreateParams.VadConfig['type']>().toEqualTypeOf<'server_vad'>();
   });
 
   test('fit what is written for the types there', () => {

@@ -8,7 +8,7 @@ import { programOfFits, programOfNames, servedNames } from '../helpers/openai-na
 import { root } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** Where a type is another one on purpose. */
+/** Types that differ on purpose. */
 const differences: readonly (readonly [why: string, names: RegExp])[] = [
   [
     'a resource has the methods that gateways serve',
@@ -37,7 +37,7 @@ const differences: readonly (readonly [why: string, names: RegExp])[] = [
   ],
 ];
 
-/** What the compiler says of a program in a project that has both packages. */
+/** Compiles a program in a project that has both packages, and returns the errors. */
 async function compile(program: string): Promise<string> {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'node_modules'));

@@ -8,8 +8,8 @@ import { traced } from './support.ts';
 
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
 
-/** How often, or how much, and by which attributes. */
-function pointsOf(metric: MetricData | undefined) {
+/** Counts or sums, by attributes. */
+function listPoints(metric: MetricData | undefined) {
   return metric?.dataPoints.map(({ attributes, value }) => ({
     attributes,
     sum: typeof value === 'number' ? value : Reflect.get(value, 'sum'),
@@ -17,7 +17,7 @@ function pointsOf(metric: MetricData | undefined) {
   }));
 }
 
-/** Makes calls of several kinds, of which one fails. */
+/** Makes calls of several kinds; one fails. */
 async function measuredCalls(options: OpenTelemetryOptions) {
   const { observer, measured } = traced(options);
   const { client, emulator } = emulated({ observer, maxRetries: 0 });
@@ -50,16 +50,16 @@ describe('metrics', () => {
       'gen_ai.client.operation.time_to_first_chunk',
       'gen_ai.client.token.usage',
     ]);
-    const durations = pointsOf(seen.get('gen_ai.client.operation.duration'));
+    const durations = listPoints(seen.get('gen_ai.client.operation.duration'));
     expect(durations?.map(({ attributes, count }) => [attributes, count])).toEqual([
       [answered, 2],
       [{ ...common, 'error.type': 'InternalServerError' }, 1],
       [expect.objectContaining({ 'gen_ai.operation.name': 'embeddings' }), 1],
     ]);
-    expect(pointsOf(seen.get('gen_ai.client.operation.time_to_first_chunk'))).toEqual([
+    expect(listPoints(seen.get('gen_ai.client.operation.time_to_first_chunk'))).toEqual([
       { attributes: answered, sum: expect.any(Number), count: 1 },
     ]);
-    const tokens = pointsOf(seen.get('gen_ai.client.token.usage'));
+    const tokens = listPoints(seen.get('gen_ai.client.token.usage'));
     expect(tokens).toContainEqual({
       attributes: { ...answered, 'gen_ai.token.type': 'output' },
       sum: usage['completion_tokens'],
@@ -91,17 +91,17 @@ describe('metrics', () => {
       'gen_ai.client.inference.usage.output_tokens',
       'gen_ai.client.inference.usage.reasoning.output_tokens',
     ]);
-    expect(pointsOf(seen.get('gen_ai.client.inference.usage.output_tokens'))).toEqual([
+    expect(listPoints(seen.get('gen_ai.client.inference.usage.output_tokens'))).toEqual([
       {
         attributes: { ...answered, 'gen_ai.token.modality': 'unknown' },
         sum: usage['completion_tokens'],
         count: 1,
       },
     ]);
-    expect(pointsOf(seen.get('gen_ai.client.inference.operation.input_tokens'))).toEqual([
+    expect(listPoints(seen.get('gen_ai.client.inference.operation.input_tokens'))).toEqual([
       { attributes: answered, sum: usage['prompt_tokens'], count: 2 },
     ]);
-    expect(pointsOf(seen.get('gen_ai.client.embeddings.operation.input_tokens'))).toEqual([
+    expect(listPoints(seen.get('gen_ai.client.embeddings.operation.input_tokens'))).toEqual([
       { attributes: expect.anything(), sum: embedded.prompt_tokens, count: 1 },
     ]);
   });
@@ -113,7 +113,7 @@ describe('metrics', () => {
     const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
     await client.videos.retrieve(ref);
 
-    const duration = pointsOf((await measured()).get('gen_ai.client.operation.duration'));
+    const duration = listPoints((await measured()).get('gen_ai.client.operation.duration'));
     expect(duration?.map(({ count }) => count)).toEqual([1]);
   });
 
@@ -154,7 +154,28 @@ describe('the global provider of metrics', () => {
 
     await client.chat.completions.create(ask);
 
-    const duration = pointsOf((await measured()).get('gen_ai.client.operation.duration'));
+    const duration = listPoints((await measured()).get('gen_ai.client.operation.duration'));
     expect(duration?.map(({ count }) => count)).toEqual([1]);
   });
 });
+
+test.each(['1.41', 'latest'] as const)(
+  'the cost that answers report is added up once for each call and each video, in %s',
+  async (semconv) => {
+    const { observer, measured, calls } = traced({ semconv });
+    const { client, emulator } = emulated(
+      { observer },
+      { videoDuration: 0, quirks: { reportedCost: 'usage' } },
+    );
+    await client.chat.completions.create(ask);
+    const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
+    await client.videos.retrieve(ref);
+    await client.videos.retrieve(ref);
+
+    const points = listPoints((await measured()).get('model_gateway.cost'));
+
+    const [chat = 0, video = 0] = emulator.charges.map(({ amount }) => amount / 500_000);
+    expect(points?.map(({ sum }) => sum)).toEqual([chat, video]);
+    expect(calls()[0]?.attributes['model_gateway.cost']).toBe(chat);
+  },
+);

@@ -175,7 +175,7 @@ describe('a span of a stream ends', () => {
     expect(calls()[0]?.attributes['error.type']).toBe('APIUserAbortError');
   });
 
-  test('when it falls silent, and when nobody reads it', async () => {
+  test('when it falls silent, and when it is not read', async () => {
     vi.useFakeTimers();
     for (const isRead of [true, false]) {
       const { observer, calls } = traced();
@@ -206,7 +206,7 @@ describe('a span of a stream ends', () => {
 });
 
 describe('a failure', () => {
-  test('is told by its class, and not by what the gateway says, which may be private', async () => {
+  test('records its class, but not the gateway’s message, which may be private', async () => {
     const says = { error: { message: 'You asked for A secret', code: 'bad_prompt' } };
     const { observer, spans } = traced();
     const { client } = scripted([json(says, 400)], { observer });
@@ -224,7 +224,7 @@ describe('a failure', () => {
     ).not.toContain('A secret');
   });
 
-  test('of the connection is told in full', async () => {
+  test('of the connection is recorded in full', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer, maxRetries: 0 });
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
@@ -261,12 +261,12 @@ test('the name of the provider can be given', async () => {
 });
 
 test.each([
-  ['semconv', '1.30', 'semconv: must be "1.41" or "latest".'],
-  ['captureContent', 'yes', 'captureContent: must be true or false.'],
-  ['providerName', '', 'providerName: must be a name such as "openai".'],
-  ['tracerProvider', {}, 'tracerProvider: must have a method getTracer().'],
-  ['meterProvider', {}, 'meterProvider: must have a method getMeter().'],
-])('bad %s is refused', (name, value, problem) => {
+  { name: 'semconv', value: '1.30', problem: 'semconv: must be "1.41" or "latest".' },
+  { name: 'captureContent', value: 'yes', problem: 'captureContent: must be true or false.' },
+  { name: 'providerName', value: '', problem: 'providerName: must be a name such as "openai".' },
+  { name: 'tracerProvider', value: {}, problem: 'tracerProvider: must have a method getTracer().' },
+  { name: 'meterProvider', value: {}, problem: 'meterProvider: must have a method getMeter().' },
+])('bad $name is refused', ({ name, value, problem }) => {
   const options: object = { [name]: value };
 
   expect(() => openTelemetry(options)).toThrow(problem);

@@ -26,7 +26,7 @@ export function traced(options: OpenTelemetryOptions = {}) {
   const reader = new PeriodicExportingMetricReader({ exporter: metricExporter });
   const meterProvider = new MeterProvider({ readers: [reader] });
   const observer = openTelemetry({ tracerProvider, meterProvider, ...options });
-  /** What was measured, by name. */
+  /** Measurements by name. */
   const measured = async (): Promise<Map<string, MetricData>> => {
     await meterProvider.forceFlush();
     const metrics = metricExporter

@@ -6,7 +6,7 @@ import { emulated, failureOf } from '../helpers/clients.ts';
 import { traced } from './support.ts';
 
 const order = { model: 'sora-2', prompt: 'A boat' };
-/** Of a model that remixes. */
+/** A model that remixes. */
 const remixable = { ...order, model: 'm-video' };
 
 describe('a video', () => {
@@ -78,7 +78,7 @@ describe('a video', () => {
     expect(again.ref.trace).toContain(remix?.spanContext().spanId);
   });
 
-  test('whose poll fails is told of once', async () => {
+  test('whose poll fails is recorded once', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer, maxRetries: 0 });
 

@@ -17,7 +17,7 @@ const chat: CallInput = {
 const video: CallInput = { kind: 'video', body: { model: 'm-video', prompt: 'A boat' } };
 const id = 'call-0001';
 
-/** A gateway that stands for a real one: the playground only has its address and its key. */
+/** A stand-in for a real gateway: the playground only has its address and its key. */
 async function gateway(options: EmulatorOptions = {}) {
   const emulator = createEmulator({ videoDuration: 0, ...options });
   const server = await emulator.listen();
@@ -71,7 +71,7 @@ test('a fault hits the call that it was ordered for, and no other at the same ti
   expect(await ended(playground, 'sound-001')).toMatchObject({ status: 'done' });
 });
 
-test('an order that comes again, as browsers may send it, is carried out once', async () => {
+test('a repeated request, as browsers may send it, makes the call once', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
 
@@ -121,7 +121,7 @@ test('each piece of a stream reaches every page once', async () => {
   }
 });
 
-test('what is stopped keeps what came', async () => {
+test('a stopped call keeps the received text', async () => {
   const { options } = await gateway({ quirks: { eventDelay: 5 } });
   const playground = await open({ gateway: options });
   await order(playground, id, {
@@ -242,26 +242,22 @@ test('a video is submitted once, waited for, and remixed', { timeout: 30_000 }, 
   expect(remix.attempts).toHaveLength(1);
 });
 
-test(
-  'a video that nobody looks at any more is looked at again, without a charge',
-  { timeout: 30_000 },
-  async () => {
-    const playground = await open();
-    await ask(playground, 'clock', { method: 'POST', body: '{"hold":true}' });
-    await order(playground, id, video);
-    await watch(playground, (calls) => calls.get(id)?.video !== undefined);
-    await ask(playground, `calls/${id}/stop`, { method: 'POST' });
-    expect(await ended(playground, id)).toMatchObject({ status: 'stopped' });
+test('resumes an unwatched video without a charge', { timeout: 30_000 }, async () => {
+  const playground = await open();
+  await ask(playground, 'clock', { method: 'POST', body: '{"hold":true}' });
+  await order(playground, id, video);
+  await watch(playground, (calls) => calls.get(id)?.video !== undefined);
+  await ask(playground, `calls/${id}/stop`, { method: 'POST' });
+  expect(await ended(playground, id)).toMatchObject({ status: 'stopped' });
 
-    await ask(playground, 'clock', { method: 'POST', body: '{"advance":20000}' });
-    expect((await ask(playground, `calls/${id}/resume`, { method: 'POST' })).status).toBe(200);
+  await ask(playground, 'clock', { method: 'POST', body: '{"advance":20000}' });
+  expect((await ask(playground, `calls/${id}/resume`, { method: 'POST' })).status).toBe(200);
 
-    const view = await ended(playground, id);
-    expect(view).toMatchObject({ status: 'done', files: [{ name: 'video.mp4' }] });
-    expect(view.problem).toBeUndefined();
-    expect(view.attempts).toHaveLength(1);
-  },
-);
+  const view = await ended(playground, id);
+  expect(view).toMatchObject({ status: 'done', files: [{ name: 'video.mp4' }] });
+  expect(view.problem).toBeUndefined();
+  expect(view.attempts).toHaveLength(1);
+});
 
 test('what was paid for outlives the server', async () => {
   const folder = await temporaryFolder();
@@ -328,7 +324,7 @@ test('a call that was under way when the server was killed is in doubt, and not 
   expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-test('a result that cannot be written to the disk is kept in memory, and the page is told', async () => {
+test('a result that cannot be written to the disk is kept in memory, and the page is notified', async () => {
   const folder = await temporaryFolder();
   const { emulator, options } = await gateway();
   const playground = await open({
@@ -403,7 +399,7 @@ test.each([
     },
     name: 'UnexpectedResponseError',
   },
-])('$trouble is told, with what to do', async ({ gateway: make, name }) => {
+])('$trouble is reported with advice', async ({ gateway: make, name }) => {
   const playground = await open({ gateway: { ...(await make()), logLevel: 'off' } });
 
   const listed = await (await ask(playground, 'models')).json();
@@ -416,7 +412,7 @@ test.each([
   expect(problem?.message.length).toBeGreaterThan(20);
 });
 
-test('a model that cannot do what the panel does is told by the gateway’s words', async () => {
+test('a model of the wrong kind is reported with the gateway’s message', async () => {
   const playground = await open();
   await order(playground, id, {
     kind: 'image',
@@ -430,7 +426,7 @@ test('a model that cannot do what the panel does is told by the gateway’s word
   expect(attempts?.every(({ charged }) => charged === 0)).toBe(true);
 });
 
-test('parameters that cannot work are told before anything is sent', async () => {
+test('invalid parameters are reported before anything is sent', async () => {
   const playground = await open();
   await order(playground, id, { kind: 'image', body: { model: 'm-image', prompt: '' } });
 
@@ -450,8 +446,8 @@ test.each([
   { input: { kind: 'chat' }, says: 'body: must be an object' },
   { input: { ...image, fault: 'none-such' }, says: 'fault: must be one of' },
   { input: { ...image, times: 1.5 }, says: 'times: must be a whole number' },
-  { input: undefined, says: 'input: is no JSON' },
-])('an order that says "$says" is refused', async ({ input, says }) => {
+  { input: undefined, says: 'input: is not valid JSON' },
+])('invalid input is rejected with "$says"', async ({ input, says }) => {
   const playground = await open();
   const form = new FormData();
   form.set('input', JSON.stringify(input) ?? 'x');
@@ -463,30 +459,30 @@ test.each([
   expect((await ask(playground, `calls/${id}`)).status).toBe(404);
 });
 
-test('the books of a real gateway tell what each call was charged', async () => {
+test('the usage log of a real gateway shows the charge of each call', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
   await order(playground, id, image);
   const { requestId = '' } = await ended(playground, id);
 
-  const books = await (await ask(playground, 'books')).json();
+  const log = await (await ask(playground, 'usage-log')).json();
 
-  expect(books.problem).toBeUndefined();
-  expect(books.lines[requestId]).toMatch(/^[1-9][\d,]* quota$/);
-  expect(Object.keys(books.lines)).toEqual(emulator.charges.map((charge) => charge.requestId));
+  expect(log.problem).toBeUndefined();
+  expect(log.charges[requestId]).toMatch(/^[1-9][\d,]* quota$/);
+  expect(Object.keys(log.charges)).toEqual(emulator.charges.map((charge) => charge.requestId));
 });
 
-test('a gateway without books is told of', async () => {
+test('a gateway without a usage log is reported', async () => {
   const { options } = await gateway({ quirks: { accountRoutes: [] } });
   const playground = await open({ gateway: options });
 
-  const { lines, problem } = await (await ask(playground, 'books')).json();
+  const { charges, problem } = await (await ask(playground, 'usage-log')).json();
 
-  expect(lines).toEqual({});
+  expect(charges).toEqual({});
   expect(problem.message).toMatch(/books|404/);
 });
 
-test('a real gateway is not told to fail', async () => {
+test('a real gateway rejects faults', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
 
@@ -501,7 +497,7 @@ test('files that are too large are refused before anything is sent, with and wit
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
   const large = new File([new Uint8Array(uploadLimit + 1)], 'a.png');
-  const told = await order(playground, id, image, { image: large });
+  const declared = await order(playground, id, image, { image: large });
   const piece = new Uint8Array(4 * 1024 * 1024);
   const head = '--x\r\ncontent-disposition: form-data; name="a"; filename="a"\r\n\r\n';
   let left = 20;
@@ -522,15 +518,15 @@ test('files that are too large are refused before anything is sent, with and wit
     body: endless,
     duplex: 'half',
   };
-  const untold = await fetch(`${playground.origin}/api/calls/call-0002`, init);
+  const undeclared = await fetch(`${playground.origin}/api/calls/call-0002`, init);
 
-  expect(told.status).toBe(413);
-  expect((await told.json()).message).toContain('Choose smaller ones');
-  expect(untold.status).toBe(413);
+  expect(declared.status).toBe(413);
+  expect((await declared.json()).message).toContain('Choose smaller ones');
+  expect(undeclared.status).toBe(413);
   expect(emulator.requests).toEqual([]);
 });
 
-test('calls are forgotten on order, and never while they run', async () => {
+test('calls are removed on request, but not while they run', async () => {
   const playground = await open();
   await ask(playground, 'clock', { method: 'POST', body: '{"hold":true}' });
   await order(playground, 'ended-001', image);
@@ -543,3 +539,17 @@ test('calls are forgotten on order, and never while they run', async () => {
   const left = await (await ask(playground, 'calls')).json();
   expect(left.map((one: { id: string }) => one.id)).toEqual(['video-001']);
 });
+
+test.each(['usage', 'header'] as const)(
+  'a call shows the cost that the gateway reports in the %s',
+  async (reportedCost) => {
+    const { options } = await gateway({ quirks: { reportedCost } });
+    const playground = await open({ gateway: options });
+
+    await order(playground, 'image-001', image);
+    await order(playground, 'video-001', video);
+
+    expect(await ended(playground, 'image-001')).toMatchObject({ cost: 0.002 });
+    expect((await ended(playground, 'video-001')).cost).toBeGreaterThan(0);
+  },
+);

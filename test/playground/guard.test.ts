@@ -74,7 +74,7 @@ test('a request that the browser marks as one of another site is refused', async
   expect(statuses).toEqual([403, 403, 403, 200]);
 });
 
-test('nothing is told and nothing is done without the token of this start', async () => {
+test('every route of the API requires the token of this start', async () => {
   const playground = await open();
   const other = await open();
 
@@ -88,7 +88,7 @@ test('nothing is told and nothing is done without the token of this start', asyn
     ] as const) {
       const answer = await send(playground, path, { 'x-playground-token': token }, method);
       expect(answer).toMatchObject({ status: 401 });
-      expect(answer.text).toContain('Open the address that the terminal shows');
+      expect(answer.text).toContain('Open the address shown in the terminal');
     }
   }
   // Not in the address either: addresses get into logs and histories.
@@ -113,7 +113,7 @@ test.each([
   const answer = await send(playground, path);
 
   expect(answer.status).toBe(404);
-  expect(answer.text).toBe('There is no such file.');
+  expect(answer.text).toBe('The file does not exist.');
 });
 
 test('files are only read, and have types that cannot be taken for others', async () => {

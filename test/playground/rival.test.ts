@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { expect, test, vi } from 'vitest';
-import type { Operation } from '../../src/endpoints.ts';
-import { payByRivalRule } from '../../src/playground/rival.ts';
+import type { Operation } from '../../src/index.ts';
+import { runRival } from '../../src/playground/rival.ts';
 import { scenarios } from '../../src/playground/scenarios.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { patient } from '../helpers/patient.ts';
 
 const messages = [{ role: 'user' as const, content: 'Why does light bend?' }];
 
-/** What the rule is asked about, and the same through the package itself. */
+/** Each call as input of the rule, and through the package itself. */
 const calls = [
   {
     kind: 'image' as const,
@@ -85,7 +85,7 @@ test.concurrent.for(cases)(
     const { operation, body, fault, times } = wanted;
 
     const [rule, packaged] = await Promise.all([
-      payByRivalRule(operation, body, fault, times),
+      runRival(operation, body, fault, times),
       payByPackage(wanted),
     ]);
 
@@ -94,7 +94,7 @@ test.concurrent.for(cases)(
 );
 
 test('without a fault both sides pay once', async () => {
-  const { charges, ended } = await payByRivalRule(
+  const { charges, ended } = await runRival(
     'images.generate',
     { model: 'm-image', prompt: 'A lighthouse' },
     undefined,

@@ -34,7 +34,7 @@ export async function open(options: Partial<PlaygroundOptions> = {}): Promise<Pl
   return playground;
 }
 
-/** What came over the wire. */
+/** Lines received over the wire. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -128,6 +128,6 @@ export async function ended(playground: Playground, id: string): Promise<CallVie
     );
   });
   const found = calls.get(id);
-  if (found === undefined) throw new Error('There is no such call.');
+  if (found === undefined) throw new Error('Missing such call');
   return found;
 }

@@ -3,15 +3,17 @@ import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Gateway } from '../../src/gateway.ts';
-import type { RawRequestOptions } from '../../src/http/request.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import {
+  Gateway,
+  InvalidInputError,
+  type RawRequestOptions,
+  toStreamingFile,
+} from '../../src/index.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
-import { settled } from '../helpers/failures.ts';
 import { error } from '../helpers/transport.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
 import { patient } from '../helpers/patient.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 const bytes = new TextEncoder().encode('hello');
 
@@ -27,7 +29,7 @@ function reading(answer: () => Response) {
   return { client, seen };
 }
 
-/** What arrives of a body: its content type and its text. */
+/** The received body: content type and text. */
 async function arrived(options: RawRequestOptions): Promise<unknown> {
   const { client, seen } = reading(json({}));
   await client.post('/v1/x', options);
@@ -51,7 +53,7 @@ function* generated() {
   yield bytes;
 }
 
-const partsOf = async (sent: Body & { headers: Headers } = new Response()) =>
+const readParts = async (sent: Body & { headers: Headers } = new Response()) =>
   parseMultipart(await sent.bytes(), sent.headers.get('content-type') ?? '');
 
 const octets = 'application/octet-stream';
@@ -136,7 +138,7 @@ describe('a body of an unknown route', () => {
         await client.post('/v1/x', { body: form });
 
         // The runtime's own encoding of the same form, taken apart by the same parser.
-        expect(await partsOf(requests[0])).toEqual(await partsOf(new Response(form)));
+        expect(await readParts(requests[0])).toEqual(await readParts(new Response(form)));
       }),
       { numRuns: 60 },
     );
@@ -146,7 +148,7 @@ describe('a body of an unknown route', () => {
     class BunForm extends Map<string, Blob> {
       override readonly [Symbol.toStringTag] = 'FormData';
     }
-    // What Bun gives of `form.append('file', new Blob(['hello']))`.
+    // The result of `form.append('file', new Blob(['hello']))` in Bun.
     const body = new BunForm([['file', new Blob(['hello'])]]);
     const { client, requests } = scripted([json({})]);
 
@@ -273,7 +275,7 @@ test("the runtime's own fetch sends forms, bytes and streams as they are", async
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('There is no port.');
+  if (address === null || typeof address === 'string') throw new Error('Missing port');
   const baseURL = `http://127.0.0.1:${address.port}`;
   const client = new Gateway({ apiKey: 'sk-test', baseURL });
   try {

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
-import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { endpoints, type Endpoint } from '../../src/endpoints.ts';
-import type { RouteRequest } from '../../src/http/request.ts';
-import type { Stream } from '../../src/streams/stream.ts';
-import { StreamError, StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
+import {
+  APIError,
+  type Endpoint,
+  InvalidInputError,
+  type RouteRequest,
+  type Stream,
+  StreamError,
+  StreamTimeoutError,
+  StreamTruncatedError,
+  UnexpectedResponseError,
+  VideoSubmitUnknownError,
+  endpoints,
+} from '../../src/index.ts';
 import {
   bodyOf,
   collect,
@@ -15,10 +21,11 @@ import {
   json,
   scripted,
 } from '../helpers/clients.ts';
-import { cutResponse, settled, silentResponse } from '../helpers/failures.ts';
+import { cutResponse, silentResponse } from '../helpers/failures.ts';
 import { completion, error, messages, text } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { patient } from '../helpers/patient.ts';
+import { settled } from '../helpers/fake-time.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -81,7 +88,7 @@ describe('ways to call a route', () => {
   });
 });
 
-/** How often a request is sent that fails with a 500. */
+/** Counts the requests of a call that fails with a 500. */
 async function sends(path: string, options = {}): Promise<number> {
   const { client, requests } = scripted([error('x', 500)]);
   await settled(client.post(path, { body: {}, ...options }));
@@ -144,7 +151,7 @@ describe('what a path costs', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('a video that may have been submitted is said to be one', async () => {
+  test('reports a video that may have been submitted', async () => {
     const { client } = scripted([error('x', 500)]);
 
     const { error: failure } = await settled(client.post('/v1/videos', { body: { model: 'm' } }));
@@ -167,7 +174,7 @@ const chunk = (content: string, reason: string | null = null) => ({
   choices: [{ index: 0, delta: { content }, finish_reason: reason }],
 });
 
-/** Reads a stream, and gives what came and what it ended with. */
+/** Reads a stream, and returns its events and its end. */
 async function read(stream: AsyncIterable<unknown>) {
   const events: unknown[] = [];
   try {
@@ -236,8 +243,8 @@ describe('event streams', () => {
     ['a chat', [chunk('Hel'), chunk('lo', 'stop'), '[DONE]']],
     ['a generation', [{ candidates: [{ finishReason: 'STOP' }] }]],
     ['a message', [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }]],
-    ['a form that nobody knows', [{ step: 1 }, { step: 2 }]],
-    ['a form that nobody knows, with a terminator', [{ step: 1 }, '[DONE]']],
+    ['an unknown form', [{ step: 1 }, { step: 2 }]],
+    ['an unknown form with a terminator', [{ step: 1 }, '[DONE]']],
   ])('are whole at the end of %s', async (_, events) => {
     const stream = await open(eventStream(...events));
     const { failure } = await read(stream);
@@ -363,7 +370,7 @@ describe('event streams', () => {
   });
 });
 
-/** What a read gives that is answered so. */
+/** Reads this answer. */
 const answered = (body: string, type: string) =>
   scripted([text(body, { headers: { 'content-type': type } })]).client.get('/v1/x');
 
@@ -395,7 +402,7 @@ describe('answers', () => {
     expect(await answered(xml, 'application/rss+xml')).toBe(xml);
   });
 
-  test('JSON and text are told by what they are, whatever their label', async () => {
+  test('detects JSON and text by content, not by label', async () => {
     expect(await answered('{"a":1}', 'application/octet-stream')).toEqual({ a: 1 });
     expect(await answered('{"a":1}', 'text/plain')).toEqual({ a: 1 });
     expect(await answered('a,b', 'text/csv')).toBe('a,b');

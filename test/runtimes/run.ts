@@ -6,7 +6,7 @@ import { stagePackage } from './runners/stage.ts';
 import { RuntimeResults, printTable } from './runners/table.ts';
 import { makeCertificates } from './servers/certificates.ts';
 
-/** How long one runtime may take, in milliseconds. */
+/** Limit of one runtime, in milliseconds. */
 const limit = 300_000;
 
 /** As many runtimes at once as the machines of the tests have cores. */
@@ -16,7 +16,7 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !runtimes.some((runtime) => runtime.name === name));
 if (unknown.length > 0) {
   const names = runtimes.map(({ name }) => name).join(', ');
-  throw new Error(`There is no runtime ${unknown.join(', ')}; there are ${names}.`);
+  throw new Error(`Missing runtime ${unknown.join(', ')}; there are ${names}.`);
 }
 
 stagePackage();

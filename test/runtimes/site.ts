@@ -18,8 +18,8 @@ const pages = [
   '/',
   ...groups.flatMap((group) => group.pages.map((page) => `/${page}`)),
   '/api/',
-  '/api/index/classes/Gateway',
-  '/api/index/interfaces/GatewayOptions',
+  '/api/model-gateway/classes/Gateway',
+  '/api/model-gateway/interfaces/GatewayOptions',
 ];
 
 const types: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The file for a path of the site, as hosts of such sites find it. */
-function fileOf(pathname: string): string | undefined {
+function findFile(pathname: string): string | undefined {
   const plain = path.join(site, decodeURIComponent(pathname));
   return [plain, `${plain}.html`, path.join(plain, 'index.html')].find(
     (file) => existsSync(file) && statSync(file).isFile(),
@@ -39,7 +39,7 @@ function fileOf(pathname: string): string | undefined {
 }
 
 const server = createServer((request, response) => {
-  const file = fileOf(new URL(request.url ?? '/', 'http://site').pathname);
+  const file = findFile(new URL(request.url ?? '/', 'http://site').pathname);
   if (file === undefined) response.writeHead(404).end();
   else
     response
@@ -63,7 +63,7 @@ async function look(page: Page, at: string): Promise<void> {
     const { pathname } = new URL(link);
     if (seen.has(pathname)) continue;
     seen.add(pathname);
-    if (fileOf(pathname) === undefined)
+    if (findFile(pathname) === undefined)
       problems.push(`${at} links to ${pathname}, which is not there`);
   }
   await page.evaluate(axe);
@@ -72,6 +72,25 @@ async function look(page: Page, at: string): Promise<void> {
   );
   if (!Array.isArray(violations)) throw new Error('axe has not run.');
   for (const violation of violations) problems.push(`${at}: ${String(violation)}`);
+}
+
+/** Searches for words that a reader may try; a guide answers them better than the reference. */
+async function search(page: Page): Promise<void> {
+  await page.goto(`${origin}/guides/getting-started`, { waitUntil: 'networkidle' });
+  await page.click('.DocSearch-Button');
+  for (const word of ['vision', 'cancel', 'zod', 'retry', 'budget', 'transcription', 'proxy']) {
+    await page.fill('.VPLocalSearchBox input', word);
+    const first = page.locator(
+      `.VPLocalSearchBox .results a:has(mark:text-matches("${word}", "i"))`,
+    );
+    const link = await first.first().getAttribute('href');
+    const hits = await page.$$eval('.VPLocalSearchBox .results a', (anchors) =>
+      anchors.map((anchor) => anchor.getAttribute('href') ?? ''),
+    );
+    if (link === null || !(hits[0] ?? '').includes('/guides/')) {
+      problems.push(`the first hit for "${word}" is ${hits[0] ?? 'missing'}`);
+    }
+  }
 }
 
 const browser = await launchChromium();
@@ -84,6 +103,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
   // The colours are all that dark changes, and they are the same on each page.
   for (const at of colorScheme === 'light' ? pages : pages.slice(0, 4)) await look(page, at);
+  if (colorScheme === 'light') await search(page);
   await page.close();
 }
 await browser.close();

@@ -8,14 +8,14 @@ import { jobOver, openPlace, places, type OpenPlace } from './queues.ts';
 import { bundleWorker, type WorkerProgram } from './workers.ts';
 import { patient } from '../helpers/patient.ts';
 
-/** How a video was made whose first worker was killed. */
+/** A video whose first worker was killed. */
 interface KillResult {
   readonly step: number;
-  /** Where it was killed. */
+  /** The step at which it was killed. */
   readonly at: string;
   readonly state: string;
   readonly charges: number;
-  /** Whether the ledger knows its task. */
+  /** True if the ledger has its task. */
   readonly isKnown: boolean;
 }
 
@@ -79,7 +79,7 @@ test(
 
     expect(results.filter(({ charges }) => charges > 1)).toEqual([]);
     expect(results.filter(({ at }) => at === 'nowhere')).toEqual([]);
-    // What is not known is said to be so, and what is known is completed.
+    // Unknown outcomes are reported as unknown, known tasks are completed.
     expect(results.filter(({ state, isKnown }) => (state === 'completed') !== isKnown)).toEqual([]);
     const unknown = results.filter(({ state }) => state !== 'completed');
     expect(

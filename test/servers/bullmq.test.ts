@@ -9,7 +9,7 @@ import { bundleWorker, type WorkerProgram } from './workers.ts';
 
 const params = { model: 'm-video', prompt: 'A paper boat' };
 const limits = { lockDuration: 1_000, unknownGrace: 1_000, interval: 250 } as const;
-/** Where no worker is to lose its lock, however busy the machine is. */
+/** Settings that keep locks on a busy machine. */
 const calm = { ...limits, lockDuration: 30_000 } as const;
 
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-queues-'));

@@ -16,7 +16,7 @@ for (const { name, make } of kinds) {
 describe.each(kinds)('$name', ({ make }) => {
   test('lets another process settle what went wrong', async () => {
     const params = { model: 'm-video', prompt: 'A boat', seconds: 4 };
-    const setup = { quirks: { booksErrors: true, booksLag: 0 } };
+    const setup = { quirks: { usageLogErrors: true, usageLogDelay: 0 } };
     const { client, emulator } = emulated({ maxRetries: 0 }, setup);
     const options = { ledger: await make(), callId: 'job', onUnknown: 'settle' } as const;
     emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });

@@ -27,7 +27,7 @@ const text = JSON.stringify(ref);
 
 type Work = (callId: string) => Promise<unknown>;
 
-/** What a ledger is asked for each video. */
+/** Operations of a ledger for each video. */
 function asked(ledger: SubmitLedger): Work {
   return async (callId) => {
     const claim = await ledger.claim(callId, hash);
@@ -37,11 +37,11 @@ function asked(ledger: SubmitLedger): Work {
   };
 }
 
-/** How many rounds warm up. */
+/** Rounds of warm-up. */
 const warmUp = 20;
 
-/** How long each takes, in µs: medians of single calls in turn, so that a busy machine hits all alike. */
-async function timesOf<Name extends string>(
+/** Durations in µs: medians of single calls in turn, so that a busy machine slows all alike. */
+async function measureTimes<Name extends string>(
   works: Readonly<Record<Name, Work>>,
   rounds: number,
 ): Promise<Record<string, number>> {
@@ -75,7 +75,7 @@ async function postgresTimes(): Promise<Record<string, number>> {
     await pool.query('UPDATE plain SET ref = $2 WHERE id = $1', [callId, text]);
     await pool.query('UPDATE plain SET status = $2 WHERE id = $1', [callId, 'completed']);
   };
-  const times = await timesOf({ postgres: asked(ledger), 'postgres.floor': byHand }, 300);
+  const times = await measureTimes({ postgres: asked(ledger), 'postgres.floor': byHand }, 300);
   await pool.end();
   return times;
 }
@@ -88,12 +88,12 @@ async function redisTimes(): Promise<Record<string, number>> {
     await client.set(`plain:${callId}`, 'completed');
   };
   const works = { redis: asked(redisLedger(client)), 'redis.floor': byHand };
-  const times = await timesOf(works, 500);
+  const times = await measureTimes(works, 500);
   client.disconnect();
   return times;
 }
 
-/** A ledger of files in which so many calls have ended. */
+/** A ledger of files with a number of finished calls. */
 async function filledLedger(parent: string, calls: number): Promise<SubmitLedger> {
   const folder = join(parent, String(calls));
   const ledger = fileLedger(folder);
@@ -118,7 +118,7 @@ async function fileTimes(): Promise<Record<string, number>> {
   try {
     const few = asked(await filledLedger(parent, 100));
     const many = asked(await filledLedger(parent, 50_000));
-    return await timesOf({ 'file.100': few, 'file.50000': many }, 100);
+    return await measureTimes({ 'file.100': few, 'file.50000': many }, 100);
   } finally {
     await rm(parent, { recursive: true });
   }

@@ -6,7 +6,8 @@ import { postgresLedger } from '../../src/ledgers/postgres.ts';
 import { redisLedger } from '../../src/ledgers/redis.ts';
 import { createEmulator, type Emulator } from '../../src/testing/index.ts';
 import type { SubmitLedger } from '../../src/index.ts';
-import { failureOf, order, videosOf } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
+import { order, videosOf } from '../helpers/videos.ts';
 import { newPrefix, newTable, sharedPool } from './ledgers.ts';
 import { startPostgres } from './postgres.ts';
 import { isPassing, Worker, type JobResult, type WorkerSettings } from './ledger-workers.ts';
@@ -40,7 +41,7 @@ async function makeDespite(settings: WorkerSettings): Promise<JobResult> {
     const result = await worker.make('job');
     await worker.stop();
     if (!isPassing(result)) return result;
-    if (result.isUnderWay === true) await pause(200);
+    if (result.isInProgress === true) await pause(200);
   }
 }
 
@@ -69,8 +70,8 @@ async function asleep(kind: WorkerSettings['kind']) {
   return { ...given, worker, made, videos };
 }
 
-/** What is wrong: a video paid for twice, lost, or taken for one that was never submitted. */
-async function problemOf(
+/** Describes the fault: a video paid for twice, lost, or treated as never submitted. */
+async function findProblem(
   emulator: Emulator,
   ledger: SubmitLedger,
   { outcome, id }: JobResult,
@@ -107,7 +108,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
         for (let killAt = left.shift(); killAt !== undefined; killAt = left.shift()) {
           const { emulator, ledger, settings } = await world(kind);
           const result = await makeDespite({ ...settings, killAt });
-          const problem = await problemOf(emulator, ledger, result);
+          const problem = await findProblem(emulator, ledger, result);
           outcomes.push(result.outcome);
           if (problem !== undefined) problems.push(`at step ${killAt}: ${problem}`);
         }
@@ -116,7 +117,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
 
       expect(problems).toEqual([]);
       // Those that were killed between the claim and the entry of the task: after the one, around the
-      // request, when the task is told of, and before the other. How many steps follow hangs on the clock.
+      // request, when the task is reported, and before the other. How many steps follow hangs on the clock.
       const unknown = outcomes.filter((name) => name === 'VideoSubmitUnknownError').length;
       expect(unknown).toBeGreaterThan(0);
       expect(unknown).toBeLessThanOrEqual(5);
@@ -124,7 +125,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     },
   );
 
-  test('of which eight are given the same call submit it once, and all get its video', async () => {
+  test('submit a call once that eight of them have, and all get its video', async () => {
     const { emulator, settings } = await world(kind);
     emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 300 } });
     const workers = await Promise.all(Array.from({ length: 8 }, () => Worker.start(settings)));
@@ -136,7 +137,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     expect(new Set(ids)).toEqual(new Set([`completed ${emulator.charges[0]?.taskId}`]));
   });
 
-  describe('of which one sleeps longer than its lease while it submits', () => {
+  describe('one sleeps longer than its lease while it submits', () => {
     const params = { ...order, prompt: 'job', seconds: 1, size: '64x64' } as const;
 
     test('others leave its call alone, and its late answer counts', async () => {
@@ -147,7 +148,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
       const { outcome, id } = await made;
       const found = await videos.create(params, { ledger, callId: 'job' });
 
-      expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+      expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: false });
       expect({ outcome, id }).toEqual({ outcome: 'completed', id: found.id });
       expect(emulator.charges).toHaveLength(1);
     });

@@ -48,11 +48,11 @@ async function make(callId: string): Promise<JobResult> {
     return { callId, outcome: 'completed', id, steps: steps.count };
   } catch (error) {
     const outcome = error instanceof Error ? error.name : 'unknown error';
-    const isUnderWay: unknown = Reflect.get(Object(error), 'isUnderWay');
+    const isInProgress: unknown = Reflect.get(Object(error), 'isInProgress');
     return {
       callId,
       outcome,
-      isUnderWay: isUnderWay === true,
+      isInProgress: isInProgress === true,
       message: String(error),
       steps: steps.count,
     };

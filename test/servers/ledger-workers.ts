@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What a worker is started with. */
+/** Settings of a worker. */
 export interface WorkerSettings {
   /** The address and the key of the gateway. */
   readonly gateway: string;
@@ -12,20 +12,20 @@ export interface WorkerSettings {
   readonly url: string;
   readonly name: string;
   readonly lease: number;
-  /** The step at which the worker kills itself; 0 for none. */
+  /** The worker kills itself at this step; 0 for none. */
   readonly killAt: number;
   readonly onUnknown?: 'fail' | 'resubmit' | undefined;
 }
 
-/** What became of a job. */
+/** The outcome of a job. */
 export interface JobResult {
   readonly callId: string;
   /** `completed`, the name of an error, or `killed`. */
   readonly outcome: string;
   readonly id?: string | undefined;
-  readonly isUnderWay?: boolean | undefined;
+  readonly isInProgress?: boolean | undefined;
   readonly message?: string | undefined;
-  /** How many steps the worker had taken. */
+  /** Steps that the worker has taken. */
   readonly steps: number;
 }
 
@@ -86,7 +86,7 @@ export class Worker {
   }
 }
 
-/** Whether a job is to be tried again: nobody knows its end yet, and nothing was submitted in vain. */
-export function isPassing({ outcome, isUnderWay }: JobResult): boolean {
-  return outcome === 'killed' || outcome === 'LedgerError' || isUnderWay === true;
+/** True for jobs to try again: killed, failed by the ledger, or running elsewhere. */
+export function isPassing({ outcome, isInProgress }: JobResult): boolean {
+  return outcome === 'killed' || outcome === 'LedgerError' || isInProgress === true;
 }

@@ -1,10 +1,11 @@
 import { Pool } from 'pg';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { postgresLedger, type PostgresPool } from '../../src/ledgers/postgres.ts';
-import { makeRef } from '../../src/videos/ref.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
+import { failureOf } from '../helpers/clients.ts';
 import { claimIdOf } from '../helpers/ledger-contract.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+import { countRequests, emulatedVideos, order } from '../helpers/videos.ts';
 import { newTable, sharedPool } from './ledgers.ts';
 import { freePort } from './processes.ts';
 
@@ -15,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A pool in which something happens before or after a statement. */
+/** A pool that acts before or after a statement. */
 function poolWith(
   change: (text: string, run: () => ReturnType<PostgresPool['query']>) => unknown,
 ): PostgresPool {
@@ -111,13 +112,13 @@ describe('a database that cannot be asked', () => {
     const id = emulator.videos.list[0]?.id;
     expect(error).toMatchObject({ name: 'VideoWaitError', ref: { id } });
     expect(error).toMatchObject({ cause: { name: 'LedgerError', cause: { code: 'ECONNRESET' } } });
-    expect(again).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+    expect(again).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: false });
     expect(countRequests(emulator).posts).toBe(1);
   });
 });
 
 describe('an answer that is lost', () => {
-  test('to a claim leaves it to whoever asked', async () => {
+  test('to a claim leaves it with the worker that asked', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(2, "'submitting', false"), { table });
 
@@ -149,7 +150,7 @@ describe('an answer that is lost', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('to a take-over leaves the claim to whoever asked, and the doubt', async () => {
+  test('to a take-over leaves the claim, still in doubt, with the worker that asked', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(1, "'submitting', false"), { table });
     const first = await claimIdOf(postgresLedger(pool, { table }).claim('job', 'hash'));
@@ -210,7 +211,7 @@ describe('a lease', () => {
     const ledger = postgresLedger(pool, { table });
     const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
 
-    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: false });
     expect(emulator.requests).toHaveLength(0);
   });
 
@@ -235,7 +236,7 @@ describe('a lease', () => {
 });
 
 describe('a table', () => {
-  test('that is missing is told of, with the fix, at once and before anything is sent', async () => {
+  test('that is missing is reported with the fix before anything is sent', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = newTable();
     const ledger = postgresLedger(pool, { table });
@@ -253,7 +254,7 @@ describe('a table', () => {
   });
 
   test.each(['is_doubtful', 'lease_until', 'other_refs', 'updated_at'])(
-    'of another version, without %s, is told of before anything is sent',
+    'of another version, without %s, is reported before anything is sent',
     async (column) => {
       const { emulator, videos } = emulatedVideos();
       const table = await migrated();
@@ -283,7 +284,7 @@ describe('a table', () => {
     expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-request' });
   });
 
-  test('in which an older version has left the request of another claim tells none', async () => {
+  test('with another claim’s request, left by an older version, returns none', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', 'hash')), 'request');

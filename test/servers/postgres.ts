@@ -38,7 +38,7 @@ function idOfNobody(flag: '-u' | '-g'): number {
   return Number(spawnSync('id', [flag, 'nobody']).stdout);
 }
 
-/** Who runs it. PostgreSQL refuses to run as root. */
+/** The user that runs it. PostgreSQL refuses to run as root. */
 function serverUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return { uid: idOfNobody('-u'), gid: idOfNobody('-g') };

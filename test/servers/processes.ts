@@ -4,19 +4,19 @@ import { createServer } from 'node:net';
 
 const running = new Map<ChildProcess, NodeJS.Signals>();
 
-// Servers are no part of the process that started them, and would live on.
+// Servers outlive the process that started them.
 process.once('exit', () => {
   for (const [child, signal] of running) child.kill(signal);
 });
 
-/** A port that nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
+  if (typeof address !== 'object' || address === null) throw new Error('Missing free port');
   return address.port;
 }
 

@@ -23,7 +23,7 @@ import type { Emulator } from '../../src/testing/index.ts';
 
 export type Server = 'PostgreSQL' | 'Redis';
 
-/** Where the queues and the ledger of a test are. */
+/** Addresses of the queues and the ledger of a test. */
 export interface Place {
   readonly server: Server;
   readonly url: string;
@@ -54,7 +54,7 @@ export async function prepare({ server, url }: Place): Promise<void> {
   }
 }
 
-/** What a connection says that breaks off is no news: it is made again. */
+/** Ignores errors of a lost connection: it is opened again. */
 function quiet<Emitter extends { on(event: 'error', listener: () => void): unknown }>(
   emitter: Emitter,
 ): Emitter {
@@ -117,7 +117,7 @@ export function openLedger({ server, url }: Place): OpenLedger {
 /** A worker of this process. */
 export interface WorkOptions extends Partial<VideoProcessorOptions> {
   readonly emulator: Emulator;
-  /** Where the emulator listens. */
+  /** The emulator's address. */
   readonly url: string;
 }
 

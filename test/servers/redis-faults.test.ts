@@ -2,10 +2,11 @@ import { Redis } from 'ioredis';
 import { createClient, RESP_TYPES } from 'redis';
 import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { redisLedger, type IORedisClient } from '../../src/ledgers/redis.ts';
-import { makeRef } from '../../src/videos/ref.ts';
+import { makeRef } from '../../src/tasks/ref.ts';
+import { failureOf } from '../helpers/clients.ts';
 import { claimIdOf } from '../helpers/ledger-contract.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+import { countRequests, emulatedVideos, order } from '../helpers/videos.ts';
 import { newPrefix } from './ledgers.ts';
 import { freePort } from './processes.ts';
 import { startRedis } from './redis.ts';
@@ -33,7 +34,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     },
   );
 
-  test('whose client was never connected is told of, with the fix, at once', async () => {
+  test('whose client was never connected is reported with the fix at once', async () => {
     const ledger = redisLedger(createClient({ url: inject('redisURL') }));
 
     const error = await failureOf(ledger.claim('job', 'hash'));
@@ -94,7 +95,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
 
   test.each<[string, (key: string) => Promise<unknown>, string]>([
     ['of a later version', (key) => client.hset(key, 'v', '2'), 'format 2'],
-    ['of somebody else', (key) => client.set(key, 'mine'), 'WRONGTYPE'],
+    ['of another program', (key) => client.set(key, 'mine'), 'WRONGTYPE'],
   ])('with an entry %s submits nothing', async (_, spoil, word) => {
     const { emulator, videos } = emulatedVideos();
     const prefix = newPrefix();
@@ -108,7 +109,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('keeps what is over as long as it is told to, and all else for ever', async () => {
+  test('keeps finished calls as long as configured, and all others forever', async () => {
     const prefix = newPrefix();
     const ledger = redisLedger(client, { prefix, keepFinished: 60_000 });
     const lives: number[] = [];
@@ -128,7 +129,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
 
   test('has the lease of a worker that is not heard of run out', async () => {
     const prefix = newPrefix();
-    // Of all scripts, that of the renewal has two values.
+    // Only the script of the renewal has two values.
     const deaf: IORedisClient = {
       eval: (...parameters) => client.eval(...parameters),
       evalsha: (...parameters) => {
@@ -166,7 +167,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
   const bad: readonly [string, string, unknown, unknown?][] = [
     ['no client', 'client', undefined],
     ['an address', 'client', 'redis://localhost'],
-    ['what is no client', 'client', {}],
+    ['an object that is not a client', 'client', {}],
     ['one that is still connecting', 'client', Promise.resolve(client)],
     ['what has only one of the methods', 'client', { eval: () => 1 }],
     ['options that are none', 'options', client, 7],

@@ -17,7 +17,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresURL', postgres.url);
   project.provide('redisURL', redis?.url ?? '');
   if (redis === undefined) {
-    console.warn('There is no redis-server on the PATH: the tests on Redis are LEFT OUT.');
+    console.warn('redis-server is not on the PATH: the tests on Redis are LEFT OUT.');
   }
   return async () => {
     await postgres[Symbol.asyncDispose]();

@@ -8,12 +8,12 @@ import { Gateway } from '../../src/index.ts';
 import { openLedger, openWorker, type Place } from './queues.ts';
 import { Steps } from './steps.ts';
 
-/** What a worker is told. */
+/** Settings of a worker. */
 export interface WorkerOrders {
   readonly place: Place;
   readonly queue: string;
   readonly gateway: { readonly baseURL: string; readonly apiKey: string };
-  /** At which step it is stopped for ever, or for a time; steps are counted from 1. */
+  /** The step, from 1, that stops it forever or for a time. */
   readonly stopAt?: number;
   readonly how?: 'SIGKILL' | 'SIGSTOP';
   readonly concurrency?: number;
@@ -64,5 +64,5 @@ process.on('SIGTERM', () => {
     process.exit();
   })();
 });
-// Without the one that started it, nobody would end it.
+// Ends with the process that started it.
 process.on('disconnect', () => process.exit());

@@ -10,7 +10,7 @@ export interface WorkerProgram extends AsyncDisposable {
   readonly start: (orders: WorkerOrders) => WorkerProcess;
 }
 
-/** Where a worker was stopped. */
+/** The point at which a worker was stopped. */
 export interface Stop {
   readonly name: string;
   readonly steps: number;
@@ -19,9 +19,9 @@ export interface Stop {
 /** A worker in a process of its own. */
 export class WorkerProcess {
   readonly child: ChildProcess;
-  /** Where it was stopped; `undefined` when it ended by itself. */
+  /** The point at which it was stopped; `undefined` if it ended by itself. */
   readonly stopped: Promise<Stop | undefined>;
-  /** How many steps it had taken when its last job was completed. */
+  /** Steps taken when its last job was completed. */
   steps = 0;
   readonly #closed: Promise<unknown>;
 

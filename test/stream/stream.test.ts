@@ -26,13 +26,13 @@ import {
   wholeText,
 } from '../helpers/sse.ts';
 
-/** What a page gets of a server that sends a stream on. */
+/** The stream that a page receives from a server that forwards one. */
 function sentOn(stream: { toReadableStream(): ReadableStream<Uint8Array> }) {
-  return bodyOf(new Response(stream.toReadableStream()));
+  return getBody(new Response(stream.toReadableStream()));
 }
 
-function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
-  if (body === null) throw new Error('There is no body.');
+function getBody({ body }: Response): ReadableStream<Uint8Array> {
+  if (body === null) throw new Error('Missing body');
   return body;
 }
 
@@ -78,7 +78,7 @@ describe('a page', () => {
   test('puts calls of tools together', async () => {
     const begun = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a"' } };
     const text = lines(call('', begun), call(':1}'), chunk({}, 'tool_calls'));
-    const stream = ChatCompletionStream.fromReadableStream(bodyOf(respond(text)));
+    const stream = ChatCompletionStream.fromReadableStream(getBody(respond(text)));
     const deltas: unknown[] = [];
     stream.on('tool_calls.function.arguments.delta', (event) => deltas.push(event));
     const done = stream.emitted('tool_calls.function.arguments.done');
@@ -97,7 +97,7 @@ describe('a page', () => {
       { choices: [{ index: '0', delta: null, message: { content: 'b' }, finish_reason: 'stop' }] },
     );
 
-    const stream = ChatCompletionStream.fromReadableStream(bodyOf(respond(text)));
+    const stream = ChatCompletionStream.fromReadableStream(getBody(respond(text)));
 
     await expect(stream.finalContent()).resolves.toBe('ab');
   });
@@ -107,7 +107,7 @@ describe('a page', () => {
     ['after a line', lines(first)],
     ['before its first line', ''],
   ])('learns that the answer was cut %s', async (_, text) => {
-    const stream = ChatCompletionStream.fromReadableStream(bodyOf(respond(text)));
+    const stream = ChatCompletionStream.fromReadableStream(getBody(respond(text)));
 
     const error = await stream.finalChatCompletion().catch((cause: unknown) => cause);
 
@@ -117,7 +117,7 @@ describe('a page', () => {
 
   test('learns that the connection to its server broke', async () => {
     const broken = respond(lines(first), new TypeError('terminated'));
-    const stream = ChatCompletionStream.fromReadableStream(bodyOf(broken));
+    const stream = ChatCompletionStream.fromReadableStream(getBody(broken));
 
     const error = await stream.done().catch((cause: unknown) => cause);
 
@@ -130,7 +130,7 @@ describe('a page', () => {
 
   test('learns of an error that its server wrote as a line', async () => {
     const sent = { error: { message: 'No more today', code: 'quota', type: 'server_error' } };
-    const stream = ChatCompletionStream.fromReadableStream(bodyOf(respond(lines(first, sent))));
+    const stream = ChatCompletionStream.fromReadableStream(getBody(respond(lines(first, sent))));
 
     const error = await stream.done().catch((cause: unknown) => cause);
 
@@ -163,7 +163,7 @@ describe('a page', () => {
   });
 });
 
-describe('streams that are no chat', () => {
+describe('streams other than chat', () => {
   const emulator = createEmulator();
   const client = new Gateway({
     apiKey: emulator.apiKey,

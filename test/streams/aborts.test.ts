@@ -20,7 +20,7 @@ afterEach(() => {
 
 const first = encode(chunk({ content: 'Hello' }, null, { usage }));
 
-/** Where the answer stands when the stream is left. */
+/** Progress of the answer when the stream is left. */
 const points = {
   'before the headers': () => undefined,
   'before the first chunk': (response: ServerResponse) => {
@@ -94,7 +94,7 @@ const turn = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-/** How a stream is left; gives what its reader sees. */
+/** Ways to leave a stream; each returns what its reader sees. */
 type Leave = (stream: Stream<ChatCompletionChunk>, atChunk: boolean) => Promise<Read>;
 
 function readAnd(leave: (stream: Stream<ChatCompletionChunk>) => void): Leave {

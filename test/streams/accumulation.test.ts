@@ -1,7 +1,7 @@
 // What real providers stream, one oddity at a time. The loop, the helper and an answer that came as
 // events although none were asked for add up to the same.
 import { describe, expect, test } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import type { ChatCompletion } from '../../src/chat/types.ts';
 import type { GenerateContentResponse } from '../../src/generate/types.ts';
 import { chunk, encode, readStream, respond, usage } from '../helpers/sse.ts';
@@ -19,8 +19,8 @@ function clientFor(events: string): Gateway {
   });
 }
 
-/** What pieces of a chat add up to, read in three ways. */
-async function chatOf(...data: readonly object[]): Promise<ChatCompletion> {
+/** The sum of a chat's chunks, read in three ways. */
+async function addChunks(...data: readonly object[]): Promise<ChatCompletion> {
   const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
   const { completions } = clientFor(encode(...data, '[DONE]')).chat;
   const loop = await readStream(await completions.create({ ...params, stream: true }));
@@ -43,14 +43,14 @@ async function chatOf(...data: readonly object[]): Promise<ChatCompletion> {
 
 type Message = ChatCompletion['choices'][number]['message'];
 
-async function messageOf(...deltas: readonly object[]): Promise<Message | undefined> {
-  const completion = await chatOf(...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'));
+async function addDeltas(...deltas: readonly object[]): Promise<Message | undefined> {
+  const completion = await addChunks(...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'));
   return completion.choices[0]?.message;
 }
 
-/** What pieces of tool calls add up to, one list for each chunk: ids, names and arguments. */
-async function callsOf(...pieces: readonly (readonly object[] | null)[]): Promise<unknown> {
-  const message = await messageOf(...pieces.map((calls) => ({ tool_calls: calls })));
+/** The sum of tool calls, one list for each chunk: ids, names and arguments. */
+async function addToolCalls(...pieces: readonly (readonly object[] | null)[]): Promise<unknown> {
+  const message = await addDeltas(...pieces.map((calls) => ({ tool_calls: calls })));
   return message?.tool_calls?.map((call) =>
     call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : call,
   );
@@ -102,7 +102,7 @@ describe('a streamed chat completion', () => {
     ],
     ['next to null choices', [chunk({ content: 'a' }, 'stop'), { choices: null, usage }]],
   ])('usage %s', async (_, data) => {
-    expect((await chatOf(...data)).usage).toEqual(usage);
+    expect((await addChunks(...data)).usage).toEqual(usage);
   });
 
   test('an id that is missing, null or empty', async () => {
@@ -116,7 +116,7 @@ describe('a streamed chat completion', () => {
       object: null,
     };
 
-    const completion = await chatOf(nameless, bare, nulls, chunk({}, 'stop'));
+    const completion = await addChunks(nameless, bare, nulls, chunk({}, 'stop'));
 
     expect(completion).toMatchObject({
       id: 'chatcmpl-1',
@@ -128,7 +128,7 @@ describe('a streamed chat completion', () => {
   });
 
   test('an id that never comes', async () => {
-    const completion = await chatOf({
+    const completion = await addChunks({
       choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }],
     });
 
@@ -136,7 +136,7 @@ describe('a streamed chat completion', () => {
   });
 
   test('deltas that are null or missing', async () => {
-    const completion = await chatOf(
+    const completion = await addChunks(
       { ...chunk({}), choices: [{ index: 0, delta: null, finish_reason: null }] },
       { ...chunk({}), choices: [{ index: 0 }] },
       chunk({ content: 'Hello' }),
@@ -160,13 +160,13 @@ describe('a streamed chat completion', () => {
       audio: null,
     };
 
-    const message = await messageOf(nulls, { content: 'Hel' }, nulls, { content: 'lo' }, nulls);
+    const message = await addDeltas(nulls, { content: 'Hel' }, nulls, { content: 'lo' }, nulls);
 
     expect(message).toEqual({ role: 'assistant', content: 'Hello', refusal: null });
   });
 
   test('choices that are missing, null, empty or hold null', async () => {
-    const completion = await chatOf(
+    const completion = await addChunks(
       { id: 'x' },
       { choices: null },
       { choices: [] },
@@ -178,7 +178,7 @@ describe('a streamed chat completion', () => {
   });
 
   test('content as an array of parts', async () => {
-    const message = await messageOf(
+    const message = await addDeltas(
       { content: [{ type: 'text', text: 'Hel' }] },
       {
         content: [
@@ -192,7 +192,7 @@ describe('a streamed chat completion', () => {
   });
 
   test('reasoning as parts of the content', async () => {
-    const message = await messageOf(
+    const message = await addDeltas(
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me ' }] }] },
       {
         content: [
@@ -206,19 +206,19 @@ describe('a streamed chat completion', () => {
   });
 
   test.each(['reasoning_content', 'reasoning'])('reasoning in %s', async (field) => {
-    const message = await messageOf({ [field]: 'Hm' }, { [field]: 'm' }, { content: 'Hello' });
+    const message = await addDeltas({ [field]: 'Hm' }, { [field]: 'm' }, { content: 'Hello' });
 
     expect(message).toMatchObject({ content: 'Hello', [field]: 'Hmm' });
   });
 
   test('thoughts in both fields at once', async () => {
-    const message = await messageOf({ reasoning_content: 'Hm', reasoning: 'Hm' }, { content: 'a' });
+    const message = await addDeltas({ reasoning_content: 'Hm', reasoning: 'Hm' }, { content: 'a' });
 
     expect(message).toMatchObject({ reasoning_content: 'Hm', reasoning: 'Hm' });
   });
 
   test('several choices, in turns and out of order', async () => {
-    const completion = await chatOf(
+    const completion = await addChunks(
       ofChoice(1, 'b'),
       ofChoice(0, 'a'),
       ofChoice(1, 'B', 'stop'),
@@ -232,13 +232,13 @@ describe('a streamed chat completion', () => {
   });
 
   test('several choices in one chunk, without an index', async () => {
-    const completion = await chatOf(both('a', 'b'), both('A', 'B', 'stop'));
+    const completion = await addChunks(both('a', 'b'), both('A', 'B', 'stop'));
 
     expect(completion.choices.map(({ message }) => message.content)).toEqual(['aA', 'bB']);
   });
 
   test('log probabilities, null in between', async () => {
-    const completion = await chatOf(
+    const completion = await addChunks(
       withLogprobs({ content: [token('a')], refusal: null }),
       withLogprobs(null),
       withLogprobs({ content: null, refusal: [token('no')] }),
@@ -252,13 +252,13 @@ describe('a streamed chat completion', () => {
   });
 
   test('a refusal', async () => {
-    const message = await messageOf({ refusal: 'I ' }, { refusal: 'cannot.', content: '' });
+    const message = await addDeltas({ refusal: 'I ' }, { refusal: 'cannot.', content: '' });
 
     expect(message?.refusal).toBe('I cannot.');
   });
 
   test('audio, whose time of expiry is its end', async () => {
-    const completion = await chatOf(
+    const completion = await addChunks(
       chunk({ audio: { id: 'a1', transcript: 'Hel' } }),
       chunk({ audio: { data: 'AAA=' } }),
       chunk({ audio: { transcript: 'lo', data: 'BBB=' } }),
@@ -272,7 +272,7 @@ describe('a streamed chat completion', () => {
   });
 
   test('a finish reason that comes twice', async () => {
-    const completion = await chatOf(chunk({ content: 'a' }, 'stop'), chunk({}, 'stop'));
+    const completion = await addChunks(chunk({ content: 'a' }, 'stop'), chunk({}, 'stop'));
 
     expect(completion.choices[0]?.finish_reason).toBe('stop');
   });
@@ -280,13 +280,16 @@ describe('a streamed chat completion', () => {
   test('a choice whose index is text in between', async () => {
     const text = { ...chunk({}), choices: [{ index: '0', delta: { content: 'b' } }] };
 
-    const completion = await chatOf(chunk({ content: 'a' }), text, chunk({}, 'stop'));
+    const completion = await addChunks(chunk({ content: 'a' }), text, chunk({}, 'stop'));
 
     expect(completion.choices.map(({ message }) => message.content)).toEqual(['ab']);
   });
 
   test('a finish reason that is empty until the end', async () => {
-    const completion = await chatOf(chunk({ content: 'a' }, ''), chunk({ content: 'b' }, 'length'));
+    const completion = await addChunks(
+      chunk({ content: 'a' }, ''),
+      chunk({ content: 'b' }, 'length'),
+    );
 
     expect(completion.choices[0]).toMatchObject({
       finish_reason: 'length',
@@ -412,12 +415,12 @@ describe('streamed tool calls', () => {
     ],
     ['whole in one piece', [[first('find', '{"q":1}', { index: 0, ...c1 })]], one],
   ])('%s', async (_, pieces, expected) => {
-    expect(await callsOf(...pieces)).toEqual(expected);
+    expect(await addToolCalls(...pieces)).toEqual(expected);
   });
 });
 
-/** What pieces of a generation add up to, read in two ways. */
-async function generationOf(...data: readonly object[]): Promise<GenerateContentResponse> {
+/** The sum of a generation's chunks, read in two ways. */
+async function addGenerations(...data: readonly object[]): Promise<GenerateContentResponse> {
   const { generate } = clientFor(encode(...data));
   const params = { model: 'm', contents: 'Hi' };
   const loop = await readStream(await generate.contentStream(params));
@@ -444,13 +447,13 @@ const ofCandidate = (index: number, text: string, finishReason?: string) => ({
 
 describe('a streamed generation', () => {
   test('text', async () => {
-    const { text } = await generationOf(piece([{ text: 'Hel' }]), piece([{ text: 'lo' }]), end);
+    const { text } = await addGenerations(piece([{ text: 'Hel' }]), piece([{ text: 'lo' }]), end);
 
     expect(text).toBe('Hello');
   });
 
   test('thoughts, apart from the text', async () => {
-    const whole = await generationOf(
+    const whole = await addGenerations(
       piece([{ text: 'Let me ', thought: true }]),
       piece([{ text: 'see.', thought: true }, { text: 'Hello' }]),
       end,
@@ -464,7 +467,7 @@ describe('a streamed generation', () => {
   });
 
   test('a function call in one piece, and several of them', async () => {
-    const { functionCalls } = await generationOf(
+    const { functionCalls } = await addGenerations(
       piece([{ functionCall: { name: 'f', args: { a: 1 } } }]),
       piece([{ functionCall: { id: 'x', name: 'g', args: {} } }, { functionCall: { name: 'f' } }]),
       end,
@@ -478,7 +481,7 @@ describe('a streamed generation', () => {
   });
 
   test('a function call in partialArgs, closed by an empty one', async () => {
-    const { functionCalls } = await generationOf(
+    const { functionCalls } = await addGenerations(
       piece([{ functionCall: { name: 'f', willContinue: true } }]),
       piece([part('$.city', { stringValue: 'Lis', willContinue: true })]),
       piece([part('$.city', { stringValue: 'bon' }), part('$.days[0]', { numberValue: 2 })]),
@@ -492,20 +495,20 @@ describe('a streamed generation', () => {
   test('inline data', async () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AA==' } };
 
-    const whole = await generationOf(piece([{ text: 'Here: ' }]), piece([image]), end);
+    const whole = await addGenerations(piece([{ text: 'Here: ' }]), piece([image]), end);
 
     expect(whole.candidates?.[0]?.content?.parts).toEqual([{ text: 'Here: ' }, image]);
   });
 
   test('a block of the prompt', async () => {
-    const whole = await generationOf({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
+    const whole = await addGenerations({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
 
     expect(whole.blockReason).toBe('PROHIBITED_CONTENT');
     expect(whole.text).toBeUndefined();
   });
 
   test('a block of the answer', async () => {
-    const whole = await generationOf(piece([{ text: 'Well, ' }]), {
+    const whole = await addGenerations(piece([{ text: 'Well, ' }]), {
       candidates: [{ finishReason: 'SAFETY', index: 0 }],
     });
 
@@ -519,9 +522,9 @@ describe('a streamed generation', () => {
     const late = piece([], 'STOP', { usageMetadata });
     const kind = { usageMetadata: { trafficType: 'ON_DEMAND' } };
 
-    const every = await generationOf(piece([{ text: 'a' }], undefined, early), late);
-    const last = await generationOf(piece([{ text: 'a' }]), late);
-    const parts = await generationOf(late, { ...kind });
+    const every = await addGenerations(piece([{ text: 'a' }], undefined, early), late);
+    const last = await addGenerations(piece([{ text: 'a' }]), late);
+    const parts = await addGenerations(late, { ...kind });
 
     expect([every, last].map((whole) => whole.usageMetadata)).toEqual([
       usageMetadata,
@@ -531,7 +534,7 @@ describe('a streamed generation', () => {
   });
 
   test('keys in snake case', async () => {
-    const whole = await generationOf(
+    const whole = await addGenerations(
       {
         candidates: [
           {
@@ -572,13 +575,13 @@ describe('a streamed generation', () => {
   });
 
   test('a block of the prompt in snake case', async () => {
-    const whole = await generationOf({ prompt_feedback: { block_reason: 'OTHER' } });
+    const whole = await addGenerations({ prompt_feedback: { block_reason: 'OTHER' } });
 
     expect(whole.blockReason).toBe('OTHER');
   });
 
   test('candidates, contents and parts that are null or missing', async () => {
-    const whole = await generationOf(
+    const whole = await addGenerations(
       { candidates: null },
       { candidates: [{ content: null }] },
       { candidates: [{ content: { parts: null } }] },
@@ -590,7 +593,7 @@ describe('a streamed generation', () => {
   });
 
   test('several candidates', async () => {
-    const whole = await generationOf(
+    const whole = await addGenerations(
       ofCandidate(1, 'b'),
       ofCandidate(0, 'a'),
       ofCandidate(1, 'B', 'STOP'),

@@ -29,14 +29,14 @@ const begun = encode(of({ role: 'assistant', content: '{"a":"Hel' }), of({ conte
   usage,
 });
 
-/** How the body ends behind its last event. */
+/** The end of the body after its last event. */
 type End = 'end' | 'break' | 'silence';
 
 interface Ending {
   readonly name: string;
   readonly events: string;
   readonly end?: End;
-  /** What a policy may let pass; everything else throws whatever it says. */
+  /** Verdicts that a policy may allow; all others throw in any case. */
   readonly verdict?: 'complete' | 'no_finish_reason' | 'no_terminator' | 'truncated';
   readonly error?: typeof StreamError | typeof StreamTimeoutError;
 }
@@ -66,7 +66,7 @@ const endings: readonly Ending[] = [
   { name: 'garbage', events: `${begun}data: {"choi\n\n`, error: StreamError },
 ];
 
-function bodyOf({ events, end = 'end' }: Ending): ReadableStream<Uint8Array> {
+function createBody({ events, end = 'end' }: Ending): ReadableStream<Uint8Array> {
   const pieces = cutBytes(events, 50);
   return new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -96,7 +96,7 @@ function clientFor(ending: Ending, options: GatewayOptions) {
     },
     fetch: async () => {
       const headers = { 'content-type': 'text/event-stream', 'x-oneapi-request-id': 'r-1' };
-      return new Response(bodyOf(ending), { headers });
+      return new Response(createBody(ending), { headers });
     },
     ...options,
   });
@@ -209,7 +209,7 @@ const ways: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
   'events of runTools()': (client) => listen(streamedRun(client)),
 };
 
-/** Those whose answer is cut here from one that is thought whole there have nothing else to go by. */
+/** Nothing else distinguishes a cut answer here from a whole one there. */
 const readsWithoutPolicy = /elsewhere/;
 
 describe.each(Object.keys(ways))('%s', (name) => {

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
-import { Stream } from '../../src/streams/stream.ts';
+import { Gateway, Stream } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { type Flood, floodBytes, floodChunks, heldBytes, startFlood } from '../helpers/flood.ts';
 
 const megabyte = 1_024 * 1_024;
 
-/** What a process may hold besides: both ends are in it, and collect their garbage when they like. */
+/** Margin for both ends in one process, which collect their garbage at any time. */
 const garbage = 40 * megabyte;
 
-/** What the two ends of a connection, and those who read it, may hold in their buffers. */
+/** Margin for the buffers of both ends and of their readers. */
 const buffers = 16 * megabyte;
 
 async function open(flood: Flood): Promise<Stream<ChatCompletionChunk>> {

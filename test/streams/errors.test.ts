@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
 import { imageGenProtocol } from '../../src/images/schema.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
@@ -38,7 +38,7 @@ describe('an error inside a stream', () => {
     ['an error next to choices', encode({ ...chunk({}), error: { message: 'Too long' } })],
     ['success: false', encode({ success: false, message: 'Too long' })],
     ['JSON in the message', encode({ error: { message: '{"error":{"message":"Too long"}}' } })],
-    ['data that is no JSON', 'data: Too long\n\n'],
+    ['data that is not JSON', 'data: Too long\n\n'],
     ['data that is JSON text', 'data: "Too long"\n\n'],
     ['a named object', encode({ object: 'error', message: 'Too long', type: 'BadRequestError' })],
   ] as const;
@@ -121,12 +121,24 @@ describe('an error inside a stream', () => {
   });
 
   test.each([
-    ['text', 'upstream connect error\n', 'upstream connect error'],
-    ['text without a line end', 'upstream connect error', 'upstream connect error'],
-    ['a page', '<html><title>502 Bad Gateway</title></html>', 'HTML page came (502 Bad Gateway)'],
-    ['a page without a title', '<html></html>', 'an HTML page came.'],
-    ['JSON that says nothing', '{"ok":false}', '{"ok":false}'],
-  ])('is made of %s in place of events', async (_, text, message) => {
+    { name: 'text', text: 'upstream connect error\n', message: 'upstream connect error' },
+    {
+      name: 'text without a line end',
+      text: 'upstream connect error',
+      message: 'upstream connect error',
+    },
+    {
+      name: 'a page',
+      text: '<html><title>502 Bad Gateway</title></html>',
+      message: 'the gateway sent an HTML page (502 Bad Gateway)',
+    },
+    {
+      name: 'a page without a title',
+      text: '<html></html>',
+      message: 'the gateway sent an HTML page.',
+    },
+    { name: 'JSON that says nothing', text: '{"ok":false}', message: '{"ok":false}' },
+  ])('is made of $name in place of events', async ({ text, message }) => {
     const done = `\n\n${encode('[DONE]')}`;
     for (const around of [text, before + text, text + done, before + text + done]) {
       const stream = openChat(around);
@@ -209,7 +221,7 @@ describe('an error inside a stream', () => {
     });
   });
 
-  test('is no proof of an end as a finish reason', async () => {
+  test('does not prove the end as a finish reason does', async () => {
     for (const [text, verdict] of [
       [before + encode(chunk({}, 'error'), usageChunk, '[DONE]'), 'no_finish_reason'],
       [before + encode(chunk({}, 'error')), 'no_terminator'],
@@ -232,7 +244,7 @@ describe('an error inside a stream', () => {
     expect(result.error).toMatchObject({ requestID: 'r-7' });
   });
 
-  test('causes no unhandled rejection when nobody reads the stream', async () => {
+  test('causes no unhandled rejection when the stream is not read', async () => {
     const watched = watchedContext();
 
     openChat(encode({ error: 'no' }), watched);

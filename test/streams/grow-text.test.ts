@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { growText } from '../../src/answers/objects.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import type { Stream } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { heldBytes } from '../helpers/flood.ts';
 import { chunk, openChat } from '../helpers/sse.ts';
 
-/** Events one by one, none of which exists before it is asked for. */
+/** Events one by one, each created on demand. */
 function respondWith(count: number, event: (position: number) => object): Response {
   const encoder = new TextEncoder();
   let position = 0;
@@ -36,33 +36,38 @@ describe('a text that grows', () => {
   });
 
   test.each([
-    ['text', 'content', (text: string) => ({ content: text })],
-    [
-      'arguments',
-      'tool_calls',
-      (text: string) => ({ tool_calls: [{ index: 0, function: { name: 'f', arguments: text } }] }),
-    ],
-  ])('takes little more memory than its %s when its pieces are short', async (_, field, delta) => {
-    const count = 200_000;
-    const read = async (chunks: number): Promise<Stream<ChatCompletionChunk>> => {
-      const stream = openChat(respondWith(chunks, (at) => chunk(delta(fourDigits(at)))));
-      const reading = async (): Promise<void> => {
-        for await (const { id } of stream) if (id === '') break;
+    { name: 'text', field: 'content', delta: (text: string) => ({ content: text }) },
+    {
+      name: 'arguments',
+      field: 'tool_calls',
+      delta: (text: string) => ({
+        tool_calls: [{ index: 0, function: { name: 'f', arguments: text } }],
+      }),
+    },
+  ])(
+    'takes little more memory than its $name when its pieces are short',
+    async ({ field, delta }) => {
+      const count = 200_000;
+      const read = async (chunks: number): Promise<Stream<ChatCompletionChunk>> => {
+        const stream = openChat(respondWith(chunks, (at) => chunk(delta(fourDigits(at)))));
+        const reading = async (): Promise<void> => {
+          for await (const { id } of stream) if (id === '') break;
+        };
+        await expect(reading()).rejects.toThrow('ended without a finish reason');
+        return stream;
       };
-      await expect(reading()).rejects.toThrow('ended without a finish reason');
-      return stream;
-    };
-    // What is compiled and made once is no memory of the text.
-    await read(2_000);
-    const before = heldBytes();
+      // Code that is compiled once is not memory of the text.
+      await read(2_000);
+      const before = heldBytes();
 
-    const stream = await read(count);
+      const stream = await read(count);
 
-    const taken = heldBytes() - before;
-    // A tree of the pieces would take more than 30 bytes for each.
-    expect(taken / count).toBeLessThan(20);
-    const message = stream.partial?.choices[0]?.message;
-    expect(message).toHaveProperty(field);
-    expect(JSON.stringify(message).length).toBeGreaterThan(4 * count);
-  });
+      const taken = heldBytes() - before;
+      // A tree of the pieces would take more than 30 bytes for each.
+      expect(taken / count).toBeLessThan(20);
+      const message = stream.partial?.choices[0]?.message;
+      expect(message).toHaveProperty(field);
+      expect(JSON.stringify(message).length).toBeGreaterThan(4 * count);
+    },
+  );
 });

@@ -14,7 +14,7 @@ import { chunk, encode, usageChunk } from '../helpers/sse.ts';
 const count = 6;
 const pieces = Array.from({ length: count - 1 }, (_, at) => chunk({ content: `${at} ` }));
 const whole = encode(...pieces, chunk({}, 'stop'), usageChunk, '[DONE]');
-/** Where each body ends. All of it arrives with the first read. */
+/** Ends of the bodies. All of a body arrives with the first read. */
 const bodies = {
   'a whole stream': { text: whole, isOpen: false },
   'a cut stream': { text: encode(...pieces, chunk({ content: 'x' })), isOpen: false },
@@ -45,7 +45,7 @@ function clientFor(body: Body): Gateway {
 const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
 const streamed = { ...params, stream: true } as const;
 
-/** What a loop gets that calls `leave` at a chunk. */
+/** Chunks that a loop receives if it calls `leave` at one of them. */
 async function read(
   chunks: AsyncIterable<unknown>,
   at: number,
@@ -61,7 +61,7 @@ async function read(
   }
 }
 
-/** How a stream is read and aborted at a chunk. */
+/** Ways to read a stream and abort it at a chunk. */
 type Way = (client: Gateway, at: number) => Promise<{ seen: number; error: unknown }>;
 
 const open = (client: Gateway, signal?: AbortSignal) =>
@@ -203,7 +203,7 @@ test('an abort after the last chunk changes nothing', async () => {
   expect(stream.verdict).toBe('complete');
 });
 
-test('an abort after the end of a whole stream keeps its verdict, and what came', async () => {
+test('an abort after the end of a whole stream keeps its verdict and its text', async () => {
   const controller = new AbortController();
   const stream = await open(clientFor('a whole stream'), controller.signal);
   const { error } = await read(stream, 2, () => controller.abort('enough'));

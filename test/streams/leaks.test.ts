@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import { isBehaviour, startFaultyServer } from '../helpers/faulty-server.ts';
 import { chunk, encode, usageChunk } from '../helpers/sse.ts';
 import { endStreams } from '../helpers/stream-ends.ts';
 
 const begun = encode(chunk({ role: 'assistant', content: 'Hel' }));
 
-/** How a body goes on, by the name of the behaviour; `undefined` breaks it, `null` leaves it open. */
+/** Rest of a body, by the name of the behaviour; `undefined` breaks it, `null` leaves it open. */
 const rests: Readonly<Record<string, string | null | undefined>> = {
   whole: encode(chunk({}, 'stop'), usageChunk, '[DONE]'),
   ended: '',
@@ -67,7 +67,7 @@ test('two thousand streams leave no listener, no timer and no body behind', asyn
   });
 
   const ending = endStreams(client, 2_000, 500);
-  // Those that are silent, or that nobody reads, are ended by their time limit.
+  // Silent or unread streams end at their time limit.
   const state = { isOver: false };
   void ending.finally(() => Object.assign(state, { isOver: true }));
   while (!state.isOver) await vi.advanceTimersByTimeAsync(400_000);

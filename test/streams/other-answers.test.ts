@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { collectStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import {
@@ -72,7 +72,7 @@ describe('answers of the other content type', () => {
     }
   });
 
-  test('a value that is no completion gives no events', () => {
+  test('a value that is not a completion has no events', () => {
     expect(chatProtocolFor(1).fromAnswer({ ok: true })).toEqual([]);
   });
 

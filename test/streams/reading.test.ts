@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { APIUserAbortError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { StreamError } from '../../src/streams/errors.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import {
+  APIUserAbortError,
+  GatewayError,
+  type Stream,
+  StreamError,
+  UnexpectedResponseError,
+} from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import {
   chunk,
@@ -156,7 +159,7 @@ describe('leaving a stream', () => {
   });
 });
 
-/** 25 chunks, of which only the first so many have text as their content. */
+/** 25 chunks; only the first of them, as many as given, have text. */
 const chunksThatFit = (count: number) =>
   Array.from({ length: 25 }, (_, index) => chunk({ content: index < count ? 'a' : index }));
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { Stream } from '../../src/streams/stream.ts';
+import { Stream, StreamError, StreamTruncatedError } from '../../src/index.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import {
   chunk,
@@ -60,7 +59,7 @@ describe('tee()', () => {
     await expect(isCancelled()).resolves.toBe(true);
   });
 
-  test('a branch that nobody reads causes no unhandled rejection', async () => {
+  test('an unread branch causes no unhandled rejection', async () => {
     const [left] = openChat(encode({ error: 'no' })).tee();
 
     expect((await readAll(left)).error).toBeInstanceOf(StreamError);

@@ -173,13 +173,17 @@ describe('text that belongs to no event', () => {
 
 describe('maxEventBytes', () => {
   test.each([
-    ['in one piece', `data: ${'x'.repeat(3_000)}\n\n`, 65_536],
-    ['in many pieces', `data: ${'x'.repeat(3_000)}\n\n`, 100],
-    ['without an end', `data: ${'x'.repeat(3_000)}`, 100],
-    ['in many lines', `${`data: ${'x'.repeat(100)}\n`.repeat(30)}\n`, 70],
-    ['in characters of several bytes, in one piece', `data: ${'世'.repeat(800)}\n\n`, 65_536],
-    ['in characters of several bytes', `data: ${'世'.repeat(800)}\n\n`, 100],
-  ])('refuses a larger event %s', (_, text, size) => {
+    { name: 'in one piece', text: `data: ${'x'.repeat(3_000)}\n\n`, size: 65_536 },
+    { name: 'in many pieces', text: `data: ${'x'.repeat(3_000)}\n\n`, size: 100 },
+    { name: 'without an end', text: `data: ${'x'.repeat(3_000)}`, size: 100 },
+    { name: 'in many lines', text: `${`data: ${'x'.repeat(100)}\n`.repeat(30)}\n`, size: 70 },
+    {
+      name: 'in characters of several bytes, in one piece',
+      text: `data: ${'世'.repeat(800)}\n\n`,
+      size: 65_536,
+    },
+    { name: 'in characters of several bytes', text: `data: ${'世'.repeat(800)}\n\n`, size: 100 },
+  ])('refuses a larger event $name', ({ text, size }) => {
     expect(() => read(text, size, 2_000)).toThrow(
       'an event is larger than 2000 bytes (maxEventBytes).',
     );

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { GatewayError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import {
@@ -33,6 +32,16 @@ describe('a stream that is whole', () => {
     expect(result.partial?.choices[0]?.message.content).toBe(wholeText);
     expect(watched.releases).toBe(1);
     expect(watched.warnings).toEqual([]);
+  });
+
+  test('ignores events after its terminator', async () => {
+    const late = encode(chunk({ content: 'late' }), { error: { message: 'Late', code: 'busy' } });
+
+    const result = await readStream(openChat(wholeAnswer + late));
+
+    expect(result.error).toBeUndefined();
+    expect(textOf(result.items)).toBe(wholeText);
+    expect(result.verdict).toBe('complete');
   });
 
   test('has chunks without choices', async () => {
@@ -121,7 +130,7 @@ describe('a stream that is not whole', () => {
     });
     expect(result.verdict).toBe(verdict);
     expect(watched.releases).toBe(1);
-    // Nobody knows that it was cut when only the finish reason is missing.
+    // A missing finish reason alone does not prove a cut.
     const { message } = result.error instanceof Error ? result.error : new Error('none');
     expect(message).toContain('(onTruncated)');
     expect(message).not.toContain('was cut');

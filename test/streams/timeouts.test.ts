@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamTimeoutError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import type { StreamLimits } from '../../src/streams/timeouts.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
@@ -34,6 +34,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -158,7 +159,7 @@ describe('idleTimeout', () => {
     expect(await reading).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('closes a stream that nobody reads, with a warning', async () => {
+  test('closes an unread stream with a warning', async () => {
     const { stream, send, watched, isCancelled } = openStream({ idleTimeout: 1_000 });
     send(piece);
     await vi.advanceTimersByTimeAsync(1_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { isObject } from '../../src/answers/objects.ts';
 import { createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { typedProtocol } from '../../src/streams/protocol.ts';

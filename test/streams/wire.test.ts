@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
-import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import { chunk, encode, readAll, readStream, watchedContext, wholeAnswer } from '../helpers/sse.ts';
@@ -91,7 +91,7 @@ describe('on a real socket', () => {
     expect(sockets.size).toBe(1);
   });
 
-  test('a stream that nobody holds any more is closed with a warning', async () => {
+  test('an unreachable stream is closed with a warning', async () => {
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     const { open, closed } = await serve((response) => response.write(first));

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { extractJSON, GrowingJSON, parsePartialJSON } from '../../src/structured/json.ts';
 
-/** Whether `part` is what a reader of the beginning of `whole` can know. */
+/** Checks that `part` is consistent with the beginning of `whole`. */
 function isBeginning(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
   if (Array.isArray(part)) {
@@ -27,7 +27,7 @@ function equal(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** Names like numbers are put first by the runtime, so that what came last is not what is last. */
+/** Names like numbers are put first by the runtime, so the last one received is not the last in the object. */
 const json = fc
   .jsonValue({ stringUnit: 'binary', maxDepth: 5 })
   .filter((value) => !/"\d+":/.test(JSON.stringify(value)));

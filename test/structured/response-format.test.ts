@@ -2,9 +2,8 @@ import * as mini from 'zod/mini';
 import { z as z3 } from 'zod/v3';
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { zodFunction, zodResponseFormat } from '../../src/helpers/zod.ts';
-import { responseFormat, tool } from '../../src/index.ts';
+import { InvalidInputError, responseFormat, tool } from '../../src/index.ts';
 import { schemaOf } from '../helpers/schemas.ts';
 
 const place = {
@@ -69,7 +68,7 @@ describe('the schema that is sent', () => {
       'an inner one may have more',
       { ...place, properties: { days: {}, city: { type: 'object', minProperties: 1 } } },
     ],
-    ['it is no object', { type: 'array', items: { type: 'string' } }],
+    ['it is not an object', { type: 'array', items: { type: 'string' } }],
     [
       'a reference says more',
       { ...place, properties: { city: { $ref: '#', title: 'a' }, days: {} } },

@@ -5,7 +5,7 @@ import {
 import * as z from 'zod';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { standardFunction, standardResponseFormat } from '../../src/helpers/standard-schema.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError } from '../../src/index.ts';
 import { bodyOf, json, scripted } from '../helpers/clients.ts';
 import { schemaOf } from '../helpers/schemas.ts';
 import { messages } from '../helpers/transport.ts';

@@ -1,4 +1,4 @@
-// What is sent of a schema, beside what the `openai` package sends of it.
+// Compares the schemas that are sent with those that the `openai` package sends.
 import { zodFunction as theirFunction, zodResponseFormat as theirFormat } from 'openai/helpers/zod';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,9 +11,9 @@ const keywords =
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const valuesOf = (value: unknown): unknown[] => Object.values(Object(value));
+const listValues = (value: unknown): unknown[] => Object.values(Object(value));
 
-/** Where a reference of a schema points. */
+/** The target of a schema's reference. */
 function target(root: unknown, ref: unknown): unknown {
   const steps = String(ref).split('/').slice(1).map(decodeURIComponent);
   return steps.reduce<unknown>((inner, step) => Object(inner)[step], root);
@@ -25,7 +25,7 @@ function refusals(root: unknown): string[] {
   const visit = (schema: unknown, path: string): void => {
     const refuse = (why: string): void => void found.push(`${path}: ${why}`);
     if (!isRecord(schema)) {
-      refuse('is no object');
+      refuse('is not an object');
       return;
     }
     for (const keyword of Object.keys(schema)) {
@@ -45,10 +45,10 @@ function refusals(root: unknown): string[] {
       for (const [name, inner] of Object.entries(Object(map))) visit(inner, `${path}/${name}`);
     }
     if (items !== undefined) visit(items, `${path}/items`);
-    valuesOf(anyOf).forEach((inner, index) => visit(inner, `${path}/anyOf/${index}`));
+    listValues(anyOf).forEach((inner, index) => visit(inner, `${path}/anyOf/${index}`));
   };
   visit(root, '#');
-  if (!isRecord(root) || root['type'] !== 'object') found.push('#: is no object');
+  if (!isRecord(root) || root['type'] !== 'object') found.push('#: is not an object');
   return found;
 }
 
@@ -188,7 +188,7 @@ describe('schemaDefinitions', () => {
     expect(sent).toMatchObject({ properties: { tree: { $ref: '#/$defs/Tree' } } });
   });
 
-  test('need names that can stand in a reference', () => {
+  test('need names that are valid in a reference', () => {
     const options = { schemaDefinitions: { 'a/b': place } };
 
     expect(() => zodResponseFormat(place, 'answer', options)).toThrow('name: must be 1 to 64');

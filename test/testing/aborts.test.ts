@@ -9,7 +9,7 @@ const collectGarbage: unknown = runInNewContext('gc');
 
 /** Collects what only a promise that never settles would still hold. */
 async function collect(): Promise<void> {
-  if (typeof collectGarbage !== 'function') throw new TypeError('There is no gc');
+  if (typeof collectGarbage !== 'function') throw new TypeError('Missing gc');
   for (let round = 0; round < 3; round += 1) {
     await new Promise((resolve) => {
       setImmediate(resolve);

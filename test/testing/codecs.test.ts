@@ -91,11 +91,11 @@ describe('PNG', () => {
   });
 
   test.each([
-    ['grey', 0, 1, [0, 0, 0, 255]],
-    ['colour', 2, 3, [0, 1, 2, 255]],
-    ['grey with opacity', 4, 2, [0, 0, 0, 1]],
-    ['colour with opacity', 6, 4, [0, 1, 2, 3]],
-  ] as const)('with %s and every filter is read', async (_, type, depth, channels) => {
+    { name: 'grey', type: 0, depth: 1, channels: [0, 0, 0, 255] },
+    { name: 'colour', type: 2, depth: 3, channels: [0, 1, 2, 255] },
+    { name: 'grey with opacity', type: 4, depth: 2, channels: [0, 0, 0, 1] },
+    { name: 'colour with opacity', type: 6, depth: 4, channels: [0, 1, 2, 3] },
+  ] as const)('with $name and every filter is read', async ({ type, depth, channels }) => {
     const [width, height] = [7, 10];
     const rows = filteredRows(width, height, depth, [0, 1, 2, 3, 4]);
 
@@ -128,7 +128,7 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual(expected.flat());
   });
 
-  test('is told from other files', async () => {
+  test('is recognized among other files', async () => {
     expect(await decodePng(new Uint8Array([1, 2, 3]))).toBeUndefined();
   });
 });

@@ -73,7 +73,7 @@ const setups: readonly (readonly [names: RegExp, setup: Setup])[] = [
   [/cut upstream|ends early/, failing({ type: 'no-finish', after: 3, done: true })],
 ];
 
-const setupOf = ({ name }: Recording): Setup =>
+const getSetup = ({ name }: Recording): Setup =>
   setups.find(([names]) => names.test(name))?.[1] ?? {};
 
 /** Differences that are allowed, in the recordings with these names. */
@@ -176,7 +176,7 @@ const allowed: readonly AllowedDifference[] = [
 const recordings = readRecordings();
 const differences = new Map<Recording, readonly string[]>();
 for (const recording of [...recordings.values()].flat()) {
-  differences.set(recording, await replay(recording, setupOf(recording)));
+  differences.set(recording, await replay(recording, getSetup(recording)));
 }
 
 const isAllowed = ({ name }: Recording, difference: string): boolean =>

@@ -1,5 +1,5 @@
 import { expect, test, describe } from 'vitest';
-import { endpoints } from '../../src/endpoints.ts';
+import { endpoints } from '../../src/index.ts';
 import { createEmulator, missingModel, type EmulatorModel } from '../../src/testing/index.ts';
 import { newClient } from '../helpers/emulator-client.ts';
 
@@ -204,24 +204,27 @@ describe('its control over HTTP', () => {
   });
 
   test.each([
-    ['https://evil.test', 403, false],
-    ['null', 403, false],
-    ['http://localhost.evil.test', 403, false],
-    ['http://localhost:5173', 200, true],
-    ['http://emulator.test', 200, true],
-  ])('from a page of %s: %i, readable: %s', async (origin, status, isReadable) => {
-    const { emulator, get } = newClient();
-    const url = `${emulator.baseURL}/__emulator/reset`;
+    { origin: 'https://evil.test', status: 403, isReadable: false },
+    { origin: 'null', status: 403, isReadable: false },
+    { origin: 'http://localhost.evil.test', status: 403, isReadable: false },
+    { origin: 'http://localhost:5173', status: 200, isReadable: true },
+    { origin: 'http://emulator.test', status: 200, isReadable: true },
+  ])(
+    'from a page of $origin: $status, readable: $isReadable',
+    async ({ origin, status, isReadable }) => {
+      const { emulator, get } = newClient();
+      const url = `${emulator.baseURL}/__emulator/reset`;
 
-    const preflight = await emulator.fetch(url, { method: 'OPTIONS', headers: { origin } });
-    const answer = await get('/__emulator/charges', { origin });
+      const preflight = await emulator.fetch(url, { method: 'OPTIONS', headers: { origin } });
+      const answer = await get('/__emulator/charges', { origin });
 
-    expect(answer.status).toBe(status);
-    for (const { headers } of [preflight, answer]) {
-      expect(headers.has('access-control-allow-origin')).toBe(isReadable);
-    }
-    expect(emulator.preflights).toEqual([]);
-  });
+      expect(answer.status).toBe(status);
+      for (const { headers } of [preflight, answer]) {
+        expect(headers.has('access-control-allow-origin')).toBe(isReadable);
+      }
+      expect(emulator.preflights).toEqual([]);
+    },
+  );
 });
 
 describe('its fetch', () => {
@@ -243,9 +246,9 @@ describe('its fetch', () => {
   });
 
   test.each([
-    [307, 'POST', { kind: 'json', value: embedding }],
-    [303, 'GET', { kind: 'none' }],
-  ] as const)('follows a %d with %s', async (status, method, body) => {
+    { status: 307, method: 'POST', body: { kind: 'json', value: embedding } },
+    { status: 303, method: 'GET', body: { kind: 'none' } },
+  ] as const)('follows a $status with $method', async ({ status, method, body }) => {
     const { emulator, post } = newClient();
     const location = '/v1/models';
     emulator.fail({ fault: { type: 'redirect', status, location } });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Operation } from '../../src/endpoints.ts';
+import type { Operation } from '../../src/index.ts';
 import {
   createEmulator,
   type Fault,
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe('a fault', () => {
-  test('hits one request unless it is told otherwise', async () => {
+  test('hits one request by default', async () => {
     const { emulator, post } = newClient();
     const fault = emulator.fail({ fault: { type: 'html', status: 502 } });
 
@@ -57,7 +57,7 @@ describe('a fault', () => {
     expect(emulator.faults).toEqual([]);
   });
 
-  test('hits the requests it is meant for, as often as it is told', async () => {
+  test('hits the matching requests as often as configured', async () => {
     const { emulator, post, get } = newClient();
     emulator.fail({
       operation: ['embeddings.create', 'images.generate'],
@@ -242,43 +242,64 @@ describe('a refusal of the vendor', () => {
   const json = 'application/json';
 
   test.each([
-    ['/v1/chat/completions', chat, 429, json, 'rate_limit_exceeded'],
-    ['/v1/chat/completions', chat, 500, json, null],
-    [
-      '/v1/chat/completions',
-      { ...chat, stream: true },
-      429,
-      'text/event-stream',
-      'rate_limit_exceeded',
-    ],
-    ['/v1beta/models/gemini-2.5-flash:generateContent', generate, 429, json, 429],
-    [
-      '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
-      generate,
-      503,
-      'text/event-stream',
-      503,
-    ],
-    ['/v1beta/models/gpt-4o:generateContent', generate, 401, json, 'invalid_api_key'],
-    [
-      '/v1/images/generations',
-      { model: 'gpt-image-1', prompt: 'A fox', stream: true },
-      400,
-      json,
-      null,
-    ],
-  ])('%s with %j: %i as %s, not charged', async (path, body, status, type, code) => {
-    const { emulator, post } = newClient();
-    emulator.fail({ fault: { type: 'vendor-refusal', status } });
+    {
+      path: '/v1/chat/completions',
+      body: chat,
+      status: 429,
+      type: json,
+      code: 'rate_limit_exceeded',
+    },
+    { path: '/v1/chat/completions', body: chat, status: 500, type: json, code: null },
+    {
+      path: '/v1/chat/completions',
+      body: { ...chat, stream: true },
+      status: 429,
+      type: 'text/event-stream',
+      code: 'rate_limit_exceeded',
+    },
+    {
+      path: '/v1beta/models/gemini-2.5-flash:generateContent',
+      body: generate,
+      status: 429,
+      type: json,
+      code: 429,
+    },
+    {
+      path: '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+      body: generate,
+      status: 503,
+      type: 'text/event-stream',
+      code: 503,
+    },
+    {
+      path: '/v1beta/models/gpt-4o:generateContent',
+      body: generate,
+      status: 401,
+      type: json,
+      code: 'invalid_api_key',
+    },
+    {
+      path: '/v1/images/generations',
+      body: { model: 'gpt-image-1', prompt: 'A fox', stream: true },
+      status: 400,
+      type: json,
+      code: null,
+    },
+  ])(
+    '$path with $body: $status as $type, not charged',
+    async ({ path, body, status, type, code }) => {
+      const { emulator, post } = newClient();
+      emulator.fail({ fault: { type: 'vendor-refusal', status } });
 
-    const response = await post(path, body);
+      const response = await post(path, body);
 
-    expect(response.status).toBe(status);
-    expect(response.headers.get('content-type')).toBe(type);
-    expect(response.headers.has('retry-after')).toBe(false);
-    expect(await response.json()).toMatchObject({ error: { code } });
-    expect(emulator.charges).toEqual([]);
-  });
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toBe(type);
+      expect(response.headers.has('retry-after')).toBe(false);
+      expect(await response.json()).toMatchObject({ error: { code } });
+      expect(emulator.charges).toEqual([]);
+    },
+  );
 
   test.each([false, true])('an HTML page becomes JSON; stream: %s', async (stream) => {
     const { emulator, post } = newClient();
@@ -367,11 +388,19 @@ describe('a broken body', () => {
   });
 
   test.each([
-    ['/v1/embeddings', embedding, '"data":[]'],
-    ['/v1/images/generations', { model: 'm-image', prompt: 'x' }, '"data":[]'],
-    ['/v1/audio/speech', { model: 'm-speech', input: 'x' }, ''],
-    ['/v1/chat/completions', { model: 'm', messages: [{ role: 'user' }] }, '"choices":[]'],
-  ])('of %s has nothing in it', async (path, body, expected) => {
+    { path: '/v1/embeddings', body: embedding, expected: '"data":[]' },
+    {
+      path: '/v1/images/generations',
+      body: { model: 'm-image', prompt: 'x' },
+      expected: '"data":[]',
+    },
+    { path: '/v1/audio/speech', body: { model: 'm-speech', input: 'x' }, expected: '' },
+    {
+      path: '/v1/chat/completions',
+      body: { model: 'm', messages: [{ role: 'user' }] },
+      expected: '"choices":[]',
+    },
+  ])('of $path has nothing in it', async ({ path, body, expected }) => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'empty' } });
 

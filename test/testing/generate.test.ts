@@ -185,7 +185,7 @@ describe('streamGenerateContent', () => {
     });
   });
 
-  test('tells of a blocked prompt in its only event', async () => {
+  test('reports a blocked prompt in its only event', async () => {
     const { stream } = callers(newClient());
 
     const chunks = await eventObjects(await stream(marked(markers.block)));

@@ -19,7 +19,7 @@ function boxes(bytes: Uint8Array, path = ''): Map<string, DataView> {
   return found;
 }
 
-const bytesOf = async (response: Response): Promise<Uint8Array<ArrayBuffer>> =>
+const readBytes = async (response: Response): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await response.arrayBuffer());
 
 interface Sound {
@@ -28,7 +28,7 @@ interface Sound {
   readonly rate: number;
 }
 
-/** What a player makes of a file. The emulator's WAV ends with its samples, of 16 bits. */
+/** Decodes a file as a player does. The emulator's WAV ends with its samples, of 16 bits. */
 async function soundIn(format: string, bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (format === 'wav') {
     const start = new TextDecoder('latin1').decode(bytes).indexOf('data') + 8;
@@ -137,7 +137,7 @@ describe('images', () => {
     const response = await post('/v1/images/generations', { ...generation, prompt: 'a cat', n: 2 });
     const { data } = await response.json();
     const file = await emulator.fetch(data[1].url);
-    const bytes = await bytesOf(file);
+    const bytes = await readBytes(file);
 
     expect(data).toHaveLength(2);
     expect(file.headers.get('content-type')).toBe('image/png');
@@ -289,8 +289,8 @@ describe('speech and translation', () => {
     const { post } = newClient();
 
     const response = await post('/v1/audio/speech', speak);
-    const bytes = await bytesOf(response);
-    const slow = await bytesOf(await post('/v1/audio/speech', { ...speak, speed: 0.5 }));
+    const bytes = await readBytes(response);
+    const slow = await readBytes(await post('/v1/audio/speech', { ...speak, speed: 0.5 }));
 
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     const start = bytes.indexOf(0xff);
@@ -303,11 +303,11 @@ describe('speech and translation', () => {
     const { post } = newClient();
 
     const talk = await post('/v1/audio/speech', { ...speak, response_format: format });
-    const peak = decibels((await soundIn(format, await bytesOf(talk))).samples);
+    const peak = decibels((await soundIn(format, await readBytes(talk))).samples);
     // One syllable is one tone, which stands out of everything else that is heard.
     const syllable = { ...speak, input: 'aaaaaaaa', response_format: format };
     const tone = await post('/v1/audio/speech', syllable);
-    const powers = spectrum(await soundIn(format, await bytesOf(tone)));
+    const powers = spectrum(await soundIn(format, await readBytes(tone)));
     const total = powers.reduce((sum, power) => sum + power, 0);
     const loudest = powers.indexOf(Math.max(...powers));
     const around = powers.slice(loudest - 10, loudest + 11).reduce((sum, power) => sum + power, 0);
@@ -345,7 +345,7 @@ describe('speech and translation', () => {
     const response = await post('/v1/audio/speech', { ...speak, response_format: 'pcm' });
 
     expect(response.headers.get('content-type')).toBe('audio/pcm');
-    expect((await bytesOf(response)).length / 48_000).toBeCloseTo(1.62, 1);
+    expect((await readBytes(response)).length / 48_000).toBeCloseTo(1.62, 1);
   });
 
   test('streamed speech ends without [DONE]', async () => {
@@ -416,21 +416,24 @@ describe('speech and translation', () => {
   });
 
   test.each([
-    ['whisper-1', 'vendor', 'application/json'],
-    ['whisper-1', 'text', 'text/plain; charset=utf-8'],
-    ['m-translation', 'vendor', 'text/plain; charset=utf-8'],
-    ['m-translation', 'json', 'application/json'],
-  ] as const)('translation of %s as vtt, quirk "%s": %s', async (model, translationVtt, type) => {
-    const { post } = newClient({ quirks: { translationVtt } });
-    const form = new FormData();
-    form.set('model', model);
-    form.set('response_format', 'vtt');
-    form.set('file', new File(['OggS'], 'talk.ogg'));
+    { model: 'whisper-1', translationVtt: 'vendor', type: 'application/json' },
+    { model: 'whisper-1', translationVtt: 'text', type: 'text/plain; charset=utf-8' },
+    { model: 'm-translation', translationVtt: 'vendor', type: 'text/plain; charset=utf-8' },
+    { model: 'm-translation', translationVtt: 'json', type: 'application/json' },
+  ] as const)(
+    'translation of $model as vtt, quirk "$translationVtt": $type',
+    async ({ model, translationVtt, type }) => {
+      const { post } = newClient({ quirks: { translationVtt } });
+      const form = new FormData();
+      form.set('model', model);
+      form.set('response_format', 'vtt');
+      form.set('file', new File(['OggS'], 'talk.ogg'));
 
-    const response = await post('/v1/audio/translations', form);
+      const response = await post('/v1/audio/translations', form);
 
-    expect(response.headers.get('content-type')).toBe(type);
-  });
+      expect(response.headers.get('content-type')).toBe(type);
+    },
+  );
 });
 
 describe('the content of a video', () => {
@@ -440,7 +443,7 @@ describe('the content of a video', () => {
 
     const { id } = await (await post('/v1/videos', order)).json();
     const response = await get(`/v1/videos/${id}/content`);
-    const bytes = await bytesOf(response);
+    const bytes = await readBytes(response);
     const found = boxes(bytes);
 
     expect(response.headers.get('content-length')).toBe(String(bytes.length));

@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { endpoints } from '../../src/endpoints.ts';
+import { endpoints } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { gatewayHandlers } from '../../src/testing/msw.ts';
 import { eventData, plainClient } from '../helpers/emulator-client.ts';

@@ -23,7 +23,7 @@ const weather = {
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
-describe('a client that somebody else wrote', () => {
+describe('a third-party client', () => {
   test('chats', async () => {
     const { choices } = await client.chat.completions.create({ model, messages: [...messages] });
 

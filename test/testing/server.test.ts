@@ -20,7 +20,7 @@ afterEach(async () => {
   await emulator[Symbol.asyncDispose]();
 });
 
-/** Sends a request over a bare socket and tells what came back and how it ended. */
+/** Sends a request over a bare socket, and returns the answer and how it ended. */
 function exchange(request: string): Promise<{ received: string; error: string | undefined }> {
   return new Promise((resolve) => {
     let received = '';

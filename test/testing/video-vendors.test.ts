@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { markers, type EmulatorOptions, type Fault } from '../../src/testing/index.ts';
 import { newClient } from '../helpers/emulator-client.ts';
 
-function formOf(fields: Readonly<Record<string, string | Blob>>): FormData {
+function toForm(fields: Readonly<Record<string, string | Blob>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   return form;
@@ -25,21 +25,33 @@ async function submittedTo(model: string, prompt = 'A boat', options: EmulatorOp
 
 describe('seconds of a submission', () => {
   test.each([
-    ['kling-v1', '10', '5', 1000, {}],
-    ['viduq1', '10', '5', 1000, {}],
-    ['MiniMax-Hailuo-02', '10', '6', 1000, {}],
-    ['jimeng_v30', '10', '5', 1000, {}],
-    ['veo-3.0-generate-001', '10', '8', 10_000, { resolution: 1, seconds: 10 }],
-    ['sora-2', '8', '8', 8000, { seconds: 8, size: 1 }],
-    ['wan2.5-t2v-preview', '10', '10', 33_333, { 'resolution-1080P': 10 / 3, seconds: 10 }],
-    ['m-video', '10', '10', 10_000, { seconds: 10, size: 1 }],
+    { model: 'kling-v1', seconds: '10', made: '5', paid: 1000, ratios: {} },
+    { model: 'viduq1', seconds: '10', made: '5', paid: 1000, ratios: {} },
+    { model: 'MiniMax-Hailuo-02', seconds: '10', made: '6', paid: 1000, ratios: {} },
+    { model: 'jimeng_v30', seconds: '10', made: '5', paid: 1000, ratios: {} },
+    {
+      model: 'veo-3.0-generate-001',
+      seconds: '10',
+      made: '8',
+      paid: 10_000,
+      ratios: { resolution: 1, seconds: 10 },
+    },
+    { model: 'sora-2', seconds: '8', made: '8', paid: 8000, ratios: { seconds: 8, size: 1 } },
+    {
+      model: 'wan2.5-t2v-preview',
+      seconds: '10',
+      made: '10',
+      paid: 33_333,
+      ratios: { 'resolution-1080P': 10 / 3, seconds: 10 },
+    },
+    { model: 'm-video', seconds: '10', made: '10', paid: 10_000, ratios: { seconds: 10, size: 1 } },
   ])(
-    '%s: %s in JSON make a video of %s seconds for %i units; a form is read everywhere',
-    async (model, seconds, made, paid, ratios) => {
+    '$model: $seconds in JSON make a video of $made seconds for $paid units; a form is read everywhere',
+    async ({ model, seconds, made, paid, ratios }) => {
       const { emulator, post } = newClient();
 
       const order = { model, prompt: 'A boat', seconds };
-      const answers = [await post('/v1/videos', order), await post('/v1/videos', formOf(order))];
+      const answers = [await post('/v1/videos', order), await post('/v1/videos', toForm(order))];
 
       expect(emulator.videos.list.map((video) => video.seconds)).toEqual([made, seconds]);
       expect(emulator.charges.map(({ amount }) => amount)).toEqual([paid, paid]);
@@ -74,28 +86,61 @@ describe('seconds of a submission', () => {
 });
 
 test.each([
-  ['sora-2', { input_reference: 'https://a.test/a.png' }, ['input_reference']],
-  ['kling-v1', { input_reference: 'https://a.test/a.png' }, []],
-  ['kling-v1', { image: 'https://a.test/a.png' }, ['image']],
-  ['kling-v1', { input_reference: new File(['x'], 'a.png') }, []],
-  ['veo-3.0-generate-001', { input_reference: new File(['x'], 'a.png') }, ['file']],
-  ['veo-3.0-generate-001', { input_reference: 'https://a.test/a.png' }, []],
-  ['jimeng_v30', { input_reference: new File(['x'], 'a.png') }, ['file']],
-  ['wan2.5-t2v-preview', { input_reference: 'https://a.test/a.png' }, ['input_reference']],
-])('%s drops references that its vendor does not read: %j', async (model, fields, references) => {
-  const { emulator, post } = newClient();
+  {
+    model: 'sora-2',
+    fields: { input_reference: 'https://a.test/a.png' },
+    references: ['input_reference'],
+  },
+  { model: 'kling-v1', fields: { input_reference: 'https://a.test/a.png' }, references: [] },
+  { model: 'kling-v1', fields: { image: 'https://a.test/a.png' }, references: ['image'] },
+  { model: 'kling-v1', fields: { input_reference: new File(['x'], 'a.png') }, references: [] },
+  {
+    model: 'veo-3.0-generate-001',
+    fields: { input_reference: new File(['x'], 'a.png') },
+    references: ['file'],
+  },
+  {
+    model: 'veo-3.0-generate-001',
+    fields: { input_reference: 'https://a.test/a.png' },
+    references: [],
+  },
+  {
+    model: 'jimeng_v30',
+    fields: { input_reference: new File(['x'], 'a.png') },
+    references: ['file'],
+  },
+  {
+    model: 'wan2.5-t2v-preview',
+    fields: { input_reference: 'https://a.test/a.png' },
+    references: ['input_reference'],
+  },
+])(
+  '$model drops references that its vendor does not read: $fields',
+  async ({ model, fields, references }) => {
+    const { emulator, post } = newClient();
 
-  await post('/v1/videos', formOf({ model, prompt: 'A boat', ...fields }));
+    await post('/v1/videos', toForm({ model, prompt: 'A boat', ...fields }));
 
-  expect(emulator.videos.list).toMatchObject([{ references }]);
-});
+    expect(emulator.videos.list).toMatchObject([{ references }]);
+  },
+);
 
 test.each([
-  ['kling-v1', { metadata: { duration: { a: 1 } } }, 500, 'build_request_failed'],
-  ['wan2.5-t2v-preview', { size: '1x1' }, 500, 'build_request_failed'],
-  ['sora-2', { size: '1x1' }, 400, 'invalid_size'],
-  ['doubao-seedance-1-0-pro-250528', {}, 400, 'invalid_request'],
-])('%s refuses %j before a vendor is asked', async (model, fields, status, code) => {
+  {
+    model: 'kling-v1',
+    fields: { metadata: { duration: { a: 1 } } },
+    status: 500,
+    code: 'build_request_failed',
+  },
+  {
+    model: 'wan2.5-t2v-preview',
+    fields: { size: '1x1' },
+    status: 500,
+    code: 'build_request_failed',
+  },
+  { model: 'sora-2', fields: { size: '1x1' }, status: 400, code: 'invalid_size' },
+  { model: 'doubao-seedance-1-0-pro-250528', fields: {}, status: 400, code: 'invalid_request' },
+])('$model refuses $fields before a vendor is asked', async ({ model, fields, status, code }) => {
   const { emulator, post } = newClient();
 
   const response = await post('/v1/videos', { model, prompt: 'A boat', ...fields });
@@ -110,7 +155,7 @@ test('metadata that is text, or no JSON in a form, is passed over', async () => 
   const order = { model: 'kling-v1', prompt: 'A boat' };
 
   expect((await post('/v1/videos', { ...order, metadata: 'x' })).status).toBe(200);
-  expect((await post('/v1/videos', formOf({ ...order, metadata: '{x' }))).status).toBe(200);
+  expect((await post('/v1/videos', toForm({ ...order, metadata: '{x' }))).status).toBe(200);
 });
 
 describe('a task in the words of its vendor', () => {
@@ -130,11 +175,15 @@ describe('a task in the words of its vendor', () => {
   });
 
   test.each([
-    ['sora-2', 'moderation_blocked', undefined],
-    ['kling-v1', '', undefined],
-    ['MiniMax-Hailuo-02', '1027', 'the generated video involves sensitive content'],
-    ['jimeng_v30', '50512', ''],
-  ])('%s when it failed', async (model, code, url) => {
+    { model: 'sora-2', code: 'moderation_blocked', url: undefined },
+    { model: 'kling-v1', code: '', url: undefined },
+    {
+      model: 'MiniMax-Hailuo-02',
+      code: '1027',
+      url: 'the generated video involves sensitive content',
+    },
+    { model: 'jimeng_v30', code: '50512', url: '' },
+  ])('$model when it failed', async ({ model, code, url }) => {
     const { emulator, id, status } = await submittedTo(model);
 
     emulator.videos.fail(id);
@@ -351,15 +400,45 @@ describe('an error inside of a 200', () => {
   const chat = '/v1/chat/completions';
 
   test.each([
-    [chat, { model: 'm-large', messages }, typed, 0],
-    [chat, { model: 'm-large', messages }, untyped, 1],
-    ['/v1/embeddings', { model: 'm-embedding', input: 'x' }, typed, 0],
-    ['/v1/embeddings', { model: 'm-embedding', input: 'x' }, untyped, 1],
-    ['/v1/images/generations', { model: 'm-image', prompt: 'x' }, typed, 1],
-    ['/v1/images/generations', { model: 'gpt-image-1', prompt: 'x' }, typed, 0],
-    ['/v1/audio/speech', { model: 'm-speech', input: 'x', voice: 'alloy' }, typed, 1],
-    ['/v1beta/models/m-large:generateContent', { contents }, typed, 1],
-  ])('%s %j %j is charged %i times', async (path, body, fault, charges) => {
+    { path: chat, body: { model: 'm-large', messages }, fault: typed, charges: 0 },
+    { path: chat, body: { model: 'm-large', messages }, fault: untyped, charges: 1 },
+    {
+      path: '/v1/embeddings',
+      body: { model: 'm-embedding', input: 'x' },
+      fault: typed,
+      charges: 0,
+    },
+    {
+      path: '/v1/embeddings',
+      body: { model: 'm-embedding', input: 'x' },
+      fault: untyped,
+      charges: 1,
+    },
+    {
+      path: '/v1/images/generations',
+      body: { model: 'm-image', prompt: 'x' },
+      fault: typed,
+      charges: 1,
+    },
+    {
+      path: '/v1/images/generations',
+      body: { model: 'gpt-image-1', prompt: 'x' },
+      fault: typed,
+      charges: 0,
+    },
+    {
+      path: '/v1/audio/speech',
+      body: { model: 'm-speech', input: 'x', voice: 'alloy' },
+      fault: typed,
+      charges: 1,
+    },
+    {
+      path: '/v1beta/models/m-large:generateContent',
+      body: { contents },
+      fault: typed,
+      charges: 1,
+    },
+  ])('$path $body $fault is charged $charges times', async ({ path, body, fault, charges }) => {
     const { emulator, post } = newClient();
     emulator.fail({ fault });
 

@@ -73,16 +73,31 @@ describe('submitting a video', () => {
   });
 
   test.each([
-    [{ seconds: 8 }, 'a number in seconds', 'invalid_json', 'expected string, got number'],
-    [
-      { input_reference: { image_url: 'x' } },
-      'an object in input_reference',
-      'invalid_json',
-      'expected string, got object',
-    ],
-    [{ prompt: ' ' }, 'a blank prompt', 'invalid_request', 'prompt is required'],
-    [{ size: 'large' }, 'a wrong size', 'invalid_size', 'not supported'],
-  ])('refuses %j (%s) in the form of tasks', async (fields, _, code, message) => {
+    {
+      fields: { seconds: 8 },
+      name: 'a number in seconds',
+      code: 'invalid_json',
+      message: 'expected string, got number',
+    },
+    {
+      fields: { input_reference: { image_url: 'x' } },
+      name: 'an object in input_reference',
+      code: 'invalid_json',
+      message: 'expected string, got object',
+    },
+    {
+      fields: { prompt: ' ' },
+      name: 'a blank prompt',
+      code: 'invalid_request',
+      message: 'prompt is required',
+    },
+    {
+      fields: { size: 'large' },
+      name: 'a wrong size',
+      code: 'invalid_size',
+      message: 'not supported',
+    },
+  ])('refuses $fields ($name) in the form of tasks', async ({ fields, code, message }) => {
     const { emulator, post } = newClient();
 
     const response = await post('/v1/videos', { ...order, ...fields });
@@ -188,7 +203,7 @@ describe('the status of a video', () => {
     expect(task['task_id']).not.toBe(id);
   });
 
-  test('is told in the words, the place and the units that the quirks say', async () => {
+  test('is reported in the words, place and units of the quirks', async () => {
     const { emulator, id, status } = await submitted({
       quirks: {
         videoWords: { completed: 'SUCCEED' },

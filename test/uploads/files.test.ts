@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError, toFile, toStreamingFile } from '../../src/index.ts';
 import {
   audioExtensions,
   describeFile,
@@ -13,8 +13,6 @@ import {
   type FilePurpose,
 } from '../../src/uploads/file-name.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
-import { toFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 
 const { png, jpeg, unknown } = mediaHeads;
@@ -35,14 +33,14 @@ async function* broken(): AsyncGenerator<string> {
 
 describe('describeFile()', () => {
   test.each([
-    ['png', png, 'image.png image/png'],
-    ['jpeg', jpeg, 'image.jpg image/jpeg'],
-    ['webp', mediaHeads.webp, 'image.webp image/webp'],
-    ['gif', mediaHeads.gif, 'image.gif image/gif'],
-    ['avif', mediaHeads.avif, 'image.avif image/avif'],
-    ['heic', mediaHeads.heic, 'image.heic image/heic'],
-    ['a film', mediaHeads.mp4, 'image.mp4 video/mp4'],
-  ])('names an image without a name by its bytes: %s', (_, head, expected) => {
+    { name: 'png', head: png, expected: 'image.png image/png' },
+    { name: 'jpeg', head: jpeg, expected: 'image.jpg image/jpeg' },
+    { name: 'webp', head: mediaHeads.webp, expected: 'image.webp image/webp' },
+    { name: 'gif', head: mediaHeads.gif, expected: 'image.gif image/gif' },
+    { name: 'avif', head: mediaHeads.avif, expected: 'image.avif image/avif' },
+    { name: 'heic', head: mediaHeads.heic, expected: 'image.heic image/heic' },
+    { name: 'a film', head: mediaHeads.mp4, expected: 'image.mp4 video/mp4' },
+  ])('names an image without a name by its bytes: $name', ({ head, expected }) => {
     const { name, type } = describeFile({
       field: 'image',
       purpose: 'image',
@@ -55,69 +53,267 @@ describe('describeFile()', () => {
   });
 
   test.each([
-    ['ID3', mediaHeads.mp3, 'file.mp3 audio/mpeg'],
-    ['an MPEG frame', mediaHeads.mp3Frame, 'file.mp3 audio/mpeg'],
-    ['wav', mediaHeads.wav, 'file.wav audio/wav'],
-    ['flac', mediaHeads.flac, 'file.flac audio/flac'],
-    ['ogg', mediaHeads.ogg, 'file.ogg audio/ogg'],
-    ['adts', mediaHeads.aac, 'file.aac audio/aac'],
-    ['mp4', mediaHeads.mp4, 'file.mp4 video/mp4'],
-    ['quicktime', mediaHeads.mov, 'file.mp4 video/mp4'],
-    ['m4a', mediaHeads.m4a, 'file.m4a audio/mp4'],
-    ['webm', mediaHeads.webm, 'file.webm video/webm'],
-    ['aiff', mediaHeads.aiff, 'file.aiff audio/aiff'],
-  ])('names audio without a name by its bytes: %s', (_, head, expected) => {
+    { name: 'ID3', head: mediaHeads.mp3, expected: 'file.mp3 audio/mpeg' },
+    { name: 'an MPEG frame', head: mediaHeads.mp3Frame, expected: 'file.mp3 audio/mpeg' },
+    { name: 'wav', head: mediaHeads.wav, expected: 'file.wav audio/wav' },
+    { name: 'flac', head: mediaHeads.flac, expected: 'file.flac audio/flac' },
+    { name: 'ogg', head: mediaHeads.ogg, expected: 'file.ogg audio/ogg' },
+    { name: 'adts', head: mediaHeads.aac, expected: 'file.aac audio/aac' },
+    { name: 'mp4', head: mediaHeads.mp4, expected: 'file.mp4 video/mp4' },
+    { name: 'quicktime', head: mediaHeads.mov, expected: 'file.mp4 video/mp4' },
+    { name: 'm4a', head: mediaHeads.m4a, expected: 'file.m4a audio/mp4' },
+    { name: 'webm', head: mediaHeads.webm, expected: 'file.webm video/webm' },
+    { name: 'aiff', head: mediaHeads.aiff, expected: 'file.aiff audio/aiff' },
+  ])('names audio without a name by its bytes: $name', ({ head, expected }) => {
     expect(named('audio', undefined, undefined, head)).toBe(expected);
   });
 
   test.each([
     // A missing extension comes from the MIME type.
-    ['image', 'photo', 'image/jpeg', unknown, 'photo.jpg image/jpeg'],
-    ['audio', 'blob', 'audio/webm;codecs=opus', unknown, 'blob.webm audio/webm;codecs=opus'],
-    ['audio', undefined, 'audio/mp4', unknown, 'file.m4a audio/mp4'],
-    ['audio', undefined, 'audio/x-wav', unknown, 'file.wav audio/x-wav'],
-    ['image', 'unknown_file', '', png, 'unknown_file.png image/png'],
+    {
+      purpose: 'image',
+      name: 'photo',
+      type: 'image/jpeg',
+      head: unknown,
+      expected: 'photo.jpg image/jpeg',
+    },
+    {
+      purpose: 'audio',
+      name: 'blob',
+      type: 'audio/webm;codecs=opus',
+      head: unknown,
+      expected: 'blob.webm audio/webm;codecs=opus',
+    },
+    {
+      purpose: 'audio',
+      name: undefined,
+      type: 'audio/mp4',
+      head: unknown,
+      expected: 'file.m4a audio/mp4',
+    },
+    {
+      purpose: 'audio',
+      name: undefined,
+      type: 'audio/x-wav',
+      head: unknown,
+      expected: 'file.wav audio/x-wav',
+    },
+    {
+      purpose: 'image',
+      name: 'unknown_file',
+      type: '',
+      head: png,
+      expected: 'unknown_file.png image/png',
+    },
     // Upper case becomes lower case.
-    ['image', 'PHOTO.JPEG', '', unknown, 'PHOTO.jpeg image/jpeg'],
-    ['audio', 'TALK.MP3', 'audio/mpeg', unknown, 'TALK.mp3 audio/mpeg'],
+    {
+      purpose: 'image',
+      name: 'PHOTO.JPEG',
+      type: '',
+      head: unknown,
+      expected: 'PHOTO.jpeg image/jpeg',
+    },
+    {
+      purpose: 'audio',
+      name: 'TALK.MP3',
+      type: 'audio/mpeg',
+      head: unknown,
+      expected: 'TALK.mp3 audio/mpeg',
+    },
     // Extensions that the gateway does not know.
-    ['audio', 'talk.mpga', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
-    ['audio', 'talk.mpeg', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
-    ['audio', 'clip.MOV', 'video/quicktime', mediaHeads.mov, 'clip.mp4 video/mp4'],
+    {
+      purpose: 'audio',
+      name: 'talk.mpga',
+      type: 'audio/mpeg',
+      head: unknown,
+      expected: 'talk.mp3 audio/mpeg',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.mpeg',
+      type: 'audio/mpeg',
+      head: unknown,
+      expected: 'talk.mp3 audio/mpeg',
+    },
+    {
+      purpose: 'audio',
+      name: 'clip.MOV',
+      type: 'video/quicktime',
+      head: mediaHeads.mov,
+      expected: 'clip.mp4 video/mp4',
+    },
     // Bytes of a format that is not looked for: the name is enough.
-    ['audio', 'talk.m4a', '', mediaHeads.unknownBrand, 'talk.m4a audio/mp4'],
-    ['any', 'clip', '', mediaHeads.unknownBrand, 'clip application/octet-stream'],
-    ['image', 'photo.jfif', '', jpeg, 'photo.jpg image/jpeg'],
+    {
+      purpose: 'audio',
+      name: 'talk.m4a',
+      type: '',
+      head: mediaHeads.unknownBrand,
+      expected: 'talk.m4a audio/mp4',
+    },
+    {
+      purpose: 'any',
+      name: 'clip',
+      type: '',
+      head: mediaHeads.unknownBrand,
+      expected: 'clip application/octet-stream',
+    },
+    {
+      purpose: 'image',
+      name: 'photo.jfif',
+      type: '',
+      head: jpeg,
+      expected: 'photo.jpg image/jpeg',
+    },
     // An extension that contradicts the bytes or the MIME type.
-    ['image', 'photo.png', 'image/png', jpeg, 'photo.jpg image/jpeg'],
-    ['image', 'photo.png', 'image/jpeg', unknown, 'photo.jpg image/jpeg'],
-    ['audio', 'talk.mp3', 'audio/mpeg', mediaHeads.wav, 'talk.wav audio/wav'],
-    ['any', 'photo.png', undefined, jpeg, 'photo.jpg image/jpeg'],
+    {
+      purpose: 'image',
+      name: 'photo.png',
+      type: 'image/png',
+      head: jpeg,
+      expected: 'photo.jpg image/jpeg',
+    },
+    {
+      purpose: 'image',
+      name: 'photo.png',
+      type: 'image/jpeg',
+      head: unknown,
+      expected: 'photo.jpg image/jpeg',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.mp3',
+      type: 'audio/mpeg',
+      head: mediaHeads.wav,
+      expected: 'talk.wav audio/wav',
+    },
+    {
+      purpose: 'any',
+      name: 'photo.png',
+      type: undefined,
+      head: jpeg,
+      expected: 'photo.jpg image/jpeg',
+    },
     // Several extensions of one format: the given one stays.
-    ['audio', 'talk.m4a', '', mediaHeads.mp4, 'talk.m4a audio/mp4'],
-    ['audio', 'talk.opus', '', mediaHeads.ogg, 'talk.opus audio/ogg'],
-    ['audio', 'talk.oga', 'audio/ogg', mediaHeads.ogg, 'talk.oga audio/ogg'],
-    ['image', 'photo.jpeg', 'image/jpg', jpeg, 'photo.jpeg image/jpg'],
+    {
+      purpose: 'audio',
+      name: 'talk.m4a',
+      type: '',
+      head: mediaHeads.mp4,
+      expected: 'talk.m4a audio/mp4',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.opus',
+      type: '',
+      head: mediaHeads.ogg,
+      expected: 'talk.opus audio/ogg',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.oga',
+      type: 'audio/ogg',
+      head: mediaHeads.ogg,
+      expected: 'talk.oga audio/ogg',
+    },
+    {
+      purpose: 'image',
+      name: 'photo.jpeg',
+      type: 'image/jpg',
+      head: jpeg,
+      expected: 'photo.jpeg image/jpg',
+    },
     // Bytes that only look like a format do not outweigh a name.
-    ['audio', 'talk.flac', '', mediaHeads.mp3, 'talk.flac audio/flac'],
-    ['audio', 'talk.aac', '', mediaHeads.mp3Frame, 'talk.aac audio/aac'],
+    {
+      purpose: 'audio',
+      name: 'talk.flac',
+      type: '',
+      head: mediaHeads.mp3,
+      expected: 'talk.flac audio/flac',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.aac',
+      type: '',
+      head: mediaHeads.mp3Frame,
+      expected: 'talk.aac audio/aac',
+    },
     // A dot that starts no extension.
-    ['audio', 'talk.2026-01-31', '', mediaHeads.wav, 'talk.2026-01-31.wav audio/wav'],
-    ['image', '.hidden', '', png, '.hidden.png image/png'],
+    {
+      purpose: 'audio',
+      name: 'talk.2026-01-31',
+      type: '',
+      head: mediaHeads.wav,
+      expected: 'talk.2026-01-31.wav audio/wav',
+    },
+    { purpose: 'image', name: '.hidden', type: '', head: png, expected: '.hidden.png image/png' },
     // A type that says nothing of the purpose, or nothing at all.
-    ['image', 'photo.webp', 'text/plain', unknown, 'photo.webp image/webp'],
-    ['image', 'photo.png', 'binary/octet-stream', unknown, 'photo.png image/png'],
-    ['audio', 'talk.mp3', 'image/png', png, 'talk.mp3 audio/mpeg'],
+    {
+      purpose: 'image',
+      name: 'photo.webp',
+      type: 'text/plain',
+      head: unknown,
+      expected: 'photo.webp image/webp',
+    },
+    {
+      purpose: 'image',
+      name: 'photo.png',
+      type: 'binary/octet-stream',
+      head: unknown,
+      expected: 'photo.png image/png',
+    },
+    {
+      purpose: 'audio',
+      name: 'talk.mp3',
+      type: 'image/png',
+      head: png,
+      expected: 'talk.mp3 audio/mpeg',
+    },
     // Whatever is neither.
-    ['any', 'lines.jsonl', '', unknown, 'lines.jsonl application/octet-stream'],
-    ['any', 'lines.jsonl', 'application/jsonl', unknown, 'lines.jsonl application/jsonl'],
-    ['any', 'film.mpeg', 'video/mpeg', mediaHeads.mp3Frame, 'film.mpeg video/mpeg'],
-    ['any', 'picture.raw', '', png, 'picture.raw image/png'],
-    ['image', 'photo', '', unknown, 'photo application/octet-stream'],
+    {
+      purpose: 'any',
+      name: 'lines.jsonl',
+      type: '',
+      head: unknown,
+      expected: 'lines.jsonl application/octet-stream',
+    },
+    {
+      purpose: 'any',
+      name: 'lines.jsonl',
+      type: 'application/jsonl',
+      head: unknown,
+      expected: 'lines.jsonl application/jsonl',
+    },
+    {
+      purpose: 'any',
+      name: 'film.mpeg',
+      type: 'video/mpeg',
+      head: mediaHeads.mp3Frame,
+      expected: 'film.mpeg video/mpeg',
+    },
+    { purpose: 'any', name: 'picture.raw', type: '', head: png, expected: 'picture.raw image/png' },
+    {
+      purpose: 'image',
+      name: 'photo',
+      type: '',
+      head: unknown,
+      expected: 'photo application/octet-stream',
+    },
     // Folders.
-    ['image', 'C:\\pictures\\cat.png', '', unknown, 'cat.png image/png'],
-    ['image', '../../cat.png', '', unknown, 'cat.png image/png'],
-  ] as const)('%s %j %j', (purpose, name, type, head, expected) => {
+    {
+      purpose: 'image',
+      name: 'C:\\pictures\\cat.png',
+      type: '',
+      head: unknown,
+      expected: 'cat.png image/png',
+    },
+    {
+      purpose: 'image',
+      name: '../../cat.png',
+      type: '',
+      head: unknown,
+      expected: 'cat.png image/png',
+    },
+  ] as const)('$purpose $name $type', ({ purpose, name, type, head, expected }) => {
     expect(named(purpose, name, type, head)).toBe(expected);
   });
 
@@ -128,16 +324,16 @@ describe('describeFile()', () => {
   });
 
   test.each([
-    ['notes.txt', 'text/plain', unknown],
-    ['talk', '', unknown],
-    [undefined, undefined, unknown],
-    ['talk.mkv', 'video/x-matroska', mediaHeads.mkv],
-    ['talk.aifc', '', mediaHeads.aifc],
-    [undefined, undefined, mediaHeads.aifc],
-    [undefined, undefined, mediaHeads.unknownBrand],
-    ['scan.png', 'image/png', png],
-    ['talk.amr', 'audio/amr', unknown],
-  ])('rejects audio of an unknown format: %j %j', (name, type, head) => {
+    { name: 'notes.txt', type: 'text/plain', head: unknown },
+    { name: 'talk', type: '', head: unknown },
+    { name: undefined, type: undefined, head: unknown },
+    { name: 'talk.mkv', type: 'video/x-matroska', head: mediaHeads.mkv },
+    { name: 'talk.aifc', type: '', head: mediaHeads.aifc },
+    { name: undefined, type: undefined, head: mediaHeads.aifc },
+    { name: undefined, type: undefined, head: mediaHeads.unknownBrand },
+    { name: 'scan.png', type: 'image/png', head: png },
+    { name: 'talk.amr', type: 'audio/amr', head: unknown },
+  ])('rejects audio of an unknown format: $name $type', ({ name, type, head }) => {
     expect(() => named('audio', name, type, head)).toThrow(InvalidInputError);
     expect(() => named('audio', name, type, head)).toThrow(/^file: .*\.mp3 .*\.aac/);
   });
@@ -286,28 +482,39 @@ describe('toFile()', () => {
   });
 
   test.each([
-    ['https://example.com/a%20cat.png?size=2#top', undefined, 'a cat.png'],
-    ['https://example.com/', undefined, 'unknown_file'],
-    ['https://example.com/x%ZZ.png', undefined, 'x%ZZ.png'],
-    ['data:image/png;base64,aaaa', undefined, 'unknown_file'],
-    ['https://example.com/download', 'attachment; filename="cat \\"1\\".png"', 'cat "1".png'],
-    [
-      'https://example.com/download',
-      "inline; filename=x; filename*=UTF-8''k%C3%A4se.png",
-      'käse.png',
-    ],
-    ['https://example.com/download', 'attachment', 'download'],
-  ])('names a response by its header or its URL: %s %s', async (url, disposition, expected) => {
-    const headers = new Headers(
-      disposition === undefined ? {} : { 'content-disposition': disposition },
-    );
-    const response = new Response(png, { headers });
-    Object.defineProperty(response, 'url', { value: url });
+    {
+      url: 'https://example.com/a%20cat.png?size=2#top',
+      disposition: undefined,
+      expected: 'a cat.png',
+    },
+    { url: 'https://example.com/', disposition: undefined, expected: 'unknown_file' },
+    { url: 'https://example.com/x%ZZ.png', disposition: undefined, expected: 'x%ZZ.png' },
+    { url: 'data:image/png;base64,aaaa', disposition: undefined, expected: 'unknown_file' },
+    {
+      url: 'https://example.com/download',
+      disposition: 'attachment; filename="cat \\"1\\".png"',
+      expected: 'cat "1".png',
+    },
+    {
+      url: 'https://example.com/download',
+      disposition: "inline; filename=x; filename*=UTF-8''k%C3%A4se.png",
+      expected: 'käse.png',
+    },
+    { url: 'https://example.com/download', disposition: 'attachment', expected: 'download' },
+  ])(
+    'names a response by its header or its URL: $url $disposition',
+    async ({ url, disposition, expected }) => {
+      const headers = new Headers(
+        disposition === undefined ? {} : { 'content-disposition': disposition },
+      );
+      const response = new Response(png, { headers });
+      Object.defineProperty(response, 'url', { value: url });
 
-    const file = await toFile(response);
+      const file = await toFile(response);
 
-    expect(file).toMatchObject({ name: expected, type: 'image/png' });
-  });
+      expect(file).toMatchObject({ name: expected, type: 'image/png' });
+    },
+  );
 
   test('keeps folders out of a content-disposition', () => {
     expect(nameFromDisposition('attachment; filename="../../etc/cat.png"')).toBe('cat.png');
@@ -380,11 +587,11 @@ describe('toStreamingFile()', () => {
   });
 
   test.each([
-    ['', {}, 'name'],
-    ['folder/', {}, 'name'],
-    ['a', { size: 0 }, 'size'],
-    ['a', { size: 1.5 }, 'size'],
-  ])('refuses the name %j with %j', (name, options, field) => {
+    { name: '', options: {}, field: 'name' },
+    { name: 'folder/', options: {}, field: 'name' },
+    { name: 'a', options: { size: 0 }, field: 'size' },
+    { name: 'a', options: { size: 1.5 }, field: 'size' },
+  ])('refuses the name $name with $options', ({ name, options, field }) => {
     const make = (): unknown => toStreamingFile(chunks('x'), name, options);
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));

@@ -6,11 +6,9 @@ import { Readable } from 'node:stream';
 import { build } from 'esbuild';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError, toFile, toStreamingFile } from '../../src/index.ts';
 import { formBody, type FormFields } from '../../src/uploads/multipart.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
-import { toFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { encodeForm, type EncodedForm } from '../helpers/encode-form.ts';
@@ -124,13 +122,13 @@ describe('formBody() with text', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   test.each([
-    ['n', NaN, 'n'],
-    ['n', Infinity, 'n'],
-    ['metadata', cycle, 'metadata.self'],
-    ['metadata', { n: 1n }, 'metadata.n'],
-    ['callback', () => {}, 'callback'],
-    ['mark', Symbol('x'), 'mark'],
-  ])('refuses %s when it cannot be written', async (name, value, field) => {
+    { name: 'n', value: NaN, field: 'n' },
+    { name: 'n', value: Infinity, field: 'n' },
+    { name: 'metadata', value: cycle, field: 'metadata.self' },
+    { name: 'metadata', value: { n: 1n }, field: 'metadata.n' },
+    { name: 'callback', value: () => {}, field: 'callback' },
+    { name: 'mark', value: Symbol('x'), field: 'mark' },
+  ])('refuses $name when it cannot be written', async ({ name, value, field }) => {
     expect(await rejection([[name, value]])).toMatchObject({ name: 'InvalidInputError', field });
   });
 
@@ -214,7 +212,7 @@ describe('formBody() with files in memory', () => {
 });
 
 describe('formBody() with streams', () => {
-  test('has a boundary that nobody can guess', async () => {
+  test('has an unpredictable boundary', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
 
     const first = await encodeForm([['file', chunks('x')]]);
@@ -247,13 +245,13 @@ describe('formBody() with streams', () => {
   });
 
   test.each([
-    ['the whole file', {}, 200],
-    ['from a start', { start: 50 }, 150],
-    ['a range', { start: 50, end: 59 }, 10],
-    ['up to an end', { end: 9 }, 10],
-    ['up to an end, beyond what is looked at first', { end: 149 }, 150],
-    ['an end behind the end of the file', { start: 190, end: 5000 }, 10],
-  ])('knows the length of an fs stream: %s', async (_, range, length) => {
+    { name: 'the whole file', range: {}, length: 200 },
+    { name: 'from a start', range: { start: 50 }, length: 150 },
+    { name: 'a range', range: { start: 50, end: 59 }, length: 10 },
+    { name: 'up to an end', range: { end: 9 }, length: 10 },
+    { name: 'up to an end, beyond what is looked at first', range: { end: 149 }, length: 150 },
+    { name: 'an end behind the end of the file', range: { start: 190, end: 5000 }, length: 10 },
+  ])('knows the length of an fs stream: $name', async ({ range, length }) => {
     const form = await encodeForm([['file', createReadStream(join(folder, 'digits'), range)]]);
 
     expect(form.headers['content-length']).toBeDefined();
@@ -298,7 +296,7 @@ describe('formBody() with streams', () => {
     expect(pulls).toBe(100);
   });
 
-  test('stops reading while nobody takes the bytes', async () => {
+  test('stops reading under backpressure', async () => {
     let pulls = 0;
     const endless = new ReadableStream<Uint8Array>(
       {
@@ -323,11 +321,15 @@ describe('formBody() with streams', () => {
   });
 
   test.each([
-    ['an fs stream', 'file', () => createReadStream(join(folder, 'empty.mp3'))],
-    ['an async iterable', 'file', () => chunks('', new Uint8Array())],
-    ['a web stream', 'file', () => new Blob([]).stream()],
-    ['a streaming file', 'file', () => toStreamingFile(chunks(), 'a.mp3')],
-  ])('refuses %s of zero bytes', async (_, field, make) => {
+    {
+      name: 'an fs stream',
+      field: 'file',
+      make: () => createReadStream(join(folder, 'empty.mp3')),
+    },
+    { name: 'an async iterable', field: 'file', make: () => chunks('', new Uint8Array()) },
+    { name: 'a web stream', field: 'file', make: () => new Blob([]).stream() },
+    { name: 'a streaming file', field: 'file', make: () => toStreamingFile(chunks(), 'a.mp3') },
+  ])('refuses $name of zero bytes', async ({ field, make }) => {
     expect(await rejection([[field, make(), 'audio']])).toMatchObject({
       name: 'InvalidInputError',
       field,
@@ -399,9 +401,17 @@ describe('formBody() with streams', () => {
   });
 
   test.each([
-    ['shorter', 200, /^file: was announced with 200 bytes and ended after 100\./],
-    ['longer', 99, /^file: was announced with 99 bytes and turned out longer\./],
-  ])('fails when a stream is %s than it said', async (_, size, message) => {
+    {
+      name: 'shorter',
+      size: 200,
+      message: /^file: was announced with 200 bytes and ended after 100\./,
+    },
+    {
+      name: 'longer',
+      size: 99,
+      message: /^file: was announced with 99 bytes and turned out longer\./,
+    },
+  ])('fails when a stream is $name than it said', async ({ size, message }) => {
     const source = toStreamingFile(chunks('a'.repeat(70), 'b'.repeat(30)), 'a.txt', { size });
     const form = await encodeForm([['file', source]]);
 

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway, toStreamingFile } from '../../src/index.ts';
 import { fileFromPath } from '../../src/node/index.ts';
 import type { UploadProgress } from '../../src/options.ts';
 import { createEmulator, type EmulatorServer } from '../../src/testing/index.ts';
-import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { failureOf } from '../helpers/clients.ts';
@@ -31,8 +30,8 @@ const talk = () => new File([sound], 'talk.mp3');
 
 const model = 'm-translation';
 
-/** What was told of an upload. */
-async function toldOf(file: Uploadable): Promise<UploadProgress[]> {
+/** Progress events of an upload. */
+async function collectProgress(file: Uploadable): Promise<UploadProgress[]> {
   const told: UploadProgress[] = [];
   const onUploadProgress = (progress: UploadProgress) => void told.push(progress);
   await client.audio.translations.create({ model, file }, { onUploadProgress });
@@ -41,16 +40,20 @@ async function toldOf(file: Uploadable): Promise<UploadProgress[]> {
 
 describe('onUploadProgress', () => {
   test.each([
-    ['a file in memory', talk, size],
-    ['a file on disk', undefined, size],
-    ['a stream of a known size', () => toStreamingFile(pieces(), 'talk.mp3', { size }), size],
-    ['a stream', () => toStreamingFile(pieces(), 'talk.mp3'), undefined],
-  ])('tells how far %s is sent', async (_, makeImage, total) => {
+    { name: 'a file in memory', makeImage: talk, total: size },
+    { name: 'a file on disk', makeImage: undefined, total: size },
+    {
+      name: 'a stream of a known size',
+      makeImage: () => toStreamingFile(pieces(), 'talk.mp3', { size }),
+      total: size,
+    },
+    { name: 'a stream', makeImage: () => toStreamingFile(pieces(), 'talk.mp3'), total: undefined },
+  ])('tells how far $name is sent', async ({ makeImage, total }) => {
     const folder = await temporaryFolder();
     const path = join(folder, 'talk.mp3');
     await writeFile(path, sound);
 
-    const told = await toldOf(makeImage?.() ?? (await fileFromPath(path)));
+    const told = await collectProgress(makeImage?.() ?? (await fileFromPath(path)));
 
     const sent = told.map((progress) => progress.sent);
     expect(told.length).toBeGreaterThan(2);
@@ -102,7 +105,7 @@ describe('onUploadProgress', () => {
     expect(onUploadProgress.mock.calls.length).toBeLessThan(3);
   });
 
-  test('tells of a file whose form is sent by a fetch of the caller', async () => {
+  test('reports a file whose form is sent by the caller’s fetch', async () => {
     const own = client.withOptions({ fetch: (input, init) => fetch(input, init) });
     const onUploadProgress = vi.fn();
 
@@ -126,7 +129,7 @@ describe('onUploadProgress', () => {
   test('begins anew with an attempt that is repeated', async () => {
     emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
 
-    const told = await toldOf(talk());
+    const told = await collectProgress(talk());
 
     expect(told.filter(({ sent, total }) => sent === total)).toHaveLength(2);
   });
@@ -143,7 +146,7 @@ describe('onUploadProgress', () => {
     expect(emulator.charges).toHaveLength(charged + 1);
   });
 
-  test('is refused when it is no function', async () => {
+  test('is rejected unless it is a function', async () => {
     const options = { onUploadProgress: untyped<() => void>('yes') };
 
     const call = client.audio.translations.create({ model, file: talk() }, options);

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { memoryLedger } from '../../src/videos/ledger.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
 import type { VideoCreateAndWaitOptions } from '../../src/videos/wait-options.ts';
-import { answeredVideos, failureOf, order } from '../helpers/videos.ts';
+import { answeredVideos, order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  // Digests are made on another thread, for which faked time does not wait.
+  // Digests run on another thread; fake time does not wait for it.
   vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
 });
 
@@ -18,7 +19,7 @@ afterEach(() => {
 const never = (): Promise<never> => new Promise(() => {});
 const id = 'task_1';
 
-/** What hangs, so that the abort comes while it does. */
+/** The operation that hangs until the abort. */
 interface Phase {
   readonly hangs?: 'POST' | 'GET';
   readonly options?: VideoCreateAndWaitOptions;
@@ -76,7 +77,7 @@ describe.each(['without', 'with'] as const)('an abort of createAndWait() %s a le
       expect(await error).toMatchObject({ ...expected, cause: reason });
       expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(posts);
       if (ledger === 'without') return;
-      // Whoever comes next with the same call id never pays again for what was, or may be, paid.
+      // The next call with the same call id never pays again for what was, or may be, paid.
       const { status } = await own.claim('job', '');
       const wanted = posts === 0 ? 'claimed' : hangs === 'POST' ? 'unknown' : 'accepted';
       expect(status).toBe(wanted);

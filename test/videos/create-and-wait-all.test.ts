@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { memoryLedger } from '../../src/videos/ledger.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
 import type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitResult,
@@ -15,14 +15,14 @@ import {
   minute,
   order,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
 const orders = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...order, prompt: `boat ${index}` }));
 
-async function resultsOf(
+async function collectResults(
   videos: Videos,
   params: Iterable<VideoCreateParams>,
   options: VideoCreateAndWaitAllOptions = {},
@@ -50,7 +50,7 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const results = await giving(resultsOf(videos, orders(8), options));
+    const results = await giving(collectResults(videos, orders(8), options));
 
     expect(results.map(({ video }) => video?.status)).toEqual(Array(8).fill('completed'));
     expect(results.map(({ ref }) => ref?.id)).toEqual(seen);
@@ -70,7 +70,7 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const results = await giving(resultsOf(videos, orders(3), options));
+    const results = await giving(collectResults(videos, orders(3), options));
 
     expect(results).toMatchObject([
       { error: { status: 500, outcome: 'unknown' } },
@@ -84,7 +84,7 @@ describe('videos.createAndWaitAll()', () => {
   test('all polls share one limit', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 30_000 });
 
-    await giving(resultsOf(videos, orders(20), { concurrency: 20, maxPollsPerSecond: 2 }));
+    await giving(collectResults(videos, orders(20), { concurrency: 20, maxPollsPerSecond: 2 }));
 
     const perSecond = new Map<number, number>();
     for (const { method, at } of emulator.requests) {
@@ -108,9 +108,9 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const first = await giving(resultsOf(videos, orders(5), options));
+    const first = await giving(collectResults(videos, orders(5), options));
     const paid = emulator.charges.length;
-    const second = await giving(resultsOf(videos, orders(5), common));
+    const second = await giving(collectResults(videos, orders(5), common));
 
     expect(first.filter(({ error }) => error !== undefined)).not.toHaveLength(0);
     expect(paid).toBeLessThan(5);
@@ -150,7 +150,7 @@ describe('videos.createAndWaitAll()', () => {
     const { emulator, videos } = emulatedVideos();
     const given = untyped<VideoCreateParams[]>(params);
 
-    expect(await failing(resultsOf(videos, given, options))).toMatchObject({ field });
+    expect(await failing(collectResults(videos, given, options))).toMatchObject({ field });
     expect(emulator.requests).toHaveLength(0);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { APIError, APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { parseVideoTaskRef } from '../../src/tasks/ref.ts';
 import type { VideoSubmitOptions } from '../../src/videos/wait-options.ts';
 import type { FaultRule } from '../../src/testing/index.ts';
 import type { VideoCreateParams } from '../../src/videos/types.ts';
@@ -11,16 +11,16 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failureOf,
   inTurn,
   loosely,
   order,
 } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
 
 /** The one request that a submission makes. */
-async function requestOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
+async function captureRequest(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
   const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
   await videos.create(params, options);
   expect(requests).toHaveLength(1);
@@ -28,15 +28,15 @@ async function requestOf(params: VideoCreateParams, options: VideoSubmitOptions 
 }
 
 /** The JSON that a submission sends. */
-async function jsonOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
-  const request = await requestOf(params, { bodyFormat: 'json', ...options });
+async function captureJSON(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
+  const request = await captureRequest(params, { bodyFormat: 'json', ...options });
   expect(request.headers.get('content-type')).toBe('application/json');
   return request.json();
 }
 
 /** The fields of the form that a submission sends, in their order. */
-async function formOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
-  const request = await requestOf(params, options);
+async function captureForm(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
+  const request = await captureRequest(params, options);
   expect(request.headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/);
   return [...(await request.formData())];
 }
@@ -143,7 +143,7 @@ describe('videos.create()', () => {
         watermark: false,
       };
 
-      expect(await formOf(params)).toEqual([
+      expect(await captureForm(params)).toEqual([
         ['model', order.model],
         ['prompt', order.prompt],
         ['seconds', '8'],
@@ -157,7 +157,7 @@ describe('videos.create()', () => {
     test('JSON when the call says so, with seconds as text and metadata as an object', async () => {
       const params = { ...order, seconds: 8, metadata: { seed: 1 }, mode: 'pro' };
 
-      expect(await jsonOf(params)).toEqual({ ...params, seconds: '8' });
+      expect(await captureJSON(params)).toEqual({ ...params, seconds: '8' });
     });
 
     test('what the client says, unless the call says otherwise', async () => {
@@ -177,19 +177,23 @@ describe('videos.create()', () => {
     });
 
     test('seconds that are text already', async () => {
-      expect(await formOf({ ...order, seconds: '5' })).toContainEqual(['seconds', '5']);
-      expect(await jsonOf({ ...order, seconds: '5' })).toEqual({ ...order, seconds: '5' });
+      expect(await captureForm({ ...order, seconds: '5' })).toContainEqual(['seconds', '5']);
+      expect(await captureJSON({ ...order, seconds: '5' })).toEqual({ ...order, seconds: '5' });
     });
 
     test.each([
-      ['a URL', reference, reference],
-      ['a data URL', 'data:image/png;base64,AAAA', 'data:image/png;base64,AAAA'],
-      ["OpenAI's object", { image_url: reference }, reference],
-    ])('a reference that is %s as text', async (_, given, sent) => {
+      { name: 'a URL', given: reference, sent: reference },
+      {
+        name: 'a data URL',
+        given: 'data:image/png;base64,AAAA',
+        sent: 'data:image/png;base64,AAAA',
+      },
+      { name: "OpenAI's object", given: { image_url: reference }, sent: reference },
+    ])('a reference that is $name as text', async ({ given, sent }) => {
       const params = { ...order, input_reference: given };
 
-      expect(await formOf(params)).toContainEqual(['input_reference', sent]);
-      expect(await jsonOf(params)).toEqual({ ...order, input_reference: sent });
+      expect(await captureForm(params)).toContainEqual(['input_reference', sent]);
+      expect(await captureJSON(params)).toEqual({ ...order, input_reference: sent });
     });
 
     test.each<[string, Partial<VideoCreateParams>, [string, string][]]>([
@@ -217,27 +221,30 @@ describe('videos.create()', () => {
         [['metadata', `{"image_tail":"${reference}"}`]],
       ],
     ])('references under the field that was used: %s', async (_, params, sent) => {
-      expect(await formOf({ ...order, ...params })).toEqual([...Object.entries(order), ...sent]);
-      expect(await jsonOf({ ...order, ...params })).toEqual({ ...order, ...params });
+      expect(await captureForm({ ...order, ...params })).toEqual([
+        ...Object.entries(order),
+        ...sent,
+      ]);
+      expect(await captureJSON({ ...order, ...params })).toEqual({ ...order, ...params });
     });
 
     test('a reference that is a file behind the text fields', async () => {
       const file = new File([png], 'boat.png', { type: 'image/png' });
-      const form = await formOf({ input_reference: file, ...order, seconds: 8 });
+      const form = await captureForm({ input_reference: file, ...order, seconds: 8 });
 
       expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'seconds', 'input_reference']);
       expect(form[3]?.[1]).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
     });
 
     test('files in a list, each under the name of the list', async () => {
-      const form = await formOf({ images: [png, new Blob([png])], ...order });
+      const form = await captureForm({ images: [png, new Blob([png])], ...order });
 
       expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'images', 'images']);
       expect(form[3]?.[1]).toMatchObject({ type: 'image/png', size: png.length });
     });
 
     test('names bytes by their format', async () => {
-      const form = await formOf({ ...order, input_reference: png });
+      const form = await captureForm({ ...order, input_reference: png });
 
       expect(form[2]?.[1]).toMatchObject({ name: 'input_reference.png', type: 'image/png' });
     });
@@ -246,13 +253,13 @@ describe('videos.create()', () => {
       const extraBody = { size: '480p', content: [{ type: 'text' }], images: [reference] };
       const params = { ...order, size: '720p' };
 
-      expect(await formOf(params, { extraBody })).toEqual([
+      expect(await captureForm(params, { extraBody })).toEqual([
         ...Object.entries(order),
         ['size', '480p'],
         ['content', '[{"type":"text"}]'],
         ['image', reference],
       ]);
-      expect(await jsonOf(params, { extraBody })).toEqual({ ...order, ...extraBody });
+      expect(await captureJSON(params, { extraBody })).toEqual({ ...order, ...extraBody });
     });
 
     test.each<[string, object, object]>([
@@ -284,7 +291,7 @@ describe('videos.create()', () => {
     test.each([
       [415, 'Input should be an object'],
       [422, 'Input should be an object'],
-      // Of a vendor whose tasks are made of JSON only.
+      // A vendor whose tasks are created with JSON only.
       [400, 'invalid asset request (request id: 2026)'],
     ])('a %i names the option, and nothing is sent again', async (status, message) => {
       for (const bodyFormat of ['form', 'json'] as const) {

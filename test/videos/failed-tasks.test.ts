@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { VideoFailedError, VideoWaitTimeoutError } from '../../src/videos/errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { parseVideoTaskRef } from '../../src/tasks/ref.ts';
 import type { VideoWaitOptions, VideoWaitState } from '../../src/videos/wait-options.ts';
 import { untyped } from '../helpers/untyped.ts';
 import {
@@ -15,7 +15,7 @@ import {
   timesOf,
 } from '../helpers/videos.ts';
 import { markers } from '../../src/testing/index.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -39,7 +39,7 @@ const running = { ...veoFailed, status: 'in_progress', progress: 50 };
 const completed = { ...veoFailed, status: 'completed' };
 const unknown = { ...veoFailed, status: 'unknown', progress: 0 };
 
-/** What the gateway's own record of a task says, on the vendor's route. */
+/** The gateway's own record of a task, on the vendor's route. */
 function record(status: string, reason = '') {
   const data = {
     id: 33,
@@ -283,7 +283,7 @@ describe('a task without a status beside an error', () => {
     expect(requests).toHaveLength(5);
   });
 
-  test('is no failure yet when the time is up first', async () => {
+  test('is a timeout when the limit comes first', async () => {
     const { videos } = answeredVideos(inTurn(wordless));
 
     expect(await failing(videos.wait(id, { timeout: 20_000 }))).toMatchObject({
@@ -344,7 +344,7 @@ describe('a task whose status stays unknown', () => {
     ["another task's record", () => ({ data: { ...record('FAILURE').data, task_id: 'task_2' } })],
     ['a task that runs', () => record('IN_PROGRESS')],
     ['a task that is done', () => record('SUCCESS', 'https://cdn.example/v.mp4')],
-  ])('%s is no opinion: asked once a minute, and the wait goes on', async (_, vendor) => {
+  ])('%s decides nothing: polled once a minute, and the wait continues', async (_, vendor) => {
     const { videos, asked, requests } = twoRoutes(
       (position) => (position < 60 ? unknown : completed),
       vendor,
@@ -438,12 +438,17 @@ describe('a task whose status stays unknown', () => {
 
 describe('a gateway whose vendor stumbles once', () => {
   test.each([
-    ['no-status', 'Rate limit reached', 35_000, 60_000],
-    ['unknown', 'upstream returned unrecognized message', 120_000, 160_000],
-    ['failed', 'Rate limit reached', 10_000, 30_000],
+    { videoStumble: 'no-status', reason: 'Rate limit reached', earliest: 35_000, latest: 60_000 },
+    {
+      videoStumble: 'unknown',
+      reason: 'upstream returned unrecognized message',
+      earliest: 120_000,
+      latest: 160_000,
+    },
+    { videoStumble: 'failed', reason: 'Rate limit reached', earliest: 10_000, latest: 30_000 },
   ] as const)(
-    '%s: the task has failed, and is given back',
-    async (videoStumble, reason, earliest, latest) => {
+    '$videoStumble: the task has failed, and is given back',
+    async ({ videoStumble, reason, earliest, latest }) => {
       const quirks = { videoStumble };
       const { emulator, videos } = emulatedVideos({}, { videoDuration: 5_000, quirks });
       const begun = Date.now();

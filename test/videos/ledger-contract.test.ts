@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fileLedger } from '../../src/node/index.ts';
-import { memoryLedger } from '../../src/videos/ledger.ts';
-import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/tasks/ledger.ts';
 import { testFencing } from '../helpers/fencing-contract.ts';
 import { testInterleavings } from '../helpers/fencing-properties.ts';
 import { testLedger } from '../helpers/ledger-contract.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+import { emulatedVideos, order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 // Those on PostgreSQL and Redis: test/servers.
 const makers: readonly [string, () => Promise<SubmitLedger>][] = [

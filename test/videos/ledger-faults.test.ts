@@ -2,21 +2,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoWaitAbortedError } from '../../src/videos/errors.ts';
-import { memoryLedger } from '../../src/videos/ledger.ts';
-import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/tasks/ledger.ts';
 import { untyped } from '../helpers/untyped.ts';
-import {
-  countRequests,
-  emulatedVideos,
-  failing,
-  failureOf,
-  giving,
-  order,
-} from '../helpers/videos.ts';
+import { countRequests, emulatedVideos, failing, giving, order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** A method that hangs, and the moment at which it was called. */
+/** A method that hangs, and the moment of its call. */
 function hanging() {
   const calls = new EventTarget();
   const called = new Promise((resolve) => {
@@ -31,7 +25,7 @@ function hanging() {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // Digests are made on another thread, for which faked time does not wait.
+  // Digests run on another thread; fake time does not wait for it.
   vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
 });
 
@@ -197,7 +191,7 @@ describe('a ledger that answers nonsense', () => {
   });
 
   test.each(['resubmit', 'settle'] as const)(
-    'a claim in doubt without an id is nobody else’s to end or to take over: %s',
+    'a claim in doubt without an id cannot be ended or taken over by others: %s',
     async (onUnknown) => {
       const claim = vi.fn(async () =>
         untyped<SubmitClaim>({ status: 'unknown', inputHash: '', isAlive: false }),

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { LedgerError, VideoSubmitAnswerError, VideoWaitError } from '../../src/videos/errors.ts';
+import { LedgerError } from '../../src/tasks/errors.ts';
+import { VideoSubmitResponseError, VideoWaitError } from '../../src/videos/errors.ts';
 import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { fileLedger } from '../../src/node/index.ts';
-import { memoryLedger } from '../../src/videos/ledger.ts';
+import { memoryLedger } from '../../src/tasks/ledger.ts';
 import type { VideoSubmitOptions } from '../../src/videos/wait-options.ts';
-import type { SubmitLedger } from '../../src/videos/ledger.ts';
+import type { SubmitLedger } from '../../src/tasks/ledger.ts';
 import type { VideoCreateParams, VideoTaskRef } from '../../src/videos/types.ts';
 import { root } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -18,16 +19,16 @@ import {
   countRequests,
   emulatedVideos,
   failing,
-  failureOf,
   giving,
   inTurn,
   order,
 } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const slow = { type: 'slow', milliseconds: 200 } as const;
 const reset = { type: 'reset', when: 'after-charge' } as const;
 
-/** A ledger that notes what it is told. */
+/** A ledger that records its calls. */
 function watchedLedger(overrides: Partial<SubmitLedger> = {}) {
   const ledger = { ...memoryLedger(), ...overrides };
   const told: string[] = [];
@@ -58,7 +59,7 @@ async function oldLedger() {
 }
 
 describe('videos.create() with a ledger', () => {
-  test('goes by what it was given, also when that is used again while the ledger is asked', async () => {
+  test('uses its own copy of the input while the ledger is pending', async () => {
     const { videos, requests } = answeredVideos(inTurn({ id: 'task_1', status: 'queued' }));
     await videos.retrieve('task_1');
     const { ledger, told } = watchedLedger();
@@ -196,11 +197,11 @@ describe('videos.create() with a ledger', () => {
   });
 
   test.each([
-    ['429 fail_to_fetch_task', 429, 'fail_to_fetch_task'],
-    ['500 build_request_failed', 500, 'build_request_failed'],
-    ['500 convert_request_failed', 500, 'convert_request_failed'],
-    ['a task error with status 200', 200, 'ali_api_error'],
-  ])('%s gives the claim back', async (_, status, code) => {
+    { name: '429 fail_to_fetch_task', status: 429, code: 'fail_to_fetch_task' },
+    { name: '500 build_request_failed', status: 500, code: 'build_request_failed' },
+    { name: '500 convert_request_failed', status: 500, code: 'convert_request_failed' },
+    { name: 'a task error with status 200', status: 200, code: 'ali_api_error' },
+  ])('$name gives the claim back', async ({ status, code }) => {
     const refusal = Response.json({ code, message: 'no', data: null }, { status });
     const { requests, videos } = answeredVideos(inTurn(refusal, { id: 'made', status: 'queued' }), {
       maxRetries: 0,
@@ -233,12 +234,28 @@ describe('videos.create() with a ledger', () => {
   });
 
   test.each([
-    ['as its data', 200, { code: 'fail', message: 'x', data: 'task_abc' }],
-    ['in words', 200, { code: 'fail', message: 'task_8f3a was created, but…', data: null }],
-    ['in other words', 200, { code: 'fail', message: 'task_id: t1 failed', data: null }],
-    ['with a 429', 429, { code: 'fail_to_fetch_task', message: 'x', data: 'task_abc' }],
-    ['in words with a 429', 429, { code: 'fail_to_fetch_task', message: 'task_8f3a is pending' }],
-  ])('a task that an error tells %s does not give the claim back', async (_, status, body) => {
+    { name: 'as its data', status: 200, body: { code: 'fail', message: 'x', data: 'task_abc' } },
+    {
+      name: 'in words',
+      status: 200,
+      body: { code: 'fail', message: 'task_8f3a was created, but…', data: null },
+    },
+    {
+      name: 'in other words',
+      status: 200,
+      body: { code: 'fail', message: 'task_id: t1 failed', data: null },
+    },
+    {
+      name: 'with a 429',
+      status: 429,
+      body: { code: 'fail_to_fetch_task', message: 'x', data: 'task_abc' },
+    },
+    {
+      name: 'in words with a 429',
+      status: 429,
+      body: { code: 'fail_to_fetch_task', message: 'task_8f3a is pending' },
+    },
+  ])('a task that an error tells $name does not give the claim back', async ({ status, body }) => {
     const { requests, videos } = answeredVideos(inTurn(Response.json(body, { status })));
     const { ledger, told } = watchedLedger();
     const options = { ledger, callId: 'a' };
@@ -291,7 +308,7 @@ describe('videos.create() with a ledger', () => {
     const error = await failureOf(videos.create(order, { ledger, callId: 'a' }));
 
     expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ callId: 'a', outcome: 'unknown', isUnderWay: false });
+    expect(error).toMatchObject({ callId: 'a', outcome: 'unknown', isInProgress: false });
     expect(String(error)).toMatch(/was submitted before.*may pay twice.*onUnknown: "resubmit"/);
     expect(told).toEqual(['claim: claimed', 'unknown', 'claim: unknown']);
     expect(countRequests(emulator).posts).toBe(1);
@@ -324,7 +341,7 @@ describe('videos.create() with a ledger', () => {
     expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected']);
     const error: unknown =
       first.status === 'rejected' ? first.reason : Reflect.get(second, 'reason');
-    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: true });
+    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: true });
     expect(String(error)).toContain('is being submitted at this moment. Try again later');
     expect(String(error)).not.toContain('resubmit');
     expect(countRequests(emulator).posts).toBe(1);
@@ -340,11 +357,11 @@ describe('videos.create() with a ledger', () => {
     expect(LedgerError.isInstance(error)).toBe(true);
     expect(InvalidInputError.isInstance(error)).toBe(false);
     expect(error).toMatchObject({ callId: 'a', outcome: 'not_sent', cause });
-    expect(String(error)).toContain('safe to send it again');
+    expect(String(error)).toContain('safe to send the request again');
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('what a ledger says of its own failure is said as it is', async () => {
+  test('passes on a ledger’s own error', async () => {
     const { emulator, videos } = emulatedVideos();
     const own = new LedgerError('The table is missing.', { outcome: 'not_sent', callId: 'a' });
     const { ledger } = watchedLedger({ claim: () => Promise.reject(own) });
@@ -501,7 +518,7 @@ describe('videos.remix() with a ledger', () => {
 
 describe('videos.createAndWait() with a ledger', () => {
   beforeEach(() => {
-    // Digests are made on another thread, for which faked time does not wait.
+    // Digests run on another thread; fake time does not wait for it.
     vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
   });
 
@@ -572,7 +589,7 @@ describe('an answer that strict validation refuses', () => {
 
     const error = await failureOf(videos.create(order, { callId: 'a' }));
 
-    expect(VideoSubmitAnswerError.isInstance(error)).toBe(true);
+    expect(VideoSubmitResponseError.isInstance(error)).toBe(true);
     expect(UnexpectedResponseError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({
       ref: { id: 'task_1', callId: 'a', model: order.model, baseURL: 'https://gateway.test' },
@@ -596,7 +613,7 @@ describe('an answer that strict validation refuses', () => {
     const error = await failureOf(videos.createAndWait(order, options));
     const video = await videos.createAndWait(order, options);
 
-    expect(error).toMatchObject({ name: 'VideoSubmitAnswerError' });
+    expect(error).toMatchObject({ name: 'VideoSubmitResponseError' });
     expect(onSubmitted).toHaveBeenCalledTimes(2);
     expect(onSubmitted).toHaveBeenNthCalledWith(1, expect.objectContaining({ id: 'task_1' }));
     expect(video.id).toBe('task_1');
@@ -609,7 +626,7 @@ describe('an answer that strict validation refuses', () => {
 
     const error = await failureOf(videos.create(order));
 
-    expect(VideoSubmitAnswerError.isInstance(error)).toBe(false);
+    expect(VideoSubmitResponseError.isInstance(error)).toBe(false);
     expect(error).toMatchObject({ outcome: 'unknown' });
   });
 });

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { makeRef, nameTask, parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { makeRef, parseVideoTaskRef } from '../../src/tasks/ref.ts';
+import { resolveTask } from '../../src/videos/ref.ts';
 
 const ref = {
   v: 1,
@@ -96,7 +97,7 @@ describe('parseVideoTaskRef()', () => {
   });
 });
 
-describe('what stands for a task', () => {
+describe('input in place of a task', () => {
   const baseURL = 'https://other.test';
 
   test('an id, a handle, a task, and a task that went through JSON', () => {
@@ -110,20 +111,22 @@ describe('what stands for a task', () => {
     } as const;
 
     const made = { v: 1, kind: 'video', id: 'task_1', baseURL, route: { type: 'openai' } };
-    expect(nameTask('task_1', baseURL)).toMatchObject({ ref: made });
-    const named = { ref: handle, given: handle };
-    expect(nameTask(handle, baseURL)).toEqual(named);
-    expect(nameTask(task, baseURL)).toEqual(named);
+    expect(resolveTask('task_1', baseURL)).toMatchObject({ ref: made });
+    const resolved = { ref: handle, handle };
+    expect(resolveTask(handle, baseURL)).toEqual(resolved);
+    expect(resolveTask(task, baseURL)).toEqual(resolved);
     const { ref: _ref, ...plain } = task;
-    const read: unknown = Reflect.apply(nameTask, undefined, [plain, baseURL]);
+    const read: unknown = Reflect.apply(resolveTask, undefined, [plain, baseURL]);
     expect(read).toMatchObject({ ref: made });
-    expect(read).not.toHaveProperty('given');
+    expect(read).not.toHaveProperty('handle');
   });
 
   test.each([undefined, null, 7, '', '  ', '.', '..', {}, { id: 7 }, []])(
     '%j is refused',
     (value) => {
-      expect(() => Reflect.apply(nameTask, undefined, [value, baseURL])).toThrow(InvalidInputError);
+      expect(() => Reflect.apply(resolveTask, undefined, [value, baseURL])).toThrow(
+        InvalidInputError,
+      );
     },
   );
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/index.ts';
 import type { VideoCreateAndWaitOptions } from '../../src/videos/wait-options.ts';
 import {
   createEmulator,
@@ -9,7 +9,8 @@ import {
   type FaultRule,
   type Quirks,
 } from '../../src/testing/index.ts';
-import { countRequests, failureOf, order } from '../helpers/videos.ts';
+import { countRequests, order } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 // The same rules as with faked timers and a `fetch` in memory, on real sockets and in real time.
 
@@ -215,7 +216,7 @@ describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
     expect(countRequests(gateway.emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('many waits end in the order in which their tasks do', async () => {
+  test('many waits end in the order of their tasks', async () => {
     await using gateway = await listening({ videoDuration: 60_000 });
     const tasks = await Promise.all(Array.from({ length: 20 }, () => gateway.videos.create(order)));
     const ended: string[] = [];

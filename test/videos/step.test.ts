@@ -5,7 +5,7 @@ import {
   VideoWaitError,
   VideoWaitTimeoutError,
 } from '../../src/videos/errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { parseVideoTaskRef } from '../../src/tasks/ref.ts';
 import type { VideoWaitOptions, VideoWaitState } from '../../src/videos/wait-options.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -18,7 +18,7 @@ import {
   submitted,
   videosOf,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 

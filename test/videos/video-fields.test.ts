@@ -3,15 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { readValue } from '../../src/answers/reader.ts';
 import {
   findFailure,
-  findTaskId,
   noReason,
+  readProgress,
   readsLikeReview,
-  progressOf,
-  resultURLOf,
-  timestampOf,
-  videoSchema,
-} from '../../src/videos/schema.ts';
-import { readStatusWord } from '../../src/videos/schema.ts';
+  readStatusWord,
+} from '../../src/tasks/reading.ts';
+import { findTaskId, toResultURL, toTimestamp, videoSchema } from '../../src/videos/schema.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -65,6 +62,8 @@ describe('the task id', () => {
     [{ request_id: 'r', message: 'No' }, undefined],
     [{ request_id: 'r', base_resp: { status_code: 1004 } }, undefined],
     [{ request_id: 'r', data: [{ url }] }, undefined],
+    [{ request_id: 'r', output: { task_status: 'FAILED', message: 'No' } }, undefined],
+    [{ request_id: 'r', result: { status: 'failed' } }, undefined],
     [{ request_id: '' }, undefined],
     [{ request_id: 7 }, undefined],
     [{ id: 8801 }, '8801'],
@@ -241,15 +240,15 @@ describe('why a task failed', () => {
   });
 
   test.each([
-    ['The content was rejected by the safety review.', undefined, true],
-    ['提示词包含敏感内容', undefined, true],
-    ['Refused.', 'content_policy_violation', true],
-    ['AuditSubmitIllegal', 'AuditSubmitIllegal', true],
-    ['Post Text Risk Not Pass', '50412', true],
-    ['No GPU was free.', 'internal', false],
-    ['The audit log is full.', undefined, false],
-    [noReason, undefined, false],
-  ])('%j with code %j reads like a review: %j', (message, code, moderated) => {
+    { message: 'The content was rejected by the safety review.', code: undefined, moderated: true },
+    { message: '提示词包含敏感内容', code: undefined, moderated: true },
+    { message: 'Refused.', code: 'content_policy_violation', moderated: true },
+    { message: 'AuditSubmitIllegal', code: 'AuditSubmitIllegal', moderated: true },
+    { message: 'Post Text Risk Not Pass', code: '50412', moderated: true },
+    { message: 'No GPU was free.', code: 'internal', moderated: false },
+    { message: 'The audit log is full.', code: undefined, moderated: false },
+    { message: noReason, code: undefined, moderated: false },
+  ])('$message with code $code reads like a review: $moderated', ({ message, code, moderated }) => {
     expect(readsLikeReview({ message, code })).toBe(moderated);
   });
 });
@@ -344,7 +343,7 @@ describe('where the result is', () => {
     [null, undefined],
     [7, undefined],
   ])('%j is the URL %j', (value, expected) => {
-    expect(resultURLOf(value)).toBe(expected);
+    expect(toResultURL(value)).toBe(expected);
   });
 });
 
@@ -419,7 +418,7 @@ describe('states that are numbers', () => {
     expect(task).not.toHaveProperty('inferred');
   });
 
-  test('are no drift from 0 to 3', () => {
+  test('are not drift from 0 to 3', () => {
     const drifts = [0, 1, 2, 3, 4, -1, 200].filter(
       (status) => read({ id: 'a', status }).issues.length > 0,
     );
@@ -523,7 +522,7 @@ describe('progress', () => {
     [null, undefined],
     [{}, undefined],
   ])('%j is %j', (value, expected) => {
-    expect(progressOf(value)).toBe(expected);
+    expect(readProgress(value)).toBe(expected);
   });
 
   test('progress in the record of the gateway is found', () => {
@@ -541,7 +540,7 @@ describe('times', () => {
     [null, undefined],
     ['yesterday', undefined],
   ])('%j is %j seconds', (value, expected) => {
-    expect(timestampOf(value)).toBe(expected);
+    expect(toTimestamp(value)).toBe(expected);
   });
 
   test('completed_at does not mean that the task has completed', () => {
@@ -558,7 +557,7 @@ describe('times', () => {
 });
 
 describe('reading a video body', () => {
-  test('known variants are no drift, and nothing that came is lost', () => {
+  test('known variants are not drift, and every received field is kept', () => {
     const body = {
       id: 8801,
       task_id: 'inner',

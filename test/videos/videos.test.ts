@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { ContentExpiredError, ContentNotReadyError } from '../../src/errors/operation-errors.ts';
 import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { parseVideoTaskRef } from '../../src/tasks/ref.ts';
 import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failureOf,
   inTurn,
   loosely,
   order,
 } from '../helpers/videos.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 describe('videos.retrieve()', () => {
   test('takes an id, a handle or a task', async () => {

@@ -12,11 +12,11 @@ import {
   minute,
   order,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
-async function resultsOf(
+async function collectResults(
   videos: Videos,
   tasks: Iterable<VideoTaskLike>,
   options: VideoWaitAllOptions = {},
@@ -46,7 +46,7 @@ describe('videos.waitAll()', () => {
   test('gives every task as soon as it has ended', async () => {
     const { videos } = timedVideos(Number);
 
-    const results = await giving(resultsOf(videos, ['60', '20', '40', '1']));
+    const results = await giving(collectResults(videos, ['60', '20', '40', '1']));
 
     expect(results.map(({ task }) => task)).toEqual(['1', '20', '40', '60']);
     expect(results.map(({ index }) => index)).toEqual([3, 1, 2, 0]);
@@ -66,7 +66,7 @@ describe('videos.waitAll()', () => {
     const foreign = { ...fine.ref, baseURL: 'https://other.test' };
     const tasks = [failed, gone, fine.ref, '..', untyped<string>(7), foreign];
 
-    const results = await giving(resultsOf(videos, tasks));
+    const results = await giving(collectResults(videos, tasks));
 
     const byIndex = results.toSorted((one, other) => one.index - other.index);
     expect(byIndex).toMatchObject([
@@ -80,11 +80,11 @@ describe('videos.waitAll()', () => {
     expect(countRequests(emulator).posts).toBe(3);
   });
 
-  test('never begins more polls in a second than it may, and asks everybody in turn', async () => {
+  test('keeps the limit of polls per second, and polls all tasks in turn', async () => {
     const { videos, times, requests } = timedVideos(() => 100);
     const tasks = Array.from({ length: 200 }, (_, index) => `${index}`);
 
-    await giving(resultsOf(videos, tasks, { maxPollsPerSecond: 5 }));
+    await giving(collectResults(videos, tasks, { maxPollsPerSecond: 5 }));
 
     const perSecond = new Map<number, number>();
     for (const time of times) {
@@ -99,17 +99,17 @@ describe('videos.waitAll()', () => {
   test('10 polls in a second are the default', async () => {
     const { videos, times } = timedVideos(() => 0);
 
-    await giving(resultsOf(videos, Array(50).fill('a')));
+    await giving(collectResults(videos, Array(50).fill('a')));
 
     expect(times.slice(0, 3)).toEqual([0, 100, 200]);
     expect(times.at(-1)).toBe(4_900);
   });
 
-  test('the time limit holds for each, and everybody is looked at once more', async () => {
+  test('the time limit holds for each task, which is polled once more', async () => {
     const { videos, requests } = timedVideos((id) => (id === 'late' ? 61 : 10_000));
 
     const results = await giving(
-      resultsOf(videos, ['late', 'a', 'b'], { timeout: minute, interval: 50_000 }),
+      collectResults(videos, ['late', 'a', 'b'], { timeout: minute, interval: 50_000 }),
     );
 
     expect(results.filter(({ error }) => error !== undefined)).toHaveLength(3);
@@ -117,13 +117,13 @@ describe('videos.waitAll()', () => {
     expect(requests).toHaveLength(9);
   });
 
-  test('an abort is the result of everybody who has not ended', async () => {
+  test('an abort is the result of every unfinished task', async () => {
     const { videos } = timedVideos((id) => (id === 'quick' ? 0 : 10_000));
     const controller = new AbortController();
     const { signal } = controller;
     setTimeout(() => controller.abort(), 20_000);
 
-    const results = await giving(resultsOf(videos, ['quick', 'a', 'b'], { signal }));
+    const results = await giving(collectResults(videos, ['quick', 'a', 'b'], { signal }));
 
     expect(results).toMatchObject([
       { video: { id: 'quick' } },
@@ -140,7 +140,7 @@ describe('videos.waitAll()', () => {
     const warnings = vi.spyOn(process, 'emitWarning');
     const tasks = Array.from({ length: 100 }, (_, index) => `${index}`);
 
-    await giving(resultsOf(videos, tasks, { signal, maxPollsPerSecond: 1_000 }));
+    await giving(collectResults(videos, tasks, { signal, maxPollsPerSecond: 1_000 }));
 
     expect(added).toHaveBeenCalledTimes(1);
     expect(removed).toHaveBeenCalledTimes(1);
@@ -173,16 +173,16 @@ describe('videos.waitAll()', () => {
     expect(await next).toEqual({ done: true, value: undefined });
   });
 
-  test('no tasks are no results', async () => {
+  test('returns nothing for an empty list', async () => {
     const { videos } = emulatedVideos();
 
-    expect(await giving(resultsOf(videos, []))).toEqual([]);
+    expect(await giving(collectResults(videos, []))).toEqual([]);
   });
 
   test('takes whatever can be looped over, once', async () => {
     const { videos } = timedVideos(() => 0);
 
-    const results = await giving(resultsOf(videos, new Set(['a', 'b'])));
+    const results = await giving(collectResults(videos, new Set(['a', 'b'])));
 
     expect(results.map(({ task }) => task)).toEqual(['a', 'b']);
   });
@@ -194,16 +194,16 @@ describe('videos.waitAll()', () => {
   ])('%s of %j is refused', async (field, options) => {
     const { emulator, videos } = emulatedVideos();
 
-    expect(await failing(resultsOf(videos, ['a'], options))).toMatchObject({ field });
+    expect(await failing(collectResults(videos, ['a'], options))).toMatchObject({ field });
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('onUpdate is told of every task', async () => {
+  test('onUpdate is called for every task', async () => {
     const { videos } = timedVideos(() => 0);
     const seen: string[] = [];
     const onUpdate: VideoWaitAllOptions['onUpdate'] = ({ task }) => void seen.push(task.ref.id);
 
-    await giving(resultsOf(videos, ['a', 'b'], { onUpdate }));
+    await giving(collectResults(videos, ['a', 'b'], { onUpdate }));
 
     expect(seen).toEqual(['a', 'b']);
   });

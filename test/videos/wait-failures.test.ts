@@ -15,7 +15,7 @@ import {
   videosOf,
 } from '../helpers/videos.ts';
 import { fetchFailure } from '../helpers/failures.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 

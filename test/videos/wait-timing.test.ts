@@ -10,7 +10,7 @@ import {
   minute,
   submitted,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -94,7 +94,7 @@ describe('a clock that jumps', () => {
   });
 });
 
-async function resultsOf(tasks: Iterable<VideoTaskLike>) {
+async function collectResults(tasks: Iterable<VideoTaskLike>) {
   const { videos, requests } = answeredVideos((request) => {
     const id = new URL(request.url).pathname.split('/').at(-1);
     return Response.json({ id, status: 'done' });
@@ -111,7 +111,7 @@ async function resultsOf(tasks: Iterable<VideoTaskLike>) {
 
 describe('videos.waitAll() of odd lists', () => {
   test('a task that is named twice has two results, with its places', async () => {
-    const { results } = await resultsOf(['a', 'b', 'a']);
+    const { results } = await collectResults(['a', 'b', 'a']);
 
     expect(results.map(({ index, video }) => [index, video?.id])).toEqual([
       [0, 'a'],
@@ -127,7 +127,7 @@ describe('videos.waitAll() of odd lists', () => {
       throw problem;
     };
 
-    await expect(resultsOf(tasks())).rejects.toBe(problem);
+    await expect(collectResults(tasks())).rejects.toBe(problem);
   });
 });
 

@@ -16,7 +16,7 @@ import {
   minute,
   order,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 const result = 'https://cdn.test/v.mp4';
 

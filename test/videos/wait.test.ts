@@ -8,7 +8,7 @@ import {
   VideoWaitTimeoutError,
 } from '../../src/videos/errors.ts';
 import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/ref.ts';
+import { parseVideoTaskRef } from '../../src/tasks/ref.ts';
 import type { VideoUpdate } from '../../src/videos/wait-options.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import {
@@ -24,7 +24,7 @@ import {
   timesOf,
   videosOf,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -108,7 +108,7 @@ describe('videos.createAndWait()', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a task that is said to have ended at its submission is looked at without a pause', async () => {
+  test('a task that had ended at its submission is polled without a pause', async () => {
     const { requests, videos } = answeredVideos(
       inTurn({ id: 'a', status: 'failed' }, { id: 'a', status: 'failed', error: 'No.' }),
     );
@@ -300,7 +300,7 @@ describe('the end of the time', () => {
     expect(String(error)).toContain('videos.wait(error.ref)');
   });
 
-  test('no limit is no limit', async () => {
+  test('waits without a limit for null', async () => {
     const { videos, task } = await submitted(100 * minute);
 
     expect((await giving(videos.wait(task, { timeout: null }))).status).toBe('completed');

@@ -16,12 +16,12 @@ import {
   order,
   submitted,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { fakeWaitingTime } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
 /** Every event until the end. */
-async function eventsOf(watched: AsyncIterable<VideoWatchEvent>): Promise<VideoWatchEvent[]> {
+async function collectEvents(watched: AsyncIterable<VideoWatchEvent>): Promise<VideoWatchEvent[]> {
   const events: VideoWatchEvent[] = [];
   for await (const event of watched) events.push(event);
   return events;
@@ -33,7 +33,7 @@ describe('videos.watch()', () => {
     const fault = { type: 'html', status: 502 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, after: 1 });
 
-    const events = await giving(eventsOf(videos.watch(task.ref, { maxRetries: 0 })));
+    const events = await giving(collectEvents(videos.watch(task.ref, { maxRetries: 0 })));
 
     expect(events.map(({ type }) => type)).toEqual([
       'submitted',
@@ -61,7 +61,7 @@ describe('videos.watch()', () => {
     const { emulator, videos, task } = await submitted(60_000);
     emulator.videos.fail(task.id, 'No.');
 
-    const events = await giving(eventsOf(videos.watch(task)));
+    const events = await giving(collectEvents(videos.watch(task)));
 
     const last = events.at(-1);
     expect(last?.type === 'failed' && VideoFailedError.isInstance(last.error)).toBe(true);
@@ -72,7 +72,7 @@ describe('videos.watch()', () => {
     const { videos, task } = await submitted(0);
     const onUpdate = vi.fn();
 
-    await giving(eventsOf(videos.watch(task, { onUpdate })));
+    await giving(collectEvents(videos.watch(task, { onUpdate })));
 
     expect(onUpdate).toHaveBeenCalledTimes(1);
   });
@@ -80,8 +80,10 @@ describe('videos.watch()', () => {
   test('throws when the wait ends before the task', async () => {
     const { videos, task } = await submitted(60 * minute);
 
-    const error = await failing(eventsOf(videos.watch(task, { timeout: minute })));
-    const aborted = await failing(eventsOf(videos.watch(task, { signal: AbortSignal.abort() })));
+    const error = await failing(collectEvents(videos.watch(task, { timeout: minute })));
+    const aborted = await failing(
+      collectEvents(videos.watch(task, { signal: AbortSignal.abort() })),
+    );
 
     expect(VideoWaitTimeoutError.isInstance(error)).toBe(true);
     expect(VideoWaitAbortedError.isInstance(aborted)).toBe(true);
@@ -90,10 +92,10 @@ describe('videos.watch()', () => {
   test('bad options reject at the first event', async () => {
     const { emulator, videos, task } = await submitted(0);
 
-    expect(await failing(eventsOf(videos.watch(task, { interval: 1 })))).toMatchObject({
+    expect(await failing(collectEvents(videos.watch(task, { interval: 1 })))).toMatchObject({
       field: 'interval',
     });
-    expect(await failing(eventsOf(videos.watch('..')))).toMatchObject({ field: 'id' });
+    expect(await failing(collectEvents(videos.watch('..')))).toMatchObject({ field: 'id' });
     expect(countRequests(emulator).gets).toBe(0);
   });
 
@@ -114,7 +116,7 @@ describe('videos.watch()', () => {
     expect((await giving(videos.wait(task))).status).toBe('completed');
   });
 
-  test('a watch that nobody began leaves no listener', () => {
+  test('a watch that never began leaves no listener', () => {
     const { videos } = emulatedVideos();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as library from '../../lib/model-gateway.ts';
 import { Gateway, type Budget } from '../../lib/model-gateway.ts';
 import { images, video } from '../answers.ts';
-import { endOf, type Counts, type Scenario } from './scenario.ts';
+import { describeEnd, type Counts, type Scenario } from './scenario.ts';
 import { priceList, Service, type Reply } from './service.ts';
 
 const model = 'video-model';
@@ -20,7 +20,7 @@ const videoReply = (ratios: string, cost: number): Reply => ({
   headers: { 'x-new-api-other-ratios': ratios },
 });
 
-async function budgetOf(client: Gateway): Promise<number> {
+async function readSpent(client: Gateway): Promise<number> {
   const { budget } = await client.account.spent();
   return Math.round((budget?.spent ?? 0) * 1_000) / 1_000;
 }
@@ -37,10 +37,10 @@ async function videosAtOnce(seconds: readonly number[], asked?: number): Promise
   const { origin: baseURL } = service;
   const client = new Gateway({ apiKey, baseURL, logLevel, budget: { limit: 8 } });
   const submit = () =>
-    endOf(client.videos.create({ model, prompt, ...(asked && { seconds: asked }) }));
+    describeEnd(client.videos.create({ model, prompt, ...(asked && { seconds: asked }) }));
   for (const _ of seconds) await submit();
   await Promise.all(Array.from({ length: 20 }, submit));
-  return service.counts({ spent: service.spent, counted: await budgetOf(client) });
+  return service.counts({ spent: service.spent, counted: await readSpent(client) });
 }
 
 /** Submits 20 videos that cost $4 each and whose responses list unusable ratios. */
@@ -52,16 +52,16 @@ async function unusableRatios(ratios: string): Promise<Counts> {
   const { origin: baseURL } = service;
   const client = new Gateway({ apiKey, baseURL, logLevel, budget: { limit: 8 } });
   for (let count = 0; count < 20; count += 1) {
-    await endOf(client.videos.create({ model, prompt, seconds: 4 }));
+    await describeEnd(client.videos.create({ model, prompt, seconds: 4 }));
   }
-  return service.counts({ spent: service.spent, counted: await budgetOf(client) });
+  return service.counts({ spent: service.spent, counted: await readSpent(client) });
 }
 
 interface Images {
   readonly prices: object | 'never';
   readonly budget: Budget;
   readonly times: number;
-  /** Whether the table shows how long it takes. */
+  /** `true` to show the duration in the table. */
   readonly isTimed?: true;
   readonly timeout?: number;
   readonly n?: string;
@@ -79,10 +79,10 @@ async function buyImages({ prices, budget, times, isTimed, timeout, n }: Images)
   const options = { ...(timeout && { timeout }), ...(n && { extraBody: { n } }) };
   let ended = '';
   for (let call = 0; call < times; call += 1) {
-    ended = await endOf(client.images.generate({ model: 'image-model', prompt }, options));
+    ended = await describeEnd(client.images.generate({ model: 'image-model', prompt }, options));
   }
   const seconds = Math.round((performance.now() - began) / 500) / 2;
-  const counted = await budgetOf(client);
+  const counted = await readSpent(client);
   return service.counts({ ...(isTimed ? { seconds } : { spent: service.spent, counted }), ended });
 }
 
@@ -97,7 +97,7 @@ async function twoCopies(): Promise<Counts> {
   await Promise.all(
     clients.flatMap((client) =>
       Array.from({ length: 15 }, () =>
-        endOf(client.images.generate({ model: 'image-model', prompt })),
+        describeEnd(client.images.generate({ model: 'image-model', prompt })),
       ),
     ),
   );
@@ -120,7 +120,7 @@ async function manyCopies(): Promise<Counts> {
 
 const number = (value: string | number | undefined): number => Number(value ?? Number.NaN);
 
-/** Whether no more was spent than the limit, and the budget counted at least that. */
+/** Checks that the limit was not exceeded and the budget counted all charges. */
 const isWithin =
   (limit: number) =>
   ({ notes: { spent, counted } }: Counts): boolean =>

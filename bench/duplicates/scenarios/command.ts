@@ -43,7 +43,7 @@ async function inShell(use: (shell: Shell) => Promise<Counts>): Promise<Counts> 
 
 const times = 10;
 
-/** Submits videos whose output nobody reads, and lists them afterwards. */
+/** Submits videos with a closed output, and lists them afterwards. */
 function closedOutput(): Promise<Counts> {
   return inShell(async ({ emulator, run }) => {
     let failed = 0;
@@ -66,7 +66,7 @@ function closedOutput(): Promise<Counts> {
 /** Pipes text that comes late into a prompt. */
 function latePipe(): Promise<Counts> {
   return inShell(async ({ emulator, run }) => {
-    await run('(sleep 1; echo "the late text") | $cli chat -m m-large summarise');
+    await run('(sleep 1; echo "the late text") | $cli chat -m m-large summarise -');
     const sent = emulator.requests.filter(({ body }) => body.kind === 'json');
     const complete = sent.filter(({ body }) => JSON.stringify(body).includes('the late text'));
     return {

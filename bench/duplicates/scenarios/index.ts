@@ -15,10 +15,10 @@ const scenarios: readonly Scenario[] = [
   ...commandScenarios,
 ];
 
-/** How long one scenario may take, in milliseconds. */
+/** Time limit of a scenario, in milliseconds. */
 const limit = 30_000;
 
-async function countsOf(run: () => Promise<Counts>): Promise<Counts | undefined> {
+async function formatCounts(run: () => Promise<Counts>): Promise<Counts | undefined> {
   const ending = await settleWithin(run(), limit);
   if (ending.how === 'threw') throw ending.error;
   return ending.how === 'returned' ? ending.value : undefined;
@@ -28,10 +28,10 @@ async function countsOf(run: () => Promise<Counts>): Promise<Counts | undefined>
 export async function playAll(withPeers: boolean): Promise<ScenarioResult[]> {
   const results: ScenarioResult[] = [];
   for (const { id, label, promise, isKept, ours, peers = {} } of scenarios) {
-    const own = await countsOf(ours);
+    const own = await formatCounts(ours);
     const others = await Promise.all(
       Object.entries(withPeers ? peers : {}).map(async ([name, run]) => {
-        const counts = await countsOf(run);
+        const counts = await formatCounts(run);
         return { package: name, ...(counts && { counts }) };
       }),
     );

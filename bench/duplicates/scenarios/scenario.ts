@@ -1,4 +1,4 @@
-/** What happened in one scenario. */
+/** The result of a scenario. */
 export interface Counts {
   /** Paid requests that the service received completely. */
   readonly requests: number;
@@ -20,7 +20,7 @@ export interface Scenario {
 }
 
 /** Names the end of a promise: `returned`, or the class of its error and its outcome. */
-export async function endOf(promise: PromiseLike<unknown>): Promise<string> {
+export async function describeEnd(promise: PromiseLike<unknown>): Promise<string> {
   try {
     await promise;
     return 'returned';

@@ -38,7 +38,7 @@ const perDollar = 500_000;
 export class Service implements AsyncDisposable {
   readonly requests: PaidRequest[] = [];
   readonly charges: { readonly key: string; readonly cost: number }[] = [];
-  /** How often the price list was requested. */
+  /** The number of requests for the price list. */
   priceReads = 0;
   readonly origin: string;
 
@@ -64,7 +64,7 @@ export class Service implements AsyncDisposable {
     return new Service(server, `http://127.0.0.1:${address.port}`, script);
   }
 
-  /** What was charged, in US dollars. */
+  /** The sum of charges, in US dollars. */
   get spent(): number {
     const total = this.charges.reduce((sum, { cost }) => sum + cost, 0);
     return Math.round(total * 1_000) / 1_000;
@@ -75,7 +75,7 @@ export class Service implements AsyncDisposable {
     this.#log.unshift({
       type,
       created_at: Math.floor(Date.now() / 1_000),
-      model_name: modelOf(request),
+      model_name: readModel(request),
       quota: Math.round(cost * perDollar),
       request_id: request.id,
       other: JSON.stringify({ group_ratio: 1, request_path: request.path }),
@@ -114,7 +114,8 @@ export class Service implements AsyncDisposable {
       return send(response, { data: this.#log, message: '', success: true });
     }
     const id = path.split('/').at(-1);
-    return send(response, { id, object: 'video', status: 'completed', progress: 100 });
+    const url = `${this.origin}/files/${id}`;
+    return send(response, { id, object: 'video', status: 'completed', progress: 100, url });
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, body: string): void {
@@ -145,7 +146,7 @@ function send(response: ServerResponse, value: object): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-function modelOf({ body }: PaidRequest): string {
+function readModel({ body }: PaidRequest): string {
   return /"model":"([^"]+)"/.exec(body)?.[1] ?? 'video-model';
 }
 

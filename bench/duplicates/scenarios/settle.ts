@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Gateway, GatewayError, memoryLedger, type Settlement } from '../../lib/model-gateway.ts';
 import { imageEvents, images, json } from '../answers.ts';
 import { readAll } from '../subject.ts';
-import { endOf, type Counts, type Scenario } from './scenario.ts';
+import { describeEnd, type Counts, type Scenario } from './scenario.ts';
 import { Service } from './service.ts';
 
 const image = { model: 'image-model', prompt: 'A lighthouse' };
@@ -65,7 +65,9 @@ async function foreignType(type: unknown): Promise<Counts> {
   const client = new Gateway({ apiKey, baseURL: service.origin, logLevel });
   const options = { ledger: memoryLedger(), callId: 'call-1', onUnknown: 'settle' } as const;
   const call = (): Promise<string> =>
-    endOf(client.videos.createAndWait({ model: 'video-model', prompt: image.prompt }, options));
+    describeEnd(
+      client.videos.createAndWait({ model: 'video-model', prompt: image.prompt }, options),
+    );
   await call();
   // The second run finds the first in the ledger and settles it.
   return service.counts({ ended: await call() });

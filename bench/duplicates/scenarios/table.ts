@@ -1,7 +1,7 @@
 import { formatTable } from '../../lib/table.ts';
 import type { Counts } from './scenario.ts';
 
-/** What happened in a scenario, by package. */
+/** The results of a scenario by package. */
 export interface ScenarioResult {
   readonly id: string;
   readonly label: string;

@@ -1,7 +1,13 @@
 import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { generateImage, generateText, streamText } from 'ai';
 import { chat, chatEvents, images } from '../answers.ts';
-import { abortSignalOf, fetchOf, timeoutOf, type Subject, type Target } from '../subject.ts';
+import {
+  abortSignalOption,
+  fetchOption,
+  timeoutOption,
+  type Subject,
+  type Target,
+} from '../subject.ts';
 
 const prompt = 'Why does light bend?';
 
@@ -10,11 +16,11 @@ function connect(target: Target): OpenAICompatibleProvider {
     name: 'gateway',
     apiKey: 'benchmark',
     baseURL: `${target.origin}/v1`,
-    ...fetchOf(target),
+    ...fetchOption(target),
   });
 }
 
-/** `streamText` never throws: it tells of errors through a callback and ends. */
+/** `streamText` never throws: it reports errors through a callback and ends. */
 async function stream(target: Target): Promise<void> {
   const errors: unknown[] = [];
   const { textStream } = streamText({
@@ -37,7 +43,7 @@ export const ai: readonly Subject[] = [
       generateImage({
         model: connect(target).imageModel('image-model'),
         prompt: 'A lighthouse',
-        ...abortSignalOf(target),
+        ...abortSignalOption(target),
       }),
     answer: images,
   },
@@ -49,7 +55,7 @@ export const ai: readonly Subject[] = [
       generateText({
         model: connect(target).chatModel('chat-model'),
         prompt,
-        ...timeoutOf(target),
+        ...timeoutOption(target),
       }),
     answer: chat,
     stream: { run: stream, answer: chatEvents },

@@ -1,14 +1,14 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { anthropicEvents, anthropicMessage } from '../../lib/answers.ts';
 import { json } from '../answers.ts';
-import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOption, readAll, timeoutOption, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): Anthropic {
   return new Anthropic({
     apiKey: 'benchmark',
     baseURL: target.origin,
-    ...timeoutOf(target),
-    ...fetchOf(target),
+    ...timeoutOption(target),
+    ...fetchOption(target),
   });
 }
 

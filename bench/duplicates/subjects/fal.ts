@@ -1,13 +1,13 @@
 import { createFalClient, type FalClient } from '@fal-ai/client';
 import { events, json } from '../answers.ts';
-import { abortSignalOf, fetchOf, readAll, type Subject, type Target } from '../subject.ts';
+import { abortSignalOption, fetchOption, readAll, type Subject, type Target } from '../subject.ts';
 
 /** The hosts of this client are fixed; its own option for a proxy leads it here. */
 function connect(target: Target): FalClient {
   return createFalClient({
     credentials: 'benchmark',
     proxyUrl: { url: `${target.origin}/proxy`, when: 'always' },
-    ...fetchOf(target),
+    ...fetchOption(target),
   });
 }
 
@@ -25,7 +25,7 @@ export const fal: readonly Subject[] = [
     package: '@fal-ai/client',
     call: 'run',
     pays: 'job',
-    run: (target) => connect(target).run(endpoint, { input, ...abortSignalOf(target) }),
+    run: (target) => connect(target).run(endpoint, { input, ...abortSignalOption(target) }),
     answer: json(images),
     stream: {
       run: stream,
@@ -36,7 +36,8 @@ export const fal: readonly Subject[] = [
     package: '@fal-ai/client',
     call: 'queue.submit',
     pays: 'job',
-    run: (target) => connect(target).queue.submit(endpoint, { input, ...abortSignalOf(target) }),
+    run: (target) =>
+      connect(target).queue.submit(endpoint, { input, ...abortSignalOption(target) }),
     answer: json({ request_id: 'request_1', status: 'IN_QUEUE', queue_position: 0 }),
   },
 ];

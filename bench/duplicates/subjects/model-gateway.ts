@@ -9,15 +9,15 @@ import {
   video,
   type Answer,
 } from '../answers.ts';
-import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOption, readAll, timeoutOption, type Subject, type Target } from '../subject.ts';
 
 /** A client on its default options. */
 export function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
   return new Gateway({
     apiKey: 'benchmark',
     baseURL: target.origin,
-    ...timeoutOf(target),
-    ...fetchOf(target),
+    ...timeoutOption(target),
+    ...fetchOption(target),
     ...options,
   });
 }
@@ -71,7 +71,7 @@ export const jobs: readonly Job[] = [
 ];
 
 /** A job as a subject: with a client of its own. */
-function subjectOf({ call, run, answer, stream }: Job): Subject {
+function createSubject({ call, run, answer, stream }: Job): Subject {
   const bound = (part: Pick<Job, 'run' | 'answer'>): Pick<Subject, 'run' | 'answer'> => ({
     run: (target) => part.run(connect(target)),
     answer: part.answer,
@@ -165,7 +165,7 @@ function metered(options: { retryUnknownOutcome?: false }): Omit<Subject, 'packa
 }
 
 export const modelGateway: readonly Subject[] = [
-  ...jobs.map(subjectOf),
+  ...jobs.map(createSubject),
   ...metered({}).map((call): Subject => ({ ...call, package: name, pays: 'metered' })),
   ...metered({ retryUnknownOutcome: false }).map((call): Subject => ({
     ...call,

@@ -1,13 +1,13 @@
 import OpenAI from 'openai';
 import { chat, chatEvents, imageEvents, images, video } from '../answers.ts';
-import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOption, readAll, timeoutOption, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): OpenAI {
   return new OpenAI({
     apiKey: 'benchmark',
     baseURL: `${target.origin}/v1`,
-    ...timeoutOf(target),
-    ...fetchOf(target),
+    ...timeoutOption(target),
+    ...fetchOption(target),
   });
 }
 

@@ -1,9 +1,13 @@
 import Replicate from 'replicate';
 import { json } from '../answers.ts';
-import { fetchOf, signalOf, type Subject, type Target } from '../subject.ts';
+import { fetchOption, signalOption, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): Replicate {
-  return new Replicate({ auth: 'benchmark', baseUrl: `${target.origin}/v1`, ...fetchOf(target) });
+  return new Replicate({
+    auth: 'benchmark',
+    baseUrl: `${target.origin}/v1`,
+    ...fetchOption(target),
+  });
 }
 
 const input = { prompt: 'A lighthouse' };
@@ -37,7 +41,7 @@ export const replicate: readonly Subject[] = [
       connect(target).predictions.create({
         model: 'maker/image-model',
         input,
-        ...signalOf(target),
+        ...signalOption(target),
       }),
     answer: json({ ...prediction, output: null, status: 'starting' }),
   },

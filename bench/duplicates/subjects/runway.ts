@@ -1,13 +1,13 @@
 import RunwayML from '@runwayml/sdk';
 import { json } from '../answers.ts';
-import { fetchOf, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOption, timeoutOption, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): RunwayML {
   return new RunwayML({
     apiKey: 'benchmark',
     baseURL: target.origin,
-    ...timeoutOf(target),
-    ...fetchOf(target),
+    ...timeoutOption(target),
+    ...fetchOption(target),
   });
 }
 

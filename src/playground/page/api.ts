@@ -1,25 +1,25 @@
-import type { BooksRead, CallInput, Hello, ListedModel, Problem } from '../protocol.ts';
+import type { CallInput, Hello, ListedModel, Problem, UsageLog } from '../protocol.ts';
 
 const storageName = 'playground-token';
 
-/** The token of this start: from the address that the terminal shows, and kept for reloads of this tab. */
+/** Reads the token from the address, and stores it for reloads of the tab. */
 function takeToken(): string {
-  const [, given] = /[#&]token=([\w-]+)/.exec(location.hash) ?? [];
-  if (given !== undefined) {
-    sessionStorage.setItem(storageName, given);
+  const [, fromAddress] = /[#&]token=([\w-]+)/.exec(location.hash) ?? [];
+  if (fromAddress !== undefined) {
+    sessionStorage.setItem(storageName, fromAddress);
     history.replaceState(null, '', location.pathname + location.search);
   }
-  return given ?? sessionStorage.getItem(storageName) ?? '';
+  return fromAddress ?? sessionStorage.getItem(storageName) ?? '';
 }
 
 const token = takeToken();
 
-// The address of a new start, put into a tab that shows an old one, only changes the part after the #.
+// Opening the address of a new start in an old tab changes only the hash, so reload.
 addEventListener('hashchange', () => {
   if (location.hash.includes('token=')) location.reload();
 });
 
-/** The server did not do what the page asked for; the message says why and what to do. */
+/** The server rejected a request. The message says why and what to do. */
 export class ServerError extends Error {
   readonly status: number;
 
@@ -29,8 +29,8 @@ export class ServerError extends Error {
   }
 }
 
-/** Asks the server. @throws `ServerError`; with status 0 when it cannot be reached */
-export async function ask(
+/** Sends a request to the server. @throws `ServerError`, with status 0 if it cannot be reached */
+export async function send(
   path: string,
   init: RequestInit = {},
   headers: Record<string, string> = {},
@@ -44,51 +44,54 @@ export async function ask(
   } catch {
     throw new ServerError(
       0,
-      'The playground does not answer. Start it again with "npx model-gateway playground" and open the address that it shows.',
+      'The playground does not respond. Restart it with "npx model-gateway playground" and open the address that it prints.',
     );
   }
   if (answer.ok) return answer;
-  const said: { message?: string } = await answer.json().catch(() => ({}));
-  throw new ServerError(answer.status, said.message ?? `The playground answered ${answer.status}.`);
+  const { message }: { message?: string } = await answer.json().catch(() => ({}));
+  throw new ServerError(
+    answer.status,
+    message ?? `The playground responded with ${answer.status}.`,
+  );
 }
 
-/** The largest order, in bytes, as the server has said. */
+/** The largest request, in bytes, from the server. */
 let limit = Infinity;
 
-export async function askHello(): Promise<Hello> {
-  const hello: Hello = await (await ask('hello')).json();
+export async function fetchHello(): Promise<Hello> {
+  const hello: Hello = await (await send('hello')).json();
   limit = hello.uploadLimit;
   return hello;
 }
 
-export async function askModels(): Promise<{ models: ListedModel[]; problem?: Problem }> {
-  return (await ask('models')).json();
+export async function fetchModels(): Promise<{ models: ListedModel[]; problem?: Problem }> {
+  return (await send('models')).json();
 }
 
-export async function askBooks(): Promise<BooksRead> {
-  return (await ask('books')).json();
+export async function fetchUsageLog(): Promise<UsageLog> {
+  return (await send('usage-log')).json();
 }
 
-const patience = (milliseconds: number): Promise<void> =>
+export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Files to send along, by the field that they are for. */
-export type OrderFiles = Readonly<Record<string, readonly File[]>>;
+/** The files of a call, by field. */
+export type CallFiles = Readonly<Record<string, readonly File[]>>;
 
-const sizeOf = (files: OrderFiles): number =>
+const totalSize = (files: CallFiles): number =>
   Object.values(files)
     .flat()
     .reduce((sum, { size }) => sum + size, 0);
 
 /**
- * Orders a call. The id is made here, so that an order that is sent again after a lost connection is
- * carried out once.
+ * Starts a call. The id is created here, so that the call is made once even if the request is repeated
+ * after a lost connection.
  *
- * @returns the id
+ * @returns the id of the call
  */
-export async function order(input: CallInput, files: OrderFiles = {}): Promise<string> {
+export async function startCall(input: CallInput, files: CallFiles = {}): Promise<string> {
   const text = JSON.stringify(input);
-  if (sizeOf(files) + text.length > limit) {
+  if (totalSize(files) + text.length > limit) {
     throw new ServerError(
       413,
       `The files are larger than ${Math.round(limit / 1024 / 1024)} MiB. Nothing was sent. Choose smaller ones.`,
@@ -100,37 +103,37 @@ export async function order(input: CallInput, files: OrderFiles = {}): Promise<s
   for (const [field, list] of Object.entries(files)) {
     for (const file of list) form.append(field, file, file.name);
   }
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      await ask(`calls/${id}`, { method: 'PUT', body: form });
+      await send(`calls/${id}`, { method: 'PUT', body: form });
       return id;
     } catch (error) {
       const isLost = error instanceof ServerError && error.status === 0;
-      if (!isLost || tries === 3) throw error;
-      await patience(300 * tries);
+      if (!isLost || attempt === 3) throw error;
+      await pause(300 * attempt);
     }
   }
 }
 
 export const stopCall = (id: string): Promise<unknown> =>
-  ask(`calls/${id}/stop`, { method: 'POST' });
+  send(`calls/${id}/stop`, { method: 'POST' });
 
 export const resumeCall = (id: string): Promise<unknown> =>
-  ask(`calls/${id}/resume`, { method: 'POST' });
+  send(`calls/${id}/resume`, { method: 'POST' });
 
 export const removeCall = (id: string): Promise<unknown> =>
-  ask(`calls/${id}`, { method: 'DELETE' });
+  send(`calls/${id}`, { method: 'DELETE' });
 
-export const clearCalls = (): Promise<unknown> => ask('calls', { method: 'DELETE' });
+export const clearCalls = (): Promise<unknown> => send('calls', { method: 'DELETE' });
 
-/** Moves the emulator's clock. */
-export const steerClock = (what: {
+/** Changes the emulator's clock. */
+export const setClock = (change: {
   hold?: boolean;
   advance?: number;
   speed?: number;
-}): Promise<unknown> => ask('clock', { method: 'POST', body: JSON.stringify(what) });
+}): Promise<unknown> => send('clock', { method: 'POST', body: JSON.stringify(change) });
 
-/** A file of a call, and an address within the page for it. */
+/** A file of a call, and its object URL. */
 export interface CallFile {
   readonly blob: Blob;
   readonly address: string;
@@ -139,18 +142,18 @@ export interface CallFile {
 const files = new Map<string, Promise<CallFile>>();
 
 async function readFile(name: string): Promise<CallFile> {
-  const blob = await (await ask(name)).blob();
+  const blob = await (await send(name)).blob();
   return { blob, address: URL.createObjectURL(blob) };
 }
 
-/** A file of a call, asked for once. The token travels in a header, never in an address. */
-export function fileOf(id: string, index: number): Promise<CallFile> {
+/** Loads a file of a call once. The token is sent in a header, so it is never part of a URL. */
+export function loadFile(id: string, index: number): Promise<CallFile> {
   const name = `calls/${id}/files/${index}`;
   const known = files.get(name);
   if (known !== undefined) return known;
-  const made = readFile(name);
-  files.set(name, made);
-  // It is asked for again when it is needed again.
-  made.catch(() => files.delete(name));
-  return made;
+  const file = readFile(name);
+  files.set(name, file);
+  // After a failure, the next use tries again.
+  file.catch(() => files.delete(name));
+  return file;
 }

@@ -1,7 +1,7 @@
 import type { CallView } from '../protocol.ts';
 import { textOf } from './format.ts';
 
-/** Where an operation is sent. */
+/** The routes of the operations. */
 const paths: Readonly<Record<string, string>> = {
   'chat.completions.create': '/v1/chat/completions',
   'images.generate': '/v1/images/generations',
@@ -12,13 +12,13 @@ const paths: Readonly<Record<string, string>> = {
   'videos.create': '/v1/videos',
 };
 
-/** The extension of what is spoken. */
-const formatOf = ({ body }: CallView): string => textOf(body['response_format']) || 'mp3';
+/** Returns the file extension of speech. */
+const speechFormat = ({ body }: CallView): string => textOf(body['response_format']) || 'mp3';
 
-/** A value as TypeScript has it: names without quotes, texts in single ones. */
+/** Formats a value as TypeScript: names without quotes, strings in single quotes. */
 function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string') {
-    // Data URLs of pictures would hide the rest.
+    // Data URLs of images would hide the rest.
     if (value.startsWith('data:') && value.length > 200) return `'${value.slice(0, 40)}…'`;
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   }
@@ -40,7 +40,7 @@ function literal(value: unknown, indent = ''): string {
   return `{\n${inner}${fields.join(`,\n${inner}`)},\n${indent}}`;
 }
 
-/** The parameters as code, with the files that were sent as files on the disk. */
+/** Formats the parameters as code. Sent files are opened from the disk. */
 function params({ body, sent }: CallView, extra: Readonly<Record<string, unknown>> = {}): string {
   const text = literal({ ...body, ...extra });
   const files = sent.map(
@@ -74,7 +74,7 @@ for (const [index, image] of images.data.entries()) {
   'audio.speech.create': (
     call,
   ) => `const speech = await client.audio.speech.create(${params(call)});
-await saveTo(speech, 'speech.${formatOf(call)}');
+await saveTo(speech, 'speech.${speechFormat(call)}');
 `,
   'audio.translations.create': (
     call,
@@ -101,8 +101,8 @@ await saveTo(await client.videos.downloadContent(video), 'remix.mp4');
 `,
 };
 
-/** A call as a program. The key is read from the environment: it is not in the page. */
-export function typescriptOf(call: CallView): string {
+/** Formats a call as a program that reads the key from the environment. */
+export function toTypeScript(call: CallView): string {
   const code = uses[call.operation]?.(call) ?? '';
   const helpers = ['fileFromPath', 'saveTo'].filter((name) => code.includes(`${name}(`));
   const node =
@@ -115,11 +115,11 @@ const client = new Gateway(${options}); // reads GATEWAY_BASE_URL and GATEWAY_AP
 ${code}`;
 }
 
-/** Text as a shell takes it. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+/** Quotes a text for a shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A call for a shell. curl repeats nothing by itself. */
-export function curlOf(call: CallView): string {
+/** Formats a call as a curl command. */
+export function toCurl(call: CallView): string {
   const { body, sent, operation, kind, remixOf } = call;
   const path = paths[operation] ?? (remixOf === undefined ? '' : '/v1/videos/{video_id}/remix');
   const lines = [`curl "$GATEWAY_BASE_URL${path}"`, '-H "Authorization: Bearer $GATEWAY_API_KEY"'];
@@ -127,15 +127,15 @@ export function curlOf(call: CallView): string {
   if (isForm) {
     for (const [name, value] of Object.entries(body)) {
       const text = typeof value === 'string' ? value : JSON.stringify(value);
-      lines.push(`--form-string ${quoted(`${name}=${text}`)}`);
+      lines.push(`--form-string ${quote(`${name}=${text}`)}`);
     }
-    for (const { field, name } of sent) lines.push(`-F ${quoted(`${field}=@${name}`)}`);
+    for (const { field, name } of sent) lines.push(`-F ${quote(`${field}=@${name}`)}`);
   } else {
     lines.push("-H 'Content-Type: application/json'");
     lines.push(
-      `-d ${quoted(JSON.stringify(kind === 'chat' ? { ...body, stream: true } : body, undefined, 2))}`,
+      `-d ${quote(JSON.stringify(kind === 'chat' ? { ...body, stream: true } : body, undefined, 2))}`,
     );
   }
-  if (kind === 'speech') lines.push(`-o speech.${formatOf(call)}`);
+  if (kind === 'speech') lines.push(`-o speech.${speechFormat(call)}`);
   return `${lines.join(' \\\n  ')}\n`;
 }

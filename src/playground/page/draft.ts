@@ -1,25 +1,25 @@
 import { effect, signal, type Signal } from '@preact/signals';
 
 /**
- * What somebody is writing: it outlives a change of panel and a reload, as long as the tab is open.
+ * Creates a signal whose value survives a change of panel and a reload of the tab.
  *
- * @param name - Where it is kept.
+ * @param name - The key in the session storage.
  */
 export function draft<Value>(name: string, initial: Value): Signal<Value> {
   const key = `playground-${name}`;
   let value = initial;
   try {
-    const stored = sessionStorage.getItem(key);
-    if (stored !== null) value = JSON.parse(stored);
+    const text = sessionStorage.getItem(key);
+    if (text !== null) value = JSON.parse(text);
   } catch {
-    // Of another version: begin anew.
+    // Stored by another version: use the initial value.
   }
-  const kept = signal(value);
-  effect(() => sessionStorage.setItem(key, JSON.stringify(kept.value)));
-  return kept;
+  const stored = signal(value);
+  effect(() => sessionStorage.setItem(key, JSON.stringify(stored.value)));
+  return stored;
 }
 
-/** A field of a draft as a component takes it: its value, and what writes it. */
+/** Returns the props of a component for a field of a draft. */
 export function field<Value, Name extends keyof Value>(
   form: Signal<Value>,
   name: Name,

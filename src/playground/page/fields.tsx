@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import type { CallKind } from '../protocol.ts';
 import { hello, models } from './state.ts';
 
-/** A field with its name above it. */
+/** A field with its label above. */
 export function Field({
   label,
   hint,
@@ -25,7 +25,7 @@ export function Field({
   );
 }
 
-/** A text that grows with what is written. Ctrl+Enter or ⌘Enter sends it. */
+/** A text field that grows with its content. Ctrl+Enter or ⌘Enter sends it. */
 export function TextField({
   label,
   value,
@@ -64,7 +64,7 @@ export function TextField({
   );
 }
 
-/** Chooses one of a few. */
+/** A choice between a few options. */
 export function Choice<Value extends string>({
   label,
   value,
@@ -97,7 +97,7 @@ export function Choice<Value extends string>({
   );
 }
 
-/** A list to choose from, where there are many. An empty value says "default". */
+/** A choice from a list. An empty value is shown as "default". */
 export function Select({
   label,
   hint,
@@ -120,9 +120,9 @@ export function Select({
           onChange={({ currentTarget }) => onInput(currentTarget.value)}
         >
           {options.map((option) => {
-            const [word, name] = typeof option === 'string' ? [option, option] : option;
+            const [key, name] = typeof option === 'string' ? [option, option] : option;
             return (
-              <option key={word} value={word}>
+              <option key={key} value={key}>
                 {name === '' ? 'default' : name}
               </option>
             );
@@ -133,7 +133,7 @@ export function Select({
   );
 }
 
-/** A number, as the text that was written. */
+/** A field for a number. Its value is the text of the input. */
 export function NumberField({
   label,
   hint,
@@ -164,8 +164,8 @@ export function NumberField({
   );
 }
 
-/** Which models fit a panel, by their name or what the gateway says they make. */
-const fitting = {
+/** Patterns for the names of the models of each panel. */
+const modelPatterns = {
   image: /image|dall-e|imagen|flux|diffusion|seedream/i,
   speech: /speech|tts/i,
   translation: /translat|whisper|transcribe/i,
@@ -173,15 +173,15 @@ const fitting = {
   video: /video|sora|veo|kling|vidu|hailuo|jimeng|wan|seedance/i,
 } as const;
 
-/** The models that a panel offers first. Those that fit none of the others chat. */
+/** Returns the suggested models of a panel. Chat suggests all that match no other panel. */
 export function modelsFor(kind: CallKind): string[] {
-  const others = Object.values(fitting);
+  const others = Object.values(modelPatterns);
   const fits = (id: string): boolean =>
-    kind === 'chat' ? !others.some((other) => other.test(id)) : fitting[kind].test(id);
+    kind === 'chat' ? !others.some((other) => other.test(id)) : modelPatterns[kind].test(id);
   return models.value.map(({ id }) => id).filter(fits);
 }
 
-/** Names a model: one of the list, or any other. */
+/** A field for a model: one of the list, or any other name. */
 export function ModelField({
   kind,
   value,
@@ -218,7 +218,7 @@ export function ModelField({
   );
 }
 
-/** Chooses files: by the button, or by dropping them on it. */
+/** A field for files, with a button and drag and drop. */
 export function FileField({
   label,
   accept,
@@ -261,7 +261,7 @@ export function FileField({
           </label>
           <span class={files.length === 0 ? 'faint' : ''}>
             {files.length === 0
-              ? 'none, or drop it here'
+              ? 'none, or drop files here'
               : files.map(({ name }) => name).join(', ')}
           </span>
           {files.length === 0 ? null : (
@@ -278,7 +278,7 @@ export function FileField({
           )}
           {total > limit ? (
             <p class="warning" role="alert">
-              Larger than the {Math.round(limit / 1024 / 1024)} MiB that the playground takes.
+              Larger than the {Math.round(limit / 1024 / 1024)} MiB that the playground accepts.
               Choose a smaller file.
             </p>
           ) : null}
@@ -288,7 +288,7 @@ export function FileField({
   );
 }
 
-/** What is to go wrong with the next call. Only the emulator can be told. */
+/** The fault of the next call. Emulator only. */
 export function FaultField({
   kind,
   value,

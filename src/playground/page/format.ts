@@ -1,6 +1,6 @@
 import type { CallView } from '../protocol.ts';
 
-/** Milliseconds in words. */
+/** Formats milliseconds. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
@@ -22,7 +22,7 @@ export const clockTime = (at: number): string =>
     second: '2-digit',
   });
 
-/** How a call is called in the page. */
+/** The names of the kinds of calls. */
 export const kindNames = {
   chat: 'Chat',
   image: 'Image',
@@ -32,14 +32,15 @@ export const kindNames = {
   video: 'Video',
 } as const;
 
-/** What a call was charged in all. */
-export function chargesOf({ attempts = [] }: CallView): {
+/** Adds up the charges of a call. */
+export function sumCharges({ attempts = [] }: CallView): {
   charges: number;
   amount: number;
   kept: number;
 } {
   const charged = attempts.filter((attempt) => attempt.charged > 0);
-  const sum = (list: typeof charged): number => list.reduce((total, one) => total + one.charged, 0);
+  const sum = (list: typeof charged): number =>
+    list.reduce((total, { charged: amount }) => total + amount, 0);
   return {
     charges: charged.length,
     amount: sum(charged),
@@ -47,7 +48,7 @@ export function chargesOf({ attempts = [] }: CallView): {
   };
 }
 
-/** Saves text as a file of the person's. */
+/** Saves text as a download. */
 export function saveText(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
@@ -57,5 +58,9 @@ export function saveText(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** A parameter as text; other kinds of values are no text. */
+/** Returns a parameter if it is a string, or an empty string. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Formats US dollars, for example `$0.0012`. */
+export const dollars = (amount: number): string =>
+  `$${amount.toLocaleString('en', { maximumSignificantDigits: 4 })}`;

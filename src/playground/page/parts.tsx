@@ -1,11 +1,11 @@
 import type { JSX, ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallView, Problem } from '../protocol.ts';
-import { fileOf, ServerError } from './api.ts';
+import { loadFile, ServerError } from './api.ts';
 import { hello } from './state.ts';
-import { chargesOf, count, duration } from './format.ts';
+import { sumCharges, count, dollars, duration } from './format.ts';
 
-/** A drawing of one line, for a button or the menu. Decoration only. */
+/** A decorative icon of one path. */
 export function Icon({ path }: { path: string }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
@@ -14,7 +14,7 @@ export function Icon({ path }: { path: string }): JSX.Element {
   );
 }
 
-/** The head of a panel. */
+/** The heading of a panel. */
 export function Heading({
   title,
   children,
@@ -35,31 +35,31 @@ export function Heading({
   );
 }
 
-/** A button that copies, and says that it has. */
+/** A button that copies a text and confirms it. */
 export function CopyButton({ text, label }: { text: () => string; label: string }): JSX.Element {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text());
-      setSaid('Copied');
+      setMessage('Copied');
     } catch {
-      setSaid('Not allowed');
+      setMessage('Not allowed');
     }
-    setTimeout(() => setSaid(''), 1_500);
+    setTimeout(() => setMessage(''), 1_500);
   };
   return (
     <button type="button" class="quiet" onClick={() => void copy()}>
-      <span class="swap" data-said={said}>
+      <span class="swap" data-said={message}>
         {label}
       </span>
     </button>
   );
 }
 
-/** What went wrong, and what to do. */
+/** An error and its advice. */
 export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
   const { name, message, advice, outcome = '', status, answer, requestId } = problem;
-  const what = message.endsWith(advice)
+  const text = message.endsWith(advice)
     ? message.slice(0, message.length - advice.length)
     : message;
   return (
@@ -69,12 +69,12 @@ export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
         <strong>{name}</strong>
         {status === undefined ? null : <span class="faint">HTTP {status}</span>}
       </p>
-      <p>{what}</p>
+      <p>{text}</p>
       {advice === '' ? null : <p class="advice">{advice}</p>}
       {requestId === undefined ? null : <p class="faint small">Request {requestId}</p>}
       {answer === undefined ? null : (
         <details>
-          <summary>What the gateway answered</summary>
+          <summary>Response of the gateway</summary>
           <pre tabIndex={0}>{answer}</pre>
         </details>
       )}
@@ -82,22 +82,22 @@ export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
   );
 }
 
-/** Says beside a button that a call is charged. On the emulator nothing is. */
+/** A note that a call is charged. Hidden on the emulator. */
 export function Charged({ children }: { children: ComponentChildren }): JSX.Element | null {
   if (hello.value?.isEmulator === true) return null;
   return <span class="small faint">{children}</span>;
 }
 
-/** A problem of the page's own: an order that was not taken. */
-export function OrderProblem({ error }: { error: unknown }): JSX.Element | null {
+/** An error of the page: the call could not be started. */
+export function StartProblem({ error }: { error: unknown }): JSX.Element | null {
   if (error === undefined) return null;
-  const message = error instanceof Error ? error.message : 'The page has stumbled.';
+  const message = error instanceof Error ? error.message : 'Unexpected error in the page.';
   const outcome = error instanceof ServerError && error.status > 0 ? 'not_sent' : undefined;
   const problem = { name: 'Not started', message, advice: '' };
   return <ProblemBox problem={outcome === undefined ? problem : { ...problem, outcome }} />;
 }
 
-/** How a call stands, in a word. */
+/** The status of a call. */
 export function StatusPill({ call }: { call: CallView }): JSX.Element {
   const { status, problem, verdict } = call;
   if (status === 'running') return <span class="pill running">running</span>;
@@ -109,17 +109,17 @@ export function StatusPill({ call }: { call: CallView }): JSX.Element {
   return <span class="pill done">{verdict ?? 'done'}</span>;
 }
 
-/** The fault that a call was to meet. */
+/** The fault of a call. */
 export function FaultPill({ call: { fault } }: { call: CallView }): JSX.Element | null {
   if (fault === undefined) return null;
   const scenario = hello.value?.scenarios.find(({ name }) => name === fault);
   return <span class="pill">fault: {scenario?.label ?? fault}</span>;
 }
 
-/** What a call was charged. Only the emulator's books are open. */
+/** The charges of a call. Emulator only. */
 export function ChargePill({ call }: { call: CallView }): JSX.Element | null {
   if (hello.value?.isEmulator !== true || call.attempts === undefined) return null;
-  const { charges, amount, kept } = chargesOf(call);
+  const { charges, amount, kept } = sumCharges(call);
   const text = charges === 0 ? 'not charged' : count(charges, 'charge');
   return (
     <span class={charges === 0 ? 'coin none' : 'coin'} title={`${amount} credit units`}>
@@ -129,9 +129,9 @@ export function ChargePill({ call }: { call: CallView }): JSX.Element | null {
   );
 }
 
-/** Times and tokens of a call. */
+/** Times, tokens and cost of a call. */
 export function Stats({ call }: { call: CallView }): JSX.Element {
-  const { startedAt, firstAt, endedAt, usage, kind, chunks } = call;
+  const { startedAt, firstAt, endedAt, usage, cost, kind, chunks } = call;
   const stats: [string, string][] = [];
   if (kind === 'chat') {
     stats.push(['first token', firstAt === undefined ? '–' : duration(firstAt - startedAt)]);
@@ -144,6 +144,7 @@ export function Stats({ call }: { call: CallView }): JSX.Element {
   if (usage) {
     stats.push(['tokens', `${usage.input} in${usage.output > 0 ? `, ${usage.output} out` : ''}`]);
   } else if (kind === 'chat') stats.push(['tokens', '–']);
+  if (cost !== undefined) stats.push(['cost', dollars(cost)]);
   return (
     <dl class="stats">
       {stats.map(([name, value]) => (
@@ -156,13 +157,13 @@ export function Stats({ call }: { call: CallView }): JSX.Element {
   );
 }
 
-/** The address of a file of a call, once it is here. */
+/** Returns the object URL of a file of a call once it is loaded. */
 export function useFile(id: string, index: number): { address?: string; error?: unknown } {
   const [state, setState] = useState<{ address?: string; error?: unknown }>({});
   useEffect(() => {
     let isCurrent = true;
     setState({});
-    fileOf(id, index).then(
+    loadFile(id, index).then(
       ({ address }) => isCurrent && setState({ address }),
       (error: unknown) => isCurrent && setState({ error }),
     );
@@ -173,7 +174,7 @@ export function useFile(id: string, index: number): { address?: string; error?: 
   return state;
 }
 
-/** What a panel shows before there is anything to show. */
+/** Shown in an empty panel. */
 export function Empty({
   title,
   children,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 
-/** Code and stress within a line. */
+/** Renders inline code and bold text. */
 function Line({ text }: { text: string }): JSX.Element {
   const pieces = text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/);
   return (
@@ -24,31 +24,31 @@ interface Block {
 }
 
 /**
- * What a model wrote: paragraphs and blocks of code. A block that has not changed is not looked at
- * again, so that the next word costs the same at the end of a long answer as at its beginning.
+ * Renders paragraphs and code blocks. Unchanged blocks are reused, so that the time for the next token does
+ * not grow with the length of the answer.
  */
 export function Prose({ text }: { text: string }): JSX.Element {
   const known = useRef(new Map<string, Block>());
   const blocks: JSX.Element[] = [];
   const add = (key: string, content: string, show: () => JSX.Element): void => {
-    const before = known.current.get(key);
-    const block = before?.text === content ? before : { text: content, shown: show() };
+    const previous = known.current.get(key);
+    const block = previous?.text === content ? previous : { text: content, shown: show() };
     known.current.set(key, block);
     blocks.push(block.shown);
   };
-  `\n${text}`.split('\n```').forEach((part, index) => {
-    // Every second part is a block of code: its language, a line break, the code.
+  `\n${text}`.split('\n```').forEach((section, index) => {
+    // Every second section is a code block: its language, a line break, the code.
     if (index % 2 === 1) {
       const key = `code-${index}`;
-      add(key, part, () => (
+      add(key, section, () => (
         <pre key={key} tabIndex={0}>
-          <code>{part.slice(part.indexOf('\n') + 1)}</code>
+          <code>{section.slice(section.indexOf('\n') + 1)}</code>
         </pre>
       ));
       return;
     }
-    // What follows a fence begins with the end of its line.
-    part
+    // The text after a fence starts with a line break.
+    section
       .replace('\n', '')
       .split(/\n{2,}/)
       .forEach((paragraph, place) => {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The panels, in the order in which they are shown. */
+/** The panels, in display order. */
 export const panels = [
   'ledger',
   'chat',
@@ -25,32 +25,32 @@ function read(): Route {
   return { panel, query: new Map(new URLSearchParams(query)) };
 }
 
-/** The panel that is shown, and what of its state stands in the address. */
+/** The current panel and its state in the address. */
 export const route = signal<Route>(read());
 
 addEventListener('hashchange', () => {
   route.value = read();
 });
 
-/** What was last chosen in each panel. */
-const chosen = new Map<Panel, string>();
+/** The last state of each panel. */
+const queries = new Map<Panel, string>();
 
-/** The address of a panel, with what was chosen there. */
-export const addressOf = (panel: Panel): string => `#/${panel}${chosen.get(panel) ?? ''}`;
+/** Returns the address of a panel with its last state. */
+export const panelAddress = (panel: Panel): string => `#/${panel}${queries.get(panel) ?? ''}`;
 
-/** Writes a choice into the address, so that a reload and a link find it. */
+/** Stores a choice in the address, for reloads and links. */
 export function remember(name: string, value: string): void {
   const query = new URLSearchParams([...route.value.query]);
   if (value === '') query.delete(name);
   else query.set(name, value);
   const text = query.size === 0 ? '' : `?${query.toString()}`;
   const { panel } = route.value;
-  chosen.set(panel, text);
-  // Another panel may be on its way: its address stays.
+  queries.set(panel, text);
+  // If another panel is being opened, keep its address.
   if (read().panel === panel) history.replaceState(null, '', `#/${panel}${text}`);
   route.value = read();
 }
 
-/** A choice out of the address. */
-export const recalled = (name: string, otherwise: string): string =>
-  route.value.query.get(name) ?? otherwise;
+/** Reads a choice from the address. */
+export const recalled = (name: string, fallback: string): string =>
+  route.value.query.get(name) ?? fallback;

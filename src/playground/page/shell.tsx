@@ -1,8 +1,15 @@
 import type { JSX } from 'preact';
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { books, connection, connectionProblem, hello, loadModels, modelsProblem } from './state.ts';
-import { addressOf, panels, route, type Panel } from './route.ts';
+import {
+  account,
+  connection,
+  connectionProblem,
+  hello,
+  loadModels,
+  modelsProblem,
+} from './state.ts';
+import { panelAddress, panels, route, type Panel } from './route.ts';
 import { Icon, ProblemBox } from './parts.tsx';
 import { Ledger } from './panels/ledger.tsx';
 import { Chat } from './panels/chat.tsx';
@@ -71,7 +78,7 @@ function Account(): JSX.Element | null {
       </div>
     );
   }
-  const { charges = 0, amount = 0 } = books.value ?? {};
+  const { charges = 0, amount = 0 } = account.value ?? {};
   return (
     <div class="account">
       <p class="account-name">Emulator: nothing costs money</p>
@@ -95,7 +102,7 @@ function Menu(): JSX.Element {
       <ul ref={list}>
         {panels.map((panel) => (
           <li key={panel}>
-            <a href={addressOf(panel)} aria-current={panel === current ? 'page' : undefined}>
+            <a href={panelAddress(panel)} aria-current={panel === current ? 'page' : undefined}>
               <Icon path={menu[panel].icon} />
               {menu[panel].label}
             </a>
@@ -107,21 +114,21 @@ function Menu(): JSX.Element {
 }
 
 function Banner(): JSX.Element | null {
-  // A new start has a new token; what was shown by the old one stays in sight.
+  // After a restart the token is new; the old results stay visible.
   if (connection.value === 'refused') {
     return (
       <div class="banner" role="alert">
-        <strong>The playground was started anew.</strong> What you see stays here. Open the address
-        that the terminal shows now to go on.
+        <strong>The playground was restarted.</strong> This page stays as it is. Open the new
+        address shown in the terminal to continue.
       </div>
     );
   }
   if (connection.value === 'lost') {
     return (
       <div class="banner" role="alert">
-        <strong>The playground does not answer.</strong> What you see stays here, and it looks for
-        it again by itself. If it has ended, start it again with{' '}
-        <code>npx model-gateway playground</code> and open the address that it shows.
+        <strong>The playground does not respond.</strong> This page stays as it is and reconnects
+        automatically. If the playground was stopped, restart it with{' '}
+        <code>npx model-gateway playground</code> and open the address that it prints.
       </div>
     );
   }
@@ -131,11 +138,11 @@ function Banner(): JSX.Element | null {
     <div class="banner-problem">
       <ProblemBox problem={problem} />
       <p class="small">
-        The address and the key come from the terminal. If they are wrong, end the playground there,
-        set <code>GATEWAY_BASE_URL</code> and <code>GATEWAY_API_KEY</code>, and start it again.
+        The address and the key were set in the terminal. If they are wrong, stop the playground,
+        set <code>GATEWAY_BASE_URL</code> and <code>GATEWAY_API_KEY</code>, and restart it.
       </p>
       <button type="button" onClick={() => void loadModels().catch(() => {})}>
-        Ask the gateway again
+        Try again
       </button>
     </div>
   );
@@ -148,7 +155,7 @@ export function Shell(): JSX.Element {
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${label} · model-gateway playground`;
-    // Who moves by keyboard goes on at the head of the panel; a fresh page begins at its top.
+    // Move the keyboard focus to the heading of a new panel, but not on the first load.
     if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus();
     isFirst.current = false;
   }, [panel]);
@@ -159,7 +166,7 @@ export function Shell(): JSX.Element {
         <p>{connectionProblem.value}</p>
         <p>
           It looks like <code>http://127.0.0.1:4020/#token=…</code> and changes at each start, so
-          that no other page can use your key.
+          that other pages cannot use your key.
         </p>
       </main>
     );
@@ -174,7 +181,7 @@ export function Shell(): JSX.Element {
           document.querySelector<HTMLElement>('main h1')?.focus();
         }}
       >
-        To the panel
+        Skip to the panel
       </a>
       <aside class="side">
         <p class="brand">

@@ -1,40 +1,40 @@
 import { batch, computed, signal } from '@preact/signals';
 import type {
-  Books,
   CallKind,
   CallView,
+  EmulatorAccount,
   Hello,
   ListedModel,
   PlaygroundEvent,
   Problem,
 } from '../protocol.ts';
-import { ask, askHello, askModels, ServerError } from './api.ts';
+import { fetchHello, fetchModels, pause, send, ServerError } from './api.ts';
 
-/** What the server said first. */
+/** The data loaded first. */
 export const hello = signal<Hello | undefined>(undefined);
-/** Whether the server tells what happens. `refused`: the page is of an earlier start. */
+/** The state of the event stream. `refused`: the page is from an earlier start. */
 export const connection = signal<'connecting' | 'open' | 'lost' | 'refused'>('connecting');
-/** Why it does not. */
+/** The reason for a lost or refused connection. */
 export const connectionProblem = signal('');
-export const books = signal<Books | undefined>(undefined);
+export const account = signal<EmulatorAccount | undefined>(undefined);
 export const models = signal<readonly ListedModel[]>([]);
-/** Why the models could not be listed. */
+/** The error, if the models could not be listed. */
 export const modelsProblem = signal<Problem | undefined>(undefined);
-/** Every call by its id, the oldest first. */
+/** All calls by id, oldest first. */
 export const calls = signal<ReadonlyMap<string, CallView>>(new Map());
-/** Every call, the newest first. */
+/** All calls, newest first. */
 export const newest = computed(() => [...calls.value.values()].toReversed());
 
-/** The calls of a kind, the newest first. */
-export const callsOf = (kind: CallKind): CallView[] =>
+/** Returns the calls of a kind, newest first. */
+export const listCalls = (kind: CallKind): CallView[] =>
   newest.value.filter((call) => call.kind === kind);
 
-function applied(map: Map<string, CallView>, event: PlaygroundEvent): void {
+function applyEvent(map: Map<string, CallView>, event: PlaygroundEvent): void {
   switch (event.type) {
     case 'all':
       map.clear();
       for (const call of event.calls) map.set(call.id, call);
-      books.value = event.books;
+      account.value = event.account;
       return;
     case 'call':
       map.set(event.call.id, event.call);
@@ -43,7 +43,7 @@ function applied(map: Map<string, CallView>, event: PlaygroundEvent): void {
       const call = map.get(event.id);
       if (call === undefined) return;
       const next = { ...call, ...event.changes };
-      // What is gone comes as `null`, as JSON has nothing else for it.
+      // Removed fields are sent as `null`.
       for (const [name, value] of Object.entries(next)) {
         if (value === null) Reflect.deleteProperty(next, name);
       }
@@ -54,36 +54,36 @@ function applied(map: Map<string, CallView>, event: PlaygroundEvent): void {
     case 'gone':
       map.delete(event.id);
       return;
-    case 'books':
-      books.value = event.books;
+    case 'account':
+      account.value = event.account;
   }
 }
 
-let waiting: PlaygroundEvent[] = [];
-let isPlanned = false;
+let queue: PlaygroundEvent[] = [];
+let isScheduled = false;
 
-/** Shows all that came since the last frame at once: ten thousand chunks are some hundred pictures. */
-function show(): void {
-  isPlanned = false;
-  const events = waiting;
-  waiting = [];
+/** Applies all events since the last frame at once, because a stream can have thousands of chunks. */
+function applyQueue(): void {
+  isScheduled = false;
+  const events = queue;
+  queue = [];
   batch(() => {
     const map = new Map(calls.value);
-    for (const event of events) applied(map, event);
+    for (const event of events) applyEvent(map, event);
     calls.value = map;
   });
 }
 
-function take(event: PlaygroundEvent): void {
-  waiting.push(event);
-  if (isPlanned) return;
-  isPlanned = true;
-  // A tab in the background draws no frames.
-  if (document.hidden) setTimeout(show, 200);
-  else requestAnimationFrame(show);
+function enqueue(event: PlaygroundEvent): void {
+  queue.push(event);
+  if (isScheduled) return;
+  isScheduled = true;
+  // Background tabs don't render frames.
+  if (document.hidden) setTimeout(applyQueue, 200);
+  else requestAnimationFrame(applyQueue);
 }
 
-/** Calls `each` with every line of JSON. */
+/** Calls `each` with every parsed line. */
 async function readLines(
   body: ReadableStream<Uint8Array>,
   each: (line: PlaygroundEvent) => void,
@@ -100,29 +100,26 @@ async function readLines(
   }
 }
 
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 export async function loadModels(): Promise<void> {
-  const listed = await askModels();
+  const listed = await fetchModels();
   batch(() => {
     models.value = listed.models;
     modelsProblem.value = listed.problem;
   });
 }
 
-/** Follows what the server tells, and comes back to it when it was lost. */
+/** Follows the events of the server, and reconnects after a lost connection. */
 export async function follow(): Promise<void> {
   for (;;) {
     try {
       if (hello.value === undefined) {
-        hello.value = await askHello();
+        hello.value = await fetchHello();
         void loadModels().catch(() => {});
       }
-      const answer = await ask('events');
+      const answer = await send('events');
       connection.value = 'open';
-      if (answer.body !== null) await readLines(answer.body, take);
-      connectionProblem.value = 'The playground has ended.';
+      if (answer.body !== null) await readLines(answer.body, enqueue);
+      connectionProblem.value = 'The playground was stopped.';
       connection.value = 'lost';
     } catch (error) {
       const isRefused = error instanceof ServerError && error.status > 0;

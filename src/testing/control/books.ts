@@ -48,6 +48,11 @@ export class Books {
     return inOrder.slice(0, most).map((line, index) => toLogEntry(line, index + 1));
   }
 
+  /** Returns the entry of a charge by its request, once it is visible. */
+  find(requestId: string, now: number, lag: number): BookLine | undefined {
+    return this.#lines.find((line) => line.requestId === requestId && line.at + lag <= now);
+  }
+
   clear(): void {
     this.#lines = [];
     this.#reads = [];

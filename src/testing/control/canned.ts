@@ -4,6 +4,21 @@ import type { ReceivedRequest } from './request-log.ts';
 /** Creates a custom response. */
 export type Responder = (request: ReceivedRequest) => Response | Promise<Response>;
 
+/**
+ * What the model answers, of chat and generate. The emulator writes it as the request asks: whole or streamed,
+ * in OpenAI's or Gemini's format, and charges it.
+ */
+export interface ModelAnswer {
+  /** @defaultValue "" */
+  readonly text?: string | undefined;
+  /** Sent before the text, where the request allows it. */
+  readonly reasoning?: string | undefined;
+  /** @defaultValue `[]` */
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[] | undefined;
+  /** `length` ends the answer as if it were cut at `max_tokens`. @defaultValue "stop" */
+  readonly finishReason?: 'stop' | 'length' | 'content_filter' | undefined;
+}
+
 /** Options of `respondOnce()`. */
 export interface RespondOptions {
   /** Do the work, and charge for it, before responding. @defaultValue false */
@@ -13,7 +28,7 @@ export interface RespondOptions {
 /** A custom response waiting for its request. */
 export interface Canned {
   readonly operation: Operation | '*';
-  readonly respond: Responder;
+  readonly respond: Responder | ModelAnswer;
   readonly charged: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../answers/objects.ts';
 import { endpoints } from '../../endpoints.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { Fault, FaultRule } from '../faults/faults.ts';
@@ -36,9 +37,25 @@ function checkName(field: string, name: unknown, known: object): void {
   throw new InvalidInputError(field, `"${String(name)}" is not known; use one of ${names}.`);
 }
 
-/** Throws for an unknown operation, for which a test would wait in vain. */
+/** Throws for an unknown operation, whose fault or answer would never be used. */
 export function checkOperation(operation: unknown): void {
   if (operation !== '*') checkName('operation', operation, endpoints);
+}
+
+const modelAnswerFields = { text: 0, reasoning: 0, toolCalls: 0, finishReason: 0 };
+
+/** Throws for an answer that no model can give to the operation. */
+export function checkModelAnswer(operation: string, answer: unknown): void {
+  if (typeof answer === 'function') return;
+  if (!isObject(answer)) {
+    const fix = 'pass a function that returns a Response, or what the model answers.';
+    throw new InvalidInputError('respond', `is not an answer; ${fix}`);
+  }
+  if (!/^(chat\.completions\.create|generate\.content(Stream)?)$/.test(operation)) {
+    const fix = 'pass a function that returns a Response.';
+    throw new InvalidInputError('respond', `of ${operation} is not a text of a model; ${fix}`);
+  }
+  for (const name of Object.keys(answer)) checkName('respond', name, modelAnswerFields);
 }
 
 /** Throws for an unknown fault, without which a test could pass by mistake. */

@@ -121,6 +121,6 @@ export async function answerControl(emulator: Controlled, request: Request): Pro
   if (!isLocal && origin !== own) {
     return Response.json({ error: 'Pages of other sites cannot steer it' }, { status: 403 });
   }
-  if (request.method === 'OPTIONS') return preflightResponse(undefined);
-  return withCommonHeaders(await handleControl(emulator, request), undefined);
+  if (request.method === 'OPTIONS') return preflightResponse();
+  return withCommonHeaders(await handleControl(emulator, request));
 }

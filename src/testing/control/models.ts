@@ -41,6 +41,33 @@ export const defaultModels: readonly EmulatorModel[] = [
   { id: 'm-video', owned_by: 'custom', type: 'video' },
 ];
 
+/** Models of vendors that the price list contains besides the listed ones, unless only those are served. */
+export const pricedModels: readonly EmulatorModel[] = [
+  'gpt-4o',
+  'gpt-4o-mini',
+  'gpt-4o-transcribe',
+  'gpt-5.5',
+  'gpt-audio',
+  'gpt-image-1',
+  'dall-e-3',
+  'sora-2',
+  'tts-1',
+  'whisper-1',
+  'text-embedding-3-small',
+  'text-embedding-3-large',
+  'gemini-2.5-flash',
+  'gemini-2.5-pro',
+  'imagen-4',
+  'veo-3.0-generate-001',
+  'claude-sonnet-4-5',
+  'kling-v1',
+  'wan2.5-t2v',
+  'viduq1',
+  'MiniMax-Hailuo-02',
+  'jimeng_vgfm_t2v_l20',
+  'doubao-seedance-1-0-pro',
+].map((id) => ({ id }));
+
 const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
   [/^(gpt|o\d|sora|dall-e|tts|whisper|text-embedding-(3|ada))/i, 'openai'],
   [/^(gemini|imagen|veo)/i, 'google'],

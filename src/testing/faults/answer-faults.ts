@@ -54,7 +54,8 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
   const { status, contentType, headers, message, code, param } = fault;
   const isTask =
     call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
-  const envelope = fault.envelope ?? (isTask ? 'task' : 'openai');
+  const own = call.world.errors.envelope ?? (isTask ? 'task' : 'openai');
+  const envelope = fault.envelope ?? own;
   const words = message ?? 'The emulator was told to fail.';
   const details = { message: words, type: fault.errorType, code, param };
   const full = withRequestId(envelope, details, call.requestId);
@@ -85,6 +86,13 @@ function isErrorCharged({ operation }: Call, model: string, isTyped: boolean): b
   }
 }
 
+/** Details of a vendor's error that a gateway with one format for all errors passes on. */
+const providerError: ErrorDetails = {
+  message: 'Provider returned error',
+  type: 'provider_error',
+  metadata: { provider_name: 'Emulator', raw: 'The vendor failed' },
+};
+
 async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<Response>) {
   const { operation } = call;
   const fields = readFields(call);
@@ -93,6 +101,8 @@ async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<
   if (isStream) return work();
   if (isErrorCharged(call, fields.string('model') ?? '', isTyped)) await work();
   if (operation === 'generate.contentStream') return new Response('', { headers: streamHeaders });
+  const { envelope } = call.world.errors;
+  if (envelope !== undefined) return Response.json(errorBody(envelope, 502, providerError));
   if (operation.startsWith('videos.')) {
     const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
     return Response.json(errorBody('task', 200, { message, code: 'ali_api_error' }));
@@ -144,6 +154,10 @@ function rejectSubmission(status: number): Response {
 function rejectByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: Call): Response {
   const { status, body } = fault;
   const { operation, requestId, parameters, world } = call;
+  const { envelope } = world.errors;
+  if (envelope !== undefined) {
+    return Response.json(errorBody(envelope, status, providerError), { status });
+  }
   if (operation === 'videos.downloadContent') {
     const message = `Upstream service returned status ${status}`;
     return contentRefusal(502, message).toResponse(requestId);
@@ -202,7 +216,7 @@ export async function answerWithFault(
       return new Response(null, { status: fault.status, headers: { ...fault.headers } });
     case 'rate-limit': {
       const refused = refusal(429, 'rate_limit_exceeded', 'Rate limit reached');
-      const answer = refused.toResponse(call.requestId);
+      const answer = call.world.errors.toResponse(refused, call.requestId);
       answer.headers.set('retry-after', String(fault.retryAfter));
       return answer;
     }

@@ -32,7 +32,7 @@ export type AnswerFault =
       /** An error in one of the gateway's formats, also with status 200. */
       readonly type: 'error';
       readonly status: number;
-      /** @defaultValue "task" for video operations, otherwise "openai" */
+      /** @defaultValue that of the gateway: of new-api "task" for video operations, otherwise "openai" */
       readonly envelope?: ErrorEnvelope | undefined;
       /**
        * The content type. @defaultValue "application/json"; "text/event-stream" for a vendor's error
@@ -153,7 +153,8 @@ export type StreamFault =
        * `no-choices` a chunk without choices, which the gateway creates from an error of Gemini,
        * `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
        * `typed-data` is `data: {"type":"error",...}` and `[DONE]`,
-       * `bare-json` a JSON line without `data:`, `plain-text` a line of text.
+       * `bare-json` a JSON line without `data:`, `plain-text` a line of text. As OpenRouter there is one shape: a
+       * chunk with `error` and the finish reason `error`, after which the stream ends.
        */
       readonly type: 'stream-error';
       readonly after: number;

@@ -1,5 +1,5 @@
 /**
- * Behaviour in which gateways of this family differ. Every default is the common behaviour.
+ * Differences between gateways of this family. Every default is the common behaviour.
  *
  * `emulator.quirks` can be changed at any time and applies to later requests.
  */
@@ -98,6 +98,17 @@ export interface MediaQuirks {
   imageStream: 'completed' | 'partial' | 'json';
   /** Reject `response_format` as an unknown parameter. @defaultValue false */
   imageFormatRefused: boolean;
+  /**
+   * Answer calls for images with a task, and in which shape. Each has its own route, as the gateways that
+   * answer so: `list` (`data: [{ task_id }]`), `several` (one task for each image) and `text` (the id as
+   * text) `/v1/images/tasks/{id}`, `object` `/v1/images/generations/{id}`, `data` (`data: { task_id }`)
+   * `/v1/tasks/{id}`, `accepted` (an empty 202) the `Location` that it names, `status-url` the addresses of
+   * a queue. The address of `foreign-url` is of another origin; it and `nowhere` have no route.
+   * A prompt with `markers.fail` fails. @defaultValue "none"
+   */
+  imageTasks: ImageTaskShape;
+  /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
+  imageTaskTime: number;
   /** Content type of speech: the correct one, a generic one, or none. @defaultValue "true" */
   speechType: 'true' | 'octet-stream' | 'missing';
   /** Send speech in the response, or redirect to a file. @defaultValue "body" */
@@ -203,27 +214,46 @@ export interface VideoQuirks {
 /** Account routes and the content of the usage log. */
 export interface AccountQuirks {
   /**
-   * Available routes: `books` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing` the two under
+   * Available routes: `log` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing` the two under
    * `/v1/dashboard/billing`, `pricing` is `/api/pricing`. @defaultValue all of them
    */
-  accountRoutes: readonly ('books' | 'usage' | 'billing' | 'pricing')[];
+  accountRoutes: readonly ('log' | 'usage' | 'billing' | 'pricing')[];
   /** Delay until a log entry is visible, in milliseconds of the emulator's clock. @defaultValue 0 */
-  booksLag: number;
+  usageLogDelay: number;
   /** Maximum number of entries sent, newest first; there is no pagination. @defaultValue 1000 */
-  booksLines: number;
+  usageLogEntries: number;
   /**
    * Maximum number of reads of log and usage within 20 minutes of the emulator's clock, across all keys;
    * further ones receive an empty 429 without `Retry-After`. 0 for no limit.
    * @defaultValue 20
    */
-  booksLimit: number;
+  usageLogLimit: number;
   /** Log charges; an operator can disable this. @defaultValue true */
-  booksCharges: boolean;
+  usageLogCharges: boolean;
   /** Log failed requests, with amount 0. @defaultValue false */
-  booksErrors: boolean;
+  usageLogErrors: boolean;
   /** Include the video task in entries of charges, as in refunds. @defaultValue false */
-  booksNameTasks: boolean;
+  usageLogTaskIds: boolean;
+  /**
+   * Location of the cost that responses report, in US dollars at 500,000 credit units each: `usage.cost`,
+   * for a video once it is completed; or the header `x-litellm-response-cost` of responses that are charged
+   * and not streamed. @defaultValue "none"
+   */
+  reportedCost: 'none' | 'usage' | 'header';
 }
+
+/** What an answer with an image task looks like. */
+export type ImageTaskShape =
+  | 'none'
+  | 'list'
+  | 'several'
+  | 'text'
+  | 'object'
+  | 'data'
+  | 'accepted'
+  | 'status-url'
+  | 'foreign-url'
+  | 'nowhere';
 
 /** States of a video task in the emulator. */
 export type VideoState = 'unknown' | 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -264,6 +294,8 @@ export const defaultQuirks: Quirks = {
   imagesFiltered: 0,
   imageStream: 'json',
   imageFormatRefused: false,
+  imageTasks: 'none',
+  imageTaskTime: 3_000,
   speechType: 'true',
   speechDelivery: 'body',
   translationVtt: 'vendor',
@@ -294,11 +326,12 @@ export const defaultQuirks: Quirks = {
   contentLength: true,
   contentNeedsKey: false,
   vendorBody: 'task',
-  accountRoutes: ['books', 'usage', 'billing', 'pricing'],
-  booksLag: 0,
-  booksLines: 1_000,
-  booksLimit: 20,
-  booksCharges: true,
-  booksErrors: false,
-  booksNameTasks: false,
+  accountRoutes: ['log', 'usage', 'billing', 'pricing'],
+  usageLogDelay: 0,
+  usageLogEntries: 1_000,
+  usageLogLimit: 20,
+  usageLogCharges: true,
+  usageLogErrors: false,
+  usageLogTaskIds: false,
+  reportedCost: 'none',
 };

@@ -54,11 +54,29 @@ function rest(events: readonly StreamEvent[], fields: JsonObject = {}): Step[] {
 
 const noChunk = { id: '', created: 0, system_fingerprint: '' };
 
+/** Returns OpenRouter's error, after which its streams end. */
+function openRouterError(
+  message: string,
+  code: string | number | null,
+  events: readonly StreamEvent[],
+): Step[] {
+  const { choices, created, id, model, object, provider } = record(events[0]?.data);
+  if (choices === undefined) {
+    const error = { message, type: 'server_error', param: null, code: code && String(code) };
+    return [dataStep({ type: 'error', error })];
+  }
+  const reason = { finish_reason: 'error', native_finish_reason: 'error' };
+  const choice = { index: 0, delta: { role: 'assistant', content: '' }, ...reason };
+  const error = { code: typeof code === 'number' ? code : 502, message };
+  return [dataStep({ id, object, created, model, provider, error, choices: [choice] })];
+}
+
 function errorSteps(
   { shape, message = 'The model stopped unexpectedly.', code = null }: StreamError,
   events: readonly StreamEvent[],
-  { operation }: Call,
+  { operation, world }: Call,
 ): Step[] {
+  if (world.errors.envelope === 'openrouter') return openRouterError(message, code, events);
   const error = { message, type: 'server_error', param: null, code };
   switch (shape) {
     case 'error-data': {

@@ -3,7 +3,7 @@ import type { World } from '../server/call.ts';
 import { Refusal } from '../server/errors.ts';
 import { pricePerCall } from '../control/books.ts';
 import { present } from '../control/json.ts';
-import { findVendor, type EmulatorModel } from '../control/models.ts';
+import { findVendor, pricedModels, type EmulatorModel } from '../control/models.ts';
 import type { AccountQuirks } from '../faults/quirks.ts';
 
 /** Reported balance of an unlimited key, in US dollars. */
@@ -17,7 +17,7 @@ const groups = { default: 1, vip: 1 };
 /** Returns the usage log: always the newest entries, regardless of the query. */
 function readBooks({ clock, ledger, quirks, tasks }: World): Response {
   tasks.settle();
-  const { booksLines: most, booksLag: lag } = quirks;
+  const { usageLogEntries: most, usageLogDelay: lag } = quirks;
   const data = ledger.books.read(clock.now(), { most, lag });
   // The `date` header lets clients detect the offset of their own clock.
   const headers = { date: new Date(clock.now()).toUTCString() };
@@ -66,7 +66,7 @@ function readBilled({ ledger, tasks }: World): Response {
 function isPaidPerCall({ id, type, vendor }: EmulatorModel): boolean {
   if (type === 'image' || type === 'video') return true;
   const makes = /^(kling|ali|vidu|hailuo|jimeng|doubao)$/;
-  return makes.test(vendor ?? findVendor([], id) ?? '') || /image|dall-e|sora|veo/i.test(id);
+  return makes.test(vendor ?? findVendor([], id) ?? '') || /image|imagen|dall-e|sora|veo/i.test(id);
 }
 
 function priceBody(model: EmulatorModel, index: number): unknown {
@@ -88,10 +88,11 @@ function priceBody(model: EmulatorModel, index: number): unknown {
 
 const post = (path: string) => ({ path, method: 'POST' });
 
-function readPrices({ models }: World): Response {
+function readPrices({ models, strictModels }: World): Response {
+  const priced = strictModels ? models : [...models, ...pricedModels];
   return Response.json({
     auto_groups: ['default'],
-    data: models.map((model, index) => priceBody(model, index)),
+    data: priced.map((model, index) => priceBody(model, index)),
     group_model_ratio: {},
     group_ratio: groups,
     pricing_version: 'group-model-ratio-v1',
@@ -121,7 +122,7 @@ const books = { isCounted: true, refusesAs: 'console' } as const;
 const billing = { kind: 'billing', refusesAs: 'openai-routing' } as const;
 
 const routes: Readonly<Record<string, AccountRoute>> = {
-  '/api/log/token': { ...books, kind: 'books', answer: readBooks },
+  '/api/log/token': { ...books, kind: 'log', answer: readBooks },
   '/api/usage/token/': { ...books, kind: 'usage', answer: readUsage },
   '/v1/dashboard/billing/subscription': { ...billing, answer: readSubscription },
   '/v1/dashboard/billing/usage': { ...billing, answer: readBilled },
@@ -166,7 +167,7 @@ export function answerAccountRoute(
   const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
   if (route === undefined || !quirks.accountRoutes.includes(route.kind)) return undefined;
   // The rate limit applies per address, before the key is checked.
-  if (route.isCounted && !ledger.books.mayRead(clock.now(), quirks.booksLimit)) {
+  if (route.isCounted && !ledger.books.mayRead(clock.now(), quirks.usageLogLimit)) {
     return new Response(null, { status: 429 });
   }
   if (route.refusesAs !== undefined) checkKey(request, apiKey, route.refusesAs);

@@ -2,6 +2,7 @@ import type { Quirks } from '../faults/quirks.ts';
 import { answerText, reasoningText, markers } from './prompts.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
 import { hash } from '../media/hash.ts';
+import type { ModelAnswer } from '../control/canned.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
@@ -64,6 +65,23 @@ function fullText(request: ChatRequest, index: number): string {
   return index === 0 ? answer : `(${index + 1}) ${answer}`;
 }
 
+/** Returns the choice that a test asks for. */
+function customChoice(answer: ModelAnswer, index: number, ids: Ids): ChatChoice {
+  const { text = '', reasoning = '', toolCalls = [], finishReason = 'stop' } = answer;
+  const calls = toolCalls.map(({ name, arguments: input }) => ({
+    id: ids.next('call_', 24),
+    name,
+    input,
+  }));
+  return {
+    index,
+    thoughts: reasoning,
+    tokens: tokensOf(text),
+    toolCalls: calls,
+    finishReason: calls.length > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason,
+  };
+}
+
 function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: number): ChatChoice {
   const { question, maxTokens, tools } = request;
   const thoughts = reasoningText(question);
@@ -102,16 +120,19 @@ interface AnswerContext {
   readonly ids: Ids;
   readonly now: number;
   readonly toolCount: number;
+  readonly modelAnswer: ModelAnswer | undefined;
 }
 
 /** Creates the response to a chat request. */
 export function answerChat(
   request: ChatRequest,
-  { vendor, ids, now, toolCount }: AnswerContext,
+  { vendor, ids, now, toolCount, modelAnswer }: AnswerContext,
 ): ChatAnswer {
   const count = Math.max(1, request.n);
   const choices = Array.from({ length: count }, (_, index) =>
-    makeChoice(request, index, ids, toolCount),
+    modelAnswer === undefined
+      ? makeChoice(request, index, ids, toolCount)
+      : customChoice(modelAnswer, index, ids),
   );
   const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
   const completion = choices.reduce((sum, choice) => sum + countChoiceTokens(choice), reasoning);

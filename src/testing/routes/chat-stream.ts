@@ -142,7 +142,7 @@ export function chatEvents(
       add(isEnd ? 'finish' : 'delta', { choices: [{ index, delta, logprobs, finish_reason }] });
     }
   }
-  const usage = chatUsage(count, vendor);
+  const usage = chatUsage(count, vendor, quirks);
   const onFinish = quirks.chatUsage === 'finish-chunk' || quirks.chatUsage === 'both';
   for (const { index, finishReason } of choices.filter((choice) => !endsInText(choice))) {
     // The gateway drops a last chunk with usage and without text if usage was not requested.

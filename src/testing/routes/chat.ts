@@ -11,7 +11,7 @@ import {
 import { readChat, type ChatRequest } from './chat-request.ts';
 import { chatEvents, passedFields } from './chat-stream.ts';
 import { relayed } from '../server/errors.ts';
-import { eventResponse } from '../server/event-stream.ts';
+import { eventResponse, plainDialect } from '../server/event-stream.ts';
 import { present } from '../control/json.ts';
 import { markers } from './prompts.ts';
 import { findVendor } from '../control/models.ts';
@@ -55,7 +55,7 @@ function toLogprobs(
   return isConverted(vendor) ? {} : { logprobs: null };
 }
 
-function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks): unknown {
+function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks): JsonObject {
   const choices = answer.choices.map((choice) => ({
     index: choice.index,
     message: messageBody(choice, answer, quirks),
@@ -68,7 +68,8 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
     created: createdField(answer.created, quirks),
     model: answer.model,
     choices,
-    usage: quirks.chatUsage === 'missing' ? undefined : chatUsage(answer.count, answer.vendor),
+    usage:
+      quirks.chatUsage === 'missing' ? undefined : chatUsage(answer.count, answer.vendor, quirks),
     ...(isConverted(answer.vendor) ? {} : passedFields),
   });
 }
@@ -80,13 +81,15 @@ function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
 }
 
 /** `POST /v1/chat/completions`. */
-export function completeChat(call: Call): Response {
+export function completeChat(call: Call, dialect = plainDialect): Response {
   const { quirks, ids, clock, models } = call.world;
   const request = readChat(call);
   const { model, prompt } = request.question;
   const toolCount = quirks.chatToolCallCount;
   const vendor = findVendor(models, model);
-  const answer = answerChat(request, { vendor, ids, now: clock.now(), toolCount });
+  const { modelAnswer } = call;
+  const context = { vendor, ids, now: clock.now(), toolCount, modelAnswer };
+  const answer = answerChat(request, context);
   const { count } = answer;
   charge(call, model, count.prompt + count.completion, {
     tokens: [count.prompt, count.completion],
@@ -97,9 +100,10 @@ export function completeChat(call: Call): Response {
     const message = 'request blocked by Gemini API: PROHIBITED_CONTENT';
     throw relayed(400, { type: 'prompt_blocked', code: 'prompt_blocked', message });
   }
-  if (asEvents) return eventResponse(call, chatEvents(answer, request, quirks));
+  if (asEvents) {
+    return eventResponse(call, chatEvents(answer, request, quirks).flatMap(dialect.event));
+  }
   const isEmpty = call.fault?.type === 'empty';
-  return Response.json(
-    completionBody(isEmpty ? { ...answer, choices: [] } : answer, request, quirks),
-  );
+  const shown = isEmpty ? { ...answer, choices: [] } : answer;
+  return Response.json(dialect.whole(completionBody(shown, request, quirks)));
 }

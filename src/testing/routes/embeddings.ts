@@ -2,6 +2,7 @@ import { hash, randomFrom } from '../media/hash.ts';
 import { base64 } from '../media/bytes.ts';
 import {
   charge,
+  costField,
   checkVendor,
   readFields,
   invalid,
@@ -116,9 +117,12 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
     object: 'list',
     data: call.fault?.type === 'empty' ? [] : ordered,
     model,
-    usage: isConverted
-      ? gatewayUsage({ prompt: tokens, completion: 0, reasoning: 0 }, 'google')
-      : { prompt_tokens: tokens, total_tokens: tokens },
+    usage: {
+      ...(isConverted
+        ? gatewayUsage({ prompt: tokens, completion: 0, reasoning: 0 }, 'google')
+        : { prompt_tokens: tokens, total_tokens: tokens }),
+      ...costField(tokens, quirks),
+    },
   });
 }
 

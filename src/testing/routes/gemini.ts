@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../types.ts';
 import { answerText, reasoningText, markers } from './prompts.ts';
 import { base64 } from '../media/bytes.ts';
-import { charge, checkVendor, type Call, type Handler } from '../server/call.ts';
+import { charge, checkVendor, type Call, type Handler, type World } from '../server/call.ts';
+import type { ModelAnswer } from '../control/canned.ts';
 import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
@@ -29,7 +30,22 @@ function createAnswer(request: GenerateRequest): string {
   return JSON.stringify(new SchemaValues(shape, question.prompt).make());
 }
 
+const finishReasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const;
+
+/** Returns the candidate that a test asks for. */
+function customCandidate(answer: ModelAnswer, { ids }: World, thinks: boolean): Candidate {
+  const { text = '', reasoning = '', toolCalls = [], finishReason = 'stop' } = answer;
+  const whole = toolCalls.map(({ name, arguments: args }) => ({
+    functionCall: { id: ids.next('', 16), name, args },
+  }));
+  const thoughts = thinks ? reasoning : '';
+  return { thoughts, tokens: tokensOf(text), whole, finishReason: finishReasons[finishReason] };
+}
+
 async function makeCandidate(request: GenerateRequest, call: Call): Promise<Candidate> {
+  const { modelAnswer, world } = call;
+  if (modelAnswer !== undefined)
+    return customCandidate(modelAnswer, world, request.includeThoughts);
   const { question, tools, maxTokens, includeThoughts } = request;
   const reasoned = reasoningText(question);
   const thoughts = includeThoughts ? reasoned || 'I look at what the user wrote.' : '';

@@ -2,19 +2,20 @@ import type { JsonObject } from '../../types.ts';
 import { base64, type Bytes, dataURL } from '../media/bytes.ts';
 import {
   charge,
+  costField,
   readFields,
   fileURL,
   invalid,
   checkModelName,
   type Call,
-  type Handler,
 } from '../server/call.ts';
 import { refusal } from '../server/errors.ts';
 import { doneEvent, type StreamEvent } from '../faults/stream-faults.ts';
-import { eventResponse } from '../server/event-stream.ts';
+import { eventResponse, plainDialect, type AnswerDialect } from '../server/event-stream.ts';
 import type { Fields } from '../server/fields.ts';
 import { editedPicture, readEdit } from './image-edits.ts';
-import { checkWords } from './prompts.ts';
+import { acceptImages } from '../images/accept.ts';
+import { checkWords, markers } from './prompts.ts';
 import { findVendor } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
@@ -101,7 +102,7 @@ async function imageItem(
   return family === 'gpt-image' ? item : { ...item, ...revised };
 }
 
-function usageOf(order: ImageParams, count: number): unknown {
+function usageOf(order: ImageParams, count: number): JsonObject {
   const text = countTokens(order.prompt);
   return {
     input_tokens: text,
@@ -111,7 +112,12 @@ function usageOf(order: ImageParams, count: number): unknown {
   };
 }
 
-async function streamedImages(call: Call, order: ImageParams, painter: Painter): Promise<Response> {
+async function streamedImages(
+  call: Call,
+  order: ImageParams,
+  painter: Painter,
+  dialect: AnswerDialect,
+): Promise<Response> {
   const name = call.operation === 'images.edit' ? 'image_edit' : 'image_generation';
   const created = Math.floor(call.world.clock.now() / 1000);
   const events: StreamEvent[] = [];
@@ -126,10 +132,10 @@ async function streamedImages(call: Call, order: ImageParams, painter: Painter):
       const type = `${name}.partial_image`;
       events.push({ role: 'delta', data: { type, partial_image_index: part, ...image } });
     }
-    const usage = usageOf(order, 1);
+    const usage = { ...usageOf(order, 1), ...costField(1000, call.world.quirks) };
     events.push({ role: 'finish', data: { type: `${name}.completed`, ...image, usage } });
   }
-  return eventResponse(call, [...events, doneEvent]);
+  return eventResponse(call, [...events, doneEvent].flatMap(dialect.event));
 }
 
 /** Additional fields in responses of `gpt-image-…`. */
@@ -144,34 +150,46 @@ function gptImageFields(order: ImageParams, count: number): JsonObject {
   };
 }
 
-async function answer(call: Call, order: ImageParams, painter: Painter): Promise<Response> {
+async function answer(
+  call: Call,
+  order: ImageParams,
+  painter: Painter,
+  dialect: AnswerDialect,
+): Promise<Response> {
   const { quirks, clock } = call.world;
   charge(call, order.model, 1000 * order.n);
-  if (order.stream && quirks.imageStream !== 'json') return streamedImages(call, order, painter);
+  const isTask = quirks.imageTasks !== 'none';
+  if (!isTask && order.stream && quirks.imageStream !== 'json') {
+    return streamedImages(call, order, painter, dialect);
+  }
   const count = call.fault?.type === 'empty' ? 0 : Math.max(0, order.n - quirks.imagesFiltered);
   const items = Array.from({ length: count }, (_, index) => imageItem(call, order, index, painter));
-  return Response.json({
+  const fields = order.family === 'gpt-image' ? gptImageFields(order, count) : {};
+  const cost = costField(1000 * order.n, quirks);
+  const body = {
     created: Math.floor(clock.now() / 1000),
     data: await Promise.all(items),
-    ...(order.family === 'gpt-image' ? gptImageFields(order, count) : {}),
-  });
+    ...fields,
+    ...('cost' in cost ? { usage: { ...usageOf(order, count), ...cost } } : {}),
+  };
+  if (isTask) return acceptImages(call, body, order.prompt.includes(markers.fail));
+  return Response.json(dialect.whole(body));
 }
 
 /** `POST /v1/images/generations`. */
-export const generateImages: Handler = (call) => {
+export function generateImages(call: Call, dialect = plainDialect): Promise<Response> {
   const order = readOrder(call, readFields(call));
   const { width, height } = order.size ?? standardSize;
-  return answer(call, order, (index) =>
-    encodePng(paint(variant(order.prompt, index), width, height)),
-  );
-};
+  const painter = (index: number) => encodePng(paint(variant(order.prompt, index), width, height));
+  return answer(call, order, painter, dialect);
+}
 
 /** `POST /v1/images/edits`, as a form with files or as JSON with URLs. */
-export const editImages: Handler = async (call) => {
+export async function editImages(call: Call, dialect = plainDialect): Promise<Response> {
   const fields = readFields(call);
   const order = readOrder(call, fields);
   const edit = await readEdit(call, fields);
-  return answer(call, order, (index) =>
-    encodePng(editedPicture(edit, variant(order.prompt, index), order.size)),
-  );
-};
+  const painter = (index: number) =>
+    encodePng(editedPicture(edit, variant(order.prompt, index), order.size));
+  return answer(call, order, painter, dialect);
+}

@@ -13,7 +13,7 @@ export const markers = {
   sensitive: '[sensitive]',
   /** An answer of several hundred words. */
   long: '[long]',
-  /** Video: the task fails moderation. */
+  /** Video, and images made as a task: the task fails moderation. */
   fail: '[fail]',
   /** Video: the vendor fails once on the gateway's own poll, see the quirk `videoStumble`. */
   stumble: '[stumble]',

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import type { Vendor } from '../control/models.ts';
+import type { Quirks } from '../faults/quirks.ts';
+import { costField } from '../server/call.ts';
 
 /**
  * Splits text into tokens as a model would. Joining them restores the text.
@@ -69,7 +71,12 @@ export function isConverted(vendor: Vendor | undefined): boolean {
   return vendor === 'google' || vendor === 'anthropic';
 }
 
-/** Returns the usage of a chat response. */
-export function chatUsage(count: TokenCount, vendor: Vendor | undefined): JsonObject {
-  return isConverted(vendor) ? gatewayUsage(count, vendor) : passedUsage(count);
+/** Returns the usage of a chat response, with its cost if responses report it. */
+export function chatUsage(
+  count: TokenCount,
+  vendor: Vendor | undefined,
+  quirks: Quirks,
+): JsonObject {
+  const usage = isConverted(vendor) ? gatewayUsage(count, vendor) : passedUsage(count);
+  return { ...usage, ...costField(count.prompt + count.completion, quirks) };
 }

@@ -1,8 +1,9 @@
 import type { Operation } from '../../endpoints.ts';
 import type { EmulatorClock } from '../control/clock.ts';
 import { chargeDetails } from '../control/books.ts';
+import type { ModelAnswer } from '../control/canned.ts';
 import { record, text } from '../control/json.ts';
-import { refusal, routingRefusal, taskRefusal } from './errors.ts';
+import { refusal, routingRefusal, taskRefusal, type ErrorDialect } from './errors.ts';
 import type { Fault } from '../faults/faults.ts';
 import { Fields } from './fields.ts';
 import type { Files } from './files.ts';
@@ -11,6 +12,7 @@ import type { Ledger } from '../control/ledger.ts';
 import { missingModel, findVendor, type EmulatorModel, type Vendor } from '../control/models.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { RequestBody } from './request-body.ts';
+import type { ImageTasks } from '../images/tasks.ts';
 import type { VideoTasks } from '../videos/tasks.ts';
 
 /** Shared state of all handlers. */
@@ -21,10 +23,12 @@ export interface World {
   readonly ids: Ids;
   readonly files: Files;
   readonly tasks: VideoTasks;
+  readonly imageTasks: ImageTasks;
   readonly models: readonly EmulatorModel[];
   /** Reject models that are not listed. */
   readonly strictModels: boolean;
   readonly vendorPrefix: string;
+  readonly errors: ErrorDialect;
   /** Total credit units that may be charged. */
   readonly credit: number;
   /** Returns the second origin, which only serves files. */
@@ -41,6 +45,8 @@ export interface Call {
   readonly requestId: string;
   /** The fault to inject. */
   readonly fault: Fault | undefined;
+  /** The answer that a test wants of the model. */
+  readonly modelAnswer: ModelAnswer | undefined;
   readonly world: World;
 }
 
@@ -105,6 +111,9 @@ export function requireModel(call: Call, named: string | undefined): string {
   return checkModelName(call, named);
 }
 
+/** Credit units in one US dollar. */
+export const unitsPerDollar = 500_000;
+
 /** Details of a charge. */
 export interface Work {
   readonly taskId?: string | undefined;
@@ -126,8 +135,8 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
   }
   const at = world.clock.now();
   ledger.add({ operation, model, amount, requestId, taskId, at });
-  if (!quirks.booksCharges) return;
-  const other = chargeDetails(call.url.pathname, quirks.booksNameTasks ? taskId : undefined);
+  if (!quirks.usageLogCharges) return;
+  const other = chargeDetails(call.url.pathname, quirks.usageLogTaskIds ? taskId : undefined);
   ledger.books.write({
     type: 'consume',
     model,
@@ -141,13 +150,27 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
   });
 }
 
-/** Logs a failed request unless it was charged. */
+/** Returns the field of the usage that reports a cost, by the quirk `reportedCost`. */
+export const costField = (amount: number, { reportedCost }: Quirks): { readonly cost?: number } =>
+  reportedCost === 'usage' ? { cost: amount / unitsPerDollar } : {};
+
+/** Adds the header that reports the cost of a request, by the quirk `reportedCost`. */
+export function withCostHeader(response: Response, { requestId, world }: Call): Response {
+  const { quirks, ledger } = world;
+  const charged = ledger.charges.find((known) => known.requestId === requestId);
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  if (quirks.reportedCost !== 'header' || charged === undefined || isStream) return response;
+  response.headers.set('x-litellm-response-cost', String(charged.amount / unitsPerDollar));
+  return response;
+}
+
+/** Adds a failed request to the usage log, unless the log has an entry for its charge. */
 export function logError(call: Call, status: number, message: string): void {
   const { requestId, world, parameters } = call;
   const { ledger, quirks, tasks } = world;
   const isCharged = ledger.charges.some((known) => known.requestId === requestId);
   const isRead = call.request.method === 'GET';
-  if (!quirks.booksErrors || isRead || isCharged) return;
+  if (!quirks.usageLogErrors || isRead || isCharged) return;
   const original = tasks.get(parameters['video_id'] ?? '')?.model;
   const { body } = call;
   const fields = body.kind === 'json' ? body.value : body.kind === 'multipart' ? body.fields : {};

@@ -8,19 +8,22 @@ const shared: Readonly<Record<string, string>> = {
 };
 
 /** Responds to a preflight request. */
-export function preflightResponse(requestId: string | undefined): Response {
+export function preflightResponse(own: Readonly<Record<string, string>> = {}): Response {
   const headers = { 'access-control-max-age': '0' };
-  return withCommonHeaders(new Response(null, { status: 204, headers }), requestId);
+  return withCommonHeaders(new Response(null, { status: 204, headers }), own);
 }
 
-/** Adds the headers of all gateway responses. */
-export function withCommonHeaders(response: Response, requestId: string | undefined): Response {
-  const headers = new Headers(response.headers);
+/**
+ * Adds the headers of all gateway responses.
+ *
+ * @param own - Those of the kind of gateway. Headers that the response has already take precedence.
+ */
+export function withCommonHeaders(
+  response: Response,
+  own: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = new Headers({ ...own, ...Object.fromEntries(response.headers) });
   for (const [name, value] of Object.entries(shared)) headers.set(name, value);
-  if (requestId !== undefined && !headers.has('x-oneapi-request-id')) {
-    headers.set('x-oneapi-request-id', requestId);
-  }
-  headers.set('x-new-api-version', 'emulator');
   return new Response(response.body, {
     status: response.status,
     statusText: response.statusText,

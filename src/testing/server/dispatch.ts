@@ -1,22 +1,22 @@
-import { answerWithFault, consolePage } from '../faults/answer-faults.ts';
+import { answerWithFault } from '../faults/answer-faults.ts';
 import { authenticate } from './auth.ts';
 import { observeBody, ConnectionLoss } from './byte-stream.ts';
-import { logError, type Call, type World } from './call.ts';
+import { logError, withCostHeader, type Call, type World } from './call.ts';
 import type { CannedAnswers } from '../control/canned.ts';
-import { geminiModels } from '../control/models.ts';
 import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
 import { preflightResponse, withCommonHeaders } from './cors.ts';
 import { Refusal } from './errors.ts';
+import type { Family } from '../gateways/family.ts';
 import type { FaultRules } from '../faults/fault-rules.ts';
-import { handlers } from './handlers.ts';
-import { answerAccountRoute } from '../routes/account.ts';
+import { answerImageTask } from '../images/accept.ts';
 import { readBody } from './request-body.ts';
 import { LoggedRequest, type RequestLog } from '../control/request-log.ts';
-import { findRoute, type Route } from './router.ts';
+import type { Route } from './router.ts';
 
 /** Components of the emulated gateway. */
 export interface Gateway {
   readonly world: World;
+  readonly family: Family;
   readonly apiKey: string;
   readonly log: RequestLog;
   readonly faults: FaultRules;
@@ -26,8 +26,8 @@ export interface Gateway {
 }
 
 /** Returns the route of a request, unless it has another vendor prefix than this gateway. */
-function matchRoute(request: Request, url: URL, world: World): Route | undefined {
-  const route = findRoute(request.method, url.pathname);
+function matchRoute(request: Request, url: URL, { family, world }: Gateway): Route | undefined {
+  const route = family.findRoute(request.method, url.pathname);
   const prefix = route?.parameters['vendor_prefix'];
   return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
 }
@@ -51,17 +51,21 @@ async function logErrors(call: Call, answering: () => Promise<Response>): Promis
 }
 
 async function answerRoute(
-  { world, apiKey, faults, canned }: Gateway,
+  { world, family, apiKey, faults, canned }: Gateway,
   request: Request,
-  { operation, parameters }: Route,
+  { operation: routed, parameters }: Route,
   logged: LoggedRequest,
 ): Promise<Response> {
-  logged.operation = operation;
-  if (faults.takeEarly(operation)) throw ConnectionLoss.beforeAnswer();
+  logged.operation = routed;
+  if (faults.takeEarly(routed)) throw ConnectionLoss.beforeAnswer();
   logged.body = await readBody(request);
+  const operation = family.operationFor(routed, logged.body);
+  logged.operation = operation;
   const needsKey = operation !== 'videos.downloadContent' || world.quirks.contentNeedsKey;
   if (needsKey) authenticate(request, apiKey);
   const made = canned.take(operation);
+  const { respond } = made ?? {};
+  const isResponder = typeof respond === 'function';
   const call: Call = {
     operation,
     request,
@@ -69,13 +73,16 @@ async function answerRoute(
     parameters,
     body: logged.body,
     requestId: logged.id,
-    fault: made === undefined ? faults.take(operation, logged) : undefined,
+    fault: isResponder ? undefined : faults.take(operation, logged),
+    modelAnswer: isResponder ? undefined : respond,
     world,
   };
-  const work = async (): Promise<Response> => handlers[operation](call);
-  if (made === undefined) return logErrors(call, () => answerWithFault(call, work));
-  if (made.charged) await work();
-  return made.respond(logged);
+  const handle = family.handlers[operation];
+  if (handle === undefined) throw new RangeError(`No handler for ${operation}`);
+  const work = async (): Promise<Response> => withCostHeader(await handle(call), call);
+  if (!isResponder) return logErrors(call, () => answerWithFault(call, work));
+  if (made?.charged === true) await work();
+  return respond(logged);
 }
 
 async function answerFile({ world }: Gateway, request: Request, path: string): Promise<Response> {
@@ -84,40 +91,6 @@ async function answerFile({ world }: Gateway, request: Request, path: string): P
   const bytes = await file.bytes();
   const headers = { 'content-type': file.type, 'content-length': String(bytes.length) };
   return new Response(bytes, { headers });
-}
-
-const unimplementedPaths = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
-const authenticatedPaths =
-  /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
-const apiPaths = /^\/(v1|v1beta|api|assets)(\/|$)/;
-
-/** Returns whether the API handles an unknown path. */
-function isApiPath(path: string): boolean {
-  return apiPaths.test(path);
-}
-
-/** Handles undocumented paths of the API. */
-function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
-  const { pathname } = new URL(request.url);
-  if (authenticatedPaths.test(pathname)) authenticate(request, apiKey);
-  if (request.method === 'GET' && pathname === '/v1beta/models') {
-    return Response.json(geminiModels(world.models));
-  }
-  if (unimplementedPaths.test(pathname)) {
-    const error = { message: 'API not implemented', type: 'new_api_error', param: '' };
-    return Response.json({ error: { ...error, code: 'api_not_implemented' } }, { status: 501 });
-  }
-  return notFound(request);
-}
-
-/** Responds to an unknown path: JSON under the API's prefixes, the console's page redirectPath. */
-function notFound(request: Request): Response {
-  const { pathname } = new URL(request.url);
-  if (!isApiPath(pathname)) return consolePage();
-  const message = `Invalid URL (${request.method} ${pathname})`;
-  const error = { message, type: 'invalid_request_error', param: '', code: '' };
-  const headers = { 'cache-control': 'max-age=604800' };
-  return Response.json({ error }, { status: 404, headers });
 }
 
 async function answer(
@@ -129,18 +102,21 @@ async function answer(
   const isFile = url.pathname.startsWith('/files/');
   if (isFile || gateway.isOtherOrigin(url.origin))
     return answerFile(gateway, request, url.pathname);
-  const route = matchRoute(request, url, gateway.world);
+  const route = matchRoute(request, url, gateway);
   if (route !== undefined) return answerRoute(gateway, request, route, logged);
   logged.body = await readBody(request);
-  const ofAccount = answerAccountRoute(request, gateway.world, gateway.apiKey);
-  if (ofAccount !== undefined) return ofAccount;
-  if (!isApiPath(url.pathname)) return notFound(request);
-  return answerOtherRoute(request, gateway.world, gateway.apiKey);
+  const ofImages = answerImageTask(request, gateway.world, gateway.apiKey);
+  return ofImages ?? gateway.family.answerOther(request, gateway.world, gateway.apiKey);
 }
 
 /** Converts a thrown value to a response; rethrows a lost connection. */
-function failure(error: unknown, { signal }: Request, requestId: string): Response {
-  if (error instanceof Refusal) return error.toResponse(requestId);
+function failure(
+  error: unknown,
+  { signal }: Request,
+  requestId: string,
+  { errors }: World,
+): Response {
+  if (error instanceof Refusal) return errors.toResponse(error, requestId);
   if (error instanceof ConnectionLoss || signal.aborted) throw error;
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const panic = { message: `Panic detected, error: ${message}`, type: 'new_api_panic' };
@@ -173,24 +149,24 @@ function observed(whole: Response, logged: LoggedRequest, request: Request): Res
  * @throws `ConnectionLoss` if a fault loses the connection, or the abort reason of the request's signal
  */
 export async function dispatch(gateway: Gateway, request: Request): Promise<Response> {
-  const { world, log } = gateway;
+  const { world, family, log } = gateway;
   if (new URL(request.url).pathname.startsWith(controlPrefix)) {
     return answerControl(gateway.controlled, request);
   }
   const now = world.clock.now();
-  const id = world.ids.nextRequestId(now);
-  const shownId = world.quirks.requestIdHeader ? id : undefined;
+  const id = family.nextRequestId(world.ids, now, request);
+  const headers = family.headers(world.quirks.requestIdHeader ? id : undefined);
   if (request.method === 'OPTIONS') {
     log.addPreflight(request);
-    return preflightResponse(shownId);
+    return preflightResponse(headers);
   }
   const logged = new LoggedRequest(request, id, now);
   log.add(logged);
   try {
     const response = await answer(gateway, request, logged).catch((error: unknown) =>
-      failure(error, request, logged.id),
+      failure(error, request, logged.id, world),
     );
-    return observed(withCommonHeaders(response, shownId), logged, request);
+    return observed(withCommonHeaders(response, headers), logged, request);
   } catch (error) {
     logged.disconnected ||= request.signal.aborted;
     throw error;

@@ -1,17 +1,30 @@
+import { ImageTasks } from '../images/tasks.ts';
 import type { Operation } from '../../endpoints.ts';
 import type { Fetch } from '../../options.ts';
 import type { World } from './call.ts';
-import { CannedAnswers, type RespondOptions, type Responder } from '../control/canned.ts';
+import {
+  CannedAnswers,
+  type ModelAnswer,
+  type RespondOptions,
+  type Responder,
+} from '../control/canned.ts';
 import { EmulatorClock } from '../control/clock.ts';
 import { dispatch, type Gateway } from './dispatch.ts';
 import { FaultRules } from '../faults/fault-rules.ts';
 import type { ActiveFault, FaultRule } from '../faults/faults.ts';
+import { findFamily } from '../gateways/families.ts';
+import type { EmulatedGateway, Family } from '../gateways/family.ts';
 import { createFetch } from './fetch.ts';
 import { Files, Origins } from './files.ts';
 import { Ids } from '../control/ids.ts';
 import { Ledger, type Charge } from '../control/ledger.ts';
 import { defaultModels, type EmulatorModel } from '../control/models.ts';
-import { checkOperation, checkQuirks, checkRule } from '../control/check-setup.ts';
+import {
+  checkModelAnswer,
+  checkOperation,
+  checkQuirks,
+  checkRule,
+} from '../control/check-setup.ts';
 import { defaultQuirks, type Quirks } from '../faults/quirks.ts';
 import {
   RequestLog,
@@ -38,6 +51,12 @@ export interface EmulatorOptions {
   videoDuration?: number | undefined;
   /** Credit units that may be charged before requests are rejected. @defaultValue Infinity */
   credit?: number | undefined;
+  /**
+   * The kind of gateway: `new-api`, or `openrouter` with the routes below `/api/v1`, answers and errors of
+   * OpenRouter.
+   * @defaultValue "new-api"
+   */
+  gateway?: EmulatedGateway | undefined;
   /** Deviations from the common behaviour. */
   quirks?: Partial<Quirks> | undefined;
 }
@@ -63,7 +82,7 @@ export class Emulator implements AsyncDisposable {
   readonly videos: VideoTasks;
   /** The listed models. */
   readonly models: readonly EmulatorModel[];
-  readonly #options: EmulatorOptions;
+  readonly #defaults: Quirks;
   readonly #gateway: Gateway;
   readonly #ledger = new Ledger();
   readonly #origins = new Origins();
@@ -71,11 +90,12 @@ export class Emulator implements AsyncDisposable {
 
   /** @internal */
   constructor(options: EmulatorOptions) {
-    this.#options = options;
     this.apiKey = options.apiKey ?? 'sk-emulator';
     this.baseURL = new URL(options.baseURL ?? 'http://emulator.test').origin;
     checkQuirks(options.quirks);
-    this.quirks = { ...defaultQuirks, ...options.quirks };
+    const family = findFamily(options.gateway);
+    this.#defaults = { ...defaultQuirks, ...family.quirks, ...options.quirks };
+    this.quirks = { ...this.#defaults };
     this.models = options.models ?? defaultModels;
     const ids = new Ids(this.baseURL);
     const { quirks, models, clock } = this;
@@ -88,14 +108,17 @@ export class Emulator implements AsyncDisposable {
       ids,
       files: new Files(ids),
       tasks: this.videos,
+      imageTasks: new ImageTasks(),
       models,
       strictModels: options.models !== undefined,
+      errors: family.errors,
       vendorPrefix: options.vendorPrefix ?? 'kling',
       credit: options.credit ?? Infinity,
       otherOrigin: (origin) => this.#origins.other(origin),
     };
     this.#gateway = {
       world,
+      family,
       apiKey: this.apiKey,
       log: new RequestLog(),
       faults: new FaultRules(),
@@ -145,12 +168,24 @@ export class Emulator implements AsyncDisposable {
   }
 
   /**
-   * Sends a custom response to the next request for an operation. Not charged unless `charged` is set.
+   * Sends a custom response to the next request for an operation: what a function returns, not charged
+   * unless `charged` is set; or, for chat and generate, what the model is to answer, whole or streamed as the
+   * request asks, and charged as usual.
    *
-   * @throws `InvalidInputError` if the operation does not exist
+   * @throws `InvalidInputError` if the operation does not exist or its answer is no text of a model
+   *
+   * @example
+   * ```ts
+   * emulator.respondOnce('chat.completions.create', { text: 'Paris' });
+   * ```
    */
-  respondOnce(operation: Operation | '*', respond: Responder, options: RespondOptions = {}): void {
+  respondOnce(
+    operation: Operation | '*',
+    respond: Responder | ModelAnswer,
+    options: RespondOptions = {},
+  ): void {
     checkOperation(operation);
+    checkModelAnswer(operation, respond);
     this.#gateway.canned.add({ operation, respond, charged: options.charged ?? false });
   }
 
@@ -161,6 +196,11 @@ export class Emulator implements AsyncDisposable {
    */
   handle(request: Request): Promise<Response> {
     return dispatch(this.#gateway, request);
+  }
+
+  /** @internal The routes that it serves. */
+  get routes(): Pick<Family, 'paths' | 'otherPaths'> {
+    return this.#gateway.family;
   }
 
   /** Returns the second origin of a gateway URL, which only serves files; see the quirk `fileOrigin`. */
@@ -194,11 +234,12 @@ export class Emulator implements AsyncDisposable {
     this.videos.clear();
     this.#ledger.clear();
     world.files.clear();
+    world.imageTasks.clear();
     world.ids.reset();
     log.clear();
     faults.clear();
     canned.clear();
-    Object.assign(this.quirks, defaultQuirks, this.#options.quirks);
+    Object.assign(this.quirks, this.#defaults);
   }
 
   /** Closes all servers. */

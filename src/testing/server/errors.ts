@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../types.ts';
 import { present } from '../control/json.ts';
 
 /**
@@ -13,6 +14,9 @@ import { present } from '../control/json.ts';
  * - `google`: `{ error: { code, message, status } }`; `google-array` wraps it in an array.
  * - `anthropic`: `{ type: "error", error: { type, message } }`.
  * - `string`: `{ error: "message" }`.
+ * - `openai-plain`: as `openai`, with OpenAI's types and `null` for what is not set.
+ * - `litellm`: `{ error: { message, type, param, code } }`, where the code is the status as text.
+ * - `openrouter`: `{ error: { code, message, metadata } }`, where the code is the status.
  */
 export type ErrorEnvelope =
   | 'openai'
@@ -24,7 +28,10 @@ export type ErrorEnvelope =
   | 'google'
   | 'google-array'
   | 'anthropic'
-  | 'string';
+  | 'string'
+  | 'openai-plain'
+  | 'litellm'
+  | 'openrouter';
 
 /** Fields of an error body. */
 export interface ErrorDetails {
@@ -34,6 +41,8 @@ export interface ErrorDetails {
   /** The `type` of the error; `new_api_error` marks the gateway's own errors. */
   readonly type?: string | undefined;
   readonly param?: string | null | undefined;
+  /** Details of OpenRouter's errors, for example `{ provider_name: "Emulator" }`. */
+  readonly metadata?: JsonObject | undefined;
 }
 
 const googleStatus: Readonly<Record<number, string>> = {
@@ -45,11 +54,23 @@ const googleStatus: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
+const openAITypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
+
+/** Returns OpenAI's type of an error in place of new-api's. */
+function vendorType(status: number, type: string): string {
+  if (type !== 'new_api_error') return type;
+  return openAITypes[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+}
+
 /** Returns the JSON value of an error in one of the formats. */
 export function errorBody(
   envelope: ErrorEnvelope,
   status: number,
-  { message, code = '', type = 'new_api_error', param = '' }: ErrorDetails,
+  { message, code = '', type = 'new_api_error', param = '', metadata }: ErrorDetails,
 ): unknown {
   switch (envelope) {
     case 'openai':
@@ -72,6 +93,23 @@ export function errorBody(
       return { type: 'error', error: present({ type, message }) };
     case 'string':
       return { error: message };
+    case 'openai-plain':
+      return {
+        error: {
+          message,
+          type: vendorType(status, type),
+          param: param || null,
+          code: code || null,
+        },
+      };
+    case 'litellm':
+      return {
+        error: { message, type: vendorType(status, type), param: null, code: String(status) },
+      };
+    case 'openrouter': {
+      const own = typeof code === 'number' ? code : status;
+      return { error: present({ code: own, message, metadata }) };
+    }
   }
 }
 
@@ -84,7 +122,8 @@ export function withRequestId(
   { message, type = 'new_api_error' }: ErrorDetails,
   requestId: string,
 ): string {
-  const isOwn = type === 'new_api_error' && envelope !== 'task';
+  const isOwn =
+    type === 'new_api_error' && !/^(task|openrouter|openai-plain|litellm)$/.test(envelope);
   return isOwn ? `${message} (request id: ${requestId})` : message;
 }
 
@@ -108,6 +147,13 @@ export class Refusal extends Error {
       status: this.status,
     });
   }
+}
+
+/** The error format of a kind of gateway. */
+export interface ErrorDialect {
+  /** Its only format, if it has just one. */
+  readonly envelope: ErrorEnvelope | undefined;
+  readonly toResponse: (refusal: Refusal, requestId: string) => Response;
 }
 
 /** Creates an error in the format of direct calls. */

@@ -1,9 +1,19 @@
+import type { JsonObject } from '../../types.ts';
 import { byteStream, resizeChunks, ConnectionLoss } from './byte-stream.ts';
 import { utf8, type Bytes } from '../media/bytes.ts';
 import type { Call } from './call.ts';
 import type { StreamQuirks } from '../faults/quirks.ts';
 import { withStreamFault, type Step, type StreamEvent } from '../faults/stream-faults.ts';
 import { delay, untilAborted } from '../../http/abort.ts';
+
+/** The changes of a kind of gateway to responses in the common format. */
+export interface AnswerDialect {
+  readonly whole: (body: JsonObject) => JsonObject;
+  readonly event: (event: StreamEvent) => readonly StreamEvent[];
+}
+
+/** The common format. */
+export const plainDialect: AnswerDialect = { whole: (body) => body, event: (event) => [event] };
 
 const lineEnds = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 

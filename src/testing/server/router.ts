@@ -1,4 +1,5 @@
 import { endpoints, type Operation } from '../../endpoints.ts';
+import { decodeSegment } from '../../uploads/file-name.ts';
 
 /** Operation and path parameters of a request. */
 export interface Route {
@@ -30,30 +31,31 @@ export const operations: readonly Operation[] = Object.keys(endpoints).filter((n
   isOperation(name),
 );
 
-const routes = operations.map((operation) => ({
-  operation,
-  method: endpoints[operation].method,
-  pattern: new RegExp(`^${pathPattern(endpoints[operation].path)}$`),
-}));
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
 /** Finds the operation for a method and path. */
-export function findRoute(method: string, path: string): Route | undefined {
-  for (const route of routes) {
-    const match = route.method === method ? route.pattern.exec(path) : null;
-    if (match === null) continue;
-    const groups = Object.entries(match.groups ?? {});
-    return {
-      operation: route.operation,
-      parameters: Object.fromEntries(groups.map(([name, value]) => [name, decoded(value)])),
-    };
-  }
-  return undefined;
+export type FindRoute = (method: string, path: string) => Route | undefined;
+
+/**
+ * Creates a function that finds operations by their paths.
+ *
+ * @param paths - Path templates by operation. Where several fit, the first wins.
+ */
+export function createRouter(paths: Readonly<Partial<Record<Operation, string>>>): FindRoute {
+  const routes = operations.flatMap((operation) => {
+    const path = paths[operation];
+    if (path === undefined) return [];
+    const { method } = endpoints[operation];
+    return [{ operation, method, pattern: new RegExp(`^${pathPattern(path)}$`) }];
+  });
+  return (method, path) => {
+    for (const route of routes) {
+      const match = route.method === method ? route.pattern.exec(path) : null;
+      if (match === null) continue;
+      const groups = Object.entries(match.groups ?? {});
+      return {
+        operation: route.operation,
+        parameters: Object.fromEntries(groups.map(([name, value]) => [name, decodeSegment(value)])),
+      };
+    }
+    return undefined;
+  };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { fileURL, type Call } from '../server/call.ts';
+import { costField, fileURL, type Call } from '../server/call.ts';
 import { present } from '../control/json.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { EmulatorVideo } from './tasks.ts';
@@ -82,12 +82,15 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
   const isCompleted = video.state === 'completed';
   const ended = quirks.videoEarlyEnd ? (video.endedAt ?? call.world.clock.now()) : video.endedAt;
   const end = ended === undefined ? undefined : timeField(ended, quirks, true);
-  const usage = { completion_tokens: 1, total_tokens: 1 };
+  const { ledger } = call.world;
+  const charged = ledger.charges.find(({ taskId }) => taskId === video.id)?.amount ?? 0;
+  const tokens = quirks.videoUsage ? { completion_tokens: 1, total_tokens: 1 } : {};
+  const usage = { ...tokens, ...costField(charged, quirks) };
   const fields = {
     completed_at: end,
     ...urlFields(call, video, quirks),
     ...failureFields(video, quirks),
-    ...(quirks.videoUsage && isCompleted ? { usage } : {}),
+    ...(Object.keys(usage).length > 0 && isCompleted ? { usage } : {}),
   };
   if (quirks.videoKeys === 'present') return fields;
   const known = isCompleted ? end : undefined;

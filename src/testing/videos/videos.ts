@@ -28,8 +28,9 @@ function priceText(ratios: Ratios): string {
   );
 }
 
-function submitted(call: Call, order: VideoOrder, billed: string): Response {
-  const { ids, files, tasks, quirks } = call.world;
+/** Charges for a video and creates its task. */
+export function submitVideo(call: Call, order: VideoOrder, billed: string) {
+  const { ids, files, tasks } = call.world;
   const id = ids.next('task_');
   const ratios = findChannel(call.world, order.model).ratios(Number(billed), order.size);
   const product = Object.values(ratios).reduce((factor, ratio) => factor * ratio, 1);
@@ -39,10 +40,15 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
   });
   const bytes = (): Promise<Bytes> => tasks.content(id);
   const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
+  return { video, ratios };
+}
+
+function submitted(call: Call, order: VideoOrder, billed: string): Response {
+  const { video, ratios } = submitVideo(call, order, billed);
   // The response is created before the gateway's poller has checked the task.
   const first: EmulatorVideo = { ...video, state: 'queued', progress: 0, endedAt: undefined };
   return Response.json(videoBody(call, { ...first, failure: undefined }, false), {
-    status: quirks.videoSubmitStatus,
+    status: call.world.quirks.videoSubmitStatus,
     headers: { 'x-new-api-other-ratios': JSON.stringify(ratios) },
   });
 }

@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import type { Checks } from '../playground/check.ts';
 import { until, Visit } from './visit.ts';
 
-/** What the pages of an extension (manifest v3) may do by default. */
+/** The default policy for pages of an extension (manifest v3). */
 const policy = "script-src 'self'; object-src 'self';";
 
 const types: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };

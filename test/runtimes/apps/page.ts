@@ -4,13 +4,13 @@ import { APIError, Gateway, GatewayError, type ImagesResponse } from 'model-gate
 // Next loads this on its server too.
 const client = new Gateway({ apiKey: null, baseURL: '/api', logLevel: 'off' });
 
-/** How a call ended. */
+/** The end of a call. */
 export interface Told {
   readonly value?: unknown;
   readonly error?: string;
   readonly outcome?: string | undefined;
   readonly message?: string;
-  /** What the visitor reads. */
+  /** The text on the page. */
   readonly said?: unknown;
 }
 
@@ -63,15 +63,15 @@ const calls = {
     (await client.embeddings.create({ model: 'any', input })).data.length,
   generate: async (contents: string) =>
     (await client.generate.content({ model: 'any', contents })).text,
-  /** What a strict policy forbids. */
+  /** Forbidden by a strict policy. */
   async makeCode(code: string) {
-    // What comes from outside is let past the policy, and all that follows on it.
+    // Scripts injected from outside bypass the policy, and so does everything after them.
     await new Promise((resolve) => setTimeout(resolve));
     return Reflect.apply(Reflect.construct(Function, [code]), undefined, []);
   },
 };
 
-/** What the page is told to do from outside. */
+/** Commands to the page. */
 export const app = {
   use(apiKey: string | null, baseURL: string): void {
     const asked = apiKey === null ? null : () => apiKey;

@@ -22,7 +22,7 @@ export async function checkRecipe(
   const visit = await Visit.open(browser, url);
   await visit.use(null, baseURL);
 
-  /** What the page asked for, what reached the gateway, and what it charged. */
+  /** Requests of the page, requests at the gateway, and charges. */
   const counted = (): object => ({
     asked: visit.asked.length,
     requests: emulator.requests.length,
@@ -76,7 +76,7 @@ export async function checkRecipe(
     assert.deepEqual(counted(), { asked: 1, requests: 1, charges: 0 });
   });
 
-  await check('a chat that ends too early is no whole answer in the page', async () => {
+  await check('a chat that ends early is shown as incomplete', async () => {
     emulator.fail({ fault: { type: 'no-finish', after: 3, done: false } });
     assert.equal((await visit.call('chat')).error, 'StreamTruncatedError');
     assert.notEqual(await visit.shown(), '');
@@ -84,7 +84,7 @@ export async function checkRecipe(
   });
 
   await check('what is cut on its way from the gateway never looks whole', async () => {
-    // More often than it may be asked for: what comes before the cut may be lost with it.
+    // More often than it is requested: bytes before the cut may be lost with it.
     emulator.fail({ fault: { type: 'cut-events', after: 3 }, times: 50 });
     assert.equal((await visit.call('chat')).value, undefined);
     emulator.reset();
@@ -92,7 +92,7 @@ export async function checkRecipe(
     assert.equal((await visit.call('speak', 'Hello')).value, undefined);
   });
 
-  await check('a refusal is told in the words of the gateway', async () => {
+  await check('a refusal shows the gateway’s message', async () => {
     emulator.fail({ fault: refused });
     const told = await visit.call('draw', 'A boat');
     assert.equal(told.error, 'BadRequestError');
@@ -101,17 +101,14 @@ export async function checkRecipe(
     assert.deepEqual(counted(), { asked: 1, requests: 1, charges: 0 });
   });
 
-  await check(
-    'what is the server’s own trouble is told to nobody, and repeated by it alone',
-    async () => {
-      const soon = { 'retry-after-ms': '1' };
-      const fault = { type: 'error', status: 500, message: `Wrong: ${emulator.apiKey}` } as const;
-      emulator.fail({ fault: { ...fault, headers: soon }, times: 3 });
-      const told = await visit.call('whole');
-      assert.equal(told.said, 'Please try again later.');
-      assert.deepEqual(counted(), { asked: 1, requests: 3, charges: 0 });
-    },
-  );
+  await check('the server hides its own failures and repeats them itself', async () => {
+    const soon = { 'retry-after-ms': '1' };
+    const fault = { type: 'error', status: 500, message: `Wrong: ${emulator.apiKey}` } as const;
+    emulator.fail({ fault: { ...fault, headers: soon }, times: 3 });
+    const told = await visit.call('whole');
+    assert.equal(told.said, 'Please try again later.');
+    assert.deepEqual(counted(), { asked: 1, requests: 3, charges: 0 });
+  });
 
   await check('a picture that may be charged is asked for once', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });

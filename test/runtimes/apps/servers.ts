@@ -9,7 +9,7 @@ import { until } from './visit.ts';
 
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 
-/** What an app of Next has besides the recipe: a page, and the same recipe on the edge. */
+/** Files of a Next app besides the recipe: a page, and the same recipe on the edge. */
 const appOfNext: Readonly<Record<string, string>> = {
   'app/edge/[...path]/route.ts': `export const runtime = 'edge';
 export { handle as POST } from '@/handler';
@@ -48,7 +48,7 @@ export interface Running extends AsyncDisposable {
 /** The recipes as a user has copied them, in a folder below the packages that they need. */
 export class Copies implements Disposable {
   readonly folder = path.join(import.meta.dirname, '../.apps');
-  /** What the servers give to browsers. */
+  /** Files served to browsers. */
   readonly public = path.join(this.folder, 'public');
 
   constructor() {
@@ -69,7 +69,7 @@ export class Copies implements Disposable {
   /** Builds the app of Next, without the environment of its server. */
   async buildNext(): Promise<void> {
     const child = this.#run([next, 'build'], 'next', {});
-    const printed = outputOf(child);
+    const printed = collectOutput(child);
     const [code] = await once(child, 'close');
     const isWarned = printed().includes('Node.js API');
     if (code !== 0 || isWarned) throw new Error(`next build ended with ${code}\n${printed()}`);
@@ -87,7 +87,7 @@ export class Copies implements Disposable {
       PORT: String(port),
     });
     const closed = once(child, 'close');
-    const printed = outputOf(child);
+    const printed = collectOutput(child);
     const url = `http://127.0.0.1:${port}`;
     await until(`${name} answers`, () => {
       if (child.exitCode !== null) throw new Error(`${name} has ended\n${printed()}`);
@@ -119,7 +119,7 @@ export class Copies implements Disposable {
 }
 
 /** Collects what a program prints. */
-function outputOf({ stdout, stderr }: ChildProcess): () => string {
+function collectOutput({ stdout, stderr }: ChildProcess): () => string {
   let printed = '';
   for (const stream of [stdout, stderr]) stream?.on('data', (text) => (printed += String(text)));
   return () => printed;
@@ -130,6 +130,6 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  if (address === null || typeof address === 'string') throw new Error('Missing free port');
   return address.port;
 }

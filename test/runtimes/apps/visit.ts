@@ -75,7 +75,7 @@ export class Visit {
     return this.page.evaluate(() => Reflect.get(globalThis, 'app').stop());
   }
 
-  /** What is shown of the last chat. */
+  /** The last chat on the page. */
   shown(): Promise<string> {
     return this.page.locator('output').last().innerText();
   }

@@ -15,7 +15,7 @@ function abortAfter(milliseconds: number): AbortController {
   return controller;
 }
 
-/** What happens when the caller stops a call. */
+/** Checks for calls that the caller aborts. */
 export const abortChecks: readonly Check[] = [
   {
     name: 'a signal that was aborted before keeps the call from being sent',
@@ -50,7 +50,7 @@ export const abortChecks: readonly Check[] = [
       const read = async (): Promise<void> => {
         const options = { signal };
         const stream = await client.chat.completions.create({ ...chat, stream: true }, options);
-        for await (const chunk of stream) assert(chunk.choices.length >= 0, 'This is no chunk');
+        for await (const chunk of stream) assert(chunk.choices.length >= 0, 'Not a chunk');
       };
       await rejects(read, APIUserAbortError);
       for (let tries = 0; tries < 40; tries += 1) {
@@ -93,7 +93,7 @@ export const abortChecks: readonly Check[] = [
     },
   },
   {
-    name: 'one signal for 100 calls is let go by every one of them',
+    name: '100 calls remove their listeners from a shared signal',
     async run(world) {
       const { client } = await fresh(world);
       const { signal } = new AbortController();

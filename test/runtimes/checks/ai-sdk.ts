@@ -5,7 +5,7 @@ import { fresh } from '../harness/emulator.ts';
 import type { World } from '../harness/world.ts';
 
 /** The answer of a server to a page, as the AI SDK reads it there. */
-async function answerOf({ control }: World): Promise<UIMessage | undefined> {
+async function readAnswer({ control }: World): Promise<UIMessage | undefined> {
   const transport = new DefaultChatTransport({ api: `${control}/ai-sdk-chat` });
   const stream = await transport.sendMessages({
     trigger: 'submit-message',
@@ -19,16 +19,16 @@ async function answerOf({ control }: World): Promise<UIMessage | undefined> {
   return last;
 }
 
-/** What a page reads of a server that streams with the AI SDK. */
+/** Reads a server that streams with the AI SDK, as a page does. */
 export const aiSDKChecks: readonly Check[] = [
   {
     name: 'a page reads toUIMessageStreamResponse, with the call of a tool and its result',
     async run(world) {
       const { remote } = await fresh(world);
-      const message = await answerOf(world);
+      const message = await readAnswer(world);
       const parts = message?.parts ?? [];
       const tool = parts.find(({ type }) => type === 'tool-weather');
-      assert(tool !== undefined && 'output' in tool, 'There is no result of a tool');
+      assert(tool !== undefined && 'output' in tool, 'Missing result of a tool');
       equal(JSON.stringify(tool.output), '{"city":"Rome","sky":"clear"}', 'output');
       const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
       equal(texts.join(''), 'weather says: {"city":"Rome","sky":"clear"}', 'text');
@@ -40,7 +40,7 @@ export const aiSDKChecks: readonly Check[] = [
     async run(world) {
       const { remote } = await fresh(world);
       await remote.fail({ type: 'cut-events', after: 3 });
-      const message = await answerOf(world);
+      const message = await readAnswer(world);
       const called = message?.parts.some(
         (part) => 'state' in part && part.state === 'output-available',
       );

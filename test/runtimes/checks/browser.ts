@@ -7,7 +7,7 @@ import { pngBytes } from './media.ts';
 const messages = [{ role: 'user' as const, content: 'Say hello' }];
 const video = { model: 'm-video', prompt: 'A boat' };
 
-/** What the page was stopped from doing by its content security policy, since it was opened. */
+/** Violations of the page's content security policy since it was opened. */
 function violations(): string[] {
   const found: unknown = Reflect.get(globalThis, 'violations');
   return Array.isArray(found) ? found.map(String) : ['They are not recorded'];
@@ -29,7 +29,7 @@ function slowTimers(): () => void {
   return () => Reflect.set(globalThis, 'setTimeout', original);
 }
 
-async function pollsOf(remote: Remote): Promise<number> {
+async function countPolls(remote: Remote): Promise<number> {
   const requests = await remote.requests();
   return requests.filter(({ operation }) => operation === 'videos.retrieve').length;
 }
@@ -37,7 +37,7 @@ async function pollsOf(remote: Remote): Promise<number> {
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What only pages have to do with. */
+/** Checks for pages only. */
 export const browserChecks: readonly Check[] = [
   {
     name: 'preflights ask for authorization and content-type, and for nothing else',
@@ -51,7 +51,7 @@ export const browserChecks: readonly Check[] = [
         messages,
         stream: true,
       });
-      for await (const chunk of stream) assert(chunk.choices.length >= 0, 'This is no chunk');
+      for await (const chunk of stream) assert(chunk.choices.length >= 0, 'Not a chunk');
       await client.images.generate({ model: 'm-image', prompt: 'A red circle' });
       const image = new Blob([pngBytes()]);
       await client.images.edit({ model: 'm-image', prompt: 'A hat', image });
@@ -122,9 +122,9 @@ export const browserChecks: readonly Check[] = [
         const waiting = client.videos.createAndWait(video, { interval: 250, pollTimeout: 3_000 });
         waiting.catch(() => {});
         await pause(2_500);
-        const before = await pollsOf(remote);
+        const before = await countPolls(remote);
         await standStill(4_000);
-        const after = await pollsOf(remote);
+        const after = await countPolls(remote);
         await remote.clock({ advance: 60_000 });
         const task = await waiting;
         equal(task.status, 'completed', 'status');
@@ -141,7 +141,7 @@ export const browserChecks: readonly Check[] = [
     only: ['chromium'],
     async run() {
       equal(violations(), [], 'violations');
-      // What comes back from the parent is let into the page past its policy, and all that follows on it.
+      // Messages from the parent bypass the page's policy, and so does everything after them.
       await pause(10);
       const error = await caughtFrom(() => Reflect.construct(Function, ['return 1']));
       assert(error instanceof EvalError, 'The page may make code, so nothing was proved');

@@ -11,7 +11,7 @@ import type { Family, World } from '../harness/world.ts';
  */
 const resends: readonly Family[] = ['chromium'];
 
-/** Whether a runtime speaks HTTP/2 by itself. */
+/** True if a runtime uses HTTP/2 by default. */
 function speaksHttp2({ runtime, family }: World): boolean {
   return runtime === 'node-26' || family === 'deno' || family === 'chromium';
 }
@@ -79,7 +79,7 @@ const reusedChecks = ['reset', 'end'].map((word): Check => {
   };
 });
 
-/** Makes calls whose pauses fall around the moment at which the server closes idle connections. */
+/** Makes calls around the moment when the server closes idle connections. */
 async function loop(count: number, call: () => PromiseLike<unknown>): Promise<APIError[]> {
   const errors: APIError[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -47,13 +47,13 @@ const brokenConnections = [
 ];
 
 /** Everything that a program could print of an error. */
-function everythingOf(value: unknown, depth = 0): string {
+function listEverything(value: unknown, depth = 0): string {
   if (typeof value !== 'object' || value === null || depth > 5) return String(value);
   if (value instanceof Headers) return JSON.stringify([...value]);
-  // Whoever asks a client for its key by name gets it; nothing that is enumerable leads there.
+  // The key is readable by name, but not through enumerable properties.
   const isClient = value instanceof Gateway;
   const names = Reflect.ownKeys(value).filter((name) => !isClient || name !== 'apiKey');
-  const parts = names.map((name) => everythingOf(Reflect.get(value, name), depth + 1));
+  const parts = names.map((name) => listEverything(Reflect.get(value, name), depth + 1));
   return [value instanceof Error ? `${value}` : '', ...parts].join('\n');
 }
 
@@ -68,9 +68,9 @@ export const errorChecks: readonly Check[] = [
         // A 401 has the key asked for again, so it is answered twice.
         await remote.fail({ type: 'error', status, ...details }, { times: status === 401 ? 2 : 1 });
         const error: APIError = await rejects(client.images.generate(image), errorClass);
-        assert(error instanceof errorClass, `${status} is no instance of its class`);
-        assert(APIError.isInstance(error), `${status} is no APIError`);
-        assert(GatewayError.isInstance(error), `${status} is no GatewayError`);
+        assert(error instanceof errorClass, `${status} is not an instance of its class`);
+        assert(APIError.isInstance(error), `${status} is not an APIError`);
+        assert(GatewayError.isInstance(error), `${status} is not a GatewayError`);
         equal(error.status, status, 'status');
         equal([error.code, error.param], ['some_code', 'model'], 'code and param');
         equal(error.name, errorClass.kind, 'name');
@@ -84,7 +84,7 @@ export const errorChecks: readonly Check[] = [
       await fresh(world);
       const client = clientFor(world, { apiKey: () => Promise.resolve('sk-wrong'), maxRetries: 0 });
       const error = await rejects(client.models.list(), AuthenticationError);
-      assert((error.requestID ?? '') !== '', 'There is no request id');
+      assert((error.requestID ?? '') !== '', 'Missing request id');
     },
   },
   {
@@ -135,12 +135,12 @@ export const errorChecks: readonly Check[] = [
         errors.push(
           await caughtFrom(async () => {
             const stream = await dead.images.generate({ ...asked, stream: true });
-            for await (const event of stream) assert(event.type.length > 0, 'This is no event');
+            for await (const event of stream) assert(event.type.length > 0, 'Not an event');
           }),
         );
       }
       for (const thing of [client, client.images, ...errors]) {
-        const shown = everythingOf(thing) + JSON.stringify(thing);
+        const shown = listEverything(thing) + JSON.stringify(thing);
         assert(!/canary/.test(shown), `It can be seen: ${/.{0,80}canary/.exec(shown)?.[0]}`);
       }
       includes(JSON.stringify(client), world.emulator, 'the client as JSON');

@@ -5,14 +5,14 @@ import { clientFor } from '../harness/emulator.ts';
 import { show, takeHits } from '../harness/hits.ts';
 import type { Family, World } from '../harness/world.ts';
 
-/** What a fault proves in each runtime. Workers and browsers hide what happened, so never anything. */
+/** Proof that a fault gives in each runtime. Workers and browsers hide the cause and give none. */
 interface Row {
   readonly fault: string;
-  /** Where it is proved that nothing was sent; everywhere else the outcome is unknown. */
+  /** Runtimes that prove that nothing was sent; in all others the outcome is unknown. */
   readonly notSent?: readonly Family[];
-  /** Whether it heals, so that what was not sent is sent again. */
+  /** The fault heals, so unsent requests are sent again. */
   readonly heals?: boolean;
-  /** Whether it may also come before the connection stands, and then be proved. */
+  /** The fault may also strike before the connection is open, and then be proved. */
   readonly races?: boolean;
 }
 
@@ -56,12 +56,12 @@ async function fail(world: World, fault: string, baseURL: string): Promise<APIEr
   assert(requests <= 1, `A charged call was sent ${requests} times`);
   assert(
     error.outcome !== 'not_sent' || requests === 0,
-    'It is said that nothing was sent, but a request came',
+    'The error claims that nothing was sent, but a request arrived',
   );
   return error;
 }
 
-function checkOf({ fault, notSent = [], heals = false, races = false }: Row): Check {
+function toCheck({ fault, notSent = [], heals = false, races = false }: Row): Check {
   return {
     name: `fault: ${fault}`,
     async run(world) {
@@ -78,7 +78,7 @@ function checkOf({ fault, notSent = [], heals = false, races = false }: Row): Ch
   };
 }
 
-/** How Bun and Deno are told of a proxy for one client. Node is told for the whole process. */
+/** Sets a proxy for one client in Bun and Deno. Node has one for the whole process. */
 function throughProxy(url: string): FetchOptions {
   const deno: unknown = Reflect.get(globalThis, 'Deno');
   if (!(deno instanceof Object)) return { proxy: url };
@@ -106,9 +106,9 @@ const proxyChecks: readonly Check[] = [
   },
 ];
 
-/** What is concluded from what each runtime throws, proved by a real fault. */
+/** The conclusion from each runtime's error, proved by a real fault. */
 export const evidenceChecks: readonly Check[] = [
-  ...rows.map(checkOf),
+  ...rows.map(toCheck),
   {
     name: 'fault: two addresses, both refuse (AggregateError)',
     only: ['node'],
@@ -119,7 +119,7 @@ export const evidenceChecks: readonly Check[] = [
       );
       const error = await fail(world, 'refused port', baseURL);
       const cause = error.cause instanceof Error ? error.cause.cause : undefined;
-      assert(cause instanceof AggregateError, `It is no AggregateError: ${String(cause)}`);
+      assert(cause instanceof AggregateError, `Not an AggregateError: ${String(cause)}`);
       equal([error.outcome, error.evidence.attempts.length], ['not_sent', 2], 'outcome, attempts');
       return show(error);
     },

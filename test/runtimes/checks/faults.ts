@@ -106,7 +106,7 @@ export const faultChecks: readonly Check[] = [
     },
   },
   {
-    name: 'a 200 page is no answer',
+    name: 'a page with status 200 is rejected',
     async run(world) {
       const { client, remote } = await fresh(world);
       await remote.fail({ type: 'html', status: 200 });
@@ -156,7 +156,7 @@ export const faultChecks: readonly Check[] = [
       // The emulator gives the same ids after each reset, and browsers keep content in their cache.
       const query = { at: Date.now() };
       const content = await client.videos.downloadContent(task.id, { query });
-      assert((await content.arrayBuffer()).byteLength > 100, 'There is no content');
+      assert((await content.arrayBuffer()).byteLength > 100, 'Missing content');
       const seen = (await remote.requests()).filter(({ method }) => method === 'GET');
       for (const { origin, hasKey } of seen) {
         equal(hasKey, origin === world.emulator, `whether ${origin} was given the key`);

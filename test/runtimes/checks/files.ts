@@ -42,7 +42,7 @@ async function completed(world: World) {
 }
 
 /** The ranges that downloads have asked for, after the first plain one. */
-async function rangesOf(remote: Remote): Promise<(string | undefined)[]> {
+async function readRanges(remote: Remote): Promise<(string | undefined)[]> {
   const seen = (await remote.requests()).filter((request) => request.operation === operation);
   return seen.slice(1).map(({ headers }) => headers['range']);
 }
@@ -82,7 +82,7 @@ export const fileChecks: readonly Check[] = [
         'does not exist',
         'text',
       );
-      includes(String(await caughtFrom(fileFromPath(folder))), 'is no file', 'text of a folder');
+      includes(String(await caughtFrom(fileFromPath(folder))), 'is not a file', 'text of a folder');
       const path = join(folder, 'a.wav');
       await writeFile(path, wavBytes(1));
       const file = await fileFromPath(path);
@@ -125,7 +125,7 @@ export const fileChecks: readonly Check[] = [
     await downloadVideo(client, task, { to, resume: true });
     assert(await isFile(to, content), 'The file is not the content');
     equal(await readdir(folder), ['boat.mp4'], 'files');
-    equal(await rangesOf(remote), [undefined, 'bytes=1000-'], 'ranges');
+    equal(await readRanges(remote), [undefined, 'bytes=1000-'], 'ranges');
   }),
   inFolder('downloadVideo() begins again when ranges are ignored', async (world, folder) => {
     const { client, remote, task, content } = await completed(world);
@@ -167,11 +167,11 @@ export const fileChecks: readonly Check[] = [
     const { client } = await fresh(world);
     const params = { model: 'm-speech', voice: 'alloy', input: 'Hello there' };
     const speech = await saveTo(await client.audio.speech.create(params), join(folder, 'a.mp3'));
-    assert(speech.bytes > 100, 'There is no speech');
+    assert(speech.bytes > 100, 'Missing speech');
     const { data } = await client.images.generate({ model: 'm-image', prompt: 'A circle' });
     const [image] = data;
-    if (image === undefined) throw new Error('There is no image');
-    assert((await saveTo(image, join(folder, 'b.png'))).bytes > 50, 'There is no image');
+    if (image === undefined) throw new Error('Missing image');
+    assert((await saveTo(image, join(folder, 'b.png'))).bytes > 50, 'Missing image');
     const bytes = new Uint8Array([1, 2, 3]);
     await saveTo(bytes, join(folder, 'c'));
     await saveTo(new Blob([bytes]), join(folder, 'c'));

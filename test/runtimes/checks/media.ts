@@ -29,7 +29,7 @@ export function wavBytes(seconds: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Whether bytes begin as an MP4 file does. */
+/** Checks the first bytes of an MP4 file. */
 export function isMp4(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes.slice(4, 8)) === 'ftyp';
 }

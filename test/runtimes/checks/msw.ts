@@ -60,7 +60,7 @@ export const mswChecks: readonly Check[] = [
       const done = await gateway.videos.retrieve(task.id);
       equal(done.status, 'completed', 'status');
       const content = await gateway.videos.downloadContent(task.id);
-      assert(isMp4(new Uint8Array(await content.arrayBuffer())), 'The content is no MP4');
+      assert(isMp4(new Uint8Array(await content.arrayBuffer())), 'The content is not an MP4');
     },
   },
   {
@@ -73,7 +73,7 @@ export const mswChecks: readonly Check[] = [
       const read = async (): Promise<void> => {
         const params = { model: 'm-large', messages, stream: true } as const;
         const stream = await gateway.chat.completions.create(params);
-        for await (const chunk of stream) assert(chunk.choices.length >= 0, 'This is no chunk');
+        for await (const chunk of stream) assert(chunk.choices.length >= 0, 'Not a chunk');
       };
       await rejects(read, StreamTruncatedError);
       await worker.stop();

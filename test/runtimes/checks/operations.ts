@@ -39,8 +39,8 @@ export const operationChecks: readonly Check[] = [
       const { client, remote } = await fresh(world);
       const call = client.chat.completions.create({ model, messages, max_tokens: 50 });
       const { data, response, request_id: requestId } = await call.withResponse();
-      assert((data.choices[0]?.message.content ?? '') !== '', 'There is no text');
-      assert((data.usage?.total_tokens ?? 0) > 0, 'There is no usage');
+      assert((data.choices[0]?.message.content ?? '') !== '', 'Missing text');
+      assert((data.usage?.total_tokens ?? 0) > 0, 'Missing usage');
       equal(response.status, 200, 'status');
       // The gateway does not let pages of another origin read its headers.
       equal(requestId === null, world.family === 'chromium', 'whether the request id is hidden');
@@ -56,7 +56,7 @@ export const operationChecks: readonly Check[] = [
       const stream = await client.chat.completions.create({ model, messages, stream: true });
       let text = '';
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
-      assert(text.length > 0, 'There is no text');
+      assert(text.length > 0, 'Missing text');
       await note(remote);
     },
   },
@@ -71,7 +71,7 @@ export const operationChecks: readonly Check[] = [
       });
       const completion = await stream.finalChatCompletion();
       equal(text, completion.choices[0]?.message.content, 'the deltas together');
-      assert((await stream.totalUsage()).total_tokens > 0, 'There is no usage');
+      assert((await stream.totalUsage()).total_tokens > 0, 'Missing usage');
     },
   },
   {
@@ -79,7 +79,7 @@ export const operationChecks: readonly Check[] = [
     async run(world) {
       const { client, remote } = await fresh(world);
       const answer = await client.generate.content({ model: 'm-flash', contents: 'Say hello' });
-      assert((answer.text ?? '') !== '', 'There is no text');
+      assert((answer.text ?? '') !== '', 'Missing text');
       const stream = await client.generate.contentStream({
         model: 'm-flash',
         contents: 'Say hello',
@@ -138,10 +138,10 @@ export const operationChecks: readonly Check[] = [
         input: 'Hello there',
       });
       const audio = await speech.arrayBuffer();
-      assert(audio.byteLength > 100, 'There is no audio');
+      assert(audio.byteLength > 100, 'Missing audio');
       const file = new File([wavBytes(1)], 'sound.wav', { type: 'audio/wav' });
       const object = await client.audio.translations.create({ model: 'm-translation', file });
-      assert(object.text !== '', 'There is no text');
+      assert(object.text !== '', 'Missing text');
       const text = await client.audio.translations.create({
         model: 'm-translation',
         file,
@@ -176,7 +176,7 @@ export const operationChecks: readonly Check[] = [
       });
       equal(vendor.status, 'completed', 'status on the vendor route');
       const content = await client.videos.downloadContent(task.id);
-      assert(isMp4(new Uint8Array(await content.arrayBuffer())), 'The content is no MP4');
+      assert(isMp4(new Uint8Array(await content.arrayBuffer())), 'The content is not an MP4');
       const remix = await client.videos.remix(task.id, { prompt: 'At night' });
       assert(remix.id !== task.id, 'The remix has the id of its original');
       equal(await remote.charges(), 2, 'charges');

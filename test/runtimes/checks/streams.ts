@@ -20,7 +20,7 @@ const chat = {
 const open = (client: Gateway): Promise<Stream<ChatCompletionChunk>> =>
   client.chat.completions.create({ ...chat, stream: true });
 
-async function textOf(stream: AsyncIterable<ChatCompletionChunk>): Promise<string> {
+async function readText(stream: AsyncIterable<ChatCompletionChunk>): Promise<string> {
   let text = '';
   for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
   return text;
@@ -43,10 +43,10 @@ export const streamChecks: readonly Check[] = [
     name: 'a stream in pieces of one byte, with every line end and with heartbeats',
     async run(world) {
       const { client, remote } = await fresh(world);
-      const expected = await textOf(await open(client));
+      const expected = await readText(await open(client));
       for (const lineEnding of ['lf', 'crlf', 'cr']) {
         await remote.quirks({ lineEnding, pieceBytes: 7, heartbeatEvery: 2 });
-        equal(await textOf(await open(client)), expected, `text with ${lineEnding}`);
+        equal(await readText(await open(client)), expected, `text with ${lineEnding}`);
       }
       await remote.quirks({ lineEnding: 'crlf', pieceBytes: 1 });
       const short = await client.chat.completions.create({
@@ -54,17 +54,17 @@ export const streamChecks: readonly Check[] = [
         messages: [{ role: 'user', content: 'Grüße, 世界 👋' }],
         stream: true,
       });
-      includes(await textOf(short), '👋', 'text in pieces of one byte');
+      includes(await readText(short), '👋', 'text in pieces of one byte');
     },
   },
   {
-    // How much of it is read before the connection breaks, the runtime decides.
+    // The runtime decides how much is read before the connection breaks.
     name: 'a stream that is cut throws',
     async run(world) {
       const { client, remote } = await fresh(world);
       await remote.fail({ type: 'cut-events', after: 5 });
       const stream = await open(client);
-      const error = await rejects(textOf(stream), StreamTruncatedError);
+      const error = await rejects(readText(stream), StreamTruncatedError);
       equal([error.verdict, error.outcome], ['truncated', 'unknown'], 'verdict and outcome');
     },
   },
@@ -74,7 +74,7 @@ export const streamChecks: readonly Check[] = [
       const { client, remote } = await fresh(world);
       for (const done of [true, false]) {
         await remote.fail({ type: 'no-finish', done });
-        const error = await rejects(textOf(await open(client)), StreamTruncatedError);
+        const error = await rejects(readText(await open(client)), StreamTruncatedError);
         equal(error.verdict, done ? 'no_finish_reason' : 'no_terminator', 'verdict');
         includes(JSON.stringify(error.partial), '"content"', 'the partial answer');
       }
@@ -87,7 +87,7 @@ export const streamChecks: readonly Check[] = [
       const fault = { type: 'stream-error', after: 3, message: 'Out of memory' };
       for (const shape of ['error-data', 'error-event', 'typed-data', 'bare-json', 'plain-text']) {
         await remote.fail({ ...fault, shape });
-        const error = await rejects(textOf(await open(client)), StreamError);
+        const error = await rejects(readText(await open(client)), StreamError);
         includes(error.message, 'Out of memory', `message of ${shape}`);
       }
     },
@@ -97,7 +97,7 @@ export const streamChecks: readonly Check[] = [
     async run(world) {
       const { client, remote } = await fresh(world, { idleTimeout: 300 });
       await remote.fail({ type: 'stall-events', after: 3 });
-      await rejects(textOf(await open(client)), StreamTimeoutError);
+      await rejects(readText(await open(client)), StreamTimeoutError);
       await untilDisconnected(remote);
     },
   },
@@ -107,7 +107,7 @@ export const streamChecks: readonly Check[] = [
       const { client, remote } = await fresh(world);
       await remote.quirks({ eventDelay: 50 });
       for await (const chunk of await open(client)) {
-        assert(chunk.object !== undefined, 'This is no chunk');
+        assert(chunk.object !== undefined, 'Not a chunk');
         break;
       }
       await untilDisconnected(remote);
@@ -120,20 +120,20 @@ export const streamChecks: readonly Check[] = [
       const stream = await open(client);
       equal(Object.getPrototypeOf(stream).constructor.name, 'Stream', 'what console.log() shows');
       const [left, right] = stream.tee();
-      const texts = await Promise.all([textOf(left), textOf(right)]);
+      const texts = await Promise.all([readText(left), readText(right)]);
       equal(texts[0], texts[1], 'both texts');
       const bytes = (await open(client)).toReadableStream();
       const again = Stream.fromReadableStream<ChatCompletionChunk>(bytes);
-      equal(await textOf(again), texts[0], 'the text after its travel');
+      equal(await readText(again), texts[0], 'the text after its travel');
     },
   },
   {
     name: 'a server passes a stream on, and what it is read with has the same events',
     async run(world) {
       const { client } = await fresh(world);
-      const expected = await textOf(await open(client));
+      const expected = await readText(await open(client));
       const { body } = await fetch(`${world.control}/relay`);
-      assert(body !== null, 'There is no body');
+      assert(body !== null, 'Missing body');
       let text = '';
       const received = ChatCompletionStream.fromReadableStream(body).on('content', (delta) => {
         text += delta;
@@ -148,17 +148,17 @@ export const streamChecks: readonly Check[] = [
     name: 'model-gateway/stream reads what a server passes on, with the classes of the client',
     async run(world) {
       const { client, remote } = await fresh(world);
-      const expected = await textOf(await open(client));
+      const expected = await readText(await open(client));
       const relay = async (): Promise<ReadableStream<Uint8Array>> => {
         const { body } = await fetch(`${world.control}/relay`);
-        assert(body !== null, 'There is no body');
+        assert(body !== null, 'Missing body');
         return body;
       };
       equal(reader.ChatCompletionStream === ChatCompletionStream, true, 'one class');
       const whole = reader.ChatCompletionStream.fromReadableStream(await relay());
       equal(await whole.finalContent(), expected, 'text of the helper');
       const chunks = reader.Stream.fromReadableStream<ChatCompletionChunk>(await relay());
-      equal(await textOf(chunks), expected, 'text of the chunks');
+      equal(await readText(chunks), expected, 'text of the chunks');
       await remote.fail({ type: 'cut-events', after: 5 });
       const cut = reader.ChatCompletionStream.fromReadableStream(await relay());
       await rejects(cut.finalContent(), reader.StreamTruncatedError);
@@ -175,7 +175,7 @@ export const streamChecks: readonly Check[] = [
       ]) {
         await remote.fail(fault);
         const { body } = await fetch(`${world.control}/relay`);
-        assert(body !== null, 'There is no body');
+        assert(body !== null, 'Missing body');
         const received = ChatCompletionStream.fromReadableStream(body);
         await rejects(received.finalChatCompletion(), StreamTruncatedError);
         equal(received.verdict, 'truncated', 'verdict');
@@ -190,7 +190,7 @@ export const streamChecks: readonly Check[] = [
       const read = async (): Promise<void> => {
         const contents = 'Tell me a [long] story';
         const stream = await client.generate.contentStream({ model: 'm-flash', contents });
-        for await (const chunk of stream) assert(chunk !== undefined, 'There is no chunk');
+        for await (const chunk of stream) assert(chunk !== undefined, 'Missing chunk');
       };
       await rejects(read, StreamTruncatedError);
     },

@@ -17,7 +17,7 @@ interface Closable {
 /**
  * Waits until the gateway has no answer open any more, on a busy machine too.
  *
- * @param left - Streams that nobody reads on. A slow answer may add one at any time.
+ * @param left - Streams that are no longer read. A slow answer may add one at any time.
  */
 async function untilClosed({ control }: World, left: Closable[]): Promise<void> {
   for (let tries = 0; tries < 400; tries += 1) {
@@ -47,10 +47,10 @@ async function failEverything(world: World): Promise<number> {
   return count;
 }
 
-/** What fails while nobody listens. */
+/** Failures without a listener. */
 export const unheardChecks: readonly Check[] = [
   {
-    name: 'nothing that fails while nobody listens is an unhandled rejection',
+    name: 'failures without a listener cause no unhandled rejection',
     async run(world) {
       const unhandled = listenForUnhandled();
       try {
@@ -59,7 +59,7 @@ export const unheardChecks: readonly Check[] = [
           await pause(25);
         }
         const known = unhandled.reasons.length;
-        assert(known > 0, 'The runtime does not tell of rejections');
+        assert(known > 0, 'The runtime does not report rejections');
         const count = await failEverything(world);
         equal(unhandled.reasons.slice(known).map(String), [], 'unhandled rejections');
         return `${count} failures`;

@@ -120,7 +120,7 @@ export const uploadChecks: readonly Check[] = [
       const file = toStreamingFile(generated(wavBytes(1)), 'a.wav');
       const call = client.audio.translations.create({ model: 'm-translation', file });
       await call.catch(() => {});
-      // Where uploads cannot be streamed the stream is read into memory, and can be sent again.
+      // Runtimes that can't stream uploads read the stream into memory, and can send it again.
       const expected = world.family === 'chromium' || world.family === 'workerd' ? 2 : 1;
       equal((await remote.requests()).length, expected, 'requests');
     },

@@ -66,7 +66,7 @@ function writeSources(project: Project): void {
   project.write('bundled/reader/index.html', '<script type="module" src="../reader.js"></script>');
 }
 
-/** What may not be in code for a page. */
+/** Forbidden in code for a page. */
 const forbidden = [
   /\bfrom\s*["']node:/,
   /\bimport\s*\(?["']node:/,

@@ -16,7 +16,7 @@ const requireCases = [22, 24, 26].map((major): Case => ({
   },
 }));
 
-/** Jest runs CommonJS unless it is told otherwise, so modules have to be turned into it. */
+/** Jest runs CommonJS by default, so modules have to be turned into it. */
 const transformer = `const { transformSync } = require(${JSON.stringify(require.resolve('esbuild'))});
 exports.process = (source) => ({
   code: transformSync(source, { format: 'cjs', target: 'node22' }).code,
@@ -35,7 +35,7 @@ async function runJest(
   await project.mustRun(process.execPath, [...flags, jest, '--config', `${name}/jest.config.json`]);
 }
 
-/** Where the packages are that this project is developed with. */
+/** The folder of this project's own packages. */
 const packages = join(here, '../../node_modules');
 
 const openTelemetry: Case = {
@@ -66,7 +66,7 @@ const typed = [22, 24, 26].map((major): Case => ({
   },
 }));
 
-/** How modules are loaded: `require()`, two copies, Jest. */
+/** Ways to load modules: `require()`, two copies, Jest. */
 export const moduleCases: readonly Case[] = [
   ...requireCases,
   ...typed,

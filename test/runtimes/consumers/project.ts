@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packPackage } from '../runners/stage.ts';
 
-/** What a program has printed. */
+/** Output of a program. */
 export interface Output {
   readonly code: number;
   readonly stdout: string;

@@ -63,7 +63,7 @@ const variants: readonly Variant[] = [
   },
 ];
 
-function caseOf(major: number, { name, options, files }: Variant): Case {
+function toCase(major: number, { name, options, files }: Variant): Case {
   return {
     name: `TypeScript ${major}: ${name}, skipLibCheck: false`,
     async run(project: Project) {
@@ -79,7 +79,7 @@ function caseOf(major: number, { name, options, files }: Variant): Case {
   };
 }
 
-/** Code for the `openai` package of which only the name of the package was changed. */
+/** Code for the `openai` package with only the package name changed. */
 function namesCase(major: number, kind: string, options: object): Case {
   return {
     name: `TypeScript ${major}: every name of openai, ${kind}`,
@@ -96,7 +96,7 @@ function namesCase(major: number, kind: string, options: object): Case {
 
 /** Every compiler, with every way to find modules. */
 export const typescriptCases: readonly Case[] = [5, 6, 7].flatMap((major) => [
-  ...variants.map((variant) => caseOf(major, variant)),
+  ...variants.map((variant) => toCase(major, variant)),
   namesCase(major, 'NodeNext', nodeNext),
   namesCase(major, 'bundler', bundler),
 ]);

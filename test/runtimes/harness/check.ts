@@ -3,16 +3,16 @@ import type { Family, World } from './world.ts';
 /** One thing that has to hold in a runtime. */
 export interface Check {
   readonly name: string;
-  /** Where it applies; everywhere when it is missing. */
+  /** Runtimes that run it; all by default. */
   readonly only?: readonly Family[] | undefined;
   /** @returns a measurement to show beside the result, or nothing. */
   run(world: World): Promise<string | undefined | void>;
 }
 
-/** Where results go, line by line, in the manner of TAP. */
+/** Receives results line by line, as in TAP. */
 export type Report = (line: string) => void;
 
-/** How long one check may take, in milliseconds. */
+/** Limit of one check, in milliseconds. */
 const limit = 60_000;
 
 function describe(error: unknown): string[] {

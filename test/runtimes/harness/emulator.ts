@@ -1,7 +1,7 @@
 import { Gateway, type GatewayOptions } from 'model-gateway';
 import type { World } from './world.ts';
 
-/** A request as the emulator tells of it over HTTP. */
+/** A request as the emulator reports it over HTTP. */
 export interface SeenRequest {
   readonly method: string;
   readonly origin: string;
@@ -25,7 +25,7 @@ export interface SeenRequest {
   };
 }
 
-/** A preflight as the emulator tells of it. */
+/** A preflight as the emulator reports it. */
 export interface SeenPreflight {
   readonly path: string;
   readonly method: string;

@@ -1,14 +1,14 @@
 import type { APIError } from 'model-gateway';
 import type { World } from './world.ts';
 
-/** What a fault server has seen. */
+/** Requests and connections at a fault server. */
 export interface Hits {
   readonly connections: number;
   /** Complete requests, without preflights. */
   readonly requests: number;
 }
 
-/** What a fault server has seen since the last question. */
+/** Hits of a fault server since the last read. */
 export async function takeHits({ control }: World, fault: string): Promise<Hits> {
   const response = await fetch(`${control}/hits?fault=${encodeURIComponent(fault)}`);
   return response.json();

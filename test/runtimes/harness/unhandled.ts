@@ -1,10 +1,10 @@
-/** Rejections that nobody handles, as the runtime tells of them. */
+/** Unhandled rejections, as the runtime reports them. */
 export interface Unhandled {
   readonly reasons: readonly unknown[];
   stop(): void;
 }
 
-/** Listens for rejections that nobody handles, and keeps them from ending the program. */
+/** Listens for unhandled rejections, and keeps them from ending the program. */
 export function listenForUnhandled(): Unhandled {
   const reasons: unknown[] = [];
   const onEvent = (event: PromiseRejectionEvent): void => {

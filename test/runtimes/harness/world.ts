@@ -1,7 +1,7 @@
 /** The kinds of runtime that differ in what they can do. */
 export type Family = 'node' | 'bun' | 'deno' | 'workerd' | 'chromium';
 
-/** What a runtime is told of the world around it. Plain JSON. */
+/** Addresses and keys for a runtime. Plain JSON. */
 export interface World {
   /** For example `node-24`. */
   readonly runtime: string;
@@ -29,7 +29,7 @@ const families: readonly Family[] = ['node', 'bun', 'deno', 'workerd', 'chromium
 /** Reads what the runner passed on. */
 export function readWorld(text: string): World {
   const value: unknown = JSON.parse(text);
-  if (!isRecord(value)) throw new TypeError('The world is no object');
+  if (!isRecord(value)) throw new TypeError('The world is not an object');
   const { runtime, emulator, apiKey, control, faults, faulty } = value;
   const family = families.find((known) => known === value['family']);
   if (family === undefined || !isRecord(faults) || !isRecord(faulty))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What was checked, and what did not hold. */
+/** Checks, and those that failed. */
 export class Checks {
   passed = 0;
   readonly failures: string[] = [];

@@ -8,11 +8,11 @@ import { type Checks, nothing } from './check.ts';
 import { serve } from './served.ts';
 import { Visit } from './visit.ts';
 
-/** What the browser itself says of a server that is gone. */
+/** The browser's own message about a server that is gone. */
 const ofBrowser =
   /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|status of 401/;
 
-/** What is lost on the way, and what the page says of it. */
+/** Lost answers, and the page's message about each. */
 export async function checkLosses(checks: Checks, browser: Browser, shots: string): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
   const emulator = createEmulator({ videoDuration: 0 });
@@ -24,24 +24,24 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
   };
   try {
     await checks.check(
-      'a real gateway: no faults, and its calls are said to be charged',
+      'a real gateway: no faults, and its calls are marked as charged',
       async () => {
         const served = await serve(['--port', '0'], env);
         const visit = await Visit.open(browser, served.url, shots);
         await visit.page.getByText('Real gateway: calls are charged').waitFor();
-        await visit.page.getByText('A real gateway cannot be told to fail').waitFor();
+        await visit.page.getByText('Faults need the emulator').waitFor();
         await visit.go('Images');
         assert.equal(await visit.page.getByLabel('Fault').count(), 0);
         await visit.page.getByLabel('Prompt').fill('A lighthouse');
-        await visit.press('Make a picture');
+        await visit.press('Create an image');
         await visit.page.locator('figure img').waitFor();
         nothing(visit.problems, 'the page behaves');
 
         await served.end('SIGKILL');
-        await visit.page.getByText('The playground does not answer.').waitFor();
+        await visit.page.getByText('The playground does not respond.').waitFor();
         assert.equal(await visit.page.locator('figure img').count(), 1);
-        await visit.press('Make a picture');
-        await visit.page.locator('.problem', { hasText: 'Start it again' }).waitFor();
+        await visit.press('Create an image');
+        await visit.page.locator('.problem', { hasText: 'Restart it' }).waitFor();
         await visit.shot('server-lost');
         nothing(
           visit.problems.filter((what) => !ofBrowser.test(what)),

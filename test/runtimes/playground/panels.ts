@@ -17,7 +17,7 @@ const panels = [
   'Requests',
 ];
 
-/** What came of the newest call of a panel. */
+/** The result of a panel's newest call. */
 async function newestPill(visit: Visit): Promise<string> {
   const pill = visit.page.locator('main .result .pill, main .turn .pill').first();
   await pill.filter({ hasNotText: 'running' }).waitFor();
@@ -47,7 +47,7 @@ async function checkLedger(visit: Visit): Promise<void> {
   await page.waitForFunction(() =>
     document.querySelector('.account-host')?.textContent?.startsWith('1 charge'),
   );
-  assert.match((await page.locator('tfoot').textContent()) ?? '', /In all12/);
+  assert.match((await page.locator('tfoot').textContent()) ?? '', /Total12/);
   assert.match(page.url(), /fault=cut-after-charge/);
   await visit.shot('ledger');
 
@@ -61,11 +61,11 @@ async function checkLedger(visit: Visit): Promise<void> {
   await page.getByLabel('the first request').check();
   await page.getByLabel('a chat').check();
   await visit.press('A stalled stream');
-  await page.getByText('it waits for the rest without a limit').waitFor();
+  await page.getByText('it waits for the rest without a time limit').waitFor();
   await page.locator('.side-of.own').getByText('StreamTimeoutError').waitFor();
   assert.deepEqual(await bigNumbers(visit), ['1', '1']);
   await visit.press('An error in a 200');
-  await page.locator('.lesson').getByText('one of the two calls it a success').waitFor();
+  await page.locator('.lesson').getByText('one side reports a success').waitFor();
 }
 
 async function checkChat(visit: Visit): Promise<void> {
@@ -90,14 +90,14 @@ async function checkChat(visit: Visit): Promise<void> {
   await page.getByLabel('Offer tools').check();
   await page.getByLabel('Message').fill('And the weather?');
   await visit.press('Send');
-  const answers = page.getByPlaceholder('what the tool gives back');
+  const answers = page.getByPlaceholder('the result of the tool');
   await answers.nth(1).waitFor();
   await answers.first().fill('Rain');
   await visit.press('Send results');
   await page.getByText('get_weather says: Rain').waitFor();
   await page.getByLabel('Offer tools').uncheck();
 
-  await page.getByLabel('Pictures').setInputFiles({
+  await page.getByLabel('Images').setInputFiles({
     name: 'dot.png',
     mimeType: 'image/png',
     buffer: Buffer.from(
@@ -133,10 +133,10 @@ async function checkImages(visit: Visit): Promise<void> {
   await visit.go('Images');
   await visit.shot('images-empty');
   await page.getByLabel('Prompt').fill('A lighthouse at dusk');
-  await visit.press('Make a picture');
+  await visit.press('Create an image');
   await page.locator('figure img').first().waitFor();
   assert.equal(await newestPill(visit), 'done');
-  await visit.press('Change it');
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
   const canvas = page.locator('canvas');
   await canvas.waitFor();
   await page.waitForFunction(() => (document.querySelector('canvas')?.width ?? 0) > 300);
@@ -148,10 +148,10 @@ async function checkImages(visit: Visit): Promise<void> {
   await page.mouse.up();
   await canvas.focus();
   for (const key of ['ArrowDown', 'ArrowRight', ' ']) await page.keyboard.press(key);
-  await page.getByText('What is marked may change.').waitFor();
-  await page.getByLabel('What shall be in its place').fill('A boat');
+  await page.getByText('The marked area may change.').waitFor();
+  await page.getByLabel('What to paint instead').fill('A boat');
   await visit.shot('images-mask', true);
-  await visit.press('Change the picture');
+  await visit.press('Edit the image');
   await page.waitForFunction(() => document.querySelectorAll('figure img').length === 2);
   await visit.go('Requests');
   await page.locator('.log-line').first().click();
@@ -176,7 +176,7 @@ async function checkSound(visit: Visit): Promise<void> {
 
   await visit.go('Translation');
   await visit.shot('translation-empty');
-  await page.getByLabel('Sound').setInputFiles({
+  await page.getByLabel('Audio').setInputFiles({
     name: 'speech.mp3',
     mimeType: 'audio/mpeg',
     buffer: readFileSync(file),
@@ -196,7 +196,7 @@ async function checkSound(visit: Visit): Promise<void> {
 async function checkKeyboard(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Ledger');
-  await page.getByRole('link', { name: 'To the panel' }).focus();
+  await page.getByRole('link', { name: 'Skip to the panel' }).focus();
   await page.keyboard.press('Enter');
   const seen: string[] = [];
   for (let step = 0; step < 30 && !seen.at(-1)?.startsWith('429'); step += 1) {
@@ -205,9 +205,9 @@ async function checkKeyboard(visit: Visit): Promise<void> {
     const isRinged = await page.evaluate(() => document.activeElement?.matches(':focus-visible'));
     assert.ok(isRinged, `what has the focus shows it: ${seen.at(-1)}`);
   }
-  assert.match(seen.at(-1) ?? '', /^429, come back later/);
+  assert.match(seen.at(-1) ?? '', /^429 with Retry-After/);
   await page.keyboard.press('Enter');
-  await page.locator('.outcome', { hasText: '429, come back later' }).waitFor();
+  await page.locator('.outcome', { hasText: '429 with Retry-After' }).waitFor();
   await page.locator('.lesson', { hasText: /\w/ }).waitFor();
 }
 
@@ -221,7 +221,7 @@ async function checkBadInput(visit: Visit): Promise<void> {
   const huge = join(tmpdir(), `playground-huge-${process.pid}.mp3`);
   writeFileSync(huge, Buffer.alloc(65 * 1024 * 1024));
   try {
-    await page.getByLabel('Sound').setInputFiles(huge);
+    await page.getByLabel('Audio').setInputFiles(huge);
     await page.getByText('Larger than the 64 MiB').waitFor();
     await visit.press('Translate');
     await page.locator('.problem', { hasText: 'Nothing was sent. Choose smaller ones.' }).waitFor();
@@ -231,7 +231,7 @@ async function checkBadInput(visit: Visit): Promise<void> {
   await visit.go('Images');
   await page.getByLabel('Model').fill('missing-model');
   await page.getByLabel('Prompt').fill('A boat');
-  await visit.press('Make a picture');
+  await visit.press('Create an image');
   await page.locator('.result .problem.rejected', { hasText: 'missing-model' }).first().waitFor();
   await page.getByLabel('Model').fill('m-image');
   await visit.go('Chat');
@@ -240,7 +240,7 @@ async function checkBadInput(visit: Visit): Promise<void> {
   await page.getByLabel('Tools', { exact: false }).last().fill('{');
   await page.getByLabel('Message').fill('Hi');
   await visit.press('Send');
-  await page.locator('.problem', { hasText: 'must be a list in JSON' }).waitFor();
+  await page.locator('.problem', { hasText: 'must be a JSON array' }).waitFor();
   await page.getByLabel('Offer tools').uncheck();
   await page.getByLabel('Message').fill('');
   assert.equal(await charged(), before);
@@ -253,7 +253,7 @@ async function checkEmbeddings(visit: Visit): Promise<void> {
   await visit.press('Compare 3 texts');
   await page.locator('.heat').waitFor();
   assert.equal(await page.locator('.heat tbody td').count(), 9);
-  await page.getByText('Most alike: 1 and 2, 1.00.').waitFor();
+  await page.getByText('Most similar: 1 and 2, 1.00.').waitFor();
   await visit.shot('embeddings');
 }
 
@@ -262,11 +262,11 @@ async function checkVideo(visit: Visit): Promise<void> {
   await visit.go('Video');
   await visit.press('Hold');
   await page.getByLabel('Prompt').fill('A paper boat on a quiet lake');
-  await visit.press('Make a video');
-  await page.getByText(/next look in \d s/).waitFor();
+  await visit.press('Create a video');
+  await page.getByText(/next check in \d s/).waitFor();
   await visit.shot('video-waiting');
   await page.reload();
-  await page.getByText(/next look in \d s/).waitFor();
+  await page.getByText(/next check in \d s/).waitFor();
   for (const _ of [1, 2, 3]) await visit.press('+5 s');
   await visit.shifted();
   await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
@@ -275,7 +275,7 @@ async function checkVideo(visit: Visit): Promise<void> {
   assert.equal(await newestPill(visit), 'done');
   await visit.shot('video', true);
   await page.locator('summary', { hasText: 'Remix' }).first().click();
-  await page.getByLabel('What shall be different').fill('At night');
+  await page.getByLabel('What to change').fill('At night');
   await visit.press('Remix');
   await page.getByText('Remix: At night').waitFor();
   await visit.press('Release');
@@ -307,7 +307,7 @@ async function checkRequests(visit: Visit): Promise<void> {
   const text = readFileSync(await (await saved).path(), 'utf8');
   assert.equal(JSON.parse(text).length, lines);
   await visit.press('Clear');
-  await visit.press('Forget all results');
+  await visit.press('Delete all results');
   await page.getByText('No calls yet').waitFor();
 }
 

@@ -6,7 +6,7 @@ import type { Checks } from './check.ts';
 import { serve } from './served.ts';
 import { Visit } from './visit.ts';
 
-/** How many pieces a long answer comes in. */
+/** Pieces of a long answer. */
 const pieces = 10_000;
 
 /** The largest first load, in bytes of gzip. */
@@ -47,16 +47,16 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds in which the thread had a processor. */
+  /** Microseconds of processor time. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
 /**
  * How long each task of the pages' main threads ran, in milliseconds: all that is done for one frame is a
- * task. Time in which other programs had the processor does not count.
+ * task. Time of other programs does not count.
  */
-function tasksOf(trace: Buffer): number[] {
+function readTasks(trace: Buffer): number[] {
   const { traceEvents }: { traceEvents: TraceEvent[] } = JSON.parse(trace.toString());
   const threads = new Set(
     traceEvents
@@ -71,7 +71,7 @@ function tasksOf(trace: Buffer): number[] {
     .map(({ tdur = 0 }) => tdur / 1_000);
 }
 
-/** How fast the page is there, and how smoothly it shows what streams. */
+/** Load time of the page, and how smoothly it shows streams. */
 export async function checkSpeed(checks: Checks, browser: Browser, shots: string): Promise<void> {
   const emulator = createEmulator();
   const gateway = await emulator.listen();
@@ -115,7 +115,7 @@ export async function checkSpeed(checks: Checks, browser: Browser, shots: string
         await browser.startTracing(page, { categories: ['toplevel'] });
         await visit.press('Send');
         await page.locator('.turn .pill.done').waitFor({ timeout: 60_000 });
-        const tasks = tasksOf(await browser.stopTracing());
+        const tasks = readTasks(await browser.stopTracing());
         const text = (await page.locator('.answered .prose').textContent()) ?? '';
         assert.ok(text.includes(`word-${pieces - 1}`), 'the last word is there');
         await visit.shot('chat-10000');

@@ -80,7 +80,7 @@ export class Visit {
     });
   }
 
-  /** What the checker of accessibility finds, in words. */
+  /** Findings of the accessibility checker, in words. */
   async findings(): Promise<string[]> {
     const { violations } = await this.page.evaluate(() =>
       Reflect.get(globalThis, 'axe').run(document, { resultTypes: ['violations'] }),

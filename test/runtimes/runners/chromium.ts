@@ -7,7 +7,7 @@ import { bundle } from './bundle.ts';
 import type { RunContext } from './context.ts';
 import type { ServedFile } from './world-server.ts';
 
-/** What a page may do: run its own files and make requests. No `unsafe-eval`, no inline code. */
+/** The page's policy: run its own files and make requests. No `unsafe-eval`, no inline code. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +28,7 @@ const javascript = (content: string): ServedFile => ({ type: 'text/javascript', 
  *
  * The package looks for what it has unpacked in the folder for temporary files, whatever its version;
  * a folder inside of `node_modules` goes away with it. Its own shared libraries are unpacked only for
- * a certain cloud's machines, so it is told to be on one.
+ * a certain cloud's machines, so the setting says it runs on one.
  */
 function unpackChromium(): { readonly path: string; readonly libraries: string } {
   const cache = new URL('../node_modules/.cache/chromium', import.meta.url).pathname;

@@ -1,7 +1,7 @@
 import type { Certificates } from '../servers/certificates.ts';
 import type { RunningWorld } from './world-server.ts';
 
-/** What a runner works with. */
+/** Input of a runner. */
 export interface RunContext {
   readonly running: RunningWorld;
   readonly certificates: Certificates;

@@ -9,7 +9,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How many lines of what a program complains of are shown when it ends badly. */
+/** Lines of stderr that are shown if a program fails. */
 const shownLines = 12;
 
 /** Runs a program to its end, or to `signal`, and passes its lines on. */

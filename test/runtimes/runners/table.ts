@@ -73,7 +73,7 @@ function printFailures({ runtime, results }: RuntimeResults): void {
   }
 }
 
-function cellOf(result: Result | undefined): string {
+function formatCell(result: Result | undefined): string {
   if (result === undefined) return '-';
   return result.passed ? (result.measured ?? 'ok') : 'FAIL';
 }
@@ -85,7 +85,7 @@ export function printTable(all: readonly RuntimeResults[]): void {
     ['', ...names],
     ...all.map(({ runtime, results }) => [
       runtime,
-      ...names.map((name) => cellOf(results.find((result) => result.name === name))),
+      ...names.map((name) => formatCell(results.find((result) => result.name === name))),
     ]),
   ];
   const widths = columns.map((cells) => Math.max(...cells.map(({ length }) => length)));

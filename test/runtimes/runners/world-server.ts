@@ -43,7 +43,7 @@ async function relay(client: Gateway, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/plain', 'access-control-allow-origin': '*' });
   try {
     for await (const bytes of stream.toReadableStream()) {
-      // What is not on its way when the connection is cut would be lost.
+      // Bytes that are not on their way when the connection is cut would be lost.
       await new Promise((resolve) => response.write(bytes, resolve));
     }
     response.end();

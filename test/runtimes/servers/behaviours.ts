@@ -5,10 +5,10 @@ import { readRequests, type RawRequest } from './request-reader.ts';
 /** A connection, plain or over TLS. */
 export type AnySocket = Socket | TLSSocket;
 
-/** What a fault does with a connection; `count` is to be called for every complete request. */
+/** Applies a fault to a connection; call `count` for every complete request. */
 export type Behaviour = (socket: AnySocket, count: () => void) => void;
 
-/** What the fault servers saw of one fault. */
+/** Hits of the fault servers for one fault. */
 export interface Hits {
   connections: number;
   /** Complete requests, without preflights. */
@@ -109,7 +109,7 @@ const whole = `content-length: ${completion.length}`;
 /** Answers every request as it should. */
 export const answering: Behaviour = onRequest(answerWhole);
 
-/** What each fault of a plain connection does. */
+/** Faults of plain connections. */
 export const plainFaults: Readonly<Record<string, Behaviour>> = {
   'reset on accept': reset,
   'end on accept': end,

@@ -13,7 +13,7 @@ export interface Identity {
   readonly key: string;
 }
 
-/** What the TLS servers of a run present, and the authority that runtimes are told to trust. */
+/** Certificates of a run's TLS servers, and the authority that runtimes trust. */
 export interface Certificates {
   /** The certificate of the authority, in PEM. */
   readonly authority: string;
@@ -44,7 +44,7 @@ const identifier = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 
 const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
 
-function nameOf(commonName: string): Buffer {
+function encodeName(commonName: string): Buffer {
   const text = der(0x0c, Buffer.from(commonName, 'utf8'));
   return sequence(der(0x31, sequence(identifier('550403'), text)));
 }
@@ -69,7 +69,7 @@ function alternativeName(host: string): Buffer {
     : der(0x82, Buffer.from(host, 'latin1'));
 }
 
-function extensionsOf(hosts: readonly string[]): Buffer {
+function encodeExtensions(hosts: readonly string[]): Buffer {
   const isAuthority = hosts.length === 0;
   const constraints = isAuthority ? sequence(der(0x01, Buffer.of(0xff))) : sequence();
   // An authority signs certificates; a server signs the handshake.
@@ -95,11 +95,11 @@ function certificate({ subject, issuer, publicKey, issuerKey, hosts }: Wanted): 
     der(0xa0, der(0x02, Buffer.of(2))),
     der(0x02, serial),
     ecdsaWithSha256,
-    nameOf(issuer),
+    encodeName(issuer),
     sequence(utcTime(year - 1), utcTime(year + 2)),
-    nameOf(subject),
+    encodeName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, extensionsOf(hosts)),
+    der(0xa3, encodeExtensions(hosts)),
   );
   const encoded = sequence(body, ecdsaWithSha256, bits(sign('sha256', body, issuerKey)));
   return new X509Certificate(encoded).toString();

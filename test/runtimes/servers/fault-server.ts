@@ -20,7 +20,7 @@ import { createTamperingProxy } from './tampering-proxy.ts';
 export interface FaultServers extends AsyncDisposable {
   /** The address of each fault, by its name. */
   readonly addresses: Readonly<Record<string, string>>;
-  /** What was seen of a fault since the last call. */
+  /** Hits of a fault since the last call. */
   takeHits(fault: string): Hits;
 }
 
@@ -79,7 +79,7 @@ class FaultServerSet {
     });
     server.on('tlsClientError', () => {});
     this.#servers.push(server);
-    // Runtimes differ in which of the addresses of `localhost` they try first.
+    // Runtimes try the addresses of `localhost` in different orders.
     this.addresses[fault] = `${scheme}://127.0.0.1:${await listen(server)}`;
   }
 

@@ -10,7 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { corsHeaders, reset, type Hits } from './behaviours.ts';
 import type { Identity } from './certificates.ts';
 
-/** What a fault does with a request; `cut` resets its connection. */
+/** Applies a fault to a request; `cut` resets its connection. */
 type Behaviour = (stream: ServerHttp2Stream, cut: () => void) => void;
 
 const afterBody =
@@ -71,7 +71,7 @@ function openServer(identity: Identity, behaviour: Behaviour, hits: () => Hits):
   return { server, sessions };
 }
 
-function addressOf(server: Http2SecureServer): Promise<string> {
+function getAddress(server: Http2SecureServer): Promise<string> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address: string | AddressInfo | null = server.address();
@@ -91,7 +91,7 @@ export async function startHttp2Faults(
   for (const [fault, behaviour] of Object.entries(faults)) {
     const next = openServer(identity, behaviour, () => hitsOf(fault));
     opened.push(next);
-    addresses[fault] = await addressOf(next.server);
+    addresses[fault] = await getAddress(next.server);
   }
   return {
     addresses,

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A proxy in front of a TLS server that can write into an open connection as nobody should. */
+/** A proxy in front of a TLS server that can corrupt an open connection. */
 export interface TamperingProxy {
   readonly server: Server;
   /** Says on which port of this machine the TLS server listens. */
@@ -9,7 +9,7 @@ export interface TamperingProxy {
   tamper(): void;
 }
 
-/** Passes bytes on in both directions until it is told to tamper. */
+/** Passes bytes on in both directions until it starts to tamper. */
 export function createTamperingProxy(): TamperingProxy {
   const clients = new Set<Socket>();
   let targetPort = 0;

@@ -25,7 +25,7 @@ const problems: string[] = [];
 async function runFleet(server: Server): Promise<void> {
   const database = server === 'Redis' ? await startRedis(true) : await startPostgres();
   if (database === undefined) {
-    console.log('Redis: there is no redis-server on the PATH, so this is LEFT OUT.');
+    console.log('Redis: redis-server is not on the PATH, so this is LEFT OUT.');
     return;
   }
   await using stack = new AsyncDisposableStack();

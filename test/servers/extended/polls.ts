@@ -19,8 +19,8 @@ const wanted = 200;
 const videos = 2_000;
 let isFast = true;
 
-/** What the queue takes of the memory, or of the disk, of a server, in bytes. */
-async function sizeOf(server: Server, url: string): Promise<number> {
+/** The queue's memory, or disk space, on a server, in bytes. */
+async function measureSize(server: Server, url: string): Promise<number> {
   if (server === 'Redis') {
     const client = new Redis(url);
     const [, used = '0'] = /used_memory:(\d+)/.exec(await client.info('memory')) ?? [];
@@ -39,7 +39,7 @@ async function measure(server: Server): Promise<void> {
   // As in production: each word is on the disk before the next.
   const database = server === 'Redis' ? await startRedis() : await startPostgres(true);
   if (database === undefined) {
-    console.log('Redis: there is no redis-server on the PATH, so this is LEFT OUT.');
+    console.log('Redis: redis-server is not on the PATH, so this is LEFT OUT.');
     return;
   }
   await using stack = new AsyncDisposableStack();
@@ -54,7 +54,7 @@ async function measure(server: Server): Promise<void> {
   const client = new Gateway({ baseURL: url, apiKey: emulator.apiKey, logLevel: 'off' });
   const { ref } = await client.videos.create({ model: 'm-video', prompt: 'A paper boat' });
   const params = { model: 'm-video', prompt: 'A paper boat on a quiet lake at dawn' };
-  const before = await sizeOf(server, database.url);
+  const before = await measureSize(server, database.url);
   await open.queue('polls').addBulk(
     Array.from({ length: videos }, (_, index) => ({
       name: 'video',
@@ -73,7 +73,7 @@ async function measure(server: Server): Promise<void> {
   await pause(10_000);
   const perSecond = ((polls() - from) / (performance.now() - since)) * 1_000;
   await worker.end();
-  const each = ((await sizeOf(server, database.url)) - before) / videos;
+  const each = ((await measureSize(server, database.url)) - before) / videos;
   console.log(
     `${server}: one worker made ${perSecond.toFixed(0)} polls a second; a video that waits takes ${(each / 1_024).toFixed(1)} KiB of the ${server === 'Redis' ? 'memory' : 'disk'} of the server`,
   );

@@ -33,18 +33,18 @@ const voices = [
 
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
-  if (error !== undefined) return <p class="warning">This sound cannot be read any more.</p>;
+  if (error !== undefined) return <p class="warning">This audio is no longer available.</p>;
   return <audio controls src={address} aria-label={textOf(call.body['input'])} />;
 }
 
-/** Text to sound. */
+/** Text to speech. */
 export function Speech(): JSX.Element {
   const { format, speed, ...body } = spoken.value;
   return (
     <CallPanel
       kind="speech"
       title="Speech"
-      about="A text, spoken. Listen to it here, or save the file."
+      about="Turns text into speech. Listen here, or save the file."
       body={{
         ...body,
         response_format: format,
@@ -80,14 +80,14 @@ export function Speech(): JSX.Element {
       }
       below={
         <TextField
-          label="How to speak"
-          hint="for models that can be told"
+          label="Instructions"
+          hint="for models that support them"
           rows={1}
           placeholder="Calmly, like a guide in a museum"
           {...field(spoken, 'instructions')}
         />
       }
-      empty={['Nothing spoken yet', 'What is spoken stays here when the page is reloaded.']}
+      empty={['No speech yet', 'Results stay here when the page is reloaded.']}
     >
       {(call) => (
         <Result
@@ -105,7 +105,7 @@ export function Speech(): JSX.Element {
 
 const translated = draft('translation', { prompt: '', format: 'json' });
 
-/** What is said in any language, as English text. */
+/** Speech in any language to English text. */
 export function Translation(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const { format, prompt } = translated.value;
@@ -113,7 +113,7 @@ export function Translation(): JSX.Element {
     <CallPanel
       kind="translation"
       title="Translation"
-      about="Sound in any language becomes English text: from a file, or from the microphone."
+      about="Translates speech in any language into English text, from a file or the microphone."
       body={{ response_format: format, prompt }}
       files={{ file: files }}
       isReady={files.length > 0}
@@ -121,7 +121,7 @@ export function Translation(): JSX.Element {
       top={() => (
         <div class="row top">
           <FileField
-            label="Sound"
+            label="Audio"
             accept="audio/*,video/mp4,video/webm,.mp3,.m4a,.wav,.flac,.ogg"
             files={files}
             onChange={setFiles}
@@ -138,19 +138,19 @@ export function Translation(): JSX.Element {
       }
       below={
         <TextField
-          label="Style"
-          hint="English, or what was said before"
+          label="Prompt"
+          hint="English: style or previous text"
           rows={1}
           {...field(translated, 'prompt')}
         />
       }
-      empty={['Nothing translated yet', 'Choose a file, or press Record and speak.']}
+      empty={['No translations yet', 'Choose a file, or press Record and speak.']}
     >
       {(call) => (
         <Result
           key={call.id}
           call={call}
-          title={call.sent[0]?.name ?? 'sound'}
+          title={call.sent[0]?.name ?? 'audio'}
           actions={call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
         >
           <Prose text={call.text} />

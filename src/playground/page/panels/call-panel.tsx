@@ -1,13 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallKind, CallView } from '../../protocol.ts';
-import { order, type OrderFiles } from '../api.ts';
+import { startCall, type CallFiles } from '../api.ts';
 import { FaultField, ModelField, modelsFor } from '../fields.tsx';
-import { Empty, Heading, OrderProblem } from '../parts.tsx';
+import { Empty, Heading, StartProblem } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
-import { callsOf } from '../state.ts';
+import { listCalls } from '../state.ts';
 
-/** A panel that makes calls of one kind: a form, and below it what came of each call. */
+/** A panel for one kind of call: a form, and the results below it. */
 export function CallPanel({
   kind,
   title,
@@ -26,39 +26,39 @@ export function CallPanel({
 }: {
   kind: CallKind;
   title: string;
-  /** What the panel does, in a sentence or two. */
+  /** A description of one or two sentences. */
   about: ComponentChildren;
   aside?: ComponentChildren;
-  /** What the call is made with, besides the model. What is empty is left out. */
+  /** The parameters besides the model. Empty values are omitted. */
   body: Readonly<Record<string, unknown>>;
-  files?: OrderFiles;
-  /** Whether there is all that the call needs. */
+  files?: CallFiles;
+  /** `true` if all required parameters are set. */
   isReady: boolean;
-  /** What stands on the button that makes the call. */
+  /** The label of the submit button. */
   button: ComponentChildren;
-  /** What stands beside it. */
+  /** A note next to the button. */
   note?: ComponentChildren;
-  /** The fields that come first. */
+  /** The first fields. */
   top: (send: () => void) => ComponentChildren;
   /** The fields between model and fault. */
   options?: ComponentChildren;
-  /** The fields below these. */
+  /** The fields below the options. */
   below?: ComponentChildren;
-  /** What stands in place of the list: a title, and what to do. */
+  /** Title and text of an empty list. */
   empty: readonly [title: string, text: string];
-  /** A call of the list. */
+  /** Renders a call of the list. */
   children: (call: CallView, onError: (error: unknown) => void) => ComponentChildren;
 }): JSX.Element {
   const [fault, setFault] = useState('');
   const [error, setError] = useState<unknown>();
   const model = recalled('model', modelsFor(kind)[0] ?? '');
-  const calls = callsOf(kind);
+  const calls = listCalls(kind);
   const send = (): void => {
     setError(undefined);
     if (!isReady) return;
-    const given = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
-    const input = { kind, body: { model, ...Object.fromEntries(given) } };
-    void order({ ...input, ...(fault === '' ? {} : { fault }) }, files).catch(setError);
+    const params = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
+    const input = { kind, body: { model, ...Object.fromEntries(params) } };
+    void startCall({ ...input, ...(fault === '' ? {} : { fault }) }, files).catch(setError);
   };
   return (
     <>
@@ -85,7 +85,7 @@ export function CallPanel({
           </button>
           {note}
         </div>
-        <OrderProblem error={error} />
+        <StartProblem error={error} />
       </form>
       {calls.length === 0 ? (
         <Empty title={empty[0]}>{empty[1]}</Empty>

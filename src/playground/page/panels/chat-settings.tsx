@@ -21,7 +21,7 @@ const exampleTools = JSON.stringify(
   2,
 );
 
-/** What every question of a conversation is sent with. */
+/** The settings of a conversation. */
 export const settings = draft('chat-settings', {
   system: '',
   temperature: '',
@@ -62,14 +62,14 @@ export function Settings(): JSX.Element {
             {...field(settings, 'temperature')}
           />
           <NumberField
-            label="Longest answer"
+            label="Maximum length"
             hint="tokens"
             min="1"
             {...field(settings, 'maxTokens')}
           />
         </div>
         <Check name="strict">
-          Never repeat a call that may have been billed (<code>retryUnknownOutcome: false</code>)
+          Never retry a call that may have been billed (<code>retryUnknownOutcome: false</code>)
         </Check>
         <Check name="hasTools">Offer tools</Check>
         {hasTools ? (

@@ -2,19 +2,19 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallView, CallInput } from '../../protocol.ts';
 import { calls } from '../state.ts';
-import { order, stopCall } from '../api.ts';
+import { startCall, stopCall } from '../api.ts';
 import { draft } from '../draft.ts';
 import { recalled, remember } from '../route.ts';
-import { Heading, OrderProblem, Empty } from '../parts.tsx';
+import { Heading, StartProblem, Empty } from '../parts.tsx';
 import { TextField, modelsFor, ModelField, FileField, FaultField } from '../fields.tsx';
-import { dataAddress, historyOf, type Message, type Part } from './conversation.ts';
+import { readDataURL, buildHistory, type Message, type Part } from './conversation.ts';
 import { Turn } from './turn.tsx';
 import { Settings, settings } from './chat-settings.tsx';
 
 const conversation = draft<string>('conversation', crypto.randomUUID());
 const prompt = draft('chat-prompt', '');
 
-/** The models side by side, as the address has them. */
+/** Returns the selected models from the address. */
 function chosenModels(): string[] {
   return recalled('models', modelsFor('chat')[0] ?? '')
     .split(',')
@@ -23,23 +23,23 @@ function chosenModels(): string[] {
 
 const setModels = (next: readonly string[]): void => remember('models', next.join(','));
 
-const turnsOf = (column: number): CallView[] =>
+const columnCalls = (column: number): CallView[] =>
   [...calls.value.values()].filter(
     (call) => call.conversation === conversation.value && call.column === column,
   );
 
-/** @throws when the text is no list in JSON */
-function toolsOf(text: string): unknown {
+/** @throws if the text is not a JSON array */
+function parseTools(text: string): unknown {
   try {
     const tools: unknown = JSON.parse(text);
     if (Array.isArray(tools)) return tools;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new Error('Tools: must be a list in JSON, as the example is. Nothing was sent.');
+  throw new Error('Tools: must be a JSON array like the example. Nothing was sent.');
 }
 
-function bodyOf(
+function buildBody(
   model: string,
   history: readonly Message[],
   next: readonly Message[],
@@ -51,24 +51,24 @@ function bodyOf(
     messages: [...first, ...history, ...next],
     ...(temperature === '' ? {} : { temperature: Number(temperature) }),
     ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
-    ...(hasTools ? { tools: toolsOf(tools) } : {}),
+    ...(hasTools ? { tools: parseTools(tools) } : {}),
   };
 }
 
-async function ask(
+async function sendMessages(
   models: readonly string[],
   next: (column: number) => readonly Message[],
   fault: string,
   only?: number,
 ): Promise<void> {
-  const wanted = models.map((model, column) => ({ model, column }));
+  const selected = models.map((model, column) => ({ model, column }));
   await Promise.all(
-    wanted
+    selected
       .filter(({ column }) => only === undefined || column === only)
       .map(({ model, column }) =>
-        order({
+        startCall({
           kind: 'chat',
-          body: bodyOf(model, historyOf(turnsOf(column).at(-1)), next(column)),
+          body: buildBody(model, buildHistory(columnCalls(column).at(-1)), next(column)),
           conversation: conversation.value,
           column,
           ...(settings.value.strict ? { strict: true } : {}),
@@ -78,16 +78,16 @@ async function ask(
   );
 }
 
-/** Keeps the end in sight while it grows, unless somebody reads further up. */
-function useEndInSight(grown: unknown): void {
+/** Scrolls to the end while an answer grows, unless the user has scrolled up. */
+function useScrollToEnd(grown: unknown): void {
   const isAtEnd = useRef(true);
   useEffect(() => {
-    const look = (): void => {
+    const onScroll = (): void => {
       const { scrollHeight } = document.documentElement;
       isAtEnd.current = scrollHeight - scrollY - innerHeight < 120;
     };
-    addEventListener('scroll', look, { passive: true });
-    return () => removeEventListener('scroll', look);
+    addEventListener('scroll', onScroll, { passive: true });
+    return () => removeEventListener('scroll', onScroll);
   }, []);
   useEffect(() => {
     if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
@@ -97,13 +97,13 @@ function useEndInSight(grown: unknown): void {
 /** Chat with one model, or with several side by side. */
 export function Chat(): JSX.Element {
   const models = chosenModels();
-  const columns = models.map((_, column) => turnsOf(column));
+  const columns = models.map((_, column) => columnCalls(column));
   const all = columns.flat();
   const running = all.filter(({ status }) => status === 'running');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
   const [error, setError] = useState<unknown>();
-  useEndInSight(
+  useScrollToEnd(
     all.reduce((sum, call) => sum + call.text.length + call.reasoning.length, all.length),
   );
 
@@ -112,13 +112,13 @@ export function Chat(): JSX.Element {
     const text = prompt.value.trim();
     if (text === '' && files.length === 0) return;
     try {
-      const images = await Promise.all(files.map(dataAddress));
+      const images = await Promise.all(files.map(readDataURL));
       const parts: Part[] = [
         ...(text === '' ? [] : [{ type: 'text' as const, text }]),
         ...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
       ];
       const content = images.length === 0 ? text : parts;
-      await ask(models, () => [{ role: 'user', content }], fault);
+      await sendMessages(models, () => [{ role: 'user', content }], fault);
       prompt.value = '';
       setFiles([]);
     } catch (problem) {
@@ -142,8 +142,7 @@ export function Chat(): JSX.Element {
           </button>
         }
       >
-        Streamed, with what the model thinks, how fast it is, and a verdict: whether the answer is
-        whole.
+        Streamed, with reasoning, speed, and a verdict on whether the answer is complete.
       </Heading>
       <div class="columns" data-count={models.length}>
         {models.map((model, column) => (
@@ -181,8 +180,8 @@ export function Chat(): JSX.Element {
               ) : null}
             </div>
             {columns[column]?.length === 0 ? (
-              <Empty title="Nothing said yet">
-                Write below. <em>Compare</em> asks several models at once.
+              <Empty title="No messages yet">
+                Write a message below. <em>Compare</em> sends it to several models.
               </Empty>
             ) : (
               <ol class="turns">
@@ -192,7 +191,7 @@ export function Chat(): JSX.Element {
                     call={call}
                     isLast={index === length - 1}
                     onTools={(messages) => {
-                      void ask(models, () => messages, '', column).catch(setError);
+                      void sendMessages(models, () => messages, '', column).catch(setError);
                     }}
                   />
                 ))}
@@ -220,7 +219,7 @@ export function Chat(): JSX.Element {
           onSend={() => void send()}
         />
         <div class="row">
-          <FileField label="Pictures" accept="image/*" multiple files={files} onChange={setFiles} />
+          <FileField label="Images" accept="image/*" multiple files={files} onChange={setFiles} />
           <FaultField kind="chat" value={fault} onInput={setFault} />
           <div class="row tight">
             <button type="submit" class="primary">
@@ -237,7 +236,7 @@ export function Chat(): JSX.Element {
             </button>
           </div>
         </div>
-        <OrderProblem error={error} />
+        <StartProblem error={error} />
         <Settings />
       </form>
     </>

@@ -1,31 +1,31 @@
 import type { JSX } from 'preact';
-import { steerClock } from '../api.ts';
-import { hello, books } from '../state.ts';
+import { setClock } from '../api.ts';
+import { account, hello } from '../state.ts';
 
-function steer(what: Parameters<typeof steerClock>[0]): void {
-  // The books tell what the clock does; a server that is lost has a line of its own.
-  void steerClock(what).catch(() => {});
+function changeClock(change: Parameters<typeof setClock>[0]): void {
+  // The new state arrives as an event; a lost server is shown in the banner.
+  void setClock(change).catch(() => {});
 }
 
-/** The time on which the emulator's videos move. */
+/** Controls the clock that the emulator's videos depend on. */
 export function Clock(): JSX.Element | null {
-  const { clock } = books.value ?? {};
+  const { clock } = account.value ?? {};
   if (hello.value?.isEmulator !== true || clock === undefined) return null;
   return (
     <div class="clock" role="group" aria-label="The emulator’s clock">
       <span class="faint">
         Clock {clock.held ? 'held' : clock.speed === 1 ? '' : `×${clock.speed}`}
       </span>
-      <button type="button" class="quiet" onClick={() => steer({ hold: !clock.held })}>
+      <button type="button" class="quiet" onClick={() => changeClock({ hold: !clock.held })}>
         {clock.held ? 'Release' : 'Hold'}
       </button>
-      <button type="button" class="quiet" onClick={() => steer({ advance: 5_000 })}>
+      <button type="button" class="quiet" onClick={() => changeClock({ advance: 5_000 })}>
         +5 s
       </button>
       <button
         type="button"
         class="quiet"
-        onClick={() => steer({ speed: clock.speed === 1 ? 10 : 1 })}
+        onClick={() => changeClock({ speed: clock.speed === 1 ? 10 : 1 })}
       >
         {clock.speed === 1 ? '×10' : '×1'}
       </button>

@@ -1,11 +1,11 @@
 import type { CallView } from '../../protocol.ts';
 
-/** A part of a message. */
+/** A content part of a message. */
 export type Part =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
-/** A message as the wire has it, as far as the page makes them. */
+/** A chat message in the form of the API. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string | readonly Part[] | null;
@@ -17,33 +17,33 @@ export interface Message {
   readonly tool_call_id?: string;
 }
 
-/** The messages that a call sent. */
-function messagesOf({ body }: CallView): Message[] {
+/** Returns the messages that a call sent. */
+function sentMessages({ body }: CallView): Message[] {
   const messages: readonly Message[] = JSON.parse(JSON.stringify(body['messages'] ?? []));
   return [...messages];
 }
 
-/** What a new turn builds on: all that was said, with the last answer, if there was any. */
-export function historyOf(last: CallView | undefined): Message[] {
+/** Returns the messages before a new turn: the conversation so far and the last answer, if any. */
+export function buildHistory(last: CallView | undefined): Message[] {
   if (last === undefined) return [];
-  const messages = messagesOf(last).filter(({ role }) => role !== 'system');
+  const messages = sentMessages(last).filter(({ role }) => role !== 'system');
   const { text, toolCalls } = last;
   if (toolCalls.length > 0) {
-    const called = toolCalls.map(({ id, name, arguments: given }) => ({
+    const called = toolCalls.map(({ id, name, arguments: args }) => ({
       id,
       type: 'function' as const,
-      function: { name, arguments: given },
+      function: { name, arguments: args },
     }));
     return [...messages, { role: 'assistant', content: text || null, tool_calls: called }];
   }
-  // A question without an answer is asked anew, not twice.
+  // A message without an answer is replaced, so it is not sent twice.
   if (text === '') return messages.slice(0, -1);
   return [...messages, { role: 'assistant', content: text }];
 }
 
-/** What was asked with a call: its last message. */
-export function questionOf(call: CallView): { text: string; images: string[]; isTool: boolean } {
-  const last = messagesOf(call).at(-1);
+/** Returns the last message that a call sent. */
+export function lastMessage(call: CallView): { text: string; images: string[]; isTool: boolean } {
+  const last = sentMessages(call).at(-1);
   const content = last?.content ?? '';
   if (typeof content === 'string') {
     return { text: content, images: [], isTool: last?.role === 'tool' };
@@ -53,8 +53,8 @@ export function questionOf(call: CallView): { text: string; images: string[]; is
   return { text, images, isTool: false };
 }
 
-/** A file as an address that holds it. */
-export function dataAddress(file: File): Promise<string> {
+/** Reads a file as a data URL. */
+export function readDataURL(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () =>

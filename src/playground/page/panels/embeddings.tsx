@@ -10,16 +10,16 @@ const example =
   'A boat on a lake\nA ship at sea\nThe price of bread\nWhat a loaf costs\nA lighthouse';
 const texts = draft('embeddings', example);
 
-/** The most that fit into a picture that can be read. */
+/** The most texts in a readable table. */
 const limit = 24;
 
-const linesOf = (text: string): string[] =>
+const splitLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Similarity as one of ten shades: a text and itself the darkest, the others over what occurs among them. */
+/** Maps similarities to ten shades: the diagonal is darkest, other values are scaled to their range. */
 function shades(rows: readonly (readonly number[])[]): number[][] {
   const others = rows.flatMap((row, a) => row.filter((_, b) => a !== b));
   const least = Math.min(...others);
@@ -29,10 +29,10 @@ function shades(rows: readonly (readonly number[])[]): number[][] {
   );
 }
 
-/** Two digits, and no zero that is negative. */
+/** Formats with two digits and without a negative zero. */
 const rounded = (value: number): string => (Math.round(value * 100) / 100 + 0).toFixed(2);
 
-/** The pair of different texts that are most alike. */
+/** Returns the most similar pair of different texts. */
 function closest(
   rows: readonly (readonly number[])[],
 ): readonly [number, number, number] | undefined {
@@ -90,32 +90,32 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
         {dimensions} dimensions. Cosine similarity: 1 means the same direction.{' '}
         {best === undefined
           ? ''
-          : `Most alike: ${best[0] + 1} and ${best[1] + 1}, ${best[2].toFixed(2)}.`}
+          : `Most similar: ${best[0] + 1} and ${best[1] + 1}, ${best[2].toFixed(2)}.`}
       </p>
     </>
   );
 }
 
-/** Texts as vectors, and how alike they are. */
+/** Embeds texts and shows their similarity. */
 export function Embeddings(): JSX.Element {
-  const input = linesOf(texts.value);
+  const input = splitLines(texts.value);
   return (
     <CallPanel
       kind="embeddings"
       title="Embeddings"
-      about="Some texts, and a picture of how alike they are to a model."
+      about="Embeds texts and shows how similar they are to a model."
       body={{ input }}
       isReady={input.length > 0 && input.length <= limit}
       button={`Compare ${count(input.length, 'text')}`}
       note={
         input.length > limit ? (
-          <span class="warning">At most {limit} fit into the picture.</span>
+          <span class="warning">At most {limit} texts can be shown.</span>
         ) : null
       }
       top={(send) => (
         <TextField
           label="Texts"
-          hint="one in each line"
+          hint="one per line"
           rows={6}
           value={texts.value}
           onInput={(value) => {
@@ -124,7 +124,7 @@ export function Embeddings(): JSX.Element {
           onSend={send}
         />
       )}
-      empty={['Nothing compared yet', 'Write a text in each line. The darker, the more alike.']}
+      empty={['No comparison yet', 'Write one text per line. Darker means more similar.']}
     >
       {(call) => (
         <Result

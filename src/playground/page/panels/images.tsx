@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { fileOf } from '../api.ts';
+import { loadFile } from '../api.ts';
 import { draft, field } from '../draft.ts';
 import { textOf } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
@@ -12,7 +12,7 @@ import { Picture, Result, SaveLink } from './results.tsx';
 
 const form = draft('images', { prompt: '', size: '', n: '1', quality: '' });
 
-/** The places of pictures that are still being made. */
+/** Placeholders for images that are being created. */
 function Waiting({ number }: { number: number }): JSX.Element {
   return (
     <>
@@ -26,7 +26,7 @@ function Waiting({ number }: { number: number }): JSX.Element {
   );
 }
 
-/** Making pictures, and changing parts of them. */
+/** Creates and edits images. */
 export function Images(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [mask, setMask] = useState<File | undefined>();
@@ -35,7 +35,7 @@ export function Images(): JSX.Element {
   const edit = async (call: CallView, index: number): Promise<void> => {
     const file = call.files[index];
     if (file === undefined) return;
-    const { blob } = await fileOf(call.id, index);
+    const { blob } = await loadFile(call.id, index);
     setFiles([new File([blob], file.name, { type: file.type })]);
     document.querySelector<HTMLElement>('main h1')?.focus();
     scrollTo({ top: 0 });
@@ -44,15 +44,17 @@ export function Images(): JSX.Element {
     <CallPanel
       kind="image"
       title="Images"
-      about="Make a picture, or give one and paint over what may change. Every picture is charged, and asked for once."
+      about="Create an image, or choose one and paint over the area that may change. Every image is charged and requested once."
       body={{ ...body, n: n === '1' ? undefined : Number(n) }}
       files={isEdit ? { image: files, ...(mask === undefined ? {} : { mask: [mask] }) } : {}}
       isReady={body.prompt.trim() !== ''}
-      button={isEdit ? 'Change the picture' : 'Make a picture'}
-      note={<Charged>{Number(n) > 1 ? `${n} pictures are charged.` : 'It is charged.'}</Charged>}
+      button={isEdit ? 'Edit the image' : 'Create an image'}
+      note={
+        <Charged>{Number(n) > 1 ? `${n} images will be charged.` : 'It will be charged.'}</Charged>
+      }
       top={(send) => (
         <TextField
-          label={isEdit ? 'What shall be in its place' : 'Prompt'}
+          label={isEdit ? 'What to paint instead' : 'Prompt'}
           placeholder="A lighthouse at dusk, in watercolours"
           {...field(form, 'prompt')}
           onSend={send}
@@ -70,21 +72,16 @@ export function Images(): JSX.Element {
             options={['', 'low', 'medium', 'high']}
             {...field(form, 'quality')}
           />
-          <Select label="Pictures" options={['1', '2', '3', '4']} {...field(form, 'n')} />
+          <Select label="Images" options={['1', '2', '3', '4']} {...field(form, 'n')} />
         </>
       }
       below={
         <>
-          <FileField
-            label="Change this picture"
-            accept="image/*"
-            files={files}
-            onChange={setFiles}
-          />
+          <FileField label="Edit this image" accept="image/*" files={files} onChange={setFiles} />
           {files[0] === undefined ? null : <MaskCanvas file={files[0]} onMask={setMask} />}
         </>
       }
-      empty={['No pictures yet', 'They stay here when the page is reloaded.']}
+      empty={['No images yet', 'They stay here when the page is reloaded.']}
     >
       {(call, onError) => (
         <Result key={call.id} call={call} title={textOf(call.body['prompt'])}>
@@ -99,7 +96,7 @@ export function Images(): JSX.Element {
                     class="quiet"
                     onClick={() => void edit(call, index).catch(onError)}
                   >
-                    Change it
+                    Edit
                   </button>
                 </figcaption>
               </figure>

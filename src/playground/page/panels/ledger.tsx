@@ -1,19 +1,19 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import type { BooksRead, CallKind, CallView, CallInput } from '../../protocol.ts';
-import { askBooks, order } from '../api.ts';
+import type { UsageLog, CallKind, CallView, CallInput } from '../../protocol.ts';
+import { fetchUsageLog, startCall } from '../api.ts';
 import { hello, newest } from '../state.ts';
-import { chargesOf, clockTime, kindNames } from '../format.ts';
+import { sumCharges, clockTime, kindNames } from '../format.ts';
 import { recalled, remember } from '../route.ts';
-import { Empty, Heading, OrderProblem, ProblemBox, StatusPill } from '../parts.tsx';
+import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
 import { Outcome, NoOutcome } from './outcome.tsx';
 import { Clock } from './clock.tsx';
 
-type Tried = 'image' | 'video' | 'chat';
+type DemoKind = 'image' | 'video' | 'chat';
 
-const bodies: Readonly<Record<Tried, (model: string) => CallInput['body']>> = {
+const bodies: Readonly<Record<DemoKind, (model: string) => CallInput['body']>> = {
   image: (model) => ({ model, prompt: 'A lighthouse at dusk', size: '1024x1024' }),
   video: (model) => ({ model, prompt: 'A paper boat on a quiet lake', seconds: '4' }),
   chat: (model) => ({
@@ -22,19 +22,19 @@ const bodies: Readonly<Record<Tried, (model: string) => CallInput['body']>> = {
   }),
 };
 
-const fallbacks: Readonly<Record<Tried, string>> = {
+const fallbacks: Readonly<Record<DemoKind, string>> = {
   image: 'm-image',
   video: 'm-video',
   chat: 'm-large',
 };
 
 function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
-  const own = runs.reduce((sum, call) => sum + chargesOf(call).charges, 0);
+  const ours = runs.reduce((sum, call) => sum + sumCharges(call).charges, 0);
   const theirs = runs.reduce((sum, { rival }) => sum + (rival?.charges ?? 0), 0);
   return (
-    <div class="table-wrap" tabIndex={0} role="region" aria-label="What you have tried">
+    <div class="table-wrap" tabIndex={0} role="region" aria-label="Your calls">
       <table>
-        <caption>What you have tried</caption>
+        <caption>Your calls</caption>
         <thead>
           <tr>
             <th>Time</th>
@@ -54,15 +54,15 @@ function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
               <td>
                 <StatusPill call={call} />
               </td>
-              <td class="number">{chargesOf(call).charges}</td>
+              <td class="number">{sumCharges(call).charges}</td>
               <td class="number">{call.rival?.charges ?? '…'}</td>
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
-            <th colSpan={4}>In all</th>
-            <td class="number">{own}</td>
+            <th colSpan={4}>Total</th>
+            <td class="number">{ours}</td>
             <td class="number">{theirs}</td>
           </tr>
         </tfoot>
@@ -72,7 +72,7 @@ function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
 }
 
 function Faults(): JSX.Element {
-  const kinds: readonly Tried[] = ['image', 'video', 'chat'];
+  const kinds: readonly DemoKind[] = ['image', 'video', 'chat'];
   const kind = kinds.find((name) => name === recalled('call', 'image')) ?? 'image';
   const times = recalled('hits', 'one') === 'all' ? 3 : 1;
   const isStrict = recalled('rule', '') === 'strict';
@@ -83,14 +83,14 @@ function Faults(): JSX.Element {
     const body = bodies[kind](modelsFor(kind)[0] ?? fallbacks[kind]);
     const strict = kind === 'chat' && isStrict ? { strict: true } : {};
     document.querySelector('.outcome')?.scrollIntoView({ block: 'nearest' });
-    await order({ kind, body, fault, times, ...strict }).catch(setError);
+    await startCall({ kind, body, fault, times, ...strict }).catch(setError);
   };
   const scenarios = (hello.value?.scenarios ?? []).filter(({ kinds: fit }) => fit.includes(kind));
   const chosen = recalled('fault', '');
   return (
     <section class="card faults" aria-label="Break a call">
       <div class="row">
-        <Choice<Tried>
+        <Choice<DemoKind>
           label="Break"
           value={kind}
           options={[
@@ -111,18 +111,18 @@ function Faults(): JSX.Element {
         />
         {kind === 'chat' ? (
           <Choice
-            label="Metered calls"
+            label="Retry metered calls"
             value={isStrict ? 'strict' : 'usual'}
             options={[
-              ['usual', 'as usual'],
-              ['strict', 'strict rule'],
+              ['usual', 'default'],
+              ['strict', 'never after an unknown outcome'],
             ]}
             onChange={(value) => remember('rule', value === 'strict' ? 'strict' : '')}
           />
         ) : null}
       </div>
       <ul class="fault-buttons">
-        {scenarios.map(({ name, label, what }) => (
+        {scenarios.map(({ name, label, description }) => (
           <li key={name}>
             <button
               type="button"
@@ -130,28 +130,28 @@ function Faults(): JSX.Element {
               onClick={() => void run(name)}
             >
               <strong>{label}</strong>
-              <span>{what}</span>
+              <span>{description}</span>
             </button>
           </li>
         ))}
       </ul>
-      <OrderProblem error={error} />
+      <StartProblem error={error} />
     </section>
   );
 }
 
-/** What the gateway's own books say of the calls, once they were read. */
-const read = signal<BooksRead | undefined>(undefined);
+/** The gateway's usage log, once it was read. */
+const usageLog = signal<UsageLog | undefined>(undefined);
 
-/** What became of each call on a real gateway. */
+/** The outcome of each call on a real gateway. */
 function RealLedger(): JSX.Element {
   const [error, setError] = useState<unknown>();
   const list = newest.value;
-  const { lines = {}, problem } = read.value ?? {};
-  const readBooks = async (): Promise<void> => {
+  const { charges = {}, problem } = usageLog.value ?? {};
+  const readLog = async (): Promise<void> => {
     setError(undefined);
     try {
-      read.value = await askBooks();
+      usageLog.value = await fetchUsageLog();
     } catch (failure) {
       setError(failure);
     }
@@ -159,27 +159,25 @@ function RealLedger(): JSX.Element {
   return (
     <>
       <p class="card">
-        A real gateway cannot be told to fail: for the faults start{' '}
-        <code>npx model-gateway playground --emulator</code>. Whether a call may have been charged
-        is its outcome; what it was charged stands in the gateway’s books, if it opens them to the
-        key.
+        Faults need the emulator: <code>npx model-gateway playground --emulator</code>. The outcome
+        says whether a call may have been charged; the gateway’s usage log says how much, if the key
+        may read it.
       </p>
       {list.length === 0 ? (
-        <Empty title="No calls yet">Make one in another panel.</Empty>
+        <Empty title="No calls yet">Make a call in another panel.</Empty>
       ) : (
         <>
           <div class="row tight">
-            <button type="button" onClick={() => void readBooks()}>
-              Read the gateway’s books <span class="faint">free</span>
+            <button type="button" onClick={() => void readLog()}>
+              Read the usage log <span class="faint">free</span>
             </button>
-            {read.value === undefined ? null : (
+            {usageLog.value === undefined ? null : (
               <span class="small faint">
-                They lag behind by seconds, and some gateways let them be read 20 times in 20
-                minutes.
+                The log is seconds behind, and some gateways allow 20 reads in 20 minutes.
               </span>
             )}
           </div>
-          <OrderProblem error={error} />
+          <StartProblem error={error} />
           {problem === undefined ? null : <ProblemBox problem={problem} />}
           <div class="table-wrap" tabIndex={0} role="region" aria-label="Calls and outcomes">
             <table>
@@ -189,7 +187,7 @@ function RealLedger(): JSX.Element {
                   <th>Call</th>
                   <th>Model</th>
                   <th>Outcome</th>
-                  <th class="number">In the books</th>
+                  <th class="number">Charged</th>
                 </tr>
               </thead>
               <tbody>
@@ -202,7 +200,7 @@ function RealLedger(): JSX.Element {
                       <StatusPill call={call} />
                     </td>
                     <td class="number">
-                      {lines[call.requestId ?? call.problem?.requestId ?? ''] ?? '–'}
+                      {charges[call.requestId ?? call.problem?.requestId ?? ''] ?? '–'}
                     </td>
                   </tr>
                 ))}
@@ -215,13 +213,13 @@ function RealLedger(): JSX.Element {
   );
 }
 
-const triedKinds: readonly CallKind[] = ['image', 'video', 'chat'];
+const demoKinds: readonly CallKind[] = ['image', 'video', 'chat'];
 
-/** What a retry costs. */
+/** Shows the charges of failed calls. */
 export function Ledger(): JSX.Element {
   const isEmulator = hello.value?.isEmulator === true;
   const runs = newest.value.filter(
-    ({ fault, kind }) => fault !== undefined && triedKinds.includes(kind),
+    ({ fault, kind }) => fault !== undefined && demoKinds.includes(kind),
   );
   const [latest] = runs;
   return (
@@ -229,12 +227,11 @@ export function Ledger(): JSX.Element {
       <Heading title="What a retry costs" aside={<Clock />}>
         {isEmulator ? (
           <>
-            Break a call on purpose and read the books: what it was charged here, and what the same
-            call costs by the rule of the <code>openai</code> package, which sends again whatever it
-            cannot read.
+            Break a call on purpose and compare its charges here with those under the rule of the{' '}
+            <code>openai</code> package, which retries responses that it cannot read.
           </>
         ) : (
-          'What became of each call, and what the gateway has charged for it.'
+          'The outcome of each call, and its charge in the gateway’s usage log.'
         )}
       </Heading>
       {isEmulator ? (

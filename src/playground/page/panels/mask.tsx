@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../fields.tsx';
 
-/** The picture, and what is marked on it. Both are as large as the picture. */
+/** An image and its mask, which has the same size. */
 interface Painted {
   readonly image: HTMLImageElement;
   readonly mask: HTMLCanvasElement;
@@ -12,12 +12,12 @@ function load(file: File): Promise<HTMLImageElement> {
   return new Promise((resolve, reject) => {
     const image = new Image();
     image.addEventListener('load', () => resolve(image));
-    image.addEventListener('error', () => reject(new Error('This file is no picture.')));
+    image.addEventListener('error', () => reject(new Error('This file is not an image.')));
     image.src = URL.createObjectURL(file);
   });
 }
 
-/** The mask as a file: as large as the picture, and see-through where it may change. */
+/** Creates the mask file, which has the size of the image and is transparent where it may change. */
 function maskFile({ image, mask }: Painted): Promise<File | undefined> {
   const canvas = document.createElement('canvas');
   canvas.width = image.naturalWidth;
@@ -42,9 +42,9 @@ const steps: Readonly<Record<string, readonly [x: number, y: number]>> = {
 };
 
 /**
- * Marks what of a picture may change: by a pointer, or by the arrow keys and the space bar.
+ * Marks the area of an image that may change, with a pointer or with the arrow keys and the space bar.
  *
- * @param onMask - Gets the mask whenever it changes; nothing when nothing is marked.
+ * @param onMask - Receives the mask after each change; `undefined` if it is empty.
  */
 export function MaskCanvas({
   file,
@@ -88,9 +88,9 @@ export function MaskCanvas({
         const image = await load(file);
         if (!isCurrent || canvas.current === null) return;
         const mask = document.createElement('canvas');
-        for (const one of [canvas.current, mask]) {
-          one.width = image.naturalWidth;
-          one.height = image.naturalHeight;
+        for (const layer of [canvas.current, mask]) {
+          layer.width = image.naturalWidth;
+          layer.height = image.naturalHeight;
         }
         painted.current = { image, mask };
         draw();
@@ -153,7 +153,7 @@ export function MaskCanvas({
         ref={canvas}
         tabIndex={0}
         role="img"
-        aria-label="Picture with a mask. Paint over what may change; with the keyboard, move by the arrow keys and mark with the space bar."
+        aria-label="Image with a mask. Paint over the area that may change. On the keyboard, move with the arrow keys and mark with the space bar."
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           last.current = undefined;
@@ -198,7 +198,7 @@ export function MaskCanvas({
           )}
         </Field>
         <button type="button" class="quiet" onClick={() => fill(0.25, 0.25, 0.5, 0.5)}>
-          Mark the middle
+          Mark the center
         </button>
         <button
           type="button"
@@ -215,7 +215,7 @@ export function MaskCanvas({
           Clear the mask
         </button>
         <span class="small faint">
-          {isMarked ? 'What is marked may change.' : 'Without a mask all of it may change.'}
+          {isMarked ? 'The marked area may change.' : 'Without a mask, the whole image may change.'}
         </span>
       </div>
     </div>

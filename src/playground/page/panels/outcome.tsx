@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import type { CallView, Rival } from '../../protocol.ts';
 import { hello } from '../state.ts';
-import { chargesOf, count, clockTime, kindNames } from '../format.ts';
+import { sumCharges, count, clockTime, kindNames } from '../format.ts';
 import { StatusPill } from '../parts.tsx';
 
-/** Coins, one for each charge. */
+/** One coin for each charge. */
 function Coins({ number }: { number: number }): JSX.Element {
   return (
     <span class="coins" aria-hidden="true">
@@ -21,7 +21,7 @@ function Side({
   charges,
   amount,
   requests,
-  told,
+  result,
   tone,
 }: {
   title: string;
@@ -29,7 +29,7 @@ function Side({
   charges: number | undefined;
   amount: number;
   requests: number;
-  told: JSX.Element | string;
+  result: JSX.Element | string;
   tone: 'own' | 'rival';
 }): JSX.Element {
   return (
@@ -45,41 +45,41 @@ function Side({
       <p class="faint">
         {count(requests, 'request')}, {amount.toLocaleString('en')} units
       </p>
-      <p class="told">{told}</p>
+      <p class="told">{result}</p>
     </section>
   );
 }
 
 function lesson(call: CallView, rival: Rival): string {
-  const { charges } = chargesOf(call);
+  const { charges } = sumCharges(call);
   const saved = rival.charges - charges;
   const isWorse = saved < 0;
   if (saved > 0 && call.status === 'done')
-    return `The same result for ${count(saved, 'charge')} less.`;
+    return `The same result, ${count(saved, 'charge')} saved.`;
   if (saved > 0) {
-    return `${count(saved, 'charge')} less. The call ends with an outcome, and you decide what comes next.`;
+    return `${count(saved, 'charge')} saved. The error carries an outcome, so you decide whether to retry.`;
   }
   if (isWorse) return `${count(-saved, 'charge')} more here.`;
   if (charges > 1) {
-    return 'Metered calls are repeated as everybody does, and both are billed. Choose the strict rule to forbid it.';
+    return 'Metered calls are retried by default, as in other SDKs, and both attempts are billed. Choose “never after an unknown outcome” to prevent this.';
   }
   if (rival.ended === 'waiting')
-    return 'The same charge; one of the two waits for ever, and one tells you.';
+    return 'The same charge, but one side waits forever and the other throws an error.';
   if (rival.ended === 'answer' && call.status === 'failed') {
-    return 'The same charge; one of the two calls it a success.';
+    return 'The same charge, but one side reports a success.';
   }
   if (charges === 0)
-    return 'No charge on either side: repeating is safe here, and both do it or say so.';
+    return 'No charge on either side: a retry is safe here, and both sides retry or say so.';
   return 'The same charge on both sides.';
 }
 
-/** The place of the outcome before there is one, so that nothing moves when it comes. */
+/** A placeholder for the first outcome, which keeps the layout stable. */
 export function NoOutcome(): JSX.Element {
   return (
     <article class="outcome">
       <p class="outcome-head">
-        <strong>The books are empty</strong>
-        <span class="faint">Press a fault below and watch both sides.</span>
+        <strong>No charges yet</strong>
+        <span class="faint">Choose a fault below and compare both sides.</span>
       </p>
       <div class="versus">
         <Side
@@ -89,7 +89,7 @@ export function NoOutcome(): JSX.Element {
           charges={0}
           amount={0}
           requests={0}
-          told="Tells you what is known: not sent, rejected or unknown."
+          result="Reports the outcome: not sent, rejected or unknown."
         />
         <Side
           tone="rival"
@@ -98,27 +98,27 @@ export function NoOutcome(): JSX.Element {
           charges={0}
           amount={0}
           requests={0}
-          told="Sends again after lost connections, time-outs, 408, 409, 429 and every 5xx."
+          result="Retries after lost connections, time-outs, 408, 409, 429 and every 5xx."
         />
       </div>
       <p class="lesson">
-        Try <em>Cut after the charge</em>: the work is done, the answer is lost, and one side pays
+        Try <em>Cut after the charge</em>: the work is done, the response is lost, and one side pays
         twice.
       </p>
     </article>
   );
 }
 
-/** Both sides of one broken call. */
+/** Both sides of a failed call. */
 export function Outcome({ call }: { call: CallView }): JSX.Element {
-  const { charges, amount } = chargesOf(call);
+  const { charges, amount } = sumCharges(call);
   const { rival, problem, status } = call;
   const scenario = hello.value?.scenarios.find(({ name }) => name === call.fault);
   const isOver = status !== 'running' || call.kind === 'video';
-  const ownTold =
+  const ourResult =
     problem === undefined ? (
       status === 'running' ? (
-        'Under way…'
+        'Running…'
       ) : (
         'The answer'
       )
@@ -143,7 +143,7 @@ export function Outcome({ call }: { call: CallView }): JSX.Element {
           charges={isOver ? charges : undefined}
           amount={amount}
           requests={call.attempts?.length ?? 0}
-          told={ownTold}
+          result={ourResult}
         />
         <Side
           tone="rival"
@@ -152,7 +152,7 @@ export function Outcome({ call }: { call: CallView }): JSX.Element {
           charges={rival?.charges}
           amount={rival?.amount ?? 0}
           requests={rival?.requests ?? 0}
-          told={rival?.told ?? 'Under way…'}
+          result={rival?.result ?? 'Running…'}
         />
       </div>
       <p class="lesson">{isOver && rival !== undefined ? lesson(call, rival) : ' '}</p>

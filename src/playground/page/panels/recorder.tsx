@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { duration } from '../format.ts';
 
-/** Formats that gateways take, the best one that the browser can write first. */
+/** Formats that gateways accept, best first. */
 const types: readonly (readonly [type: string, extension: string])[] = [
   ['audio/webm;codecs=opus', 'webm'],
   ['audio/mp4', 'm4a'],
@@ -12,9 +12,9 @@ const types: readonly (readonly [type: string, extension: string])[] = [
 function explain(error: unknown): string {
   const name = error instanceof DOMException ? error.name : '';
   if (name === 'NotAllowedError') {
-    return 'The browser does not allow the microphone. Allow it beside the address of the page, or choose a file.';
+    return 'The browser blocks the microphone. Allow it in the address bar, or choose a file.';
   }
-  if (name === 'NotFoundError') return 'There is no microphone. Connect one, or choose a file.';
+  if (name === 'NotFoundError') return 'No microphone was found. Connect one, or choose a file.';
   return `The microphone cannot be used: ${error instanceof Error ? error.message : String(error)}`;
 }
 

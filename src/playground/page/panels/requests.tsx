@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { ask, clearCalls, removeCall } from '../api.ts';
-import { curlOf, typescriptOf } from '../code.ts';
+import { send, clearCalls, removeCall } from '../api.ts';
+import { toCurl, toTypeScript } from '../code.ts';
 import { clockTime, duration, kindNames, saveText } from '../format.ts';
 import { Choice } from '../fields.tsx';
 import {
@@ -11,7 +11,7 @@ import {
   Empty,
   FaultPill,
   Heading,
-  OrderProblem,
+  StartProblem,
   ProblemBox,
   Stats,
   StatusPill,
@@ -29,7 +29,7 @@ function Detail({
   onError: (error: unknown) => void;
 }): JSX.Element {
   const language: Language = recalled('as', 'ts') === 'curl' ? 'curl' : 'ts';
-  const code = language === 'ts' ? typescriptOf(call) : curlOf(call);
+  const code = language === 'ts' ? toTypeScript(call) : toCurl(call);
   const { attempts = [], problem, requestId } = call;
   return (
     <div class="stack detail">
@@ -59,7 +59,7 @@ function Detail({
       )}
       <div class="row tight spread">
         <Choice<Language>
-          label="As code"
+          label="Code"
           value={language}
           options={[
             ['ts', 'TypeScript'],
@@ -88,11 +88,11 @@ function Detail({
 }
 
 async function exportAll(): Promise<void> {
-  const text = JSON.stringify(await (await ask('calls')).json(), undefined, 2);
+  const text = JSON.stringify(await (await send('calls')).json(), undefined, 2);
   saveText('playground-calls.json', 'application/json', text);
 }
 
-/** Every call, as code, and what became of it. */
+/** All calls, as code and with their results. */
 export function Requests(): JSX.Element {
   const [error, setError] = useState<unknown>();
   const [isAsking, setIsAsking] = useState(false);
@@ -121,7 +121,7 @@ export function Requests(): JSX.Element {
                     void clearCalls().catch(setError);
                   }}
                 >
-                  Forget all results
+                  Delete all results
                 </button>
                 <button type="button" class="quiet" onClick={() => setIsAsking(false)}>
                   Keep
@@ -140,11 +140,11 @@ export function Requests(): JSX.Element {
           </span>
         }
       >
-        Every call, with its outcome, as code that you can take along. The key is never in it.
+        Every call with its outcome and as code to copy. The code never contains the key.
       </Heading>
-      <OrderProblem error={error} />
+      <StartProblem error={error} />
       {list.length === 0 ? (
-        <Empty title="No calls yet">What you try in the other panels stands here.</Empty>
+        <Empty title="No calls yet">Calls of the other panels are listed here.</Empty>
       ) : (
         <ul class="log">
           {list.map((call) => (

@@ -4,7 +4,7 @@ import { stopCall } from '../api.ts';
 import { clockTime, size, textOf } from '../format.ts';
 import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
 
-/** A call in a list of results: what was asked, what came, what it cost. */
+/** A call in a list: its input, result and cost. */
 export function Result({
   call,
   title,
@@ -28,7 +28,7 @@ export function Result({
       {children}
       {links.map((link) => (
         <p key={link} class="small">
-          This result is paid for and could not be fetched. Its address: <code>{link}</code>
+          This result was charged but could not be downloaded. Its address: <code>{link}</code>
         </p>
       ))}
       {problem === undefined ? null : <ProblemBox problem={problem} />}
@@ -54,7 +54,7 @@ export function Result({
   );
 }
 
-/** A button that saves a file of a call, once there is one. */
+/** A button that saves a file of a call once it is loaded. */
 export function SaveLink(props: { call: CallView; index: number }): JSX.Element | null {
   const file = props.call.files[props.index];
   return file === undefined ? null : <Save id={props.call.id} index={props.index} file={file} />;
@@ -67,7 +67,7 @@ function Save({ id, index, file }: { id: string; index: number; file: ResultFile
       Save <span class="faint">{size(file.bytes)}</span>
     </>
   );
-  // Its place is kept until the file is here.
+  // Reserve the space until the file is loaded.
   if (address === undefined) return <span class="button quiet">{label}</span>;
   return (
     <a class="button quiet" href={address} download={file.name}>
@@ -76,11 +76,11 @@ function Save({ id, index, file }: { id: string; index: number; file: ResultFile
   );
 }
 
-/** A picture of a call. Its place is kept before it is here. */
+/** An image of a call. Its space is reserved while it loads. */
 export function Picture({ call, index }: { call: CallView; index: number }): JSX.Element {
   const { address, error } = useFile(call.id, index);
   const { prompt } = call.body;
-  if (error !== undefined) return <p class="warning">This picture cannot be read any more.</p>;
+  if (error !== undefined) return <p class="warning">This image is no longer available.</p>;
   return (
     <div class="picture">
       {address === undefined ? null : <img src={address} alt={textOf(prompt)} />}

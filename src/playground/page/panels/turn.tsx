@@ -4,9 +4,9 @@ import type { CallView } from '../../protocol.ts';
 import { Prose } from '../prose.tsx';
 import { ProblemBox, StatusPill, FaultPill, ChargePill, Stats } from '../parts.tsx';
 import { Field } from '../fields.tsx';
-import { questionOf, type Message } from './conversation.ts';
+import { lastMessage, type Message } from './conversation.ts';
 
-/** The tools that a model wants called, and what to tell it. */
+/** The tool calls of a model, with fields for their results. */
 function ToolResults({
   call,
   onSend,
@@ -29,13 +29,13 @@ function ToolResults({
         );
       }}
     >
-      {call.toolCalls.map(({ id, name, arguments: given }) => (
-        <Field key={id} label={`${name}(${given})`} hint="answers">
+      {call.toolCalls.map(({ id, name, arguments: args }) => (
+        <Field key={id} label={`${name}(${args})`} hint="result">
           {(field) => (
             <input
               id={field}
               value={results[id] ?? ''}
-              placeholder="what the tool gives back"
+              placeholder="the result of the tool"
               onInput={({ currentTarget }) => setResults({ ...results, [id]: currentTarget.value })}
             />
           )}
@@ -46,7 +46,7 @@ function ToolResults({
   );
 }
 
-/** A question and its answer. */
+/** A message and its answer. */
 export function Turn({
   call,
   isLast,
@@ -56,18 +56,18 @@ export function Turn({
   isLast: boolean;
   onTools: (messages: Message[]) => void;
 }): JSX.Element {
-  const { text, images, isTool } = questionOf(call);
+  const { text, images, isTool } = lastMessage(call);
   const { reasoning, status, problem, toolCalls, finishReason } = call;
   const isWaiting = status === 'running' && call.text === '' && reasoning === '';
   return (
     <li class="turn">
       <div class="asked">
-        {isTool ? <span class="faint">Result of a tool: </span> : null}
+        {isTool ? <span class="faint">Tool result: </span> : null}
         {text}
         {images.length === 0 ? null : (
           <span class="faint">
             {' '}
-            {images.length === 1 ? 'with a picture' : `with ${images.length} pictures`}
+            {images.length === 1 ? 'with an image' : `with ${images.length} images`}
           </span>
         )}
       </div>
@@ -84,10 +84,10 @@ export function Turn({
         {toolCalls.length > 0 && isLast && status === 'done' ? (
           <ToolResults call={call} onSend={onTools} />
         ) : (
-          toolCalls.map(({ id, name, arguments: given }) => (
+          toolCalls.map(({ id, name, arguments: args }) => (
             <p key={id}>
               <code>
-                {name}({given})
+                {name}({args})
               </code>
             </p>
           ))

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { order, resumeCall, stopCall } from '../api.ts';
+import { startCall, resumeCall, stopCall } from '../api.ts';
 import { draft, field } from '../draft.ts';
 import { textOf } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
-import { Charged, OrderProblem, useFile } from '../parts.tsx';
+import { Charged, StartProblem, useFile } from '../parts.tsx';
 import { hello } from '../state.ts';
 import { CallPanel } from './call-panel.tsx';
 import { Clock } from './clock.tsx';
@@ -13,7 +13,7 @@ import { Result, SaveLink } from './results.tsx';
 
 const form = draft('video', { prompt: '', seconds: '4', size: '' });
 
-/** The time, once a second while something waits for it. */
+/** Returns the current time, updated every second while active. */
 function useNow(isNeeded: boolean): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -27,7 +27,7 @@ function useNow(isNeeded: boolean): number {
 
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
-  if (error !== undefined) return <p class="warning">This video cannot be read any more.</p>;
+  if (error !== undefined) return <p class="warning">This video is no longer available.</p>;
   return <video controls playsInline loop src={address} aria-label={textOf(call.body['prompt'])} />;
 }
 
@@ -36,7 +36,7 @@ function Progress({ call }: { call: CallView }): JSX.Element {
   const isRunning = status === 'running';
   const now = useNow(isRunning);
   const pause = Math.max(0, Math.round(((video?.nextPoll ?? now) - now) / 1_000));
-  const words = video === undefined ? 'submitting' : video.status.replace('_', ' ');
+  const text = video === undefined ? 'submitting' : video.status.replace('_', ' ');
   return (
     <div class="progress">
       <progress
@@ -45,16 +45,16 @@ function Progress({ call }: { call: CallView }): JSX.Element {
         aria-label={`Progress of ${textOf(call.body['prompt'])}`}
       />
       <p class="small" aria-live="off">
-        <strong>{words}</strong> {video?.progress === undefined ? '' : `${video.progress} %`}
+        <strong>{text}</strong> {video?.progress === undefined ? '' : `${video.progress} %`}
         {isRunning && video !== undefined ? (
           <span class="faint">
             {' '}
-            · next look in {pause} s · {video.polls} looks
+            · next check in {pause} s · {video.polls} checks
           </span>
         ) : null}
       </p>
-      {video?.stumble === undefined || !isRunning ? null : (
-        <p class="small faint">The last look failed, and the next one comes: {video.stumble}</p>
+      {video?.pollError === undefined || !isRunning ? null : (
+        <p class="small faint">The last check failed and will be repeated: {video.pollError}</p>
       )}
       {video === undefined ? null : (
         <p class="small faint">
@@ -64,12 +64,12 @@ function Progress({ call }: { call: CallView }): JSX.Element {
       <div class="row tight">
         {isRunning && video !== undefined ? (
           <button type="button" class="quiet" onClick={() => void stopCall(id).catch(() => {})}>
-            Stop looking
+            Stop checking
           </button>
         ) : null}
         {!isRunning && video !== undefined ? (
           <button type="button" onClick={() => void resumeCall(id).catch(() => {})}>
-            Go on looking <span class="faint">free</span>
+            Continue checking <span class="faint">free</span>
           </button>
         ) : null}
       </div>
@@ -83,7 +83,7 @@ function Remix({ call }: { call: CallView }): JSX.Element {
   const remix = async (): Promise<void> => {
     setError(undefined);
     try {
-      await order({ kind: 'video', body: { model: call.model, prompt }, remixOf: call.id });
+      await startCall({ kind: 'video', body: { model: call.model, prompt }, remixOf: call.id });
       setPrompt('');
     } catch (problem) {
       setError(problem);
@@ -100,7 +100,7 @@ function Remix({ call }: { call: CallView }): JSX.Element {
         }}
       >
         <TextField
-          label="What shall be different"
+          label="What to change"
           rows={1}
           value={prompt}
           placeholder="The same, at night"
@@ -112,13 +112,13 @@ function Remix({ call }: { call: CallView }): JSX.Element {
             Remix
           </button>
         </div>
-        <OrderProblem error={error} />
+        <StartProblem error={error} />
       </form>
     </details>
   );
 }
 
-/** Videos: submitted once, waited for, and never lost. */
+/** Creates videos: each is submitted once, and waiting can be resumed. */
 export function Video(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   return (
@@ -128,16 +128,16 @@ export function Video(): JSX.Element {
       aside={<Clock />}
       about={
         <>
-          A task is submitted once and looked at until its film is here. Reload, or end the
-          playground: it is paid for, and it is waited for
-          {hello.value?.keeps === true ? ' after the next start too' : ''}.
+          A task is submitted once and checked until the video is complete. You can reload the page
+          {hello.value?.keeps === true ? ' or restart the playground' : ''}: the video is paid for,
+          so the playground keeps waiting for it.
         </>
       }
       body={form.value}
       files={files.length === 0 ? {} : { input_reference: files }}
       isReady={form.value.prompt.trim() !== ''}
-      button="Make a video"
-      note={<Charged>It is charged.</Charged>}
+      button="Create a video"
+      note={<Charged>It will be charged.</Charged>}
       top={(send) => (
         <TextField
           label="Prompt"
@@ -160,11 +160,8 @@ export function Video(): JSX.Element {
           />
         </>
       }
-      below={<FileField label="First picture" accept="image/*" files={files} onChange={setFiles} />}
-      empty={[
-        'No videos yet',
-        'They stay in this list when the page is reloaded, with what was paid for.',
-      ]}
+      below={<FileField label="First frame" accept="image/*" files={files} onChange={setFiles} />}
+      empty={['No videos yet', 'They stay in this list when the page is reloaded.']}
     >
       {(call) => (
         <Result

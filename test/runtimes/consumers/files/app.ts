@@ -1,4 +1,4 @@
-// What a user writes, with types for everything: it has to compile under every compiler.
+// User code with types for everything: it has to compile under every compiler.
 import OpenAI, {
   APIError,
   Gateway,

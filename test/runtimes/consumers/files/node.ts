@@ -1,4 +1,4 @@
-// What only Node's entry has, without the types of a browser.
+// Exports of Node's entry only, without the types of a browser.
 import { fileFromPath, saveTo } from 'model-gateway/node';
 import { Gateway, type SubmitLedger } from 'model-gateway';
 import { postgresLedger, type PostgresPool } from 'model-gateway/postgres';

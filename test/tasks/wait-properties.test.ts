@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { InvalidInputError } from '../../src/index.ts';
 import type { VideoStatus } from '../../src/videos/types.ts';
 import {
   resolveWait,
@@ -14,7 +14,7 @@ import {
   hasChanged,
   type Moment,
   type Observation,
-} from '../../src/videos/wait.ts';
+} from '../../src/tasks/wait.ts';
 
 const settings = resolveWait({});
 const fresh: VideoWaitState = { v: 1, since: 0, polls: 0, errors: 0, missing: 0 };
@@ -43,12 +43,12 @@ function run(
 }
 
 /** The pauses that steps ask for, or how they end. */
-function pausesOf(...parameters: Parameters<typeof run>) {
+function listPauses(...parameters: Parameters<typeof run>) {
   return run(...parameters).map(({ next }) => (typeof next === 'object' ? next.delayMs : next));
 }
 
-/** What steps ask for: another poll, or an end. */
-function nextOf(...parameters: Parameters<typeof run>) {
+/** The result of a step: another poll, or an end. */
+function runNext(...parameters: Parameters<typeof run>) {
   return run(...parameters).map(({ next }) => (typeof next === 'object' ? 'poll' : next));
 }
 
@@ -56,21 +56,21 @@ describe('pauses', () => {
   test('grow from 5 to 10 seconds', () => {
     const seen = Array.from({ length: 6 }, () => sees('queued'));
 
-    expect(pausesOf(seen)).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
+    expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
   });
 
   test('vary by up to a fifth, and stay between 5 and 10 seconds', () => {
     const seen = Array.from({ length: 5 }, () => sees('queued'));
 
-    expect(pausesOf(seen, early, {}, 0)).toEqual([5_000, 5_000, 6_250, 7_813, 8_000]);
-    expect(pausesOf(seen, early, {}, 1)).toEqual([6_000, 7_500, 9_375, 10_000, 10_000]);
+    expect(listPauses(seen, early, {}, 0)).toEqual([5_000, 5_000, 6_250, 7_813, 8_000]);
+    expect(listPauses(seen, early, {}, 1)).toEqual([6_000, 7_500, 9_375, 10_000, 10_000]);
   });
 
   test('double after errors, up to 30 seconds', () => {
     const seen = Array.from({ length: 9 }, () => ({ type: 'transient' }) as const);
 
-    expect(pausesOf(seen).slice(0, 4)).toEqual([5_000, 10_000, 20_000, 30_000]);
-    expect(pausesOf(seen).at(-1)).toBe(30_000);
+    expect(listPauses(seen).slice(0, 4)).toEqual([5_000, 10_000, 20_000, 30_000]);
+    expect(listPauses(seen).at(-1)).toBe(30_000);
   });
 
   test.each([
@@ -79,18 +79,18 @@ describe('pauses', () => {
     [undefined, 5_000],
     [86_400_000, 300_000],
   ])('are as long as the server asks, but at most five minutes: %s', (retryAfter, pause) => {
-    expect(pausesOf([{ ...sees('queued'), retryAfter }])).toEqual([pause]);
+    expect(listPauses([{ ...sees('queued'), retryAfter }])).toEqual([pause]);
   });
 });
 
 describe('the beginning of a wait', () => {
   test.each([
-    ['just submitted', 0, 5_000],
-    ['submitted two seconds ago', 2_000, 3_000],
-    ['submitted long ago', 5_000, undefined],
-    ['submitted nobody knows when', undefined, undefined],
-    ['submitted in the future, by a wrong clock', -60_000, 5_000],
-  ])('a task that was %s', (_, age, delay) => {
+    { name: 'just submitted', age: 0, delay: 5_000 },
+    { name: 'submitted two seconds ago', age: 2_000, delay: 3_000 },
+    { name: 'submitted long ago', age: 5_000, delay: undefined },
+    { name: 'submitted at an unknown time', age: undefined, delay: undefined },
+    { name: 'submitted in the future, by a wrong clock', age: -60_000, delay: 5_000 },
+  ])('a task that was $name', ({ age, delay }) => {
     expect(begin(0, age, settings, 0.5).pause?.delayMs).toBe(delay);
   });
 
@@ -103,18 +103,18 @@ describe('the beginning of a wait', () => {
 
 describe('a decision', () => {
   test('a task that has ended ends the wait, a failure when it was seen twice or is final', () => {
-    expect(nextOf([sees('completed')])).toEqual(['completed']);
-    expect(nextOf([sees('failed'), sees('failed')])).toEqual(['poll', 'failed']);
-    expect(nextOf([{ ...sees('failed'), isFinal: true }])).toEqual(['failed']);
+    expect(runNext([sees('completed')])).toEqual(['completed']);
+    expect(runNext([sees('failed'), sees('failed')])).toEqual(['poll', 'failed']);
+    expect(runNext([{ ...sees('failed'), isFinal: true }])).toEqual(['failed']);
     const error = { type: 'transient' } as const;
-    expect(nextOf([sees('failed'), error, sees('failed')])[2]).toBe('failed');
-    expect(nextOf([sees('failed'), sees('queued'), sees('failed')])[2]).toBe('poll');
+    expect(runNext([sees('failed'), error, sees('failed')])[2]).toBe('failed');
+    expect(runNext([sees('failed'), sees('queued'), sees('failed')])[2]).toBe('poll');
   });
 
   test('a change of status resets the pause', () => {
     const seen = [sees('queued'), sees('queued'), sees('queued'), sees('in_progress')];
 
-    expect(pausesOf(seen)).toEqual([5_000, 6_250, 7_813, 5_000]);
+    expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 5_000]);
   });
 
   test('tells what has changed', () => {
@@ -143,31 +143,31 @@ describe('a decision', () => {
     const error = { type: 'transient' } as const;
     const options = { maxConsecutiveErrors: 2 };
 
-    expect(nextOf([error, error, error], early, options)).toEqual([
+    expect(runNext([error, error, error], early, options)).toEqual([
       'poll',
       'poll',
       'too_many_errors',
     ]);
-    const interrupted = nextOf([error, error, sees('queued'), error, error], early, options);
+    const interrupted = runNext([error, error, sees('queued'), error, error], early, options);
     expect(new Set(interrupted)).toEqual(new Set(['poll']));
   });
 
   test('a new task may be missing for 30 seconds', () => {
     const missing = { type: 'missing' } as const;
 
-    expect(nextOf([missing, missing, missing, missing]).at(-1)).toBe('poll');
-    expect(nextOf([missing], late)).toEqual(['missing']);
-    expect(nextOf([missing], { ...early, age: 86_400_000 })).toEqual(['missing']);
-    expect(nextOf([missing], { ...early, age: undefined })).toEqual(['poll']);
-    expect(nextOf([missing], { ...late, age: 0 })).toEqual(['missing']);
+    expect(runNext([missing, missing, missing, missing]).at(-1)).toBe('poll');
+    expect(runNext([missing], late)).toEqual(['missing']);
+    expect(runNext([missing], { ...early, age: 86_400_000 })).toEqual(['missing']);
+    expect(runNext([missing], { ...early, age: undefined })).toEqual(['poll']);
+    expect(runNext([missing], { ...late, age: 0 })).toEqual(['missing']);
   });
 
   test('a task that was seen may be missing twice in a row', () => {
     const missing = { type: 'missing' } as const;
 
     const twice = [sees('queued'), missing, missing];
-    expect(nextOf([...twice, ...twice], late)).toEqual(Array.from({ length: 6 }, () => 'poll'));
-    expect(nextOf([...twice, missing], late).at(-1)).toBe('missing');
+    expect(runNext([...twice, ...twice], late)).toEqual(Array.from({ length: 6 }, () => 'poll'));
+    expect(runNext([...twice, missing], late).at(-1)).toBe('missing');
   });
 
   test('Retry-After lengthens the pause, and holds for a tab that wakes up too', () => {
@@ -184,8 +184,8 @@ describe('a decision', () => {
 
     expect(run([sees('queued')], before, options)[0]?.next).toMatchObject({ delayMs: 2_000 });
     expect(run([sees('queued')], slept, options)[0]?.next).toMatchObject({ delayMs: 0 });
-    expect(nextOf([sees('queued')], at, options)).toEqual(['timeout']);
-    expect(nextOf([sees('completed')], at, options)).toEqual(['completed']);
+    expect(runNext([sees('queued')], at, options)).toEqual(['timeout']);
+    expect(runNext([sees('completed')], at, options)).toEqual(['completed']);
   });
 
   const observation: fc.Arbitrary<Observation> = fc.oneof(
@@ -248,7 +248,7 @@ function play(seen: readonly Observation[], pauses: readonly number[], timeout: 
     if (each.type === 'task') tasks.push({ ...each, at: now });
     const moment = { started: now, elapsed: now, age: undefined };
     const step = decide(state, each, moment, chosen, 0.5);
-    // What a database stores and gives back changes no decision.
+    // Storing a state in a database changes no decision.
     ({ state } = step);
     state = checkState(JSON.parse(JSON.stringify(state)), now);
     if (typeof step.next === 'string') return { ended: step.next, tasks, last: each, now };
@@ -270,7 +270,7 @@ describe('property: a failure', () => {
       progress: fc.constantFrom(0, undefined),
       failure: fc.option(failure, { nil: undefined }),
       isFinal: fc.constantFrom(false, false, false, true),
-      hasAskedVendor: fc.constantFrom(true as const, undefined),
+      hasPolledVendor: fc.constantFrom(true as const, undefined),
     }),
     fc.record({ type: fc.constantFrom('missing' as const, 'transient' as const) }),
     // Random answers are hardly ever the same three times.

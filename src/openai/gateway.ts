@@ -1,14 +1,36 @@
 /**
- * The classes of resources as types, with the types that code for `openai` finds below their names, such as
- * `Chat.Completions.ChatCompletionChunk`.
+ * The client under the names that code for `openai` uses: the types below `OpenAI`, `Chat` and the other
+ * resources, such as `Chat.Completions.ChatCompletionChunk`, static members, and APIs that are not served.
  */
-import type * as chat from '../chat/chat.ts';
-import type * as images from '../images/images.ts';
+import {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+} from '../errors/api-errors.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { toFile } from '../uploads/to-file.ts';
+import { GatewayCore } from '../core-client.ts';
+import { FullClient } from '../gateway.ts';
+import type { GatewayOptions, RequestOptions } from '../options.ts';
+import { createUnservedPrototype, Unserved } from './unserved.ts';
+import * as chat from '../chat/chat.ts';
+import * as images from '../images/images.ts';
 import type * as audio from '../audio/audio.ts';
 import type * as models from '../models/models.ts';
-import type * as embeddings from '../embeddings/embeddings.ts';
+import * as embeddings from '../embeddings/embeddings.ts';
 import type * as videos from '../videos/videos.ts';
 import type {
+  AudioResponseFormat,
+  SpeechCreateParams,
   Transcription,
   TranscriptionCreateParams,
   TranscriptionCreateParamsNonStreaming,
@@ -18,27 +40,26 @@ import type {
   TranscriptionDiarizedSegment,
   TranscriptionInclude,
   TranscriptionLanguage,
+  TranscriptionSegment,
   TranscriptionStreamEvent,
   TranscriptionTextDeltaEvent,
   TranscriptionTextDoneEvent,
   TranscriptionTextSegmentEvent,
   TranscriptionVerbose,
   TranscriptionWord,
-} from '../audio/transcription-types.ts';
-import type {
-  AudioResponseFormat,
-  SpeechCreateParams,
-  TranscriptionSegment,
   Translation,
   TranslationCreateParams,
   TranslationCreateResponse,
   TranslationVerbose,
-} from '../audio/types.ts';
+} from './audio.ts';
 import type {
+  ChatCompletion,
   ChatCompletionAllowedToolChoice,
   ChatCompletionAllowedTools,
   ChatCompletionAssistantMessageParam,
+  ChatCompletionAudio,
   ChatCompletionAudioParam,
+  ChatCompletionChunk,
   ChatCompletionContentPart,
   ChatCompletionContentPartImage,
   ChatCompletionContentPartInputAudio,
@@ -51,6 +72,8 @@ import type {
   ChatCompletionDeveloperMessageParam,
   ChatCompletionFunctionCallOption,
   ChatCompletionFunctionMessageParam,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessage,
   ChatCompletionMessageCustomToolCall,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
@@ -64,37 +87,33 @@ import type {
   ChatCompletionRole,
   ChatCompletionStreamOptions,
   ChatCompletionSystemMessageParam,
+  ChatCompletionTokenLogprob,
   ChatCompletionTool,
   ChatCompletionToolChoiceOption,
   ChatCompletionToolMessageParam,
   ChatCompletionUserMessageParam,
-} from '../chat/params.ts';
-import type {
-  ChatCompletion,
-  ChatCompletionAudio,
-  ChatCompletionChunk,
-  ChatCompletionMessage,
-  ChatCompletionTokenLogprob,
+  CompletionUsage,
+  FunctionDefinition,
+  FunctionParameters,
+  Metadata,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
   ParsedChatCompletionMessageToolCall,
   ParsedChoice,
   ParsedFunction,
   ParsedFunctionToolCall,
-} from '../chat/types.ts';
-import type {
-  CreateEmbeddingResponse,
-  Embedding,
-  EmbeddingCreateParams,
-} from '../embeddings/types.ts';
-import type {
-  ImageEditParams,
-  ImageEditParamsNonStreaming,
-  ImageEditParamsStreaming,
-} from '../images/edit.ts';
+  ReasoningEffort,
+  ResponseFormatJSONObject,
+  ResponseFormatJSONSchema,
+  ResponseFormatText,
+} from './chat.ts';
+import type { CreateEmbeddingResponse, Embedding, EmbeddingCreateParams } from './embeddings.ts';
 import type {
   Image,
   ImageEditCompletedEvent,
+  ImageEditParams,
+  ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
   ImageEditPartialImageEvent,
   ImageEditStreamEvent,
   ImageGenCompletedEvent,
@@ -104,27 +123,31 @@ import type {
   ImageGenerateParamsNonStreaming,
   ImageGenerateParamsStreaming,
   ImagesResponse,
-} from '../images/types.ts';
-import type { Model, ModelsPage } from '../models/answers.ts';
-import type { ChatCompletionFunctionTool } from '../structured/types.ts';
+} from './images.ts';
 import type {
+  AllModels,
   AudioModel,
   ChatModel,
   EmbeddingModel,
   ImageModel,
+  Model,
+  ModelsPage,
+  Page,
+  PageResponse,
   SpeechModel,
   VideoModel,
-} from '../types.ts';
+} from './models.ts';
 import type {
   ImageInputReferenceParam,
   Video,
   VideoCreateError,
   VideoCreateParams,
+  VideoDownloadContentParams,
   VideoRemixParams,
   VideoSeconds,
   VideoSize,
-} from '../videos/types.ts';
-import type { VideoDownloadContentParams } from '../videos/wait-options.ts';
+} from './videos.ts';
+import type { ErrorObject } from './errors.ts';
 
 /** Chat completions: `POST /v1/chat/completions`. */
 export type Completions = chat.Completions;
@@ -259,5 +282,110 @@ export declare namespace Videos {
   export {
     ImageInputReferenceParam, Video, VideoCreateError, VideoCreateParams,
     VideoDownloadContentParams, VideoModel, VideoRemixParams, VideoSeconds, VideoSize,
+  };
+}
+
+/**
+ * A client for one gateway and one key.
+ *
+ * It holds no connection and needs no closing. Printing it never shows the key.
+ *
+ * If the key or the base URL is missing, each call looks for it again, and throws if it is still missing.
+ *
+ * @throws `InvalidInputError` when an option cannot work
+ *
+ * @example
+ * const client = new Gateway({ apiKey: 'sk-…', baseURL: 'https://gateway.example.com' });
+ * const completion = await client.chat.completions.create({
+ *   model: 'gpt-4o-mini',
+ *   messages: [{ role: 'user', content: 'Hello!' }],
+ * });
+ */
+export class Gateway extends FullClient {
+  static readonly GatewayError = GatewayError;
+  /** `GatewayError`, under the name that it has in `openai`. */
+  static readonly OpenAIError = GatewayError;
+  static readonly APIError = APIError;
+  static readonly APIConnectionError = APIConnectionError;
+  static readonly APIConnectionTimeoutError = APIConnectionTimeoutError;
+  static readonly APIUserAbortError = APIUserAbortError;
+  static readonly BadRequestError = BadRequestError;
+  static readonly AuthenticationError = AuthenticationError;
+  static readonly PermissionDeniedError = PermissionDeniedError;
+  static readonly NotFoundError = NotFoundError;
+  static readonly ConflictError = ConflictError;
+  static readonly UnprocessableEntityError = UnprocessableEntityError;
+  static readonly RateLimitError = RateLimitError;
+  static readonly InternalServerError = InternalServerError;
+  static readonly toFile = toFile;
+
+  static {
+    // Instrumentations of `openai` patch the prototypes of these. Their types are in the namespace below.
+    Object.assign(chat.Chat, { Completions: chat.Completions });
+    Object.assign(this, {
+      Chat: chat.Chat,
+      Completions: Unserved,
+      Embeddings: embeddings.Embeddings,
+      Images: images.Images,
+    });
+    Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
+    // Wrappers copy the methods of the client's own prototype, as those of `openai` are there.
+    const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(GatewayCore.prototype);
+    Object.defineProperties(this.prototype, methods);
+  }
+
+  /**
+   * Not served: here because wrappers of `openai` look for it.
+   *
+   * @deprecated `create()` throws; use `chat.completions.create()`.
+   */
+  readonly completions: Unserved;
+  /**
+   * Not served: here because wrappers of `openai` look for it.
+   *
+   * @deprecated `create()` throws; use `post('/v1/moderations', { body })` where the gateway has it.
+   */
+  readonly moderations: Unserved;
+
+  constructor(options: GatewayOptions = {}) {
+    super(options);
+    this.completions = new Unserved('completions', 'chat.completions.create()');
+    this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
+  }
+}
+
+/** The types under the names that code for `openai` uses, such as `OpenAI.Chat.ChatCompletion`. */
+// oxfmt-ignore
+export declare namespace Gateway {
+  export {
+    AllModels, Audio, AudioModel, AudioResponseFormat, RequestOptions, Chat, ChatCompletion,
+    ChatCompletionAllowedToolChoice, ChatCompletionAllowedTools, ChatCompletionAssistantMessageParam, ChatCompletionAudio,
+    ChatCompletionAudioParam, ChatCompletionChunk, ChatCompletionContentPart,
+    ChatCompletionContentPartImage, ChatCompletionContentPartInputAudio,
+    ChatCompletionContentPartRefusal, ChatCompletionContentPartText, ChatCompletionCreateParams,
+    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
+    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam,
+    ChatCompletionFunctionCallOption, ChatCompletionFunctionMessageParam,
+    ChatCompletionFunctionTool, ChatCompletionMessage, ChatCompletionMessageCustomToolCall,
+    ChatCompletionMessageFunctionToolCall, ChatCompletionMessageParam,
+    ChatCompletionMessageToolCall, ChatCompletionModality, ChatCompletionNamedToolChoice,
+    ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
+    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
+    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
+    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
+    ChatCompletionUserMessageParam, ChatModel, CompletionUsage, CreateEmbeddingResponse,
+    Embedding, EmbeddingCreateParams, EmbeddingModel, Embeddings,
+    ErrorObject, FunctionDefinition, FunctionParameters, GatewayOptions as ClientOptions, Image,
+    ImageEditCompletedEvent, ImageEditParams, ImageEditParamsNonStreaming,
+    ImageEditParamsStreaming, ImageEditPartialImageEvent, ImageEditStreamEvent,
+    ImageGenCompletedEvent, ImageGenerateParams, ImageGenerateParamsNonStreaming,
+    ImageGenerateParamsStreaming, ImageGenPartialImageEvent, ImageGenStreamEvent,
+    ImageInputReferenceParam, ImageModel, Images, ImagesResponse, Metadata,
+    Model, Models, type ModelsPage, Page, PageResponse, ParsedChatCompletion,
+    ParsedChatCompletionMessage, ParsedChatCompletionMessageToolCall, ParsedChoice,
+    ParsedFunction, ParsedFunctionToolCall, ReasoningEffort, ResponseFormatJSONObject,
+    ResponseFormatJSONSchema, ResponseFormatText, Video, VideoCreateError, VideoCreateParams,
+    VideoDownloadContentParams, VideoModel, VideoRemixParams, Videos,
+    VideoSeconds, VideoSize,
   };
 }

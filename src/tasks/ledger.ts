@@ -1,99 +1,98 @@
 import { isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-errors.ts';
+import { type SubmitUnknownInit, unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
-import { callbackError, LedgerError, stoppedError, VideoWaitAbortedError } from './errors.ts';
-import { parseVideoTaskRef } from './ref.ts';
-import type { VideoTaskRef } from './types.ts';
+import { LedgerError, type TaskErrors } from './errors.ts';
+import { parseTaskRef, type TaskRef } from './ref.ts';
 
-/** How a submission ended, as far as its ledger is concerned. */
+/** The outcome of a submission, as recorded in its ledger. */
 export type SubmitEnd =
-  /** The task ended: well, or as a failure. */
+  /** The task ended, successfully or as a failure. */
   | 'completed'
   | 'failed'
-  /** It provably made no task: it was never sent, or was refused. It may be claimed again. */
+  /** It provably did not create a task: it was not sent, or was rejected. It may be claimed again. */
   | 'not_submitted'
-  /** It was sent, and nobody knows whether it was accepted. */
+  /** It was sent, but it is unknown whether it was accepted. */
   | 'unknown';
 
-/** A call that nobody may submit again as it is. */
+/** A call that may not be submitted again in this state. */
 type KnownCall =
   | {
-      /** `submitting`: claimed, and never said how it ended. `unknown`: said that it is not known. */
+      /** `submitting`: claimed, without an outcome so far. `unknown`: finished with an unknown outcome. */
       readonly status: 'submitting' | 'unknown';
       readonly inputHash: string;
-      /** Which claim it is. Whoever takes it over has to name it. */
+      /** The id of the claim. Pass it as `replaces` to take the claim over. */
       readonly claimId: string;
-      /** Whether whoever claimed it still runs; `undefined` when that cannot be told. */
+      /** `true` if the process that claimed it still runs; `undefined` if that is unknown. */
       readonly isAlive?: boolean | undefined;
-      /** The request of the claim, as given to `finish`: the usage log knows it by this id. */
+      /** The request of the claim, as passed to `finish`: its id in the usage log. */
       readonly requestId?: string | undefined;
-      /** Whether its error response was read to its end, as given to `finish`. */
+      /** `true` if its error response was read completely, as passed to `finish`. */
       readonly isAnswered?: boolean | undefined;
     }
   | {
       readonly status: 'accepted' | 'finished';
       readonly inputHash: string;
-      readonly ref: VideoTaskRef;
+      readonly ref: TaskRef;
     };
 
-/** What a ledger says to somebody who wants to submit. */
+/** The answer of a ledger to a claim. */
 export type SubmitClaim =
   | {
-      /** Nobody has submitted this call, and nobody else will: go ahead. */
+      /** The call has not been submitted, and no other claim will succeed: submit it. */
       readonly status: 'claimed';
-      /** The claim, to be named when it has led to something. Each is another one. */
+      /** The id of the claim, unique for each claim. Pass it to `accept` and `finish`. */
       readonly claimId: string;
     }
   | KnownCall;
 
-/** What a ledger knows of a call. */
+/** The entry of a call in a ledger. */
 export type SubmitEntry = KnownCall & {
   /**
-   * Every task that was made of the call: more than one when it was submitted again though nobody knew
-   * what had become of it. Each is paid for. The first is the one that the ledger gives to all who ask.
+   * Every task that the call created: more than one if it was submitted again after an unknown outcome.
+   * Each is paid for. `claim` and `entry` return the first as `ref`.
    */
-  readonly refs: readonly VideoTaskRef[];
+  readonly refs: readonly TaskRef[];
 };
 
 /**
- * Remembers which submissions were made, so that a crash between sending one and learning its task
- * id cannot lead to a second one.
+ * Records submissions, so that a crash between sending one and receiving its task id cannot lead to a
+ * second one.
  *
- * Each method must have taken effect, durably, when its promise is fulfilled, and should have changed
- * nothing when it is rejected. In a database, `claim` is an insert that fails when the row exists. One
- * that hangs holds its call up until `signal` is aborted; `accept` is then given five seconds more, and
- * `finish` never more than that.
+ * When a promise is fulfilled, its effect must be durable; when it is rejected, nothing should have
+ * changed. In a database, `claim` is an insert that fails if the row exists. A method that hangs blocks
+ * its call until `signal` is aborted; `accept` then gets five more seconds, and `finish` never gets more
+ * than five seconds.
  *
- * A process may sleep through anything, and then say how a claim ended that another one has taken over.
- * So `accept` and `finish` name the claim they speak for. Without one, it is a person who speaks, or
- * somebody who was given the task by the ledger: that counts for the call as it is.
+ * A suspended process may resume and report the outcome of a claim that another process has taken over,
+ * so `accept` and `finish` pass the id of their claim. Without an id, the report comes from a person or
+ * from a caller that received the task from the ledger, and applies to the current state of the call.
  */
 export interface SubmitLedger {
   /**
-   * Claims a call, atomically: of all who ask at the same time, one is told `claimed`.
+   * Claims a call, atomically: of several claims at the same time, one gets `claimed`.
    *
-   * @param inputHash - A digest of what is submitted. To be stored.
+   * @param inputHash - A digest of the submitted content. Must be stored.
    * @param replaces - The claim that may be taken over, if it is still the current one.
    */
   claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim>;
   /**
-   * The gateway has accepted the call as this task, which is paid for. So it is kept whoever says it,
-   * also beside the task of another claim. One that comes without a claim goes before the others.
+   * Records the task that the gateway created for the call. The task is paid for, so it is always kept,
+   * even next to the task of another claim. A task without a claim id is placed before the others.
    */
-  accept(callId: string, ref: VideoTaskRef, claimId?: string): Promise<void>;
+  accept(callId: string, ref: TaskRef, claimId?: string): Promise<void>;
   /**
-   * The call has ended. This changes nothing when the claim is no longer the current one. Nor do
-   * `not_submitted` and `unknown` once there is a task, and `not_submitted` does not free a call of
-   * which an earlier claim is in doubt.
+   * Records the outcome of the call. Changes nothing if the claim is not the current one any more.
+   * `not_submitted` and `unknown` change nothing either once there is a task, and `not_submitted` does
+   * not free a call if the outcome of an earlier claim is in doubt.
    *
-   * @param requestId - With `unknown`: the only request that was sent, where the gateway told its id. To be
-   * stored with the claim, for `onUnknown: "settle"`; a ledger that does not settles less.
-   * @param isAnswered - With `requestId`: whether its error response was read to its end. To be stored with
-   * it: without it a submission that failed can't be shown to be free, and is not submitted again.
+   * @param requestId - With `unknown`: the id of the only request that was sent, if the gateway returned one.
+   * Store it with the claim, for `onUnknown: "settle"`; fewer calls can be settled without it.
+   * @param isAnswered - With `requestId`: `true` if its error response was read completely. Store it too:
+   * without it, a failed submission can't be shown to be free and is not submitted again.
    */
   finish(
     callId: string,
@@ -102,14 +101,18 @@ export interface SubmitLedger {
     requestId?: string,
     isAnswered?: boolean,
   ): Promise<void>;
-  /** Reads what is known of a call, without a claim; `undefined` when it may be submitted. */
+  /** Returns the entry of a call without claiming it; `undefined` if the call may be submitted. */
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
 
 const ends: readonly SubmitEnd[] = ['completed', 'failed', 'not_submitted', 'unknown'];
 
-/** Checks what a ledger is asked about or told; an end that is not known could be taken for any. */
-export function checkAsked(callId: unknown, claimId?: unknown, end: unknown = 'unknown'): void {
+/** Validates the arguments of the methods of a ledger. */
+export function checkLedgerCall(
+  callId: unknown,
+  claimId?: unknown,
+  end: unknown = 'unknown',
+): void {
   const isText = typeof callId === 'string' && callId !== '';
   check(isText, 'callId', 'is empty; give the id of your job.');
   checkWord('end', end, ends);
@@ -117,40 +120,40 @@ export function checkAsked(callId: unknown, claimId?: unknown, end: unknown = 'u
   check(isClaim, 'claimId', 'must be the text that claim() gave.');
 }
 
-/** Whether two handles are of the same task. */
-export function isSameTask(one: VideoTaskRef, other: VideoTaskRef): boolean {
-  return one.id === other.id && one.baseURL === other.baseURL;
+/** Returns whether two handles are for the same task. */
+export function isSameTask(one: TaskRef, other: TaskRef): boolean {
+  return one.kind === other.kind && one.id === other.id && one.baseURL === other.baseURL;
 }
 
-/** A call, as a ledger in memory knows it. */
+/** A call in a memory ledger. */
 interface MemoryCall {
   readonly inputHash: string;
   readonly claimId: string;
   status: 'submitting' | 'unknown';
-  /** Whether a claim before this one may have made a task. */
+  /** `true` if an earlier claim may have created a task. */
   readonly isDoubtful: boolean;
   requestId?: string | undefined;
   isAnswered?: boolean | undefined;
-  refs: readonly VideoTaskRef[];
-  /** Whether the first of its tasks has ended. */
+  refs: readonly TaskRef[];
+  /** `true` if the first of its tasks has ended. */
   isOver: boolean;
 }
 
-function entryOf(call: MemoryCall): SubmitEntry {
+function toEntry(call: MemoryCall): SubmitEntry {
   const { inputHash, claimId, status, requestId, isAnswered, refs, isOver } = call;
   const [ref] = refs;
   if (ref !== undefined) {
     return { status: isOver ? 'finished' : 'accepted', inputHash, ref, refs };
   }
-  // Whoever claimed it runs in this process, so it runs until it says how it ended.
+  // The claim was made in this process, so it is alive until it reports an outcome.
   const isAlive = status === 'submitting';
   const request = requestId && { requestId, ...(isAnswered && { isAnswered }) };
   return { status, inputHash, claimId, isAlive, refs, ...request };
 }
 
 /**
- * A ledger of submissions that lasts as long as the process: it keeps a job that is tried again in
- * the same process from being submitted twice. `fileLedger` of `model-gateway/node` survives crashes.
+ * Creates a ledger that lasts as long as the process: a job that is retried in the same process is not
+ * submitted twice. `fileLedger` of `model-gateway/node` survives crashes.
  */
 export function memoryLedger(): SubmitLedger {
   const calls = new Map<string, MemoryCall>();
@@ -170,24 +173,24 @@ export function memoryLedger(): SubmitLedger {
   };
   return {
     async claim(callId, inputHash, replaces) {
-      checkAsked(callId);
+      checkLedgerCall(callId);
       const found = calls.get(callId);
       if (found !== undefined && (found.refs.length > 0 || found.claimId !== replaces)) {
-        const { refs: _, ...known } = entryOf(found);
+        const { refs: _, ...known } = toEntry(found);
         return known;
       }
       return { status: 'claimed', claimId: enter(callId, inputHash, found).claimId };
     },
     async accept(callId, given, claimId) {
-      checkAsked(callId, claimId);
-      const ref = parseVideoTaskRef(given);
+      checkLedgerCall(callId, claimId);
+      const ref = parseTaskRef(given);
       const call = calls.get(callId) ?? enter(callId, '');
       const others = call.refs.filter((other) => !isSameTask(other, ref));
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
       else if (others.length === call.refs.length) call.refs = [...others, ref];
     },
     async finish(callId, end, claimId, requestId, isAnswered) {
-      checkAsked(callId, claimId, end);
+      checkLedgerCall(callId, claimId, end);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
       const hasEnded = end === 'completed' || end === 'failed';
@@ -196,14 +199,14 @@ export function memoryLedger(): SubmitLedger {
       else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId, isAnswered });
     },
     async entry(callId) {
-      checkAsked(callId);
+      checkLedgerCall(callId);
       const call = calls.get(callId);
-      return call && entryOf(call);
+      return call && toEntry(call);
     },
   };
 }
 
-/** What to do about a submission that the usage log does not free. */
+/** Advice for a submission that the usage log does not free. */
 const settleAdvice = {
   charged: 'It is paid for, and the usage log does not name its task.',
   refunded: 'The usage log has its refund, but the ledger holds the call.',
@@ -213,50 +216,62 @@ const settleAdvice = {
 
 type Signal = AbortSignal | null | undefined;
 
-/** How long somebody who is told of a paid task is given for it after an abort, in milliseconds. */
+/** Time that `onSubmitted`, `accept` and `finish` have after an abort, in milliseconds. */
 const abortGraceMs = 5_000;
 
-/** Hands a paid task over to something of the caller's; when that fails, the error has the handle. */
-export async function handOver(
+/** Passes a paid task to a callback; if the callback fails, the error holds the handle. */
+export async function handOver<Ref>(
   name: 'onSubmitted' | 'ledger.accept',
-  ref: VideoTaskRef,
-  tell: (ref: VideoTaskRef) => unknown,
+  ref: Ref,
+  callback: (ref: Ref) => unknown,
   signal: Signal,
+  errors: TaskErrors<Ref>,
 ): Promise<void> {
   try {
-    const told = (async () => tell(ref))();
-    await (signal ? withAbortGrace(told, signal, abortGraceMs, () => signal.reason) : told);
+    const called = (async () => callback(ref))();
+    await (signal ? withAbortGrace(called, signal, abortGraceMs, () => signal.reason) : called);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
-    throw isOver ? stoppedError('aborted', { ref }, error) : callbackError(name, { ref }, error);
+    throw isOver
+      ? errors.stopped('aborted', { ref }, error)
+      : errors.callback(name, { ref }, error);
   }
 }
 
-/** What the usage log tells about a submission with an unknown outcome. */
-export interface Settled {
+/** The result of looking up a submission with an unknown outcome in the usage log. */
+export interface Settled<Ref = TaskRef> {
   readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
   readonly why: string;
-  /** The task that was charged, where the usage log names it. */
-  readonly ref?: VideoTaskRef | undefined;
+  /** The task that was charged, if the usage log names it. */
+  readonly ref?: Ref | undefined;
   readonly cause?: unknown;
 }
 
-/** What a ledger keeps of the only request of a submission. */
+/** The stored details of the only request of a submission. */
 export interface SubmittedRequest {
   readonly requestId?: string | undefined;
-  /** Whether its error response was read to its end. */
+  /** `true` if its error response was read completely. */
   readonly isAnswered?: boolean | undefined;
 }
 
-/** A submission as its ledger knows it: under the call id of the caller. */
-export class LedgerCall {
+/** A kind of task, with the parser of its handles and its errors. */
+export interface TaskKind<Ref> {
+  readonly parse: (ref: unknown) => Ref;
+  readonly errors: TaskErrors<Ref>;
+  readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
+}
+
+/** The ledger entry of one submission, under the caller's call id. */
+export class LedgerCall<Ref extends TaskRef> {
+  readonly #kind: TaskKind<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
   readonly #signal: Signal;
-  /** The claim of this submission. Whoever goes on with a task that was made before has none. */
+  /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
 
-  constructor(ledger: SubmitLedger, callId: string, signal: Signal) {
+  constructor(kind: TaskKind<Ref>, ledger: SubmitLedger, callId: string, signal: Signal) {
+    this.#kind = kind;
     this.#ledger = ledger;
     this.#callId = callId;
     this.#signal = signal;
@@ -265,29 +280,29 @@ export class LedgerCall {
   /**
    * Claims the call for a submission.
    *
-   * @param content - What is submitted.
-   * @param settle - Looks up what became of a claim in doubt, by its request where that is known.
-   * @returns The task that was made of the call before; `undefined` when it may be submitted now.
+   * @param content - The submitted content, as `comparable` returns it.
+   * @param settle - Looks up the outcome of a claim in doubt, by its request if that is known.
+   * @returns The task that the call created earlier; `undefined` if it may be submitted now.
    */
   async claim(
     content: unknown,
     onUnknown: 'fail' | 'resubmit' | 'settle' | undefined,
-    settle: (request: SubmittedRequest) => Promise<Settled>,
-  ): Promise<VideoTaskRef | undefined> {
+    settle: (request: SubmittedRequest) => Promise<Settled<Ref>>,
+  ): Promise<Ref | undefined> {
     const callId = this.#callId;
-    const digest = await digestOf(content);
-    let found = await this.#ask(digest);
+    const digest = await createDigest(content);
+    let found = await this.#requestClaim(digest);
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; give each its own.');
-    let settled: Settled | undefined;
+    let settled: Settled<Ref> | undefined;
     if (
       (found.status === 'submitting' || found.status === 'unknown') &&
-      // Without it, which a ledger of the caller's own may leave out, it could be somebody else's claim.
+      // Custom ledgers may omit it; without it, the current claim could be a newer one.
       'claimId' in found &&
       found.isAlive !== true
     ) {
       const { claimId, requestId, isAnswered } = found;
-      if (onUnknown === 'resubmit') found = await this.#ask(digest, claimId);
+      if (onUnknown === 'resubmit') found = await this.#requestClaim(digest, claimId);
       if (onUnknown === 'settle') {
         settled = await settle({ requestId, isAnswered });
         const { ref, verdict } = settled;
@@ -298,26 +313,26 @@ export class LedgerCall {
         }
         if (verdict === 'refunded' || verdict === 'not_charged') {
           await this.finish('not_submitted', {}, claimId);
-          // Anew: somebody may have taken the claim over meanwhile, and an earlier one may be in doubt too.
-          found = await this.#ask(digest);
+          // Another process may have taken the claim over meanwhile, and an earlier claim may be in doubt too.
+          found = await this.#requestClaim(digest);
         }
       }
     }
     if (found.status === 'claimed') return undefined;
-    // Databases may hold the field for others too.
+    // Rows of other statuses may have the `isAlive` field too.
     if (found.status === 'accepted' || found.status === 'finished') {
-      return parseVideoTaskRef(found.ref);
+      return this.#kind.parse(found.ref);
     }
-    const isUnderWay = 'isAlive' in found && found.isAlive === true;
-    const problem = isUnderWay
+    const isInProgress = 'isAlive' in found && found.isAlive === true;
+    const problem = isInProgress
       ? 'is being submitted at this moment'
       : 'was submitted before, and it is not known whether that made a task';
-    throw new VideoSubmitUnknownError(`Call ${callId} ${problem}.`, {
+    throw new this.#kind.SubmitUnknown(`Call ${callId} ${problem}.`, {
       callId,
-      isUnderWay,
+      isInProgress,
       evidence: { phase: 'sent', attempts: [] },
       cause: settled?.cause,
-      advice: isUnderWay
+      advice: isInProgress
         ? 'Try again later with the same callId: the ledger will know the task by then.'
         : settled === undefined
           ? `${unknownAdvice} onUnknown: "resubmit" does it all the same.`
@@ -325,24 +340,24 @@ export class LedgerCall {
     });
   }
 
-  /** Asks the ledger for the call. Nothing is sent before its answer has come. */
-  async #ask(digest: string, replaces?: string): Promise<SubmitClaim> {
+  /** Claims the call in the ledger. Nothing is sent before the ledger answers. */
+  async #requestClaim(digest: string, replaces?: string): Promise<SubmitClaim> {
     const callId = this.#callId;
     const signal = this.#signal;
-    const asked = (async () => this.#ledger.claim(callId, digest, replaces))();
+    const claimed = (async () => this.#ledger.claim(callId, digest, replaces))();
     let found: SubmitClaim;
     try {
-      found = await untilAborted(asked, signal);
+      found = await untilAborted(claimed, signal);
     } catch (cause) {
       if (InvalidInputError.isInstance(cause) || LedgerError.isInstance(cause)) throw cause;
       if (signal?.aborted !== true) {
         const problem = `The ledger failed to claim call ${callId}.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });
       }
-      // A claim that comes too late is given back: nobody will submit.
-      const giveBack = (late: SubmitClaim) =>
+      // A claim that succeeds after the abort is released, because nothing will be submitted.
+      const release = (late: SubmitClaim) =>
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
-      asked.then(giveBack).catch(() => {});
+      claimed.then(release).catch(() => {});
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
         outcome: 'not_sent',
         callId,
@@ -361,30 +376,31 @@ export class LedgerCall {
     return found;
   }
 
-  /** Enters the task that the call has made. */
-  async accept(ref: VideoTaskRef): Promise<void> {
+  /** Records the task that the call created. */
+  async accept(ref: Ref): Promise<void> {
+    const { errors } = this.#kind;
     try {
-      const enter = () => this.#ledger.accept(this.#callId, ref, this.#claimId);
-      await handOver('ledger.accept', ref, enter, this.#signal);
+      const accept = () => this.#ledger.accept(this.#callId, ref, this.#claimId);
+      await handOver('ledger.accept', ref, accept, this.#signal, errors);
     } catch (error) {
-      // One that hangs may still be entering it, and is not to be talked over.
-      if (!VideoWaitAbortedError.isInstance(error)) await this.finish('unknown');
+      // After an abort, a pending accept() may still succeed, so don't overwrite it.
+      if (!errors.isAborted(error)) await this.finish('unknown');
       throw error;
     }
   }
 
-  /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
+  /** Records the outcome of the call. Errors are ignored: the outcome is recorded again the next time. */
   async finish(
     end: SubmitEnd,
     { requestId, isAnswered }: SubmittedRequest = {},
     claimId = this.#claimId,
   ): Promise<void> {
-    const told = (async () =>
+    const finished = (async () =>
       this.#ledger.finish(this.#callId, end, claimId, requestId, isAnswered))();
-    // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
-    // not submitted again, and one that stays accepted is only read.
-    const over = AbortSignal.abort();
-    await withAbortGrace(told, over, abortGraceMs, () => undefined).catch(() => {});
+    // The call has ended, so the caller waits only for the grace period. A call that stays claimed is not
+    // submitted again, and one that stays accepted is only read.
+    const ended = AbortSignal.abort();
+    await withAbortGrace(finished, ended, abortGraceMs, () => undefined).catch(() => {});
   }
 }
 
@@ -393,8 +409,8 @@ function sortFields(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A digest that does not depend on the order of fields, which databases change. */
-async function digestOf(content: unknown): Promise<string> {
+/** Creates a digest that does not depend on the order of fields, because databases may change it. */
+async function createDigest(content: unknown): Promise<string> {
   const text = new TextEncoder().encode(writeJSON('body', content, sortFields));
   const digest = await crypto.subtle.digest('SHA-256', text);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

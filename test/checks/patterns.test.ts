@@ -1,10 +1,10 @@
-// Every regular expression is proved to be linear. That takes its time, so it runs beside the tests that count steps.
+// Proves that every regular expression takes time in proportion to the text.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkSync } from 'recheck';
 import { parseAst } from 'rolldown/parseAst';
 import { expect, test } from 'vitest';
-import { root } from './helpers/run-program.ts';
+import { root } from '../helpers/run-program.ts';
 
 interface Found {
   readonly file: string;
@@ -40,8 +40,8 @@ function isPattern(value: unknown): value is { pattern: string; flags: string } 
   return typeof value === 'object' && value !== null && 'pattern' in value && 'flags' in value;
 }
 
-/** What is wrong with a pattern, or `undefined` when its work is in proportion to the text. */
-function problemOf({ file, source, flags }: Found): string | undefined {
+/** Describes the fault of a pattern; `undefined` if its work is linear in the text. */
+function findProblem({ file, source, flags }: Found): string | undefined {
   const name = `${file}: /${source}/${flags}`;
   if (source === madeAtRunTime) return `${name} cannot be checked before it runs`;
   // The other checker guesses; this one proves, or says that it cannot.
@@ -54,15 +54,15 @@ test('no pattern takes more than linear time, whatever text it meets', { timeout
 
   expect(patterns.length).toBeGreaterThan(100);
   const each = new Map(patterns.map((found) => [`/${found.source}/${found.flags}`, found]));
-  expect([...each.values()].flatMap((found) => problemOf(found) ?? [])).toEqual([]);
+  expect([...each.values()].flatMap((found) => findProblem(found) ?? [])).toEqual([]);
 });
 
 test.each([
   ['two neighbours that take the same characters', String.raw`\s*\x60?\s*$`],
   ['an end that is looked for from everywhere', String.raw`\s*%$`],
   ['a repetition in a repetition', '^(a+)+$'],
-  ['a look ahead, of which nothing is proved', String.raw`(https?:\/\/\S+)\?(?!x)`],
+  ['a lookahead, which is not provable', String.raw`(https?:\/\/\S+)\?(?!x)`],
   ['a pattern that is made while running', madeAtRunTime],
 ])('which would notice %s', (_, source) => {
-  expect(problemOf({ file: 'x.ts', source, flags: '' })).toBeDefined();
+  expect(findProblem({ file: 'x.ts', source, flags: '' })).toBeDefined();
 });

@@ -1,25 +1,47 @@
-import { isObject } from '../answers/objects.ts';
-import type { WaitEnd } from './errors.ts';
-import { checkStored, isAmount, readStored, readTime } from './ref.ts';
-import { readStatusWord } from './schema.ts';
-import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
-import type { IntervalSettings, VideoWaitState, WaitSettings } from './wait-options.ts';
+import { isAmount, isObject } from '../answers/objects.ts';
+import { readStatusWord } from './reading.ts';
+import { checkStored, checkVersion, readStored, readTime } from './stored.ts';
+import type {
+  IntervalSettings,
+  NextPoll,
+  PolledTask,
+  TaskErrorDetails,
+  TaskStatus,
+  TaskWaitState,
+  WaitSettings,
+} from './types.ts';
 
-/** A task, as one poll saw it. */
-interface SeenTask extends Pick<VideoWaitState, 'rawStatus' | 'progress'> {
+/** The end of a task, or the reason why the wait ends before its task. */
+export type WaitEnd =
+  | 'completed'
+  | 'failed'
+  | 'fatal'
+  | 'missing'
+  | 'too_many_errors'
+  | 'foreign_status'
+  | 'timeout';
+
+/** The settings that a decision uses. */
+type Limits = Pick<
+  WaitSettings<never>,
+  'interval' | 'timeout' | 'notFoundGrace' | 'maxConsecutiveErrors'
+>;
+
+/** The task as one poll returned it. */
+interface SeenTask extends Pick<TaskWaitState, 'rawStatus' | 'progress'> {
   readonly type: 'task';
-  readonly status: VideoStatus;
-  /** Why the task failed; without a status, what stands in place of one. */
-  readonly failure?: VideoTaskError | undefined;
-  /** Whether a failure, if it is one, needs no other poll to confirm it. */
+  readonly status: TaskStatus;
+  /** The reason of a failure, or the error sent instead of a status. */
+  readonly failure?: TaskErrorDetails | undefined;
+  /** `true` if a failure does not need another poll to confirm it. */
   readonly isFinal?: boolean | undefined;
-  /** Whether the vendor's route was asked as well. */
-  readonly hasAskedVendor?: true | undefined;
-  /** How long the server asks to wait, in milliseconds. */
+  /** `true` if the vendor's route was requested as well. */
+  readonly hasPolledVendor?: true | undefined;
+  /** The delay that the server requests, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
-/** What one poll saw. */
+/** The result of one poll. */
 export type Observation =
   | SeenTask
   | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
@@ -32,39 +54,32 @@ export interface Moment {
   readonly started: number;
   /** From the beginning of the wait until now. */
   readonly elapsed: number;
-  /** From the submission until now; `undefined` when it is not known when that was. */
+  /** From the submission until now; `undefined` if the time of the submission is unknown. */
   readonly age: number | undefined;
 }
 
-/** A pause before the next poll, in milliseconds. */
-export interface Pause {
-  readonly delayMs: number;
-  /** How long to pause at least, when something speaks for polling early. */
-  readonly earliestMs: number;
-}
-
-/** The state after a poll, and what follows: another poll, or the end. */
+/** The state after a poll, with the next poll or the end of the wait. */
 interface Decision {
-  readonly state: VideoWaitState;
-  readonly next: Pause | WaitEnd;
+  readonly state: TaskWaitState;
+  readonly next: NextPoll | WaitEnd;
 }
 
-/** How often a task that was seen may be missing in a row. */
+/** Number of times in a row that a task may be missing after it was found. */
 const toleratedMisses = 2;
 
-/** How many polls without a status have to show the same error, and over how long, in milliseconds. */
+/** Number of polls without a status that must return the same error, and their time span in milliseconds. */
 const complaints = { polls: 3, span: 30_000 };
 
-/** How long a status is unknown before the vendor's route is asked, and how often then, in milliseconds. */
+/** When the vendor's route is first requested for an unknown status, and how often then, in milliseconds. */
 const doubt = { first: 120_000, pause: 60_000 };
 
 /** Timers may fire a little early; a poll so close to the limit counts as made at the limit. */
 const timerSlack = 10;
 
-/** The longest pause after failed polls, and the longest that a server may ask for, in milliseconds. */
+/** The longest pause after failed polls, and the longest that a server may request, in milliseconds. */
 const longestPause = { afterErrors: 30_000, asked: 300_000 };
 
-/** Varies a pause at random, so that tasks that were submitted together are not polled together. */
+/** Varies a pause at random, so that tasks submitted together are not polled together. */
 function applyJitter(
   pause: number,
   { jitter, min, max }: IntervalSettings,
@@ -74,19 +89,19 @@ function applyJitter(
 }
 
 /**
- * The beginning of a wait. A task that was just submitted is given the first pause; what is known to
- * be older, and what nothing is known of, is polled at once.
+ * Begins a wait. A task that was just submitted gets the first pause; a task that is older or of unknown
+ * age is polled immediately.
  *
- * @param since - When it is, in milliseconds since 1970.
- * @param age - Of the task, in milliseconds.
+ * @param since - The current time, in milliseconds since 1970.
+ * @param age - The age of the task, in milliseconds.
  * @param random - 0 to 1.
  */
 export function begin(
   since: number,
   age: number | undefined,
-  { interval, timeout }: WaitSettings,
+  { interval, timeout }: Limits,
   random: number,
-): { readonly state: VideoWaitState; readonly pause?: Pause } {
+): { readonly state: TaskWaitState; readonly pause?: NextPoll } {
   const state = checkState(undefined, since);
   const first = applyJitter(interval.first, interval, random);
   if (age === undefined || age >= first) return { state };
@@ -95,23 +110,23 @@ export function begin(
   return { state: { ...state, interval: interval.first }, pause };
 }
 
-const told = ['status', 'rawStatus', 'progress'] as const;
+const reported = ['status', 'rawStatus', 'progress'] as const;
 
-/** Whether a poll has seen something that users are told of. */
+/** Returns whether a poll changed a field that updates report. */
 export function hasChanged(
-  before: VideoWaitState,
-  after: Pick<VideoWaitState, (typeof told)[number]>,
+  before: TaskWaitState,
+  after: Pick<TaskWaitState, (typeof reported)[number]>,
 ): boolean {
-  return told.some((part) => before[part] !== after[part]);
+  return reported.some((field) => before[field] !== after[field]);
 }
 
 /**
- * Whether to ask the vendor's route as well. A task that failed behind another gateway may stay
- * `unknown` for ever, and only the gateway's own record of it, which that route gives, tells.
+ * Returns whether to request the vendor's route as well. A task that failed behind another gateway may
+ * stay `unknown` forever, and only the gateway's own record, which that route returns, shows the failure.
  */
-export function asksVendor(
-  before: VideoWaitState,
-  { status, raw_status: rawStatus, progress }: VideoTask,
+export function shouldPollVendor(
+  before: TaskWaitState,
+  { status, raw_status: rawStatus, progress }: PolledTask,
   elapsed: number,
 ): boolean {
   const isUnknown = rawStatus !== undefined && readStatusWord(rawStatus).word === 'empty';
@@ -121,32 +136,31 @@ export function asksVendor(
   return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
 }
 
-function stop(state: VideoWaitState, reason: WaitEnd): Decision {
-  // A failure that no poll can confirm any more, and none has denied, is one.
+function stop(state: TaskWaitState, reason: WaitEnd): Decision {
+  // An unconfirmed failure is final, because no other poll can confirm or deny it any more.
   return { state, next: state.status === 'failed' ? 'failed' : reason };
 }
 
 /**
- * Takes one poll into account: the one place where what was seen becomes a decision. Pure: it reads no
- * clock, sets no timer and draws no random number.
+ * Decides what to do after one poll. Pure: it does not read a clock, set a timer or draw a random number.
  *
  * @param random - 0 to 1; varies the pause.
  */
 export function decide(
-  before: VideoWaitState,
+  before: TaskWaitState,
   seen: Observation,
   moment: Moment,
-  settings: WaitSettings,
+  settings: Limits,
   random: number,
 ): Decision {
   const state = { ...before, polls: before.polls + 1 };
   const { interval } = settings;
-  const again = (next: VideoWaitState, pause: number, max = interval.max): Decision => {
+  const again = (next: TaskWaitState, pause: number, max = interval.max): Decision => {
     const { retryAfter = 0 } = 'retryAfter' in seen ? seen : {};
     const { timeout } = settings;
     const { started, elapsed } = moment;
-    // Only when a poll begun at the limit or later has found the task unfinished: a machine that slept
-    // past the limit polls once more.
+    // The wait times out only after a poll that began at the limit or later: a machine that slept past the
+    // limit polls once more.
     if (timeout !== null && started >= timeout - timerSlack) return stop(next, 'timeout');
     const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
     const asked = Math.min(retryAfter, longestPause.asked);
@@ -169,7 +183,7 @@ export function decide(
     }
     case 'missing': {
       const missed = { ...state, errors: 0, missing: state.missing + 1 };
-      // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
+      // The age may be wrong if the clock was wrong at the submission, so the elapsed time counts as well.
       const isNew = Math.max(moment.age ?? 0, moment.elapsed) < settings.notFoundGrace;
       const isBrief = state.status !== undefined && missed.missing <= toleratedMisses;
       if (!isNew && !isBrief) return stop(missed, 'missing');
@@ -177,38 +191,38 @@ export function decide(
     }
     case 'task': {
       const known = afterTask(state, seen, moment, interval);
-      const next = endOf(state, seen, known, moment);
+      const next = findEnd(state, seen, known, moment);
       if (next === undefined) return again(known, known.interval);
       return { state: { ...known, status: next }, next };
     }
   }
 }
 
-function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
-  // Every request has an id of its own.
+function comparableReason({ failure }: Pick<TaskWaitState, 'failure'>): string | undefined {
+  // Every request has its own id, so it would make equal reasons differ.
   return failure?.message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
 }
 
-/** What is known after a poll that found the task. */
+/** Returns the state after a poll that found the task. */
 function afterTask(
-  before: VideoWaitState,
+  before: TaskWaitState,
   seen: SeenTask,
   { elapsed }: Moment,
   { first, max, factor }: IntervalSettings,
 ) {
-  const { status, rawStatus, progress, failure, hasAskedVendor } = seen;
+  const { status, rawStatus, progress, failure, hasPolledVendor } = seen;
   const hasMoved = before.status !== undefined && before.status !== status;
-  // Without a status there is nothing that a progress could be of.
+  // Progress has no meaning without a status.
   const isComplaint = rawStatus === undefined && failure !== undefined;
   const isSame =
     !hasChanged(before, isComplaint ? { ...seen, progress: before.progress } : seen) &&
-    reasonOf(before) === reasonOf(seen) &&
+    comparableReason(before) === comparableReason(seen) &&
     before.failure?.code === failure?.code;
   const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
   const { interval: last } = before;
   return {
     ...before,
-    polls: before.polls + (hasAskedVendor ? 1 : 0),
+    polls: before.polls + (hasPolledVendor ? 1 : 0),
     status,
     rawStatus,
     progress,
@@ -216,15 +230,15 @@ function afterTask(
     failure,
     sameSince,
     samePolls: samePolls + 1,
-    vendorAsked: hasAskedVendor ? elapsed : before.vendorAsked,
+    vendorAsked: hasPolledVendor ? elapsed : before.vendorAsked,
     errors: 0,
     missing: 0,
   };
 }
 
-/** Whether the task has ended: a failure has to be confirmed, unless it is final. */
-function endOf(
-  before: VideoWaitState,
+/** Returns the final status of a task that has ended. A failure must be confirmed, unless it is final. */
+function findEnd(
+  before: TaskWaitState,
   { status, isFinal, failure }: SeenTask,
   { samePolls, sameSince }: ReturnType<typeof afterTask>,
   { elapsed }: Moment,
@@ -235,33 +249,34 @@ function endOf(
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
-export const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+export const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isFailure(value: unknown): value is VideoTaskError {
+function isFailure(value: unknown): value is TaskErrorDetails {
   return isObject(value) && isString(value['message']) && isString(value['code'] ?? '');
 }
 
-function isStatus(value: unknown): value is VideoStatus {
+function isStatus(value: unknown): value is TaskStatus {
   return statuses.some((status) => status === value);
 }
 
-/** Checks a state that may have been stored; without one, begins now, in milliseconds since 1970. */
-export function checkState(state: unknown, now: number): VideoWaitState {
+/** Checks a stored state; without one, returns a new state that begins `now`, in milliseconds since 1970. */
+export function checkState(state: unknown, now: number): TaskWaitState {
   if (state === undefined || state === null) {
     return { v: 1, since: now, polls: 0, errors: 0, missing: 0 };
   }
   const given = readStored('state', state);
+  checkVersion('state', given);
   const count = (part: string): number => {
     const value = given[part];
     const isCount = isAmount(value) && Number.isSafeInteger(value);
     checkStored(isCount, `state.${part}`, 'must be a whole number of at least 0.');
     return value;
   };
-  /** A field that some databases give back as `null` when it was left out. */
+  /** Reads an optional field, which some databases return as `null`. */
   const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
     const value = given[part] ?? undefined;
     checkStored(value === undefined || fits(value), `state.${part}`, 'is not what it was.');
@@ -269,7 +284,7 @@ export function checkState(state: unknown, now: number): VideoWaitState {
   };
   return {
     v: 1,
-    // A clock that was set back must not make the time limit later than it ever was.
+    // If the clock was set back, `since` must not move the time limit into the future.
     since: Math.min(readTime('state.since', given['since']), now),
     polls: count('polls'),
     errors: count('errors'),

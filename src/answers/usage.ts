@@ -1,0 +1,176 @@
+import type { JsonObject } from '../types.ts';
+import { findUsage, readCost } from './cost.ts';
+import { isObject, numberFrom, objectsOf, toFields } from './objects.ts';
+
+/**
+ * Token counts and cost of a response, in the same shape for every format.
+ *
+ * A field is `undefined` if the response doesn't report it.
+ */
+export interface AnswerUsage {
+  /** All input tokens, including cached ones, images and audio. */
+  readonly inputTokens: number | undefined;
+  /** All output tokens, including those of reasoning, images and audio. */
+  readonly outputTokens: number | undefined;
+  /** The reported total, otherwise the sum of input and output. */
+  readonly totalTokens: number | undefined;
+  /** Input tokens read from a cache. */
+  readonly cacheReadTokens: number | undefined;
+  /** Input tokens written to a cache. */
+  readonly cacheWriteTokens: number | undefined;
+  /** Output tokens used for reasoning. */
+  readonly reasoningTokens: number | undefined;
+  readonly audioInputTokens: number | undefined;
+  readonly audioOutputTokens: number | undefined;
+  readonly imageInputTokens: number | undefined;
+  readonly imageOutputTokens: number | undefined;
+  /** The reported cost in US dollars. */
+  readonly cost: number | undefined;
+}
+
+function readCount(value: unknown): number | undefined {
+  const count = numberFrom(value);
+  return count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? count : undefined;
+}
+
+/** Returns the first count above 0, because gateways fill fields that do not apply with zeros. */
+function firstCount(...values: readonly unknown[]): number | undefined {
+  const counts = values.map(readCount);
+  return counts.find((count) => Boolean(count)) ?? counts.find((count) => count !== undefined);
+}
+
+/** Adds counts; `undefined` if none is known. */
+function sumCounts(...values: readonly unknown[]): number | undefined {
+  const counts = values.map(readCount).filter((count) => count !== undefined);
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Returns the objects in fields that hold details of a count. */
+const detailsIn = (usage: JsonObject, names: readonly string[]): readonly JsonObject[] =>
+  names.map((name) => usage[name]).filter(isObject);
+
+/** Returns the first count of the given names in any of the details. */
+const countIn = (details: readonly JsonObject[], ...names: readonly string[]): number | undefined =>
+  firstCount(...details.flatMap((fields) => names.map((name) => fields[name])));
+
+/** Returns the sum of a modality in a list of Gemini's details, such as `promptTokensDetails`. */
+const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
+  sumCounts(
+    ...objectsOf(details)
+      .filter(({ modality }) => String(modality).toUpperCase() === kind)
+      .map((entry) => entry['tokenCount'] ?? entry['token_count']),
+  );
+
+/** Reads Gemini's usage, in the spelling of its API or of its Python clients. */
+function readGemini(usage: JsonObject) {
+  const promptDetails = usage['promptTokensDetails'] ?? usage['prompt_tokens_details'];
+  const answerDetails = usage['candidatesTokensDetails'] ?? usage['candidates_tokens_details'];
+  return {
+    prompt: usage['promptTokenCount'] ?? usage['prompt_token_count'],
+    toolPrompt: usage['toolUsePromptTokenCount'] ?? usage['tool_use_prompt_token_count'],
+    candidates: usage['candidatesTokenCount'] ?? usage['candidates_token_count'],
+    thoughts: usage['thoughtsTokenCount'] ?? usage['thoughts_token_count'],
+    cached: usage['cachedContentTokenCount'] ?? usage['cached_content_token_count'],
+    total: usage['totalTokenCount'] ?? usage['total_token_count'],
+    promptDetails,
+    answerDetails,
+  };
+}
+
+const inputNames = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
+const outputNames = ['completion_tokens_details', 'output_tokens_details'];
+
+/**
+ * Reads the token counts and the cost of a response in any format: OpenAI's (chat, Responses, embeddings,
+ * images, audio), Gemini's `usageMetadata`, or Claude's.
+ *
+ * The formats count differently, and this function evens that out. Claude's `input_tokens` exclude cached
+ * tokens, Gemini's `candidatesTokenCount` excludes thinking, and xAI counts reasoning only in the total:
+ * `inputTokens` and `outputTokens` include them. Sends nothing, and never throws.
+ *
+ * @param answer - A response, a chunk or an event of a stream, or its `usage` or `usageMetadata`.
+ * @param headers - The headers of the response, from `withResponse()`. LiteLLM reports its cost there.
+ *
+ * @example
+ * ```ts
+ * const { data, response } = await client.chat.completions.create(params).withResponse();
+ * const { inputTokens, outputTokens, cost } = usageOf(data, response.headers);
+ * ```
+ */
+export function usageOf(answer: unknown, headers?: Headers): AnswerUsage {
+  const usage = findUsage(answer) ?? toFields(answer);
+  const inputDetails = detailsIn(usage, inputNames);
+  const outputDetails = detailsIn(usage, outputNames);
+  const gemini = readGemini(usage);
+
+  const cacheReadTokens = firstCount(
+    countIn(inputDetails, 'cached_tokens'),
+    usage['cache_read_input_tokens'],
+    usage['cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    gemini.cached,
+  );
+  const written = toFields(usage['cache_creation']);
+  const cacheWriteTokens = firstCount(
+    countIn(inputDetails, 'cache_write_tokens', 'cached_creation_tokens', 'cache_creation_tokens'),
+    usage['cache_creation_input_tokens'],
+    sumCounts(written['ephemeral_5m_input_tokens'], written['ephemeral_1h_input_tokens']),
+    sumCounts(usage['claude_cache_creation_5_m_tokens'], usage['claude_cache_creation_1_h_tokens']),
+  );
+  const reasoningTokens = firstCount(countIn(outputDetails, 'reasoning_tokens'), gemini.thoughts);
+  const reported = firstCount(usage['total_tokens'], gemini.total);
+
+  let outputTokens = firstCount(
+    usage['completion_tokens'],
+    usage['output_tokens'],
+    sumCounts(gemini.candidates, gemini.thoughts),
+  );
+  let inputTokens = firstCount(
+    usage['prompt_tokens'],
+    usage['input_tokens'],
+    sumCounts(gemini.prompt, gemini.toolPrompt),
+  );
+  const hasClaudesNames =
+    usage['cache_read_input_tokens'] !== undefined ||
+    usage['cache_creation_input_tokens'] !== undefined;
+  if (
+    usage['usage_semantic'] === 'anthropic' ||
+    (hasClaudesNames && !readCount(usage['prompt_tokens']))
+  ) {
+    inputTokens = sumCounts(inputTokens, cacheReadTokens, cacheWriteTokens);
+  }
+  // Some gateways report only the total.
+  if (!inputTokens && reported !== undefined) {
+    inputTokens = Math.max(0, reported - (outputTokens ?? 0));
+  }
+  const counted = sumCounts(inputTokens, outputTokens);
+  if (reasoningTokens && reported === (counted ?? 0) + reasoningTokens) {
+    outputTokens = (outputTokens ?? 0) + reasoningTokens;
+  }
+
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: firstCount(reported, sumCounts(inputTokens, outputTokens)),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    audioInputTokens: firstCount(
+      countIn(inputDetails, 'audio_tokens'),
+      countOfKind(gemini.promptDetails, 'AUDIO'),
+    ),
+    audioOutputTokens: firstCount(
+      countIn(outputDetails, 'audio_tokens'),
+      countOfKind(gemini.answerDetails, 'AUDIO'),
+    ),
+    imageInputTokens: firstCount(
+      countIn(inputDetails, 'image_tokens'),
+      countOfKind(gemini.promptDetails, 'IMAGE'),
+    ),
+    imageOutputTokens: firstCount(
+      countIn(outputDetails, 'image_tokens'),
+      countOfKind(gemini.answerDetails, 'IMAGE'),
+    ),
+    cost: readCost(usage, headers),
+  };
+}

@@ -1,0 +1,143 @@
+import { isObject, isText } from '../answers/objects.ts';
+import { check, shown } from '../check.ts';
+import { endpoints, type Operation } from '../endpoints.ts';
+import type { GatewayProfile } from './profile.ts';
+
+/** Throws unless a value is valid for a field. */
+type FieldCheck = (field: string, value: unknown) => void;
+
+const must =
+  (wanted: string, fits: (value: unknown) => boolean): FieldCheck =>
+  (field, value) =>
+    check(fits(value), field, `must be ${wanted}, not ${shown(value)}.`);
+
+const optional =
+  (inner: FieldCheck): FieldCheck =>
+  (field, value) => {
+    if (value !== undefined) inner(field, value);
+  };
+
+/** Returns a check for an object that has only these fields, all optional. */
+const fields = (checks: Readonly<Record<string, FieldCheck>>, noun = 'field'): FieldCheck => {
+  const names = Object.keys(checks).join(', ');
+  return (field, value) => {
+    object(field, value);
+    for (const name of Object.keys(Object(value))) {
+      check(
+        Object.hasOwn(checks, name),
+        `${field}.${name}`,
+        `is an unknown ${noun}; known are ${names}.`,
+      );
+    }
+    for (const [name, inner] of Object.entries(checks)) {
+      inner(`${field}.${name}`, Reflect.get(Object(value), name));
+    }
+  };
+};
+
+const each =
+  (inner: FieldCheck): FieldCheck =>
+  (field, value) => {
+    object(field, value);
+    for (const [name, item] of Object.entries(Object(value))) inner(`${field}.${name}`, item);
+  };
+
+const checkList =
+  (inner: FieldCheck): FieldCheck =>
+  (field, value) => {
+    must('a list', Array.isArray)(field, value);
+    for (const [index, item] of Object.entries(Object(value))) inner(`${field}[${index}]`, item);
+  };
+
+const object = must('an object', isObject);
+const text = must('text', isText);
+const texts = optional(checkList(text));
+const run = must('a function', (value) => typeof value === 'function');
+const isPath = (value: unknown): boolean =>
+  isText(value) && /^\/[^?#\s]*$/.test(value) && !value.startsWith('//');
+const path = must('a path such as "/v1/images"', isPath);
+const flag = optional(must('true or false', (value) => typeof value === 'boolean'));
+const word = (...words: readonly unknown[]): FieldCheck =>
+  must(`one of "${words.join('", "')}"`, (value) => words.includes(value));
+
+const namesIn = (template: string): readonly string[] =>
+  (template.match(/\{\+?\w+\}/g) ?? []).map((name) => name.replace('+', ''));
+
+/** Returns a check for a path with the operation's parameters. Paths of POST requests may omit them. */
+const checkPath =
+  (name: Operation): FieldCheck =>
+  (field, value) => {
+    path(field, value);
+    const [own, other] = [namesIn(endpoints[name].path), namesIn(String(value))];
+    const isWhole = own.length === other.length || endpoints[name].method === 'POST';
+    const fits = isWhole && other.every((one) => own.includes(one));
+    check(
+      fits,
+      field,
+      `must hold ${own.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
+    );
+  };
+
+const isOperation = (name: string): name is Operation => Object.hasOwn(endpoints, name);
+
+const byOperation = (createCheck: (name: Operation) => FieldCheck): FieldCheck => {
+  const names = Object.keys(endpoints).filter(isOperation);
+  const checks = names.map((name) => [name, optional(createCheck(name))]);
+  return optional(fields(Object.fromEntries(checks), 'operation'));
+};
+
+const accountPath = must(
+  'a path such as "/api/usage?id={id}"',
+  (value) => isText(value) && isPath(value.split('?', 1)[0]) && !/[#\s]/.test(value),
+);
+const route = { path: accountPath, read: run, isLimited: flag };
+
+const profile = fields({
+  name: text,
+  hosts: texts,
+  basePath: optional(
+    must('a path such as "/api/v1", or ""', (value) => value === '' || isPath(value)),
+  ),
+  paths: byOperation(checkPath),
+  unserved: byOperation(() => text),
+  requests: byOperation(() =>
+    fields({
+      body: optional(word('json', 'multipart')),
+      names: optional(each(must('text or null', (value) => value === null || isText(value)))),
+      write: optional(run),
+    }),
+  ),
+  answers: byOperation(() => run),
+  video: optional(
+    fields({
+      id: optional(text),
+      status: optional(text),
+      statuses: optional(each(word('queued', 'in_progress', 'completed', 'failed'))),
+      url: optional(text),
+      error: optional(text),
+    }),
+  ),
+  imageTask: optional(path),
+  requestIdHeaders: texts,
+  sentIdHeader: optional(
+    must('the name of a header', (value) => isText(value) && /^[\w-]+$/.test(value)),
+  ),
+  costOf: optional(run),
+  account: optional(
+    fields({
+      isLogged: optional(run),
+      isUnserved: optional(run),
+      charges: optional(fields(route)),
+      charge: optional(fields(route)),
+      balance: optional(
+        checkList(fields({ paths: checkList(accountPath), read: run, isLimited: flag })),
+      ),
+      prices: optional(fields(route)),
+    }),
+  ),
+});
+
+/** @throws `InvalidInputError` naming the invalid field */
+export function checkProfile(field: string, value: object): asserts value is GatewayProfile {
+  profile(field, value);
+}

@@ -1,0 +1,137 @@
+import { costInAnswer, dollars } from '../answers/cost.ts';
+import { isNumber, objectsOf, parseJSON, textOf, toFields } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
+import type { Amount, ModelPrice } from './account.ts';
+import type { AccountRules, GatewayProfile, UsageLogEntry } from './profile.ts';
+
+const fieldsIn = (value: unknown): JsonObject => {
+  const parsed = typeof value === 'string' ? parseJSON(value) : value;
+  return toFields(parsed);
+};
+
+/** Returns a row of `LiteLLM_SpendLogs`; `undefined` without an amount or a time. */
+function readSpend(raw: JsonObject): UsageLogEntry | undefined {
+  const { spend, endTime, startTime, status } = raw;
+  const at = Date.parse(textOf(endTime) ?? textOf(startTime) ?? '');
+  if (!isNumber(spend) || spend < 0 || Number.isNaN(at)) return undefined;
+  const { error_information: error } = fieldsIn(raw['metadata']);
+  return {
+    type: status === 'failure' ? 'error' : 'consume',
+    amount: dollars(spend),
+    model: textOf(raw['model_group']) ?? textOf(raw['model']),
+    at,
+    requestId: textOf(raw['litellm_call_id']) ?? textOf(raw['request_id']),
+    taskId: undefined,
+    reason: textOf(fieldsIn(error)['error_message']),
+    tokens: {
+      input: Number(raw['prompt_tokens']) || 0,
+      output: Number(raw['completion_tokens']) || 0,
+    },
+    raw,
+  };
+}
+
+const million = 1_000_000;
+
+/** Returns the highest of the prices under some names; `undefined` if none is above 0, because 0 means unknown. */
+function highest(infos: readonly JsonObject[], ...names: readonly string[]): number | undefined {
+  const prices = infos.flatMap((info) => names.map((name) => info[name])).filter(isNumber);
+  const price = Math.max(0, ...prices);
+  return price > 0 ? price : undefined;
+}
+
+const perMillion = (price: number | undefined): Amount | undefined =>
+  price === undefined ? undefined : dollars(price * million);
+
+/** Returns the price of a model group. Its deployments may differ; the highest price counts. */
+function readPrice(model: string, deployments: readonly JsonObject[]): ModelPrice | undefined {
+  const infos = deployments.map((deployment) => fieldsIn(deployment['model_info']));
+  const find = (...names: readonly string[]) => highest(infos, ...names);
+  const perCall = find(
+    'output_cost_per_image',
+    'input_cost_per_image',
+    'output_cost_per_video_per_second',
+    'output_cost_per_second',
+  );
+  const input = find('input_cost_per_token');
+  const output = find('output_cost_per_token');
+  const isByCall =
+    perCall !== undefined && infos.some(({ mode }) => /image|video/.test(textOf(mode) ?? ''));
+  if (!isByCall && input === undefined && output === undefined) return undefined;
+  const byToken = (price: number | undefined) => (isByCall ? undefined : perMillion(price));
+  return {
+    model,
+    billedPer: isByCall ? 'call' : 'token',
+    perCall: isByCall ? dollars(perCall) : undefined,
+    input: byToken(input ?? 0),
+    output: byToken(output ?? 0),
+    cachedInput: byToken(find('cache_read_input_token_cost')),
+    groups: [],
+    raw: { deployments },
+  };
+}
+
+const account: AccountRules = {
+  // A database that fails during a request leads to a plain 500 page without JSON.
+  isUnserved: ({ status, message }) =>
+    (status === 500 && /^500 internal server error/i.test(message)) ||
+    /no (connected db|db connected)|database not connected|prisma client is not initialized/i.test(
+      message,
+    ) ||
+    /only proxy admin|not allowed to (access|call)/i.test(message),
+  charge: {
+    path: '/spend/logs?request_id={id}',
+    read({ list }) {
+      if (!Array.isArray(list)) return 'the answer is no list';
+      const rows = objectsOf(list);
+      const entries = rows.map(readSpend).filter((entry) => entry !== undefined);
+      return entries.length < rows.length ? 'an entry has no amount or no time' : entries;
+    },
+  },
+  balance: [
+    {
+      paths: ['/key/info'],
+      read(answer) {
+        const info = fieldsIn(answer?.['info']);
+        const { spend, max_budget: ownLimit, expires } = info;
+        if (!isNumber(spend)) return 'the answer holds no spend';
+        const shared = fieldsIn(info['litellm_budget_table'])['max_budget'];
+        const limit = [ownLimit, shared].find(isNumber);
+        const end = Date.parse(textOf(expires) ?? '');
+        return {
+          used: dollars(spend),
+          limit: limit === undefined ? undefined : dollars(limit),
+          available: limit === undefined ? undefined : dollars(Math.max(0, limit - spend)),
+          expiresAt: Number.isNaN(end) ? undefined : end,
+        };
+      },
+    },
+  ],
+  prices: {
+    path: '/model/info',
+    read({ data }) {
+      if (!Array.isArray(data)) return 'the answer holds no list';
+      const groups = new Map<string, JsonObject[]>();
+      for (const deployment of objectsOf(data)) {
+        const name = textOf(deployment['model_name']);
+        if (name !== undefined) groups.set(name, [...(groups.get(name) ?? []), deployment]);
+      }
+      const models = [...groups].flatMap(([name, group]) => readPrice(name, group) ?? []);
+      return { models, groupRatios: {} };
+    },
+  },
+};
+
+/** The LiteLLM proxy. It runs on hosts of its users, so `auto` cannot recognize it. */
+export const liteLLM: GatewayProfile = {
+  name: 'litellm',
+  unserved: {
+    'audio.translations.create':
+      'Use audio.transcriptions.create(), and let a chat model translate the text.',
+    'videos.retrieveFromVendor': 'Use videos.retrieve() with the id of the task.',
+  },
+  requestIdHeaders: ['x-litellm-call-id', 'x-request-id', 'request-id'],
+  sentIdHeader: 'x-litellm-call-id',
+  costOf: costInAnswer,
+  account,
+};

@@ -1,0 +1,34 @@
+/**
+ * Signs of gateways in responses. Every client checks all of them, for any kind of gateway, because gateways are
+ * chained and pass on the responses of others.
+ */
+
+/** Response headers that hold a request id of the gateway, the best first. */
+export const requestIdHeaders = [
+  'x-oneapi-request-id',
+  'x-request-id',
+  'request-id',
+  'x-litellm-call-id',
+];
+
+/** Error types that show that the gateway itself rejected a key. */
+export const keyRefusals =
+  /^((new|one)_api_error|auth_error|token_not_found_in_db|expired_key|no_db_connection)$/;
+
+/**
+ * LiteLLM resends a form without its fields if the connection to the vendor breaks. The vendor may have done the
+ * work by then, and rejects the second request because it has no model. Calls always have one.
+ */
+export const isResentEmpty = (message: string): boolean =>
+  /^litellm\.\w+: /i.test(message) &&
+  /must provide a model|model name not specified|\bmodel\b[^.]{0,40}(required|missing)/i.test(
+    message.slice(0, 300),
+  );
+
+/** LiteLLM without a database answers 400 "No connected db." to every key but its master key. */
+export const unknownKey = {
+  type: 'no_db_connection',
+  message: /^(authentication error, )?no connected db\b/i,
+  advice:
+    'Check apiKey: LiteLLM without a database gives this answer to every key but its master key.',
+};

@@ -1,0 +1,27 @@
+import { isObject, textOf } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
+import type { VideoRules } from './profile.ts';
+
+/** Returns the value at a path such as `data.urls[0]`. */
+function valueAt(answer: JsonObject, path: string | undefined): unknown {
+  if (path === undefined) return undefined;
+  const names = path.split(/[.[\]]/).filter(Boolean);
+  return names.reduce<unknown>((value, name) => Reflect.get(Object(value), name), answer);
+}
+
+/** Returns the answer about a video task with id, status, URL and error in OpenAI's fields. */
+export function readVideo(rules: VideoRules, answer: JsonObject): JsonObject {
+  const { statuses = {} } = rules;
+  const video = { ...answer };
+  const id = valueAt(answer, rules.id);
+  const url = textOf(valueAt(answer, rules.url));
+  const error = valueAt(answer, rules.error);
+  const word = textOf(valueAt(answer, rules.status ?? 'status'));
+  const known = word?.toLowerCase() ?? '';
+  if (id !== undefined) video['id'] = id;
+  if (word !== undefined) video['status'] = Object.hasOwn(statuses, known) ? statuses[known] : word;
+  if (url !== undefined) video['url'] = url;
+  if (isObject(error)) video['error'] = error;
+  else if (textOf(error) !== undefined) video['error'] = { message: error };
+  return video;
+}

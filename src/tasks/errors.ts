@@ -1,0 +1,171 @@
+import { asSentence } from '../answers/error-body.ts';
+import { APIError } from '../errors/api-errors.ts';
+import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
+import { rewriteText, withoutQueries } from '../http/redaction.ts';
+import { readsLikeReview } from './reading.ts';
+import type { TaskErrorDetails, TaskWaitState } from './types.ts';
+import type { WaitEnd } from './wait.ts';
+
+/** The progress of a wait that ended before its task did. */
+export interface TaskWaitSummary<Ref> {
+  /** The handle of the task, to wait for it again. */
+  readonly ref: Ref;
+  /** The last status word of the gateway, or `undefined` when no poll succeeded. */
+  readonly lastStatus: string | undefined;
+  /** Time waited, in milliseconds. */
+  readonly elapsed: number;
+  /** Number of status requests made. */
+  readonly polls: number;
+}
+
+/** Input for the error of a task that failed. */
+export interface TaskFailedErrorInit<Ref> extends GatewayErrorInit {
+  readonly reason: string;
+  readonly code?: string | undefined;
+  readonly moderated?: boolean | undefined;
+  readonly raw: unknown;
+  readonly ref: Ref;
+}
+
+/**
+ * The ledger failed to claim a submission, for example because its database is unreachable. Nothing was
+ * sent. The failure may be temporary: a job can retry with the same `callId`. `cause` is the error that
+ * the ledger or its database threw.
+ */
+export class LedgerError extends GatewayError {
+  static override readonly kind: string = 'LedgerError';
+}
+
+/** The progress of a wait; only `ref` is set if the wait has not begun. */
+export interface Waited<Ref> {
+  readonly ref: Ref;
+  readonly state?: Pick<TaskWaitState, 'polls' | 'status' | 'rawStatus'>;
+  readonly elapsed?: number;
+}
+
+/** A callback of the caller that runs while a task is submitted and waited for. */
+type Callback = 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter' | 'ledger.accept';
+
+interface WaitErrorClass<Ref> {
+  new (message: string, init: GatewayErrorInit & TaskWaitSummary<Ref>): GatewayError;
+  readonly isInstance: (value: unknown) => boolean;
+}
+
+/** The error classes and texts of one kind of task. */
+interface ErrorNames<Ref, Failed extends GatewayError> {
+  /** The name of such a task, capitalized to begin a sentence. */
+  readonly task: string;
+  /** Advice for a task that is still running. */
+  readonly advice: (ref: Ref) => string;
+  /** Advice for a task that the gateway does not know. */
+  readonly missingAdvice: string;
+  readonly Wait: WaitErrorClass<Ref>;
+  readonly WaitTimeout: WaitErrorClass<Ref>;
+  readonly WaitAborted: WaitErrorClass<Ref>;
+  readonly Failed: new (message: string, init: TaskFailedErrorInit<Ref>) => Failed;
+}
+
+/** Creates the errors that end waits for one kind of task. */
+export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
+  /** For a callback that threw. */
+  readonly callback: (name: Callback, waited: Waited<Ref>, cause: unknown) => GatewayError;
+  /** For a wait that ended before its task. */
+  readonly stopped: (
+    reason: WaitEnd | 'aborted',
+    waited: Waited<Ref>,
+    cause: unknown,
+    timeout?: number | null,
+  ) => GatewayError;
+  /** Returns whether an error reports an aborted wait. */
+  readonly isAborted: (error: unknown) => boolean;
+  /**
+   * For a task that failed.
+   *
+   * @param raw - The answer that reported the failure.
+   */
+  readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
+}
+
+/** Returns the message of a failed poll, without the advice that only concerns the poll. */
+function pollMessage(cause: unknown): string {
+  if (!(cause instanceof Error)) return '.';
+  const { message } = cause;
+  const isPlain = !APIError.isInstance(cause) || cause.status === 401;
+  return `: ${isPlain ? message : message.replace(` ${cause.advice}`, '')}`;
+}
+
+/** Returns the errors of one kind of task. */
+/* @__NO_SIDE_EFFECTS__ */
+export function taskErrors<
+  Ref extends { readonly id: string; readonly callId?: string | undefined },
+  Failed extends GatewayError,
+>(names: ErrorNames<Ref, Failed>): TaskErrors<Ref, Failed> {
+  const inside = names.task.toLowerCase();
+  const toInit = ({ ref, state, elapsed = 0 }: Waited<Ref>, cause: unknown) => {
+    const { status, rawStatus: lastStatus = status, polls } = state ?? { polls: 0 };
+    // Without an error, the evidence is the answers to the polls.
+    const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
+    return {
+      outcome: 'unknown',
+      callId: ref.callId,
+      advice: names.advice(ref),
+      evidence: GatewayError.isInstance(cause) ? cause.evidence : seen,
+      cause,
+      ref,
+      lastStatus,
+      elapsed: Math.round(elapsed),
+      polls,
+    } as const;
+  };
+  return {
+    callback(name, waited, cause) {
+      const message = `${name} threw an error, so ${inside} ${waited.ref.id} is not waited for.`;
+      return new names.Wait(message, toInit(waited, cause));
+    },
+    stopped(reason, waited, cause, timeout) {
+      const init = toInit(waited, cause);
+      const { ref, lastStatus, polls } = init;
+      const task = `${names.task} ${ref.id}`;
+      const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
+      const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
+      switch (reason) {
+        case 'aborted':
+          return new names.WaitAborted(`Waiting for ${inside} ${ref.id} was aborted ${seen}`, init);
+        case 'timeout':
+          return new names.WaitTimeout(`${task} did not end within ${timeout} ms ${seen}`, init);
+        case 'missing':
+          return new names.Wait(`${task} is not known to the gateway.`, {
+            ...init,
+            advice: `${names.missingAdvice} The task itself may exist and be charged.`,
+          });
+        case 'foreign_status':
+          return new names.Wait(`${task} has a status that is not known ${seen}`, init);
+        default: {
+          const often = reason === 'too_many_errors' ? ', too often in a row' : '';
+          return new names.Wait(`${task} could not be read${often}${pollMessage(cause)}`, init);
+        }
+      }
+    },
+    isAborted: (error) => names.WaitAborted.isInstance(error),
+    failed(ref, failure, raw, cause) {
+      const reason = withoutQueries(failure.message);
+      const moderated = readsLikeReview(failure);
+      const review =
+        'It reads like a content review: the same prompt or reference will probably fail again.';
+      const other = 'Read the reason before you decide whether to create it again.';
+      return new names.Failed(`${names.task} ${ref.id} failed: ${asSentence(reason)}`, {
+        outcome: 'rejected',
+        // The submission succeeded; a poll reported the failure.
+        evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
+        cause,
+        callId: ref.callId,
+        advice: `${moderated ? review : other} Gateways usually refund the charge; check the account.`,
+        reason,
+        code: failure.code && withoutQueries(failure.code),
+        moderated,
+        raw: rewriteText(raw, withoutQueries),
+        ref,
+      });
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import {
+  findFirst,
+  findIds,
+  isObject,
+  unwrapLevels,
+  firstObject,
+  parseJSON,
+  codeText,
+  textOf,
+} from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
+import type { TaskErrorDetails, TaskStatus } from './types.ts';
+
+/** The meaning of a status word. */
+interface StatusReading {
+  readonly status: TaskStatus;
+  /**
+   * `known`: the word has this meaning. `empty`: the word has no meaning; many gateways send `unknown` for
+   * a task that they have not checked yet. `foreign`: a word that is not in the list.
+   */
+  readonly word: 'known' | 'empty' | 'foreign';
+}
+
+/** Words of gateways and vendors, without separators and prefixes such as `JOB_STATE_`. */
+const words = {
+  queued: 'queued queueing pending submitted created inqueue preparing notstart waiting',
+  in_progress: 'inprogress processing running generating rendering',
+  completed: 'completed complete succeeded succeed success done finished',
+  failed: [
+    'failed fail failure error errored timedout timeout expired',
+    'abort aborted cancel cancelled canceled cancelling canceling killed interrupted terminated',
+    'blocked filtered denied refused revoked rejected moderated',
+  ].join(' '),
+} satisfies Record<TaskStatus, string>;
+
+const statusByWord = new Map<string, TaskStatus>();
+for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) {
+  for (const word of words[status].split(' ')) statusByWord.set(word, status);
+}
+
+/**
+ * Parses the status word of a gateway, in any case and spelling.
+ *
+ * An unknown word counts as `queued`, so that a paid task is never abandoned because of a word.
+ */
+export function readStatusWord(word: string | undefined): StatusReading {
+  const joined = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
+  const plain = joined.replace(/^(?:job|task)?(?:state|status)?/, '') || joined;
+  const status = statusByWord.get(plain);
+  if (status !== undefined) return { status, word: 'known' };
+  return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };
+}
+
+/** Returns whether a body names this task; a record of a task may also have its own id. */
+export function namesTask(body: JsonObject, id: string): boolean {
+  return unwrapLevels(body).some((level) => findIds(level).includes(id));
+}
+
+/** Parses an answer whose ids may be integers beyond 2^53; those are kept as text, digit by digit. */
+export function parseWithIds(text: string): unknown {
+  // Quotes inside JSON strings are escaped, so this matches only fields.
+  const large = /("(?:id|task_id|video_id|taskId|job_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
+  return JSON.parse(
+    text.replace(large, (field: string, name: string, digits: string, end: string) =>
+      Number.isSafeInteger(Number(digits)) ? field : `${name}"${digits}"${end}`,
+    ),
+  );
+}
+
+function statusWordIn(level: JsonObject): string | undefined {
+  return findFirst([level['status'], level['task_status'], level['state']], textOf);
+}
+
+/** Returns the state of a task as a number, which some vendors send instead of a word. */
+export function stateNumberIn(level: JsonObject): number | undefined {
+  const states = [level['status'], level['task_status'], level['state']];
+  return states.find((state) => typeof state === 'number');
+}
+
+/** Returns the status word of the gateway, from the outermost body that has one. */
+export function findStatusWord(body: JsonObject): string | undefined {
+  const levels = unwrapLevels(body);
+  const [outer, ...inner] = levels.map(statusWordIn);
+  const within = inner.find((word) => word !== undefined);
+  // A wrapper without an id that says `success` means the request, not the task.
+  const isWrapper = findIds(body).length === 0 && readStatusWord(outer).status === 'completed';
+  if (!isWrapper) return outer ?? within;
+  const hasNumber = levels.slice(1).some((level) => stateNumberIn(level) !== undefined);
+  return hasNumber ? within : (within ?? outer);
+}
+
+/** Returns the value at a path such as `output.message`; in lists, the first item is read. */
+function at(level: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => firstObject(value)?.[name], level);
+}
+
+/** Returns the first value that `read` accepts at these paths. */
+export function placeOf<T>(
+  level: JsonObject,
+  paths: readonly string[],
+  read: (value: unknown) => T | undefined,
+): T | undefined {
+  return findFirst(paths, (path) => read(at(level, path)));
+}
+
+/**
+ * Reads progress as a number from 0 to 100, from `85`, `"85"`, `"85%"` or `0.85`; `undefined` for
+ * anything else.
+ */
+export function readProgress(value: unknown): number | undefined {
+  const text = textOf(value)?.replace(/%$/, '');
+  const number = typeof value === 'number' ? value : Number(text);
+  if (!(number >= 0 && number <= 100)) return undefined;
+  const isFraction = number > 0 && number < 1 && text === undefined;
+  return isFraction ? Math.round(number * 100) : number;
+}
+
+/** Returns the progress of a task, from the outermost body that has one. */
+export function findProgress(body: JsonObject): number | undefined {
+  return findFirst(unwrapLevels(body), (level) => readProgress(level['progress']));
+}
+
+/** The reason of a failed task if the gateway gave none. */
+export const noReason = 'The gateway gave no reason.';
+
+/** Unwraps one level of JSON, because some gateways put the vendor's whole answer into a text field. */
+function unwrap(text: string): string {
+  const inner = parseJSON(text);
+  return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
+}
+
+/** Reads a message about the request, unless it only says that the request succeeded (`"SUCCEED"`). */
+function readComplaint(value: unknown): string | undefined {
+  const message = textOf(value);
+  if (message === undefined || /^ok$/i.test(message)) return undefined;
+  return readStatusWord(message).status === 'completed' ? undefined : message;
+}
+
+/** Paths of the error in a body; some gateways nest errors, or send a list of them. */
+const errorPlaces = ['error.error', 'errors.error', 'error', 'errors'];
+
+/** Paths of a reason that only failed tasks have, the most specific first. */
+export const failurePlaces = [
+  ...errorPlaces.flatMap((place) =>
+    ['message', 'msg', 'detail', 'reason'].map((field) => `${place}.${field}`),
+  ),
+  'error',
+  'fail_reason',
+  'failure_reason',
+  'failedReason',
+  'failReason',
+  'failMsg',
+  'error_message',
+  'error_msg',
+  'failure',
+];
+
+/** Paths of a reason, the most specific first. */
+const reasonPlaces = [...failurePlaces, 'task_status_msg', 'reason', 'detail', 'output.error'];
+
+/** Paths of the vendor's error code. A plain `code` belongs to the request. */
+const codePlaces = [
+  ...errorPlaces.map((place) => `${place}.code`),
+  'error_code',
+  'err_code',
+  'failureCode',
+  'failCode',
+  'output.code',
+];
+
+/** Returns the reason in one object, without nested bodies. */
+function reasonIn(level: JsonObject): string | undefined {
+  return (
+    placeOf(level, reasonPlaces, textOf) ??
+    placeOf(level, ['output.message', 'base_resp.status_msg'], readComplaint)
+  );
+}
+
+function codeIn(level: JsonObject): string | undefined {
+  const status = at(level, 'base_resp.status_code');
+  return placeOf(level, codePlaces, codeText) ?? codeText(status === 0 ? undefined : status);
+}
+
+/** Returns the reason of a failure. Only for failed tasks, because other tasks fill these fields too. */
+export function findFailure(body: JsonObject): TaskErrorDetails {
+  const levels = unwrapLevels(body);
+  const code = findFirst(levels, codeIn);
+  const reason =
+    findFirst(levels, reasonIn) ?? findFirst(levels, ({ message }) => readComplaint(message));
+  const message = reason === undefined ? (code ?? noReason) : unwrap(reason);
+  return code === undefined ? { message } : { message, code };
+}
+
+/** Returns the error of a body that has neither a status nor a result. */
+export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
+  const hasError = unwrapLevels(body).some(({ error }) => firstObject(error) ?? textOf(error));
+  const failure = hasError ? findFailure(body) : undefined;
+  return failure?.message === noReason ? undefined : failure;
+}
+
+const reviewWords =
+  /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check|not[\s_-]?pass)|audit\w?submit|审核|敏感|违规/i;
+
+/** Failures of a service, including the review service: neither the content nor the request is at fault. */
+const stumbleWords =
+  /quota|rate[\s_-]?limit|too[\s_-]?many|per[\s_-]?minute|timed?[\s_-]?out|unavailable|upstream|connection|overloaded|\b(?:429|5\d\d)\b/i;
+
+function reads(pattern: RegExp, { message, code = '' }: TaskErrorDetails): boolean {
+  return pattern.test(message) || pattern.test(code);
+}
+
+/** Returns whether a failure reads like a content review. This is a guess from its message and code. */
+export function readsLikeReview(failure: TaskErrorDetails): boolean {
+  return reads(reviewWords, failure) && !reads(stumbleWords, failure);
+}
+
+/** Words for input. Keys, tokens and answers are left out: they are the gateway's, so the task may recover. */
+const inputWords =
+  /(invalid|illegal|unsupported|missing|bad)[\s_.-]?(request|param|argument|input|prompt|image|size|seconds|duration|resolution)|(prompt|image|input|size|seconds|duration|resolution) is (invalid|required|not supported)/i;
+
+/** Returns whether the submitted input caused a failure, so that the task cannot recover. */
+export function isCausedByInput(failure: TaskErrorDetails): boolean {
+  const isAtFault = reads(reviewWords, failure) || reads(inputWords, failure);
+  return isAtFault && !reads(stumbleWords, failure);
+}
+
+/** Adds a non-enumerable field, which `JSON.stringify` and loops skip. */
+export function defineHidden(value: object, key: string, content: unknown): void {
+  // If the gateway sent a field of this name, an omitted attribute would keep its value.
+  const attributes = { enumerable: false, configurable: true, writable: true };
+  Object.defineProperty(value, key, { value: content, ...attributes });
+}

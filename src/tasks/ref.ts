@@ -1,0 +1,246 @@
+import { isObject, isText, toFields } from '../answers/objects.ts';
+import { check } from '../check.ts';
+import type { DefinedGateway } from '../gateways/profile.ts';
+import type { Transport } from '../http/transport.ts';
+import { isSameOrigin } from '../http/url.ts';
+import type { JsonObject } from '../types.ts';
+import { checkStored, checkVersion, readStored, readTime } from './stored.ts';
+
+/**
+ * A handle to a video task that survives the process: plain JSON, without key, prompt or signed URL.
+ *
+ * Store it with `JSON.stringify`, read it back with `parseVideoTaskRef`.
+ */
+export interface VideoTaskRef {
+  /** Version of this format. */
+  v: 1;
+  kind: 'video';
+  /** The task id that the submission returned. */
+  id: string;
+  /** The route that returns the status. */
+  route: { type: 'openai' } | { type: 'vendor'; vendorPrefix: string };
+  /** The root of the gateway that issued the id. The id is never sent to another gateway. */
+  baseURL: string;
+  model?: string | undefined;
+  /** When the task was submitted, in milliseconds since 1970. */
+  createdAt: number;
+  /** The id of the call that submitted the task, as in logs and errors. */
+  callId?: string | undefined;
+  /** The id of the task that was remixed. */
+  remixOf?: string | undefined;
+  /** The gateway's id of the request that submitted the task; its usage log lists the charge under it. */
+  requestId?: string | undefined;
+  /** The kind of gateway, the name of its profile; omitted for new-api and in old handles. */
+  gateway?: string | undefined;
+  /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
+  trace?: string | undefined;
+}
+
+/**
+ * A handle to images that are being generated, which survives the process: plain JSON, without key or prompt.
+ *
+ * Store it with `JSON.stringify`, read it back with `parseImageTaskRef`.
+ */
+export interface ImageTaskRef {
+  /** Version of this format. */
+  v: 1;
+  kind: 'image';
+  /** The task id in the answer, the first if there are several. For images without a task, the id of their call. */
+  id: string;
+  /** All task ids, if the answer has several. */
+  ids?: string[] | undefined;
+  /**
+   * The status path from the answer, below the origin of `baseURL`, with `{id}` for the id. Omitted if the
+   * answer has none to which the key may be sent.
+   */
+  path?: string | undefined;
+  /** `true` if the answer contained the images, so there is nothing to wait for. Only in ledgers. */
+  isAnswered?: true | undefined;
+  /** The root of the gateway that issued the id. The id is never sent to another gateway. */
+  baseURL: string;
+  model?: string | undefined;
+  /** When the task was submitted, in milliseconds since 1970. */
+  createdAt: number;
+  /** The id of the call that submitted the task, as in logs and errors. */
+  callId?: string | undefined;
+  /** The gateway's id of the request that submitted the task; its usage log lists the charge under it. */
+  requestId?: string | undefined;
+  /** The kind of gateway, the name of its profile; omitted for new-api. */
+  gateway?: string | undefined;
+  /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
+  trace?: string | undefined;
+}
+
+/** A handle to any task. */
+export type TaskRef = VideoTaskRef | ImageTaskRef;
+
+type Route = VideoTaskRef['route'];
+
+function readText(part: string, value: unknown): string {
+  checkStored(isText(value), `ref.${part}`, 'must be text.');
+  return value;
+}
+
+export function checkTaskId(field: string, value: unknown): string {
+  const id = typeof value === 'string' ? value.trim() : '';
+  // A stored handle or task. Gateways do not issue ids like that.
+  check(!id.startsWith('{'), field, 'is JSON text; read it with JSON.parse() first.');
+  check(!/\p{Surrogate}/u.test(id), field, 'holds half of a surrogate pair.');
+  const finding = id === '' ? 'is empty' : `may not be "${id}"`;
+  const problem = `${finding}; give the task id that the submission returned.`;
+  // URL parsers resolve "." and "..", even if they are escaped, and would request another route.
+  check(!['', '.', '..'].includes(id), field, problem);
+  return id;
+}
+
+/** Checks the vendor prefix of a route: only characters without a special meaning in any router. */
+export function checkVendorPrefix(field: string, value: unknown): string {
+  const fits = typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value);
+  const problem =
+    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.';
+  check(fits, field, problem);
+  return value;
+}
+
+function readRoute(value: unknown): Route {
+  const { type, vendorPrefix } = toFields(value);
+  if (type === 'openai') return { type };
+  const problem = 'must be { type: "openai" } or { type: "vendor", vendorPrefix }.';
+  checkStored(type === 'vendor', 'ref.route', problem);
+  return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
+}
+
+/** Reads a gateway root and removes trailing slashes, so that equal gateways compare equal. */
+function readRoot(value: unknown): string {
+  const text = readText('baseURL', value);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === '';
+  const problem = 'must be an http(s) URL without password, query and fragment.';
+  checkStored(isPlain, 'ref.baseURL', problem);
+  return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
+}
+
+function readRef(value: unknown, kind: TaskRef['kind']): JsonObject {
+  const given = readStored('ref', value);
+  checkStored(given['kind'] === kind, 'ref.kind', `must be "${kind}".`);
+  checkVersion('ref', given);
+  return given;
+}
+
+/** Optional fields of a handle to a video. */
+const details = ['model', 'callId', 'remixOf', 'trace', 'requestId', 'gateway'] as const;
+
+/**
+ * Checks a stored handle to a video task, for example `JSON.parse(row.ref)`.
+ *
+ * @param value - The handle from `task.ref` or `onSubmitted`, parsed from JSON.
+ * @returns A new handle with the known fields only.
+ * @throws `InvalidInputError` naming the invalid field
+ *
+ * @example
+ * ```ts
+ * const ref = parseVideoTaskRef(JSON.parse(row.ref));
+ * const task = await client.videos.wait(ref);
+ * ```
+ */
+export function parseVideoTaskRef(value: unknown): VideoTaskRef {
+  const given = readRef(value, 'video');
+  const createdAt = readTime('ref.createdAt', given['createdAt']);
+  const ref = makeRef({
+    id: checkTaskId('ref.id', given['id']),
+    route: readRoute(given['route']),
+    baseURL: readRoot(given['baseURL']),
+    createdAt,
+  });
+  for (const name of details) {
+    const detail = given[name] ?? undefined;
+    if (detail !== undefined) ref[name] = readText(name, detail);
+  }
+  return ref;
+}
+
+export function makeRef(
+  task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | (typeof details)[number]> & {
+    readonly route?: Route;
+  },
+): VideoTaskRef {
+  const { id, baseURL, createdAt, route = { type: 'openai' } } = task;
+  const ref: VideoTaskRef = { v: 1, kind: 'video', id, route, baseURL, createdAt };
+  // Fields that are `undefined` are omitted.
+  for (const name of details) if (task[name] !== undefined) ref[name] = task[name];
+  return ref;
+}
+
+/** Reads a path that cannot lead to another origin. */
+function readPath(path: unknown, root: string): string {
+  const problem = 'must be a path on the gateway, such as "/v1/tasks/{id}".';
+  const isPath = typeof path === 'string' && /^\/([^\s#\\/][^\s#\\]*)?$/.test(path);
+  checkStored(isPath, 'ref.path', problem);
+  const isOwn = URL.canParse(path, root) && isSameOrigin(new URL(path, root).href, root);
+  checkStored(isOwn, 'ref.path', problem);
+  return path;
+}
+
+function readIds(ids: unknown): string[] {
+  checkStored(Array.isArray(ids) && ids.length > 0, 'ref.ids', 'must be a list of task ids.');
+  return Array.isArray(ids) ? ids.map((id) => checkTaskId('ref.ids', id)) : [];
+}
+
+/** Optional fields of a handle to images. */
+const imageDetails = ['model', 'callId', 'trace', 'requestId', 'gateway'] as const;
+
+/**
+ * Checks a stored handle to images that are being generated, for example `JSON.parse(row.ref)`.
+ *
+ * @param value - The handle from `onSubmitted` or an error, parsed from JSON.
+ * @returns A new handle with the known fields only.
+ * @throws `InvalidInputError` naming the invalid field
+ *
+ * @example
+ * ```ts
+ * const ref = parseImageTaskRef(JSON.parse(row.ref));
+ * const { data } = await client.images.wait(ref);
+ * ```
+ */
+export function parseImageTaskRef(value: unknown): ImageTaskRef {
+  const given = readRef(value, 'image');
+  const createdAt = readTime('ref.createdAt', given['createdAt']);
+  const id = checkTaskId('ref.id', given['id']);
+  const baseURL = readRoot(given['baseURL']);
+  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt };
+  const { ids, path, isAnswered } = given;
+  if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
+  if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);
+  if (isAnswered === true) ref.isAnswered = true;
+  for (const name of imageDetails) {
+    const detail = given[name] ?? undefined;
+    if (detail !== undefined) ref[name] = readText(name, detail);
+  }
+  return ref;
+}
+
+/** Checks a stored handle to a task of any kind. */
+export function parseTaskRef(value: unknown): TaskRef {
+  const isImage = isObject(value) && value['kind'] === 'image';
+  return isImage ? parseImageTaskRef(value) : parseVideoTaskRef(value);
+}
+
+/**
+ * Returns the kind of gateway that a handle names, or that of the client if the client does not know the name,
+ * for example because a profile was renamed.
+ */
+export function gatewayFor(
+  transport: Transport,
+  { gateway: name }: TaskRef,
+): DefinedGateway | undefined {
+  const { gateway: own, client } = transport;
+  if (name === undefined || own?.profile.name === name) return own;
+  try {
+    return client.readGateway(name)('') ?? own;
+  } catch {
+    return own;
+  }
+}

@@ -1,0 +1,284 @@
+import { isObject } from '../answers/objects.ts';
+import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
+import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { untilAborted } from '../http/abort.ts';
+import type { WithResponse } from '../http/promise.ts';
+import { readRetryAfter } from '../http/retry.ts';
+import type { RequestOptions } from '../options.ts';
+import type { TaskErrors, Waited } from './errors.ts';
+import {
+  findComplaint,
+  findFailure,
+  isCausedByInput,
+  namesTask,
+  readStatusWord,
+} from './reading.ts';
+import type { WaitScope } from './scope.ts';
+import type {
+  NextPoll,
+  PolledTask,
+  TaskStatus,
+  TaskUpdate,
+  TaskWaitState,
+  WaitSettings,
+} from './types.ts';
+import { shouldPollVendor, begin, decide, hasChanged, type Observation, statuses } from './wait.ts';
+
+type ReadTask<Task> = (
+  options: RequestOptions,
+) => Promise<Pick<WithResponse<Task>, 'data' | 'response'>>;
+
+/** The functions of one kind of task. The waits of a call share them, because there may be thousands. */
+export interface WaitedKind<Task, Ref, Target> {
+  /** Returns the function that reads the status of a task once. */
+  readonly reader: (target: Target) => ReadTask<Task>;
+  /** The same for the gateway's own record of a task; `undefined` if there is no separate one. */
+  readonly recordReader?: (target: Target) => ReadTask<Task> | undefined;
+  /** Overwrites the status of a task. */
+  readonly restate: (task: Task, status: TaskStatus) => void;
+  readonly errors: TaskErrors<Ref>;
+}
+
+/** The result of a poll. */
+interface Polled<Task> {
+  readonly task?: Task;
+  readonly error?: unknown;
+  /** The delay that the server requests, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+  /** `true` if the vendor's route was requested as well; a failed task was then read from it. */
+  readonly hasPolledVendor?: true;
+}
+
+/** Classifies a poll error: the task is missing, a later poll may succeed, or none ever will. */
+function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
+  if (InvalidInputError.isInstance(error)) {
+    // The function that returns the key failed; it may succeed at the next poll.
+    return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';
+  }
+  if (APIConnectionError.isInstance(error)) return 'transient';
+  // Only strict validation rejects fields; the same answer would fail again.
+  const rejected = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
+  if ((rejected ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
+  const { status = 0, code, message, outcome } = error;
+  // Most gateways report a missing task with status 400.
+  const isNamed = status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
+  if (status === 404 || code === 'task_not_exist' || isNamed) return 'missing';
+  // 501 and 505 mean that the route does not exist.
+  if ([0, 501, 505].includes(status)) return 'fatal';
+  const passes = status < 300 || status >= 500 || [425, 429].includes(status);
+  return passes || outcome === 'unknown' ? 'transient' : 'fatal';
+}
+
+/** Converts the result of a poll into the observation that `decide` takes. */
+function observe<Task extends PolledTask>(
+  { task, error, hasPolledVendor, retryAfter }: Polled<Task>,
+  unknownStatus: WaitSettings<Task>['unknownStatus'],
+  restate: WaitedKind<Task, never, never>['restate'],
+): Observation {
+  if (task === undefined) {
+    const type = classifyPollError(error);
+    return type === 'fatal' ? { type } : { type, retryAfter };
+  }
+  const { raw_status: rawStatus, raw } = task;
+  if (rawStatus !== undefined && readStatusWord(rawStatus).word === 'foreign') {
+    if (typeof unknownStatus === 'function') {
+      const read = unknownStatus(rawStatus);
+      const problem = `unknownStatus gave ${JSON.stringify(read)} for "${rawStatus}"; it must give one of ${statuses.join(', ')}.`;
+      if (!statuses.includes(read)) throw new TypeError(problem);
+      restate(task, read);
+    } else if (unknownStatus === 'fail' && task.inferred !== true) {
+      return { type: 'foreign_status', rawStatus };
+    }
+  }
+  const { status, progress } = task;
+  const isWordless = status === 'queued' && rawStatus === undefined && isObject(raw);
+  const failure = (isWordless ? findComplaint(raw) : task.error) ?? undefined;
+  const isFinal = hasPolledVendor === true || (failure !== undefined && isCausedByInput(failure));
+  const seen = { status, rawStatus, progress, failure, isFinal, hasPolledVendor, retryAfter };
+  return { type: 'task', ...seen };
+}
+
+/** Time limit of the last poll of a wait and of polls of the vendor's route, in milliseconds. */
+const shortPoll = 10_000;
+
+/** The state after one poll, and what to do next. */
+interface RunStep<Task> {
+  readonly state: TaskWaitState;
+  readonly next: NextPoll | { readonly result: Task } | { readonly error: GatewayError };
+  /** The task as the poll found it; `undefined` when the poll failed. */
+  readonly task?: Task | undefined;
+  /** The error of the poll. */
+  readonly pollError?: unknown;
+  /** The change since the last poll, if there is one. */
+  readonly update?: TaskUpdate<Task> | undefined;
+}
+
+/**
+ * One wait, poll by poll. Between two polls it keeps only its state, because there may be thousands of
+ * waits at the same time.
+ */
+export class WaitRun<
+  Task extends PolledTask,
+  Ref,
+  Target extends { readonly ref: Ref & { readonly id: string } },
+> {
+  readonly #scope: WaitScope<Task>;
+  readonly #kind: WaitedKind<Task, Ref, Target>;
+  readonly #target: Target;
+  readonly #submittedAt: number | undefined;
+  #state: TaskWaitState;
+  #pause: NextPoll | undefined;
+
+  /**
+   * @param submittedAt - In milliseconds since 1970; `undefined` if that is unknown.
+   * @param stored - The state of an earlier wait to resume, with an immediate poll.
+   */
+  constructor(
+    scope: WaitScope<Task>,
+    kind: WaitedKind<Task, Ref, Target>,
+    target: Target,
+    submittedAt: number | undefined,
+    stored?: TaskWaitState,
+  ) {
+    this.#scope = scope;
+    this.#kind = kind;
+    this.#target = target;
+    this.#submittedAt = submittedAt;
+    const { now, settings } = scope;
+    const { state, pause } = begin(now, this.#ageAt(now), settings, Math.random());
+    this.#state = stored ?? state;
+    if (stored === undefined) this.#pause = pause;
+  }
+
+  /** Pauses, polls once, and returns the next step. */
+  async step(): Promise<RunStep<Task>> {
+    const { signal, settings } = this.#scope;
+    const { timeout: limit, pollTimeout: timeout, onUpdate } = settings;
+    try {
+      if (this.#pause !== undefined) await this.#scope.pause(this.#pause);
+      await this.#takeTurn();
+      const before = this.#state;
+      const started = this.#elapsed;
+      const remaining = limit === null ? null : Math.ceil(limit - started);
+      const totalTimeout = remaining === null || remaining > 0 ? remaining : shortPoll;
+      const read = this.#kind.reader(this.#target);
+      const polled = await this.#pollVendor(await this.#poll(read, { timeout, totalTimeout }));
+      const step = this.#conclude(polled, started);
+      this.#state = step.state;
+      if ('delayMs' in step.next) this.#pause = step.next;
+      const { state, task } = step;
+      if (task === undefined || !hasChanged(before, state)) return step;
+      const { rawStatus, progress, polls } = state;
+      const elapsed = Math.round(this.#elapsed);
+      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      return { ...step, update };
+    } catch (error) {
+      // An abort is the decision of the caller, not a failure, whatever it interrupted.
+      throw signal.aborted && error === signal.reason
+        ? this.#kind.errors.stopped('aborted', this.#waited, error)
+        : error;
+    }
+  }
+
+  /** Polls until the task is completed. Throws if it fails or the wait ends early. */
+  async untilDone(): Promise<Task> {
+    for (;;) {
+      const { next } = await this.step();
+      if ('error' in next) throw next.error;
+      if ('result' in next) return next.result;
+    }
+  }
+
+  /** Waits for permission to poll, if polls are limited. */
+  async #takeTurn(): Promise<void> {
+    const { signal, settings, takeTurn } = this.#scope;
+    const { limiter } = settings;
+    if (limiter === undefined) return takeTurn?.();
+    return this.#call('limiter', () => limiter(signal));
+  }
+
+  async #poll(read: ReadTask<Task>, limits: RequestOptions): Promise<Polled<Task>> {
+    const { settings, signal } = this.#scope;
+    const options = { ...settings.request, signal, ...limits };
+    try {
+      const { data, response } = await untilAborted(read(options), signal);
+      return { task: data, retryAfter: readRetryAfter(response.headers, response.status) };
+    } catch (error) {
+      // An aborted poll throws its own error; throw the reason of the abort instead.
+      signal.throwIfAborted();
+      if (!APIError.isInstance(error) || error.headers === undefined) return { error };
+      return { error, retryAfter: readRetryAfter(error.headers, error.status) };
+    }
+  }
+
+  /**
+   * Requests the vendor's route too if the status has been unknown for long. Only a failure of this task
+   * is taken from its answer.
+   */
+  async #pollVendor(polled: Polled<Task>): Promise<Polled<Task>> {
+    if (polled.task === undefined) return polled;
+    if (!shouldPollVendor(this.#state, polled.task, this.#elapsed)) return polled;
+    const { ref } = this.#target;
+    const readRecord = this.#kind.recordReader?.(this.#target);
+    if (readRecord === undefined) return polled;
+    await this.#takeTurn();
+    const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
+    const { task } = await this.#poll(readRecord, limits);
+    // Other software may report the request's failure, also with an id.
+    const hasFailed =
+      task?.status === 'failed' && isObject(task.raw) && namesTask(task.raw, ref.id);
+    return { ...(hasFailed ? { task } : polled), hasPolledVendor: true };
+  }
+
+  /** Decides the next step after a poll. */
+  #conclude(polled: Polled<Task>, started: number): RunStep<Task> {
+    const { settings, now } = this.#scope;
+    const { ref } = this.#target;
+    const { errors, restate } = this.#kind;
+    const { task, error: pollError } = polled;
+    const elapsed = now - this.#state.since;
+    let seen: Observation;
+    try {
+      seen = observe(polled, settings.unknownStatus, restate);
+    } catch (error) {
+      throw errors.callback('unknownStatus', this.#waited, error);
+    }
+    const moment = { started, elapsed, age: this.#ageAt(now) };
+    const { state, next } = decide(this.#state, seen, moment, settings, Math.random());
+    const step = { state, task, pollError };
+    if (typeof next === 'object') return { ...step, next };
+    if (next === 'completed' && task !== undefined) return { ...step, next: { result: task } };
+    if (next === 'failed') {
+      if (task !== undefined) restate(task, 'failed');
+      const error = errors.failed(ref, state.failure ?? findFailure({}), task?.raw);
+      return { ...step, next: { error } };
+    }
+    const waited = { ref, state, elapsed };
+    return { ...step, next: { error: errors.stopped(next, waited, pollError, settings.timeout) } };
+  }
+
+  /** Runs a callback of the caller and waits for it. */
+  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
+    const { signal } = this.#scope;
+    try {
+      await untilAborted((async () => run())(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#kind.errors.callback(name, this.#waited, error);
+    }
+  }
+
+  /** Milliseconds since the submission; `undefined` if its time is unknown. */
+  #ageAt(now: number): number | undefined {
+    return this.#submittedAt === undefined ? undefined : now - this.#submittedAt;
+  }
+
+  get #elapsed(): number {
+    return this.#scope.now - this.#state.since;
+  }
+
+  get #waited(): Waited<Ref & { readonly id: string }> {
+    return { ref: this.#target.ref, state: this.#state, elapsed: this.#elapsed };
+  }
+}

@@ -1,0 +1,40 @@
+import { isAmount, isObject } from '../answers/objects.ts';
+import { check } from '../check.ts';
+import type { JsonObject } from '../types.ts';
+
+/** Values that callers store and pass back, with their origin for error messages. */
+const origins = {
+  ref: 'A handle is what task.ref, onSubmitted or an error gave',
+  state: 'A state is what the last step() gave',
+};
+
+type Stored = keyof typeof origins;
+
+/** Throws `InvalidInputError` unless a stored value, or a field of it, is valid. */
+export function checkStored(
+  fits: boolean,
+  field: Stored | `${Stored}.${string}`,
+  problem: string,
+): asserts fits {
+  const origin = field.startsWith('ref') ? origins.ref : origins.state;
+  check(fits, field, `${problem} ${origin}; store and pass it whole.`);
+}
+
+/** Checks that a stored value is an object. */
+export function readStored(name: Stored, value: unknown): JsonObject {
+  const isString = typeof value === 'string';
+  const problem = isString ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
+  checkStored(isObject(value), name, problem);
+  return value;
+}
+
+/** Checks the format version of a stored value. */
+export function checkVersion(name: Stored, { v }: JsonObject): void {
+  const finding = `is ${JSON.stringify(v)}, a format that this version does not know.`;
+  checkStored(v === 1, `${name}.v`, finding);
+}
+
+export function readTime(field: `${Stored}.${string}`, value: unknown): number {
+  checkStored(isAmount(value), field, 'must be milliseconds since 1970.');
+  return value;
+}

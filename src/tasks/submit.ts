@@ -1,0 +1,133 @@
+import { errorMessage } from '../answers/objects.ts';
+import { check, checkWord } from '../check.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import type { JsonObject } from '../types.ts';
+import { isUploadable } from '../uploads/file-input.ts';
+import {
+  LedgerCall,
+  type Settled,
+  type SubmitLedger,
+  type SubmittedRequest,
+  type TaskKind,
+} from './ledger.ts';
+import type { TaskRef } from './ref.ts';
+
+/** Options that prevent a submission from being sent twice, also by a new process after a crash. */
+export interface LedgerOptions {
+  /**
+   * Records submissions before they are sent. A call id that was accepted before is not sent again: its
+   * existing task is returned. Needs `callId`.
+   */
+  ledger?: SubmitLedger | undefined;
+  /**
+   * Your own id for this submission, for example that of a job. Use the same id for every attempt of the
+   * job, and for nothing else. It is also the `callId` of the handle and of errors.
+   * @defaultValue a new id, unless there is a ledger
+   */
+  callId?: string | undefined;
+  /**
+   * Selects the action if the ledger knows the call, but not whether it was accepted: a process died
+   * after claiming it, or the answer was lost. `"resubmit"` submits again and may pay twice.
+   *
+   * `"settle"` looks it up in the gateway's usage log (`account.settle()`), and never pays twice. It
+   * submits again only if the log proves that the first one was refunded or not charged, and waits for
+   * the charged task if the log names it. Everything else throws: a missing entry proves nothing.
+   * @defaultValue "fail": `VideoSubmitUnknownError`
+   */
+  onUnknown?: 'fail' | 'resubmit' | 'settle' | undefined;
+}
+
+export function holdsFile(value: unknown): boolean {
+  return isUploadable(value) || (Array.isArray(value) && value.some(isUploadable));
+}
+
+/** Sorts fields with files last, so that a gateway knows the model before it reads the files. */
+export function filesLast(fields: JsonObject) {
+  return Object.entries(fields)
+    .map(([name, value]) => ({ name, value, isFile: holdsFile(value) }))
+    .toSorted((one, other) => Number(one.isFile) - Number(other.isFile));
+}
+
+/**
+ * Returns the submitted content in a form that identifies it, independent of its encoding. Of files, only the field names are
+ * included. Ledgers store digests of this form, so it may not change.
+ */
+export function comparable(fields: JsonObject): readonly unknown[] {
+  const entries = filesLast(fields);
+  if (!entries.some(({ isFile }) => isFile)) return [fields, undefined];
+  return [undefined, entries.map(({ name, value }) => [name, withoutFiles(value)])];
+}
+
+function withoutFiles(value: unknown): unknown {
+  if (isUploadable(value)) return false;
+  return Array.isArray(value) ? value.map(withoutFiles) : value;
+}
+
+/** Returns the ledger entry of a submission; `undefined` without a ledger. */
+export function ledgerCallOf<Ref extends TaskRef>(
+  kind: TaskKind<Ref>,
+  { ledger, callId, onUnknown = 'fail', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
+): LedgerCall<Ref> | undefined {
+  checkWord('onUnknown', onUnknown, ['fail', 'resubmit', 'settle']);
+  if (ledger === undefined) return undefined;
+  for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
+    const hasMethod = typeof ledger?.[method] === 'function';
+    check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
+  }
+  const problem = 'is needed with a ledger; give the id of your job, the same at every attempt.';
+  check(callId !== undefined, 'callId', problem);
+  return new LedgerCall(kind, ledger, callId, signal);
+}
+
+/** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */
+export type SettleSubmission = (
+  transport: Transport,
+  callId: string,
+  request: SubmittedRequest,
+  signal: AbortSignal | null | undefined,
+) => Promise<{
+  readonly verdict: Settled['verdict'];
+  readonly taskId?: string | undefined;
+  readonly why: string;
+}>;
+
+/** The parts of a client that a submission uses. */
+export interface Submitter {
+  readonly transport: Transport;
+  /** `undefined` if the client has no account. */
+  readonly settle: SettleSubmission | undefined;
+}
+
+/** Returns the only request that a failed submission sent. */
+export function onlyRequest(error: unknown): SubmittedRequest {
+  if (!GatewayError.isInstance(error)) return {};
+  const [request = {}, ...others] = error.evidence.attempts.filter(
+    ({ phase }) => phase !== 'connect',
+  );
+  return others.length === 0 ? request : {};
+}
+
+/** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
+export async function settleCall<Ref>(
+  { transport, settle }: Submitter,
+  { callId = '', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
+  request: SubmittedRequest,
+  toRef: (taskId: string, by: { callId: string; requestId: string | undefined }) => Ref,
+): Promise<Settled<Ref>> {
+  if (settle === undefined) {
+    return { verdict: 'unknowable', why: 'this client has no account to read the usage log with' };
+  }
+  try {
+    const settled = await settle(transport, callId, request, signal);
+    const { requestId } = request;
+    const { verdict, why, taskId } = settled;
+    if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
+    return { verdict, why, ref: toRef(taskId, { callId, requestId }) };
+  } catch (cause) {
+    // An unreadable usage log proves nothing.
+    const why = errorMessage(cause);
+    return { verdict: 'unknowable', why, cause };
+  }
+}

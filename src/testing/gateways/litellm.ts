@@ -1,0 +1,141 @@
+import type { Operation } from '../../endpoints.ts';
+import { endpoints } from '../../endpoints.ts';
+import type { JsonObject } from '../../types.ts';
+import { pricePerCall, type BookLine } from '../control/books.ts';
+import { authenticate } from '../server/auth.ts';
+import { unitsPerDollar, type World } from '../server/call.ts';
+import { Refusal, type ErrorDialect } from '../server/errors.ts';
+import { handlers } from '../server/handlers.ts';
+import { createRouter } from '../server/router.ts';
+import type { Family } from './family.ts';
+
+/** Operations that LiteLLM serves on their usual paths. */
+const served: readonly Operation[] = [
+  'models.list',
+  'models.retrieve',
+  'chat.completions.create',
+  'generate.content',
+  'generate.contentStream',
+  'embeddings.create',
+  'images.generate',
+  'images.edit',
+  'audio.speech.create',
+  'audio.transcriptions.create',
+  'videos.create',
+  'videos.retrieve',
+  'videos.downloadContent',
+  'videos.remix',
+];
+
+const paths: Partial<Record<Operation, string>> = {};
+for (const operation of served) paths[operation] = endpoints[operation].path;
+
+const findOperation = createRouter(paths);
+
+/** The entry of a request in `LiteLLM_SpendLogs`. */
+function spendLog(id: string, line: BookLine): JsonObject {
+  const { tokens: [prompt, completion] = [0, 0], type, model, quota, at } = line;
+  const time = new Date(at).toISOString();
+  return {
+    request_id: `emulator-${id}`,
+    litellm_call_id: id,
+    spend: type === 'error' ? 0 : quota / unitsPerDollar,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    startTime: time,
+    endTime: time,
+    model: `openai/${model}`,
+    model_group: model,
+    status: type === 'error' ? 'failure' : 'success',
+    metadata: {
+      attempted_retries: 0,
+      error_information: type === 'error' ? { error_message: line.content ?? '' } : null,
+    },
+  };
+}
+
+function readSpendLogs({ ledger, clock, quirks, tasks }: World, query: URLSearchParams): unknown {
+  tasks.settle();
+  const id = query.get('request_id') ?? '';
+  const line = ledger.books.find(id, clock.now(), quirks.usageLogDelay);
+  return line === undefined ? [] : [spendLog(id, line)];
+}
+
+function readKey({ ledger, tasks, credit }: World): unknown {
+  tasks.settle();
+  const info = {
+    key_alias: null,
+    spend: ledger.total / unitsPerDollar,
+    max_budget: Number.isFinite(credit) ? credit / unitsPerDollar : null,
+    expires: null,
+    litellm_budget_table: null,
+    status: 'active',
+  };
+  return { key: 'emulator', info };
+}
+
+function readModels({ models }: World): unknown {
+  const data = models.map(({ id, type }) => {
+    const mode = type === 'image' || type === 'video' ? `${type}_generation` : null;
+    const price = mode
+      ? { output_cost_per_image: pricePerCall }
+      : { input_cost_per_token: 2e-6, output_cost_per_token: 2e-6 };
+    return {
+      model_name: id,
+      litellm_params: { model: `openai/${id}` },
+      model_info: { mode, ...price },
+    };
+  });
+  return { data };
+}
+
+const accountRoutes: Readonly<Record<string, (world: World, query: URLSearchParams) => unknown>> = {
+  '/spend/logs': readSpendLogs,
+  '/key/info': readKey,
+  '/model/info': readModels,
+};
+
+function answerOther(request: Request, world: World, apiKey: string): Response {
+  const { pathname, searchParams } = new URL(request.url);
+  const isKnown = request.method === 'GET' && Object.hasOwn(accountRoutes, pathname);
+  const read = isKnown ? accountRoutes[pathname] : undefined;
+  if (read === undefined) return Response.json({ detail: 'Not Found' }, { status: 404 });
+  authenticate(request, apiKey);
+  const headers = { date: new Date(world.clock.now()).toUTCString() };
+  return Response.json(read(world, searchParams), { headers });
+}
+
+/** Status and type of errors that differ from new-api's, by their code. */
+const errorKinds: Readonly<Record<string, readonly [status: number, type: string]>> = {
+  insufficient_user_quota: [422, 'budget_exceeded'],
+  model_not_found: [400, 'invalid_request_error'],
+};
+
+const errors: ErrorDialect = {
+  envelope: 'litellm',
+  toResponse({ status, details }, requestId) {
+    const { message, code } = details;
+    const unknownKey = status === 401 ? 'token_not_found_in_db' : details.type;
+    const [ownStatus, type] = errorKinds[String(code)] ?? [status, unknownKey];
+    return new Refusal(ownStatus, 'litellm', { message, type }).toResponse(requestId);
+  },
+};
+
+/** The LiteLLM proxy with a database. Its answers are those of the real one, which test/litellm runs. */
+export const liteLLM: Family = {
+  paths,
+  otherPaths: Object.keys(accountRoutes),
+  handlers,
+  findRoute: (method, path) =>
+    Object.hasOwn(accountRoutes, path) ? undefined : findOperation(method, path),
+  operationFor: (operation) => operation,
+  answerOther,
+  errors,
+  nextRequestId: (ids, _, { headers }) => headers.get('x-litellm-call-id') ?? ids.next('call-', 32),
+  headers: (requestId) => ({
+    ...(requestId === undefined ? {} : { 'x-litellm-call-id': requestId }),
+    'x-litellm-version': 'emulator',
+  }),
+  quirks: { reportedCost: 'header', videoStumble: 'none', contentNeedsKey: true, contentLimit: 0 },
+};

@@ -1,0 +1,130 @@
+import type { ImageTaskShape } from '../faults/quirks.ts';
+import { authenticate } from '../server/auth.ts';
+import type { Call, World } from '../server/call.ts';
+import type { JsonObject } from '../../types.ts';
+import type { ImageTask } from './tasks.ts';
+import { list, record, text } from '../control/json.ts';
+
+/** The routes of image tasks, by shape. The others have none. */
+const routes: Readonly<Partial<Record<ImageTaskShape, string>>> = {
+  list: '/v1/images/tasks/',
+  several: '/v1/images/tasks/',
+  text: '/v1/images/tasks/',
+  object: '/v1/images/generations/',
+  accepted: '/v1/images/jobs/',
+  data: '/v1/tasks/',
+  'status-url': '/queue/requests/',
+};
+
+/** Answers a call for images with a task that makes them. */
+export function acceptImages(call: Call, answer: JsonObject, isFailed: boolean): Response {
+  const { world, url } = call;
+  const { quirks, clock, ids, imageTasks } = world;
+  const { imageTasks: shape, imageTaskTime } = quirks;
+  const endsAt = clock.now() + imageTaskTime;
+  const pictures = shape === 'several' ? list(answer['data']) : [answer['data']];
+  const tasks = pictures.map((data) => {
+    const id = ids.next('imgtask_', 16);
+    const made = { ...answer, data: Array.isArray(data) ? data : [data] };
+    imageTasks.add({ id, shape, endsAt, isFailed, answer: made });
+    return { task_id: id, status: 'submitted' };
+  });
+  const { task_id: id = '' } = tasks[0] ?? {};
+  switch (shape) {
+    case 'data':
+      return Response.json({ code: 'success', message: '', data: { task_id: id } });
+    case 'object':
+      return Response.json({ id, object: 'image.generation.task', status: 'pending' });
+    case 'text':
+      return Response.json({ code: 1, description: 'Submitted', result: id });
+    case 'accepted':
+      return new Response(null, {
+        status: 202,
+        headers: { location: `/v1/images/jobs/${id}` },
+      });
+    case 'status-url':
+    case 'foreign-url': {
+      const origin = shape === 'status-url' ? url.origin : world.otherOrigin(url.origin);
+      const place = `${origin}/queue/requests/${id}`;
+      return Response.json({
+        request_id: id,
+        status: 'IN_QUEUE',
+        response_url: place,
+        status_url: `${place}/status`,
+        cancel_url: `${place}/cancel`,
+      });
+    }
+    default:
+      return Response.json({ code: 200, data: tasks });
+  }
+}
+
+function urlsOf({ answer }: ImageTask): string[] {
+  return list(answer['data']).flatMap((item) => {
+    const { url, b64_json: encoded } = record(item);
+    return text(url) ?? text(encoded) ?? [];
+  });
+}
+
+/** The answer about a task, in the words of its shape. */
+function statusOf(task: ImageTask, place: string, now: number): JsonObject {
+  const { id, shape, answer, isFailed } = task;
+  const isOver = now >= task.endsAt;
+  const words =
+    shape === 'status-url'
+      ? { going: 'IN_PROGRESS', done: 'COMPLETED' }
+      : { going: 'processing', done: 'completed' };
+  const status = isOver ? (isFailed ? 'failed' : words.done) : words.going;
+  const failure = { message: 'The prompt was refused by moderation', code: 'content_policy' };
+  const error = isOver && isFailed ? { error: failure } : {};
+  const isDone = isOver && !isFailed;
+  const pictures = isDone ? urlsOf(task) : [];
+  const named = { task_id: id, status, ...error };
+  switch (shape) {
+    case 'data': {
+      const result = isDone ? { result: { images: pictures.map((url) => ({ url })) } } : {};
+      return { code: 'success', message: '', data: { ...named, progress: '50%', ...result } };
+    }
+    case 'object':
+      return {
+        id,
+        object: 'image.generation.task',
+        status,
+        ...error,
+        result: isDone ? answer : null,
+      };
+    case 'accepted':
+      return { id, status, ...error, output: isDone ? pictures : null };
+    case 'text':
+      return { id, status, ...error, imageUrl: pictures[0] ?? '' };
+    case 'status-url':
+      return { request_id: id, status, ...error, response_url: place.replace(/\/status$/, '') };
+    default:
+      return isDone ? { ...named, ...answer } : named;
+  }
+}
+
+/** Answers the routes of image tasks. */
+export function answerImageTask(
+  request: Request,
+  world: World,
+  apiKey: string,
+): Response | undefined {
+  const { origin, pathname } = new URL(request.url);
+  const [id = '', rest = ''] = pathname.split('/').slice(-2).toReversed();
+  const isStatus = id === 'status';
+  const task = world.imageTasks.get(isStatus ? rest : id);
+  const prefix = task && routes[task.shape];
+  if (task === undefined || prefix === undefined || request.method !== 'GET') return undefined;
+  const isQueue = task.shape === 'status-url';
+  if (pathname !== `${prefix}${task.id}${isStatus && isQueue ? '/status' : ''}`) return undefined;
+  authenticate(request, apiKey);
+  const now = world.clock.now();
+  if (isQueue && !isStatus) {
+    if (now < task.endsAt) {
+      return Response.json({ detail: 'Request is still in progress' }, { status: 400 });
+    }
+    return Response.json({ images: urlsOf(task).map((url) => ({ url })), seed: 1 });
+  }
+  return Response.json(statusOf(task, origin + pathname, now));
+}

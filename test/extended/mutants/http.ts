@@ -1,0 +1,213 @@
+import type { MutantsByFile } from './mutant.ts';
+
+/** Retry rules, the classification of failures, redirects, limits, keys and headers. */
+export const httpMutants: MutantsByFile = {
+  'http/retry.ts': [
+    { is: "const never = rules('throw');", becomes: "const never = rules('retry');" },
+    {
+      is: "const unlessCharged = rules('retry', 'retry', 'throw');",
+      becomes: "const unlessCharged = rules('retry', 'retry', 'once');",
+    },
+    {
+      is: "const ifFree = rules('retry', 'throw');",
+      becomes: "const ifFree = rules('retry', 'retry', 'throw');",
+    },
+    {
+      is: "const onceIfCharged = rules('retry', 'retry', 'once');",
+      becomes: "const onceIfCharged = rules('retry', 'retry', 'retry');",
+    },
+    {
+      is: "cannot_connect: row('not_sent', always)",
+      becomes: "cannot_connect: row('unknown', always)",
+    },
+    {
+      is: "timed_out: row('unknown', unlessCharged)",
+      becomes: "timed_out: row('unknown', always)",
+    },
+    {
+      is: "interrupted: row('unknown', unlessCharged)",
+      becomes: "interrupted: row('rejected', unlessCharged)",
+    },
+    {
+      is: "unusable_answer: row('unknown', ifFree)",
+      becomes: "unusable_answer: row('unknown', unlessCharged)",
+    },
+    { is: "undecided: row('unknown', never)", becomes: "undecided: row('rejected', never)" },
+    { is: "refused: row('rejected', never)", becomes: "refused: row('unknown', never)" },
+    {
+      is: "conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry'))",
+      becomes: "conflict: row('rejected', rules('throw'))",
+    },
+    {
+      is: "too_early: row('rejected', onceIfCharged)",
+      becomes: "too_early: row('rejected', always)",
+    },
+    { is: "if (idempotent) return 'keyed';", becomes: '' },
+    {
+      is: "return retryUnknownOutcome ? 'metered' : 'charged';",
+      becomes: "return retryUnknownOutcome ? 'free' : 'charged';",
+    },
+    {
+      is: "return phase === 'local' ? 'not_sent' : failures[kind].outcome;",
+      becomes: 'return failures[kind].outcome;',
+    },
+    { is: "if (!shouldRetry) return 'throw';", becomes: 'if (!shouldRetry) return rule;' },
+    {
+      is: "column === 'metered' ? outcome === 'rejected' : column !== 'charged'",
+      becomes: "column === 'metered' ? true : column !== 'charged'",
+    },
+    {
+      is: "phase === 'body' && (column === 'metered' || column === 'charged')",
+      becomes: "phase === 'body' && column === 'charged'",
+    },
+    {
+      is: "if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';",
+      becomes: "if (isBilled || phase === 'local' || rule === 'throw') return 'throw';",
+    },
+    {
+      is: "return state.canRefresh ? 'refresh' : 'throw';",
+      becomes: "return 'refresh';",
+    },
+    {
+      is: "rule === 'once' ? Math.min(1, state.maxRetries) : state.maxRetries",
+      becomes: "rule === 'once' ? 1 : state.maxRetries",
+    },
+    {
+      is: 'state.retries < limit ?',
+      becomes: 'state.retries <= limit ?',
+    },
+    {
+      is: 'retryAfter > longestRetryAfter ? undefined : retryAfter',
+      becomes: 'Math.min(retryAfter, longestRetryAfter)',
+    },
+    {
+      is: 'Math.min(longestPause, firstPause * 2 ** retries)',
+      becomes: 'firstPause * 2 ** retries',
+    },
+    {
+      is: "kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause",
+      becomes: 'pause',
+    },
+    {
+      is: "status === 429 ? headers.get('ratelimit-reset') : null",
+      becomes: "headers.get('ratelimit-reset')",
+    },
+    { is: 'if (this.#tokens < cost) return false;', becomes: '' },
+    { is: 'Math.min(capacity, this.#tokens + 1)', becomes: 'this.#tokens' },
+  ],
+  'http/classify.ts': [
+    { is: "[/^[123]/, 'redirected_after_work'],", becomes: "[/^[123]/, 'redirected']," },
+    { is: "[/^409$/, 'conflict'],", becomes: '' },
+    { is: "[/^425$/, 'too_early'],", becomes: '' },
+    { is: '/^(408|460|499|5(?!00)|[6-9])/', becomes: '/^(408|499|5(?!00)|[6-9])/' },
+    {
+      is: '!/[(（]retry[)）]/i.test(message)',
+      becomes: 'true',
+    },
+    {
+      is: "return charge === 'free' ? 'refused' : 'content_refused';",
+      becomes: "return 'refused';",
+    },
+    {
+      is: "code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''))",
+      becomes: "status < 500 && afterWork.test(code ?? '')",
+    },
+    {
+      is: 'containsId(body) || (status === 429 && mentionsTaskId(body))',
+      becomes: 'containsId(body)',
+    },
+    {
+      is: "return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';",
+      becomes: "return 'rate_limited';",
+    },
+    {
+      is: "if (status === 500) return isFromGateway ? 'server_error' : 'interrupted';",
+      becomes: "if (status === 500) return 'server_error';",
+    },
+    {
+      is: "return isFromGateway ? 'refused' : 'undecided';",
+      becomes: "return 'refused';",
+    },
+    {
+      is: "createsTask && body.envelope === 'task' && !hasTask",
+      becomes: "createsTask && body.envelope === 'task'",
+    },
+    { is: '/ UND_ERR_SOCKET 0$/', becomes: '/ UND_ERR_SOCKET /' },
+    {
+      is: 'levels > 0 && errors.every(failedToConnect)',
+      becomes: 'levels > 0 && errors.some(failedToConnect)',
+    },
+    {
+      is: "if (http2ErrorCode === refusedStream) kind = 'cannot_connect';",
+      becomes: "if (typeof http2ErrorCode === 'number') kind = 'cannot_connect';",
+    },
+    {
+      is: "isProof && target !== undefined && !isAbout(link, target) ? 'interrupted' : kind",
+      becomes: 'kind',
+    },
+    {
+      is: 'target !== undefined && chain.some((link) => isAbout(link, target) === false)',
+      becomes: 'false',
+    },
+  ],
+  'http/call.ts': [
+    { is: 'client.budget.refund();', becomes: '' },
+    {
+      is: 'if (scope.isOver) return this.#localFailure(undefined);',
+      becomes: '',
+    },
+    {
+      is: 'if (request?.isSent !== true) return this.#localFailure(error);',
+      becomes: '',
+    },
+    {
+      is: "return this.scope.stopped === 'signal' ? this.explain(failed) : failed;",
+      becomes: 'return this.explain(failed);',
+    },
+    {
+      is: 'canRefresh: !this.#isRefreshed && typeof',
+      becomes: 'canRefresh: typeof',
+    },
+    {
+      is: 'if (pause === undefined || pause >= scope.remaining) throw this.#giveUp(failed);',
+      becomes: 'if (pause === undefined) throw this.#giveUp(failed);',
+    },
+    {
+      is: "if (phase === 'local') return;",
+      becomes: '',
+    },
+    {
+      is: 'severity.indexOf(outcome) > severity.indexOf(this.#worst)',
+      becomes: 'true',
+    },
+    {
+      is: "this.settings.idempotency === null || this.spec.method === 'GET'",
+      becomes: 'this.settings.idempotency === null',
+    },
+    {
+      is: 'if (this.#hasEnded) return;',
+      becomes: '',
+    },
+  ],
+  'http/send.ts': [
+    {
+      is: 'if (status === 307 || status === 308) return true;',
+      becomes: 'if (status >= 300) return true;',
+    },
+    {
+      is: 'if (!isSameOrigin(url, target)) headers = publicHeaders(headers);',
+      becomes: '',
+    },
+    {
+      is: "username === '' && password === '' ?",
+      becomes: 'true ?',
+    },
+  ],
+  'http/response-body.ts': [
+    {
+      is: 'if (received < expected) {',
+      becomes: 'if (received > expected) {',
+    },
+    { is: "if (end === 'broken') throw toReadFailure(cause, answer, text);", becomes: '' },
+  ],
+};

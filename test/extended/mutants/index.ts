@@ -1,0 +1,19 @@
+import { answerMutants } from './answers.ts';
+import { httpMutants } from './http.ts';
+import type { Mutant } from './mutant.ts';
+import { streamMutants } from './streams.ts';
+import { videoMutants } from './videos.ts';
+
+export interface SourceMutant extends Mutant {
+  /** The path of the file below `src`. */
+  readonly file: string;
+}
+
+export const mutants: readonly SourceMutant[] = [
+  httpMutants,
+  streamMutants,
+  videoMutants,
+  answerMutants,
+]
+  .flatMap((byFile) => Object.entries(byFile))
+  .flatMap(([file, list]) => list.map((mutant) => ({ file, ...mutant })));

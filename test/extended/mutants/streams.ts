@@ -1,0 +1,61 @@
+import type { MutantsByFile } from './mutant.ts';
+
+/** Verdicts of streams, events, time limits, and what ends a stream. */
+export const streamMutants: MutantsByFile = {
+  'streams/verdict.ts': [
+    { is: 'isTerminated && !hasHollowChunk', becomes: 'isTerminated' },
+    {
+      is: "if (isBroken || isCut) return 'truncated';",
+      becomes: "if (isBroken) return 'truncated';",
+    },
+    { is: "if (protocol.endIsProof === true) return 'complete';", becomes: '' },
+    { is: "if (!progress.started) return 'truncated';", becomes: '' },
+    {
+      is: "return isTerminated ? 'no_finish_reason' : 'no_terminator';",
+      becomes: "return 'no_terminator';",
+    },
+    { is: "if (data === '' || isOver()) return;", becomes: "if (data === '') return;" },
+    { is: "if (strayText !== '') refuseErrors(strayText);", becomes: '' },
+    { is: 'if (isOpen) isCut = true;', becomes: 'if (isOpen) return;' },
+    { is: 'if (error !== undefined) refuse(value, error);\n    if (typeof', becomes: 'if (typeof' },
+    {
+      is: "validation === 'strict' || compared++ < comparedItems",
+      becomes: "validation === 'strict'",
+    },
+    { is: 'if (delivery?.add(item) !== false) onItem();', becomes: 'onItem();' },
+    {
+      is: 'if (strayText.length > maxEventBytes) throw tooLarge(maxEventBytes);',
+      becomes: '',
+    },
+    { is: 'if (!hasHollowChunk || isFinished()) return;', becomes: 'if (isFinished()) return;' },
+    { is: 'const instead = hasEvents ? undefined :', becomes: 'const instead =' },
+    { is: 'isWhole = instead.isWhole;', becomes: 'isWhole = true;' },
+    { is: 'if (rest !== undefined) progress.add(protocol.read(rest, unchecked));', becomes: '' },
+  ],
+  'streams/events.ts': [
+    { is: 'if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);', becomes: '' },
+    { is: 'isEnding && beginningOfField.test(line)', becomes: 'isEnding' },
+    { is: "endsInReturn && text.startsWith('\\n') ? lines.slice(1) : lines", becomes: 'lines' },
+  ],
+  'streams/stream-reader.ts': [
+    {
+      is: "if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');",
+      becomes: '',
+    },
+    { is: "settle({ verdict: 'complete' }, false)", becomes: "settle({ verdict: 'complete' })" },
+    { is: 'else if (answer.isEnding()) timeouts?.expectEnd();', becomes: '' },
+    { is: "verdict !== 'complete' && onTruncated !== 'allow'", becomes: "verdict !== 'complete'" },
+    { is: 'else if (answer.isFinished()) leave();', becomes: 'else if (false) leave();' },
+    { is: 'timeouts?.stop();', becomes: '' },
+    { is: "signal?.removeEventListener('abort', onAbort);", becomes: '' },
+  ],
+  'streams/timeouts.ts': [
+    { is: "if (isUnread) yield ['unread', idleTimeout, openedAt];", becomes: '' },
+    { is: 'waitingSince ?? readingSince', becomes: 'readingSince' },
+    {
+      is: "if (hasBytes) yield ['idleTimeout', idleTimeout, readingSince];\n    else yield",
+      becomes: 'yield',
+    },
+    { is: 'if (hasEvents) waitingSince = undefined;', becomes: 'waitingSince = undefined;' },
+  ],
+};

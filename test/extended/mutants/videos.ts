@@ -1,0 +1,110 @@
+import type { MutantsByFile } from './mutant.ts';
+
+/** Waits, submissions, ledgers and the readings of a task. */
+export const videoMutants: MutantsByFile = {
+  'tasks/wait.ts': [
+    { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
+    {
+      is: 'elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause',
+      becomes: 'elapsed - sameSince >= doubt.first',
+    },
+    {
+      is: "next: state.status === 'failed' ? 'failed' : reason",
+      becomes: 'next: reason',
+    },
+    {
+      is: 'timeout !== null && started >= timeout - timerSlack',
+      becomes: 'timeout !== null && elapsed >= timeout - timerSlack',
+    },
+    { is: 'Math.min(retryAfter, longestPause.asked)', becomes: 'retryAfter' },
+    { is: 'Math.min(Math.max(varied, asked), remaining)', becomes: 'Math.max(varied, asked)' },
+    {
+      is: 'errors > settings.maxConsecutiveErrors',
+      becomes: 'errors >= settings.maxConsecutiveErrors',
+    },
+    { is: 'interval.min * 2 ** (errors - 1)', becomes: 'interval.min' },
+    { is: 'Math.max(moment.age ?? 0, moment.elapsed)', becomes: '(moment.age ?? 0)' },
+    {
+      is: 'state.status !== undefined && missed.missing <= toleratedMisses',
+      becomes: 'missed.missing <= toleratedMisses',
+    },
+    {
+      is: 'hasMoved || last === undefined ? first : Math.min(max, last * factor)',
+      becomes: 'first',
+    },
+    { is: 'errors: 0,\n    missing: 0,\n  };', becomes: '};' },
+    {
+      is: "isFinal || before.status === 'failed' ? status : undefined",
+      becomes: 'status',
+    },
+    {
+      is: 'samePolls >= complaints.polls && elapsed - sameSince >= complaints.span',
+      becomes: 'samePolls >= complaints.polls',
+    },
+  ],
+  'tasks/run.ts': [
+    { is: 'error.cause !== undefined ? ', becomes: 'error.cause === undefined ? ' },
+    {
+      is: "status === 404 || code === 'task_not_exist' || isNamed",
+      becomes: "status === 404 || code === 'task_not_exist'",
+    },
+    { is: "if ([0, 501, 505].includes(status)) return 'fatal';", becomes: '' },
+    { is: '[425, 429].includes(status)', becomes: '[425].includes(status)' },
+    {
+      is: "unknownStatus === 'fail' && task.inferred !== true",
+      becomes: "unknownStatus === 'fail'",
+    },
+    {
+      is: "task?.status === 'failed' && isObject(task.raw) && namesTask(task.raw, ref.id)",
+      becomes: "task?.status === 'failed'",
+    },
+  ],
+  'videos/submit.ts': [
+    { is: 'await call?.accept(error.ref)', becomes: 'await call?.finish("unknown", {})' },
+    {
+      is: "isUnknown ? 'unknown' : 'not_submitted'",
+      becomes: "'not_submitted'",
+    },
+    { is: 'await call?.accept(ref);', becomes: '' },
+  ],
+  'tasks/submit.ts': [
+    { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
+    { is: 'others.length === 0 ? request : {}', becomes: 'request' },
+  ],
+  'tasks/ledger.ts': [
+    {
+      is: 'found.refs.length > 0 || found.claimId !== replaces',
+      becomes: 'found.claimId !== replaces',
+    },
+    {
+      is: "end === 'not_submitted' && !call.isDoubtful",
+      becomes: "end === 'not_submitted'",
+    },
+    { is: '(claimId ?? call.claimId) !== call.claimId', becomes: 'false' },
+    { is: 'found.isAlive !== true', becomes: 'true' },
+    {
+      is: "verdict === 'refunded' || verdict === 'not_charged'",
+      becomes: "verdict !== 'charged'",
+    },
+    { is: 'one.id === other.id && one.baseURL === other.baseURL', becomes: 'one.id === other.id' },
+  ],
+  'tasks/reading.ts': [
+    { is: "plain === '' || plain === 'unknown' ? 'empty' : 'foreign'", becomes: "'foreign'" },
+    { is: 'isFraction ? Math.round(number * 100) : number', becomes: 'number' },
+    {
+      is: 'reads(reviewWords, failure) && !reads(stumbleWords, failure)',
+      becomes: 'reads(reviewWords, failure)',
+    },
+    {
+      is: 'Number.isSafeInteger(Number(digits)) ? field :',
+      becomes: 'false ? field :',
+    },
+  ],
+  'videos/schema.ts': [
+    {
+      is: "if (findResultURL(body) !== undefined) return 'completed';",
+      becomes: '',
+    },
+    { is: 'Number(state) === 3 &&', becomes: 'Number(state) >= 2 &&' },
+  ],
+};

@@ -1,0 +1,131 @@
+// Profiles describe which parts of an account a gateway exposes.
+import { describe, expect, test } from 'vitest';
+import { Account, createGateway } from '../../src/core.ts';
+import {
+  type AccountRules,
+  type GatewayProfile,
+  InvalidInputError,
+  UnsupportedByGatewayError,
+} from '../../src/index.ts';
+import { createEmulator } from '../../src/testing/index.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+
+const tokens = { input: 3, output: 5 };
+
+const account: AccountRules = {
+  charge: {
+    path: '/v1/calls/{id}',
+    read: ({ id, price }) =>
+      typeof id === 'string' && typeof price === 'number'
+        ? {
+            type: 'consume',
+            amount: { value: price, unit: 'USD' },
+            model: 'm-chat',
+            at: 1_700_000_000_000,
+            requestId: id,
+            taskId: undefined,
+            reason: undefined,
+            tokens,
+            raw: { id, price },
+          }
+        : 'the answer holds no price',
+  },
+  balance: [
+    {
+      paths: ['/v1/purse', '/v1/purse/spent'],
+      read: (purse, spent) => {
+        const [limit, used] = [Number(purse?.['limit']), Number(spent?.['used'])];
+        return {
+          used: { value: used, unit: 'USD' },
+          limit: { value: limit, unit: 'USD' },
+          available: { value: limit - used, unit: 'USD' },
+          expiresAt: undefined,
+        };
+      },
+    },
+  ],
+};
+
+const gateway: GatewayProfile = { name: 'other', account };
+
+describe('the account of a profile', () => {
+  test('reads the balance from its routes', async () => {
+    const { client, requests } = scripted([json({ limit: 10, used: 4 })], { gateway });
+
+    expect(await client.account.balance()).toMatchObject({
+      used: { value: 4, unit: 'USD' },
+      available: { value: 6, unit: 'USD' },
+    });
+    expect(requests.map(({ url }) => url)).toEqual([
+      'https://gateway.test/v1/purse',
+      'https://gateway.test/v1/purse/spent',
+    ]);
+  });
+
+  test('finds the charge of a request by its id', async () => {
+    const { client, requests } = scripted([json({ id: 'req/1', price: 0.25 })], { gateway });
+
+    expect(await client.account.settle('req/1')).toMatchObject({
+      verdict: 'charged',
+      amount: { value: 0.25, unit: 'USD' },
+      requestId: 'req/1',
+    });
+    const { data } = await client.account.charges({ requestId: 'req/1' });
+
+    expect(data).toMatchObject([{ requestId: 'req/1', tokens }]);
+    expect(JSON.stringify(data)).not.toContain('raw');
+    expect(requests[0]?.url).toBe('https://gateway.test/v1/calls/req%2F1');
+  });
+
+  test('concludes nothing from a request that is not found', async () => {
+    const { client } = scripted([json({}, 404)], { gateway });
+
+    expect(await client.account.settle('req-1')).toMatchObject({ verdict: 'unknowable' });
+    expect((await client.account.charges({ requestId: 'req-1' })).data).toEqual([]);
+  });
+
+  test('needs a request id where it finds charges by nothing else', async () => {
+    const { client, requests } = scripted([json({})], { gateway });
+
+    const error = await failureOf(client.account.charges({ model: 'm-chat' }));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toMatchObject({ field: 'requestId' });
+    expect(requests).toHaveLength(0);
+  });
+
+  test('says what an answer lacks', async () => {
+    const { client } = scripted([json({ id: 'req-1' })], { gateway });
+
+    const error = await failureOf(client.account.charges({ requestId: 'req-1' }));
+
+    expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+    expect(String(error)).toContain('the answer holds no price');
+  });
+
+  test('is refused before anything is sent where the profile has none of it', async () => {
+    for (const named of ['openai', { name: 'bare' }] as const) {
+      const { client, requests } = scripted([json({})], { gateway: named });
+      for (const call of [
+        client.account.charges(),
+        client.account.balance(),
+        client.account.prices(),
+        client.account.settle('20260101000000abc'),
+        client.account.estimate({ model: 'm-chat' }),
+      ]) {
+        const error = await failureOf(call);
+        expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+        expect(error).toMatchObject({ outcome: 'not_sent' });
+      }
+      expect(requests).toHaveLength(0);
+    }
+  });
+
+  test('is that of new-api where no profile is known', async () => {
+    const { apiKey, baseURL, fetch } = createEmulator();
+    const client = createGateway({ apiKey, baseURL, fetch }, { account: Account });
+
+    expect((await client.account.prices()).models.length).toBeGreaterThan(0);
+    expect((await client.account.charges()).data).toEqual([]);
+  });
+});

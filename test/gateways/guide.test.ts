@@ -1,0 +1,99 @@
+// The guide "Which gateway do you have?": each cell of its table is tried on the emulator.
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { type Gateway, type GatewayName, GatewayError } from '../../src/index.ts';
+import { collect, emulated } from '../helpers/clients.ts';
+import { mediaHeads } from '../helpers/media.ts';
+
+const guide = await readFile(new URL('../../docs/guides/gateways.md', import.meta.url), 'utf8');
+
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const png = () => new File([mediaHeads.png], 'fox.png', { type: 'image/png' });
+const mp3 = () => new File([mediaHeads.mp3], 'speech.mp3', { type: 'audio/mpeg' });
+const video = { model: 'm-video', prompt: 'A fox' };
+
+/** One call of each row, by the name in the guide. */
+const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
+  'chat.completions.create()': async (client) =>
+    client.chat.completions.create({ model: 'm-large', messages }),
+  'chat.completions.create({ stream: true })': async (client) =>
+    collect(await client.chat.completions.create({ model: 'm-large', messages, stream: true })),
+  'generate.content()': async (client) =>
+    client.generate.content({ model: 'm-flash', contents: 'Hello' }),
+  'embeddings.create()': async (client) =>
+    client.embeddings.create({ model: 'm-embedding', input: 'Hello' }),
+  'images.generate()': async (client) =>
+    client.images.generate({ model: 'm-image', prompt: 'A fox' }),
+  'images.edit()': async (client) =>
+    client.images.edit({ model: 'm-image', prompt: 'A fox', image: png() }),
+  'audio.speech.create()': async (client) =>
+    client.audio.speech.create({ model: 'm-speech', input: 'Hello', voice: 'alloy' }),
+  'audio.transcriptions.create()': async (client) =>
+    client.audio.transcriptions.create({ model: 'm-translation', file: mp3() }),
+  'audio.translations.create()': async (client) =>
+    client.audio.translations.create({ model: 'm-translation', file: mp3() }),
+  'videos.create()': async (client) => client.videos.create(video),
+  'videos.createAndWait()': async (client) => client.videos.createAndWait(video),
+  'videos.remix()': async (client) => {
+    const task = await client.videos.create(video);
+    await client.videos.wait(task.ref);
+    return client.videos.remix(task.ref, { prompt: 'At night' });
+  },
+  'models.list()': async (client) => client.models.list(),
+  'account.balance()': async (client) => client.account.balance(),
+  'account.prices()': async (client) => client.account.prices(),
+  'account.charges()': async (client) => client.account.charges(),
+  'account.settle()': async (client) => {
+    const call = client.chat.completions.create({ model: 'm-large', messages });
+    const { request_id: requestId } = await call.withResponse();
+    const { verdict } = await client.account.settle(requestId ?? '');
+    expect(verdict).toBe('charged');
+  },
+};
+
+/** What a cell stands for, found by making the call. */
+async function tryCall(gateway: GatewayName, name: string): Promise<string> {
+  const { client } = emulated(
+    { gateway, maxRetries: 0 },
+    { gateway, videoDuration: 0, quirks: { usageLogDelay: 0 } },
+  );
+  try {
+    await calls[name]?.(client);
+    return '✓';
+  } catch (error) {
+    if (!GatewayError.isInstance(error)) throw error;
+    if (Reflect.get(error, 'field') === 'requestId') return 'by id';
+    if (error.outcome === 'not_sent') return '–';
+    if (Reflect.get(error, 'status') === 404) return '404';
+    throw error;
+  }
+}
+
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll('`', ''));
+
+const [head = [], , ...rows] = guide
+  .slice(guide.indexOf('| Call'))
+  .split('\n\n', 1)
+  .join('')
+  .split('\n')
+  .map(cellsOf);
+const names: readonly GatewayName[] = ['new-api', 'openrouter', 'litellm', 'openai'];
+
+describe('the table of gateways and operations', () => {
+  test('has each gateway and each call', () => {
+    expect(head.slice(1)).toEqual(names.map((name) => `"${name}"`));
+    expect(rows.map(([name]) => name)).toEqual(Object.keys(calls));
+  });
+
+  const cells = rows.flatMap(([call = '', ...marks]) =>
+    names.map((name, index) => [name, call, marks[index] ?? ''] as const),
+  );
+
+  test.each(cells)('%s, %s: %s', async (name, call, mark) => {
+    expect(await tryCall(name, call)).toBe(mark);
+  });
+});

@@ -1,0 +1,318 @@
+// Answers as the real proxy sends them: test/litellm runs it.
+import { describe, expect, test } from 'vitest';
+import {
+  AuthenticationError,
+  BadRequestError,
+  GatewayError,
+  type GatewayOptions,
+  InternalServerError,
+  UnsupportedByGatewayError,
+} from '../../src/index.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+
+const connect = (answers: Parameters<typeof scripted>[0], options: GatewayOptions = {}) =>
+  scripted(answers, { gateway: 'litellm', maxRetries: 0, ...options });
+const image = { model: 'm-image', prompt: 'A fox' };
+
+const spend = {
+  request_id: 'chatcmpl-4c4OEGz0FtmpV7DU96Inh1WJ',
+  call_type: 'acompletion',
+  startTime: '2026-11-23T15:55:05.925081Z',
+  endTime: '2026-11-23T15:55:07.123112Z',
+  model: 'openai/m-large',
+  model_group: 'chat',
+  metadata: { attempted_retries: 0, error_information: null },
+  spend: 0.036,
+  prompt_tokens: 4,
+  completion_tokens: 16,
+  status: 'success',
+  litellm_call_id: 'call_1-1',
+};
+
+const error = (status: number, message: string, type: string) =>
+  json({ error: { message, type, param: null, code: `${status}` } }, status);
+
+const noDatabase =
+  'Database not connected. Connect a database to your proxy - https://docs.litellm.ai/docs/simple_proxy';
+
+describe('ids of requests', () => {
+  test('are the client’s own, another one for each attempt that may be charged', async () => {
+    const busy = error(429, 'Rate limit exceeded', 'throttling_error');
+    const answers = [busy, json({ data: [{ url: 'https://f.test/1' }] }), json({ data: [] })];
+    const { client, requests } = connect(answers, { maxRetries: 1 });
+
+    await client.images.generate(image, { callId: 'call_1' });
+    await client.models.list();
+
+    expect(requests.map(({ headers }) => headers.get('x-litellm-call-id'))).toEqual([
+      'call_1-1',
+      'call_1-2',
+      null,
+    ]);
+  });
+
+  test('settle a call that got no response', async () => {
+    const { client, requests } = connect([new TypeError('terminated'), json([spend])]);
+    const lost = await failureOf(client.images.generate(image, { callId: 'call_1' }));
+    if (!GatewayError.isInstance(lost)) throw lost;
+
+    expect(lost).toMatchObject({
+      outcome: 'unknown',
+      evidence: { attempts: [{ requestId: 'call_1-1' }] },
+    });
+    expect(await client.account.settle(lost)).toMatchObject({
+      verdict: 'charged',
+      amount: { value: 0.036, unit: 'USD' },
+      requestId: 'call_1-1',
+    });
+    expect(requests[1]?.url).toBe('https://gateway.test/spend/logs?request_id=call_1-1');
+  });
+
+  test('may be set by the caller', async () => {
+    const { client, requests } = connect([new TypeError('terminated')]);
+    const headers = { 'x-litellm-call-id': 'mine' };
+    const lost = await failureOf(client.images.generate(image, { headers }));
+
+    expect(lost).toMatchObject({ evidence: { attempts: [{ requestId: 'mine' }] } });
+    expect(requests[0]?.headers.get('x-litellm-call-id')).toBe('mine');
+  });
+
+  test('are not sent to other gateways', async () => {
+    const { client, requests } = scripted([json({ data: [{ url: 'https://f.test/1' }] })]);
+
+    await client.images.generate(image);
+
+    expect(requests[0]?.headers.has('x-litellm-call-id')).toBe(false);
+  });
+});
+
+describe('the spend log', () => {
+  test('gives the entries of one request', async () => {
+    const { client } = connect([json([spend])]);
+    const { data } = await client.account.charges({ requestId: 'call_1-1' });
+
+    expect(data).toEqual([
+      expect.objectContaining({
+        type: 'consume',
+        amount: { value: 0.036, unit: 'USD' },
+        model: 'chat',
+        at: Date.parse('2026-11-23T15:55:07.123Z'),
+        requestId: 'call_1-1',
+        tokens: { input: 4, output: 16 },
+      }),
+    ]);
+  });
+
+  test('of releases before call ids were written finds the id of the answer', async () => {
+    const { litellm_call_id: _, ...older } = spend;
+    const { client } = connect([json([older])]);
+
+    expect(await client.account.settle(older.request_id)).toMatchObject({ verdict: 'charged' });
+  });
+
+  test('has failures with their reason, which prove nothing alone', async () => {
+    const metadata = JSON.stringify({ error_information: { error_message: 'Boom' } });
+    const failed = { ...spend, status: 'failure', spend: 0, metadata };
+    const { client } = connect([json([failed])]);
+
+    expect((await client.account.charges({ requestId: 'call_1-1' })).data).toMatchObject([
+      { type: 'error', reason: 'Boom' },
+    ]);
+    expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
+  });
+
+  test('proves nothing by a missing entry: it is written seconds later', async () => {
+    const { client } = connect([json([])]);
+
+    expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
+  });
+
+  test('is not guessed from half an entry', async () => {
+    const { client } = connect([json([{ ...spend, spend: null }])]);
+
+    const failure = await failureOf(client.account.settle('call_1-1'));
+
+    expect(failure).toBeInstanceOf(UnsupportedByGatewayError);
+    expect(String(failure)).toContain('an entry has no amount or no time');
+  });
+
+  test.each([
+    ['no database', error(500, `/spend/logs Error${noDatabase}`, 'internal_error')],
+    [
+      'a key of no user',
+      error(
+        401,
+        'Authentication Error, Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Route=/spend/logs. Your role=unknown.',
+        'auth_error',
+      ),
+    ],
+  ])('is not served with %s', async (_, answer) => {
+    const { client, requests } = connect([answer], { maxRetries: 2 });
+
+    const failure = await failureOf(client.account.settle('call_1-1'));
+
+    expect(failure).toBeInstanceOf(UnsupportedByGatewayError);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is not held to be missing when it fails otherwise', async () => {
+    const { client } = connect([error(500, '/spend/logs Error: timeout', 'internal_error')]);
+
+    const failure = await failureOf(client.account.settle('call_1-1'));
+
+    expect(failure).toBeInstanceOf(InternalServerError);
+  });
+
+  test('is refused to a wrong key as everything is', async () => {
+    const { client } = connect([error(401, 'Invalid proxy server token', 'token_not_found_in_db')]);
+
+    expect(await failureOf(client.account.settle('call_1-1'))).toBeInstanceOf(AuthenticationError);
+  });
+});
+
+describe('the balance', () => {
+  const info = { spend: 0.25, max_budget: 10, expires: '2100-01-01T00:00:00+00:00' };
+
+  test('is what a key has spent of its budget', async () => {
+    const { client, requests } = connect([json({ key: '8cdaaa8b', info })]);
+
+    expect(await client.account.balance()).toMatchObject({
+      used: { value: 0.25, unit: 'USD' },
+      limit: { value: 10, unit: 'USD' },
+      available: { value: 9.75, unit: 'USD' },
+      expiresAt: Date.UTC(2100, 0, 1),
+    });
+    // The key is never in a URL.
+    expect(requests[0]?.url).toBe('https://gateway.test/key/info');
+  });
+
+  test('has the limit of a budget that keys share, and none below 0', async () => {
+    const shared = { spend: 6, max_budget: null, litellm_budget_table: { max_budget: 5 } };
+    const { client } = connect([json({ info: shared })]);
+
+    expect(await client.account.balance()).toMatchObject({
+      limit: { value: 5 },
+      available: { value: 0 },
+      expiresAt: undefined,
+    });
+  });
+
+  test.each([
+    ['the master key', error(404, 'Key not found in database', 'not_found_error')],
+    ['no database', () => new Response('Internal Server Error', { status: 500 })],
+    ['an answer without spend', json({ info: {} })],
+  ])('is not told with %s', async (_, answer) => {
+    const { client } = connect([answer]);
+
+    expect(await failureOf(client.account.balance())).toBeInstanceOf(UnsupportedByGatewayError);
+  });
+});
+
+const model = (name: string, info: object) => ({ model_name: name, model_info: info });
+
+describe('prices', () => {
+  test('are those of model groups, of several deployments the highest', async () => {
+    const data = [
+      model('chat', { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }),
+      model('chat', { input_cost_per_token: 3e-6, cache_read_input_token_cost: 3e-7 }),
+      model('image', { mode: 'image_generation', output_cost_per_image: 0.04 }),
+      model('video', { mode: 'video_generation', output_cost_per_second: 0.1 }),
+      model('speech', { mode: 'audio_speech', input_cost_per_character: 1e-5 }),
+      model('unknown', { input_cost_per_token: 0, output_cost_per_token: 0 }),
+    ];
+    const { client } = connect([json({ data })]);
+
+    const { models } = await client.account.prices();
+
+    expect(models.map((price) => [price.model, price.billedPer, price.perCall?.value])).toEqual([
+      ['chat', 'token', undefined],
+      ['image', 'call', 0.04],
+      ['video', 'call', 0.1],
+    ]);
+    expect(models[0]).toMatchObject({
+      input: { value: 3 },
+      output: { value: 2 },
+      cachedInput: { value: 0.3 },
+    });
+  });
+
+  test('are used for what answers do not report', async () => {
+    const data = [model('m-image', { mode: 'image_generation', output_cost_per_image: 0.04 })];
+    const { client } = connect([json({ data }), json({ data: [{ url: 'https://f.test/1' }] })]);
+
+    await client.account.prices();
+    await client.images.generate({ ...image, n: 2 });
+
+    expect((await client.account.spent()).estimate.value).toBeCloseTo(0.08);
+  });
+});
+
+const answered = (cost: string) =>
+  Response.json(
+    { data: [{ url: 'https://f.test/1' }] },
+    { headers: { 'x-litellm-response-cost': cost } },
+  );
+
+describe('the cost in a header', () => {
+  test('is counted', async () => {
+    const { client } = connect([answered('0.04')]);
+    await client.images.generate(image);
+
+    expect(await client.account.spent()).toMatchObject({ estimate: { value: 0.04 }, unpriced: 0 });
+  });
+
+  test('of 0 means that the price is not known', async () => {
+    const { client } = connect([answered('0.0')]);
+    await client.images.generate(image);
+
+    expect(await client.account.spent()).toMatchObject({ lines: [{ reported: 0 }], unpriced: 1 });
+  });
+});
+
+describe('errors', () => {
+  test.each([
+    'litellm.BadRequestError: OpenAIException - you must provide a model parameter',
+    'litellm.BadRequestError: OpenAIException - {"error":{"code":"","message":"Model name not specified, model name cannot be empty"}}',
+    'litellm.BadRequestError: OpenAIException - model is required',
+  ])('of a form that was sent again without its fields prove nothing: %s', async (message) => {
+    const { client, requests } = connect([error(400, message, 'invalid_request_error')], {
+      maxRetries: 2,
+    });
+
+    const failure = await failureOf(client.videos.create({ model: 'm-video', prompt: 'A fox' }));
+
+    expect(failure).toMatchObject({ outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    'litellm.BadRequestError: OpenAIException - The model does not support this size',
+    'Missing required parameter: model',
+  ])('of a request that was refused prove that: %s', async (message) => {
+    const { client } = connect([error(400, message, 'invalid_request_error')]);
+
+    const failure = await failureOf(client.videos.create({ model: 'm-video', prompt: 'A fox' }));
+
+    expect(failure).toMatchObject({ outcome: 'rejected' });
+  });
+
+  test('name a spent budget, an expired key and a missing database', async () => {
+    const spent = error(422, 'Budget has been exceeded! Key=key', 'budget_exceeded');
+    const expired = error(401, 'Authentication Error - Expired Key.', 'expired_key');
+    const unknown = error(400, 'No connected db.', 'no_db_connection');
+    const { client } = connect([spent, expired, unknown], { maxRetries: 2 });
+    const fail = () => failureOf(client.images.generate(image));
+
+    expect(await fail()).toMatchObject({
+      status: 422,
+      type: 'budget_exceeded',
+      outcome: 'rejected',
+    });
+    const refused = await fail();
+    expect(refused).toBeInstanceOf(AuthenticationError);
+    expect(String(refused)).toContain('Check apiKey');
+    const missing = await fail();
+    expect(missing).toBeInstanceOf(BadRequestError);
+    expect(String(missing)).toContain('Check apiKey');
+  });
+});

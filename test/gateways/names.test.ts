@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../helpers/run-program.ts';
+
+const families = /new[-_ ]?api|one[-_ ]?api|open[-_ ]?router|lite[-_ ]?llm/gi;
+
+test('no line of http names a kind of gateway', () => {
+  const folder = join(root, 'src/http');
+  const found = readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), 'utf8')
+      .split('\n')
+      .flatMap((line, at) => (line.search(families) < 0 ? [] : [`${name}:${at + 1}: ${line}`])),
+  );
+
+  expect(found).toEqual([]);
+});

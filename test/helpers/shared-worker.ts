@@ -1,0 +1,36 @@
+import { afterAll, vi } from 'vitest';
+
+const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'setImmediate', 'Date'] as const;
+const readTimers = (): unknown[] => [
+  ...timers.map((name) => globalThis[name]),
+  Reflect.get(performance, 'now'),
+];
+const real = readTimers();
+
+/** The symbol under which Node's `fetch` keeps its connections. */
+const dispatcherKey = Symbol.for('undici.globalDispatcher.1');
+
+/** Closes connections that are kept alive: they would set a timer while the next file fakes timers. */
+async function closeConnections(): Promise<void> {
+  const dispatcher: unknown = Reflect.get(globalThis, dispatcherKey);
+  if (typeof dispatcher !== 'object' || dispatcher === null) return;
+  const { constructor } = dispatcher;
+  const destroy: unknown = Reflect.get(dispatcher, 'destroy');
+  if (typeof destroy !== 'function') return;
+  Reflect.set(globalThis, dispatcherKey, Reflect.construct(constructor, []));
+  await Promise.resolve(Reflect.apply(destroy, dispatcher, []));
+}
+
+// Test files of the project `source` share a worker: timers that one of them leaves would stop the next.
+afterAll(async () => {
+  const isFake = vi.isFakeTimers();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  await closeConnections();
+  const isLeft = readTimers().some((timer, index) => timer !== real[index]);
+  if (!isFake && !isLeft) return;
+  throw new Error(
+    'This file leaves fake timers. Call vi.useRealTimers() in afterEach(), after the mocks of fake timers are restored.',
+  );
+});

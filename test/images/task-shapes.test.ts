@@ -1,0 +1,163 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findImages } from '../../src/images/pictures.ts';
+import { listRoutes } from '../../src/images/poll.ts';
+import type { ImageTaskShape, Quirks } from '../../src/testing/faults/quirks.ts';
+import { markers } from '../../src/testing/index.ts';
+import { collect, emulated } from '../helpers/clients.ts';
+import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
+
+const order = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
+
+const found: readonly ImageTaskShape[] = [
+  'list',
+  'several',
+  'text',
+  'object',
+  'data',
+  'accepted',
+  'status-url',
+];
+const lost: readonly ImageTaskShape[] = ['foreign-url', 'nowhere'];
+
+fakeWaitingTime();
+
+function emulatedTasks(imageTasks: ImageTaskShape, quirks: Partial<Quirks> = {}) {
+  const { client, emulator } = emulated({}, { quirks: { imageTasks, ...quirks } });
+  const count = () => {
+    const posts = emulator.requests.filter(({ method }) => method === 'POST').length;
+    return { posts, charges: emulator.charges.length };
+  };
+  return { client, emulator, count };
+}
+
+describe.each(found)('an answer with a task as "%s"', (shape) => {
+  test('ends in the images, for one submission and one charge', async () => {
+    const { client, count } = emulatedTasks(shape);
+    const end = await settle(client.images.generate(order));
+    expect(end).toHaveProperty('value.data.0.url', expect.stringMatching(/^http.*\.png$/));
+    expect(count()).toEqual({ posts: 1, charges: 1 });
+  });
+
+  test('ends in the bytes of an image', async () => {
+    const { client } = emulatedTasks(shape, { imageFormat: 'b64_json' });
+    const end = await settle(client.images.generate(order));
+    const { url, b64_json: bytes } = Object(end).value.data[0];
+    expect(url ?? bytes).toMatch(/^(iVBOR|data:image\/png)/);
+  });
+
+  test('ends in the events of a stream', async () => {
+    const { client, count } = emulatedTasks(shape);
+    const streamed = async () => collect(await client.images.generate({ ...order, stream: true }));
+    const end = await settle(streamed());
+    expect(end).toHaveProperty('value.0.type', 'image_generation.completed');
+    expect(count()).toEqual({ posts: 1, charges: 1 });
+  });
+
+  test('ends in the edited images', async () => {
+    const { client, count } = emulatedTasks(shape);
+    const image = 'https://pictures.test/before.png';
+    const end = await settle(client.images.edit({ ...order, image }));
+    expect(end).toHaveProperty('value.data.0.url');
+    expect(count()).toEqual({ posts: 1, charges: 1 });
+  });
+
+  test('tells why the task failed', async () => {
+    const { client, count } = emulatedTasks(shape);
+    const prompt = `${markers.fail} A paper boat`;
+    const end = await settle(client.images.generate({ ...order, prompt }));
+    expect(end).toHaveProperty('error.name', 'ImageFailedError');
+    expect(end).toHaveProperty('error.reason', 'The prompt was refused by moderation');
+    expect(count().posts).toBe(1);
+  });
+
+  test('can be waited for by its handle in another client', async () => {
+    const { client, emulator } = emulatedTasks(shape, { imageTaskTime: 60_000 });
+    const end = await settle(client.images.generate(order, { taskTimeout: 5_000 }));
+    const { ref } = Object(end).error;
+    const { apiKey, baseURL, fetch } = emulator;
+    const other = client.withOptions({ apiKey, baseURL, fetch });
+
+    const images = await settle(other.images.wait(JSON.parse(JSON.stringify(ref))));
+
+    expect(end).toHaveProperty('error.name', 'ImageWaitTimeoutError');
+    expect(images).toHaveProperty('value.data.0.url');
+  });
+});
+
+test('each of several tasks gives its image', async () => {
+  const { client, count } = emulatedTasks('several');
+  const end = await settle(client.images.generate({ ...order, n: 3 }));
+  expect(end).toHaveProperty('value.data.length', 3);
+  expect(count()).toEqual({ posts: 1, charges: 1 });
+});
+
+test.each(lost)('an answer with a task as "%s" ends in an error with its handle', async (shape) => {
+  const { client, count } = emulatedTasks(shape);
+
+  const end = await settle(client.images.generate(order));
+
+  expect(end).toHaveProperty('error.name', 'ImageWaitError');
+  expect(end).toHaveProperty('error.ref.id', expect.stringMatching(/^imgtask_/));
+  expect(count()).toEqual({ posts: 1, charges: 1 });
+});
+
+describe('the routes that are asked', () => {
+  const baseURL = 'https://gateway.test/sub';
+  const route = fc.constantFrom(
+    undefined,
+    '/v1/images/tasks/{id}',
+    '/v1/tasks/{id}',
+    '/house/{id}',
+    '/house/{id}/status',
+  );
+
+  test('property: each is asked once, the likeliest first, and all are of this gateway', () => {
+    fc.assert(
+      fc.property(route, route, route, (path, own, known) => {
+        const routes = listRoutes({ path, baseURL }, own, known);
+        const said = path === undefined ? undefined : `https://gateway.test${path}`;
+        const [first] = [said, own, known, '/v1/images/tasks/{id}'].filter(Boolean);
+        expect(routes[0]).toBe(first);
+        expect(new Set(routes).size).toBe(routes.length);
+        expect(routes.length).toBeGreaterThanOrEqual(4);
+        for (const one of routes) {
+          expect(new URL(one, baseURL).origin).toBe('https://gateway.test');
+          expect(one).toContain('{id}');
+        }
+      }),
+    );
+  });
+});
+
+describe('the images of a finished task', () => {
+  const url = 'https://pictures.test/a.png';
+
+  test.each<[string, object, object]>([
+    ["OpenAI's list", { data: [{ url }] }, { data: [{ url }] }],
+    [
+      'a wrapper',
+      { code: 0, data: { data: [{ b64_json: 'AA' }] } },
+      { data: [{ b64_json: 'AA' }] },
+    ],
+    ['a list of objects', { images: [{ url, width: 1 }] }, { data: [{ url }] }],
+    ['a list of texts', { output: [url, `${url}?2`] }, { data: [{ url }, { url: `${url}?2` }] }],
+    ['a text', { output: url }, { data: [{ url }] }],
+    ['JSON in a text', { resultJson: `{"resultUrls":["${url}"]}` }, { data: [{ url }] }],
+    ['an imageUrl', { id: 't', imageUrl: url }, { data: [{ url }] }],
+    ['results', { output: { results: [{ url }] } }, { data: [{ url }] }],
+    ['a result', { task_result: { images: [{ index: 0, url }] } }, { data: [{ url }] }],
+    ['an empty list', { data: [] }, { data: [] }],
+  ])('%s', (_, body, images) => {
+    expect(findImages({ ...body })).toMatchObject(images);
+    expect(findImages({ ...body })?.['data']).toEqual(Reflect.get(images, 'data'));
+  });
+
+  test.each<[string, object]>([
+    ['the input', { input: { image: url } }],
+    ['addresses of the task', { status_url: url, response_url: url, urls: { get: url } }],
+    ['words', { message: 'done', progress: '100%' }],
+  ])('%s is none', (_, body) => {
+    expect(findImages({ ...body })).toBeUndefined();
+  });
+});

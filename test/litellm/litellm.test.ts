@@ -1,0 +1,406 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  type Gateway,
+  GatewayError,
+  InternalServerError,
+  PermissionDeniedError,
+  RateLimitError,
+  type RequestOptions,
+  UnprocessableEntityError,
+  UnsupportedByGatewayError,
+} from '../../src/index.ts';
+import type { FaultRule } from '../../src/testing/index.ts';
+import { collect, failureOf } from '../helpers/clients.ts';
+import { mediaHeads } from '../helpers/media.ts';
+import { masterKey, startProxy, type Proxy } from './proxy.ts';
+
+const bin = inject('litellmBin');
+const png = new File([mediaHeads.png], 'fox.png', { type: 'image/png' });
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const perToken = { input_cost_per_token: 0.001, output_cost_per_token: 0.002 };
+const chat = { model: 'm-large', params: perToken };
+const image = { model: 'm-image', params: { output_cost_per_image: 0.04 } };
+const mode = (kind: string) => ({ info: { mode: kind } });
+
+/** A vendor that has done the work and lost its connection, as often as it is asked. */
+const lost: FaultRule = { times: 100, fault: { type: 'reset', when: 'after-charge' } };
+
+// Deployments that failed are left out for some seconds, so each test has models of its own.
+const models = {
+  chat,
+  image: { ...image, ...mode('image_generation') },
+  embedding: { model: 'm-embedding', params: { input_cost_per_token: 0.001 } },
+  speech: { model: 'm-speech', ...mode('audio_speech') },
+  transcription: {
+    model: 'm-translation',
+    params: { input_cost_per_second: 0.01 },
+    ...mode('audio_transcription'),
+  },
+  video: {
+    model: 'm-video',
+    params: { output_cost_per_second: 0.1 },
+    ...mode('video_generation'),
+  },
+  // LiteLLM shares prices between deployments of one model.
+  unpriced: { model: 'm-reasoning' },
+  slow: { model: 'm-large', params: { timeout: 0.5, num_retries: 0 } },
+  failing: { model: 'm-large', params: { num_retries: 0 } },
+  cut: { model: 'm-large', params: { num_retries: 0 } },
+  lost: chat,
+  lostImage: { ...image, ...mode('image_generation') },
+  lostEmbedding: { model: 'm-embedding' },
+  lostSpeech: { model: 'm-speech', ...mode('audio_speech') },
+  lostVideo: { model: 'm-video', ...mode('video_generation') },
+  lostEdit: image,
+  withFallback: chat,
+};
+
+let proxy: Proxy;
+let client: Gateway;
+
+const chatWith = (model: string) => (options?: RequestOptions) =>
+  client.chat.completions.create({ model, messages }, options);
+
+describe.skipIf(bin === '')('the LiteLLM proxy', () => {
+  beforeAll(async () => {
+    const tables = await readFile(new URL('tables.py', import.meta.url), 'utf8');
+    proxy = await startProxy(bin, {
+      models,
+      sections: {
+        litellm_settings: { callbacks: ['tables.recorder'] },
+        router_settings: { fallbacks: [{ withFallback: ['lost'] }], disable_cooldowns: true },
+      },
+      files: { 'tables.py': tables },
+    });
+  });
+  afterAll(() => proxy[Symbol.asyncDispose]());
+  beforeEach(() => {
+    proxy.emulator.reset();
+    client = proxy.connect();
+  });
+
+  describe('answers', () => {
+    test('chat, with the cost from its header', async () => {
+      const answer = await client.chat.completions.create({ model: 'chat', messages });
+
+      expect(answer.choices[0]?.message.content).toContain('Hello');
+      const { lines } = await client.account.spent();
+      expect(lines).toMatchObject([{ operation: 'chat.completions.create', reported: 1 }]);
+      expect(lines[0]?.estimate.amount?.value).toBeCloseTo(4 * 0.001 + 16 * 0.002);
+    });
+
+    test('streams of chat, with the cost in their last chunk', async () => {
+      const params = { model: 'chat', messages, stream_options: { include_usage: true } };
+      const stream = await client.chat.completions.create({ ...params, stream: true });
+      const chunks = await collect(stream);
+
+      const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+      expect(text).toContain('Hello');
+      const { estimate } = await client.account.spent();
+      expect(estimate.value).toBeCloseTo(4 * 0.001 + 16 * 0.002);
+    });
+
+    test('embeddings', async () => {
+      const { data } = await client.embeddings.create({ model: 'embedding', input: 'Hello' });
+
+      expect(data[0]?.embedding.length).toBeGreaterThan(0);
+      expect((await client.account.spent()).lines[0]?.reported).toBe(1);
+    });
+
+    test('images', async () => {
+      const { data } = await client.images.generate({ model: 'image', prompt: 'A fox' });
+
+      expect(data[0]?.url).toMatch(/^http/);
+      expect((await client.account.spent()).estimate.value).toBeCloseTo(0.04);
+    });
+
+    test('edits of images', async () => {
+      const { data } = await client.images.edit({ model: 'image', prompt: 'A fox', image: png });
+
+      expect(data[0]?.url).toMatch(/^http/);
+    });
+
+    test('speech and its transcription', async () => {
+      const speech = await client.audio.speech.create({
+        model: 'speech',
+        input: 'Good morning',
+        voice: 'alloy',
+      });
+      const file = new File([await speech.arrayBuffer()], 'speech.mp3', { type: 'audio/mpeg' });
+      const { text } = await client.audio.transcriptions.create({ model: 'transcription', file });
+
+      expect(text).toBe('Good morning');
+      const { lines } = await client.account.spent();
+      expect(lines.map(({ operation, reported }) => [operation, reported])).toEqual([
+        ['audio.speech.create', 0],
+        ['audio.transcriptions.create', 1],
+      ]);
+    });
+
+    test('videos, from the submission to the file', async () => {
+      const task = await client.videos.create({ model: 'video', prompt: 'A fox', seconds: '4' });
+      proxy.emulator.clock.advance(60_000);
+      const video = await client.videos.retrieve(task.id);
+      const file = await client.videos.downloadContent(task.id);
+
+      expect(video.status).toBe('completed');
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(0);
+      expect(proxy.emulator.charges).toHaveLength(1);
+      const remix = await client.videos.remix(task.id, { prompt: 'At night' });
+      expect(remix.status).toBe('queued');
+    });
+
+    test('the list of models', async () => {
+      const ids = (await client.models.list()).data.map(({ id }) => id);
+
+      expect(ids).toEqual(Object.keys(models));
+    });
+
+    test('to requests in Gemini’s format', async () => {
+      const { text } = await client.generate.content({ model: 'chat', contents: 'Hello' });
+
+      expect(text).toContain('Hello');
+    });
+
+    test('to one model', async () => {
+      expect(await client.models.retrieve('chat')).toMatchObject({ id: 'chat' });
+    });
+
+    test('carry the id of the call, which the client has chosen', async () => {
+      const { request_id: requestId } = await client.chat.completions
+        .create({ model: 'chat', messages }, { callId: 'call_mine' })
+        .withResponse();
+
+      expect(requestId).toBe('call_mine-1');
+    });
+  });
+
+  describe('errors', () => {
+    const refusals: readonly [string, string, object, typeof APIError, object][] = [
+      ['a model that it does not have', masterKey, { model: 'nope' }, BadRequestError, {}],
+      ['a key that it does not know', 'sk-unknown', {}, AuthenticationError, {}],
+      ['a key that has expired', 'sk-expired', {}, AuthenticationError, { type: 'expired_key' }],
+      [
+        'a key whose budget is spent',
+        'sk-over-budget',
+        {},
+        UnprocessableEntityError,
+        { type: 'budget_exceeded' },
+      ],
+      ['a key for other models', 'sk-other-models', {}, PermissionDeniedError, {}],
+    ];
+
+    test.each(refusals)('%s is refused before any work', async (_, apiKey, params, type, facts) => {
+      const call = proxy.connect({ apiKey, maxRetries: 2 }).chat.completions.create({
+        model: 'chat',
+        messages,
+        ...params,
+      });
+      const error = await failureOf(call);
+
+      expect(error).toBeInstanceOf(type);
+      expect(error).toMatchObject({ outcome: 'rejected', ...facts });
+      expect(proxy.emulator.requests).toHaveLength(0);
+      if (type === AuthenticationError) expect(String(error)).toContain('Check apiKey');
+    });
+
+    test('a key above its rate limit is refused before any work', async () => {
+      const limited = proxy.connect({ apiKey: 'sk-rate-limited' });
+      const call = () => limited.chat.completions.create({ model: 'chat', messages });
+      await call();
+      const error = await failureOf(call());
+
+      expect(error).toBeInstanceOf(RateLimitError);
+      expect(error).toMatchObject({ outcome: 'rejected' });
+      expect(proxy.emulator.charges).toHaveLength(1);
+    });
+
+    const relayed: readonly [number, typeof APIError, string][] = [
+      [400, BadRequestError, 'rejected'],
+      [401, AuthenticationError, 'rejected'],
+      [429, RateLimitError, 'rejected'],
+      [500, InternalServerError, 'unknown'],
+      [503, InternalServerError, 'unknown'],
+    ];
+
+    test.each(relayed)('%i of the vendor', async (status, type, outcome) => {
+      const fault = { type: 'error', status, message: 'Boom', errorType: 'vendor' } as const;
+      proxy.emulator.fail({ fault });
+      const error = await failureOf(
+        client.chat.completions.create({ model: 'failing', messages }, { callId: 'call_x' }),
+      );
+
+      expect(error).toBeInstanceOf(type);
+      expect(error).toMatchObject({ status, outcome, requestID: 'call_x-1' });
+      expect(String(error)).toContain('Boom');
+      // Its own keys were refused, not that of the client.
+      if (status === 401) expect(String(error)).toContain("refused the gateway's own key");
+    });
+
+    test('a prompt that is too long', async () => {
+      const message =
+        "This model's maximum context length is 10 tokens. However, your messages resulted in 20 tokens.";
+      const code = 'context_length_exceeded';
+      proxy.emulator.fail({ fault: { type: 'error', status: 400, message, code } });
+      const error = await failureOf(client.chat.completions.create({ model: 'failing', messages }));
+
+      expect(error).toBeInstanceOf(BadRequestError);
+      expect(error).toMatchObject({ outcome: 'rejected' });
+      expect(String(error)).toContain('ContextWindowExceededError');
+    });
+
+    test('a vendor that takes too long may have been paid', async () => {
+      proxy.emulator.fail({ fault: { type: 'slow', milliseconds: 3_000 } });
+      const error = await failureOf(client.chat.completions.create({ model: 'slow', messages }));
+
+      expect(error).toBeInstanceOf(APIError);
+      expect(error).toMatchObject({ status: 408, outcome: 'unknown' });
+    });
+
+    test('a stream that the vendor cuts does not end as complete', async () => {
+      proxy.emulator.fail({ fault: { type: 'cut-events', after: 3 } });
+      const stream = await client.chat.completions.create({ model: 'cut', messages, stream: true });
+      const error = await failureOf(collect(stream));
+
+      expect(error).toMatchObject({ outcome: 'unknown' });
+    });
+  });
+
+  describe('requests that it sends for one call when the vendor loses the connection', () => {
+    const once = { headers: { 'x-litellm-num-retries': '0' } };
+    const onlyOnce = { ...once, extraBody: { disable_fallbacks: true } };
+    const calls = {
+      chat: chatWith('lost'),
+      'chat with a fallback': chatWith('withFallback'),
+      embeddings: (options?: RequestOptions) =>
+        client.embeddings.create({ model: 'lostEmbedding', input: 'x' }, options),
+      images: (options?: RequestOptions) =>
+        client.images.generate({ model: 'lostImage', prompt: 'x' }, options),
+      speech: (options?: RequestOptions) =>
+        client.audio.speech.create({ model: 'lostSpeech', input: 'x', voice: 'alloy' }, options),
+    };
+    // The guide has these figures.
+    const figures: readonly [keyof typeof calls, number, number, number][] = [
+      ['chat', 3, 1, 1],
+      ['chat with a fallback', 6, 2, 1],
+      ['embeddings', 9, 3, 3],
+      ['images', 9, 3, 3],
+      ['speech', 3, 1, 1],
+    ];
+
+    test.each(figures)(
+      '%s: %i, without retries %i, and without fallbacks %i',
+      async (name, ...counts) => {
+        const found: number[] = [];
+        for (const options of [undefined, once, onlyOnce]) {
+          proxy.emulator.reset();
+          proxy.emulator.fail(lost);
+          const error = await failureOf(calls[name](options));
+          expect(error).toMatchObject({ outcome: 'unknown' });
+          found.push(proxy.emulator.charges.length);
+        }
+
+        expect(found).toEqual(counts);
+      },
+    );
+
+    const forms = {
+      'images.edit': (options?: RequestOptions) =>
+        client.images.edit({ model: 'lostEdit', prompt: 'x', image: png }, options),
+      'videos.create': (options?: RequestOptions) =>
+        client.videos.create({ model: 'lostVideo', prompt: 'x' }, options),
+    };
+
+    test.each(['images.edit', 'videos.create'] as const)(
+      '%s: sent again without its fields, so its error proves nothing',
+      async (name) => {
+        for (const options of [undefined, once]) {
+          proxy.emulator.reset();
+          proxy.emulator.fail(lost);
+          const error = await failureOf(forms[name](options));
+
+          expect(proxy.emulator.charges).toHaveLength(1);
+          expect(proxy.emulator.requests).toHaveLength(2);
+          expect(error).toMatchObject({ status: 400, outcome: 'unknown' });
+        }
+      },
+    );
+  });
+
+  describe('the account', () => {
+    test('settles a call by the id in its answer, for a key that may read the log', async () => {
+      const { request_id: requestId } = await proxy
+        .connect({ apiKey: 'sk-reader' })
+        .chat.completions.create({ model: 'chat', messages })
+        .withResponse();
+      const reader = proxy.connect({ apiKey: 'sk-reader' });
+
+      await expect
+        .poll(() => reader.account.settle(requestId ?? ''))
+        .toMatchObject({ verdict: 'charged', requestId });
+      const { data } = await reader.account.charges({ requestId: requestId ?? '' });
+      expect(data).toMatchObject([
+        { type: 'consume', model: 'chat', tokens: { input: 4, output: 16 } },
+      ]);
+      expect(data[0]?.amount.value).toBeCloseTo(0.036);
+    });
+
+    test('settles a call that got no response', async () => {
+      const impatient = proxy.connect({ timeout: 300 });
+      proxy.emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 } });
+      const error = await failureOf(impatient.images.generate({ model: 'image', prompt: 'x' }));
+
+      expect(error).toMatchObject({
+        outcome: 'unknown',
+        evidence: { attempts: [{ phase: 'sent' }] },
+      });
+      if (!GatewayError.isInstance(error)) throw error;
+      await expect.poll(async () => (await client.account.settle(error)).verdict).toBe('charged');
+    });
+
+    test('tells what a key has spent and may spend', async () => {
+      const { used, limit, available } = await proxy
+        .connect({ apiKey: 'sk-reader' })
+        .account.balance();
+
+      expect(limit).toEqual({ value: 10, unit: 'USD' });
+      expect(used.value + (available?.value ?? 0)).toBeCloseTo(10);
+      expect(await proxy.connect({ apiKey: 'sk-unlimited' }).account.balance()).toMatchObject({
+        limit: undefined,
+        available: undefined,
+        expiresAt: Date.UTC(2100, 0, 1),
+      });
+    });
+
+    test('is not for keys that may not read it', async () => {
+      const other = proxy.connect({ apiKey: 'sk-unlimited' });
+      const ofKey = await failureOf(other.account.settle('call_x-1'));
+      // The master key is in no table.
+      const ofMaster = await failureOf(client.account.balance());
+
+      for (const error of [ofKey, ofMaster]) {
+        expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+      }
+    });
+
+    test('has the prices of its models', async () => {
+      const { models: prices } = await client.account.prices();
+
+      expect(prices.find(({ model }) => model === 'chat')).toMatchObject({
+        billedPer: 'token',
+        input: { value: 1_000 },
+        output: { value: 2_000 },
+      });
+      expect(prices.find(({ model }) => model === 'image')).toMatchObject({
+        billedPer: 'call',
+        perCall: { value: 0.04, unit: 'USD' },
+      });
+      expect(prices.find(({ model }) => model === 'video')?.perCall?.value).toBe(0.1);
+      expect(prices.find(({ model }) => model === 'unpriced')).toBeUndefined();
+    });
+  });
+});

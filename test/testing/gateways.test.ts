@@ -1,0 +1,120 @@
+// The emulator as LiteLLM and as plain OpenAI. test/litellm runs the real proxy.
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/testing/index.ts';
+import { newClient } from '../helpers/emulator-client.ts';
+
+const chat = { model: 'm-large', messages: [{ role: 'user', content: 'Hello' }] };
+const path = '/v1/chat/completions';
+const unitsPerDollar = 500_000;
+
+describe('an emulator of LiteLLM', () => {
+  const gateway = 'litellm';
+
+  test('names a request as the client did, and reports its cost in a header', async () => {
+    const { post, emulator } = newClient({ gateway });
+    const headers = {
+      authorization: `Bearer ${emulator.apiKey}`,
+      'content-type': 'application/json',
+      'x-litellm-call-id': 'call_1-1',
+    };
+
+    const named = await post(path, chat, { headers });
+    const unnamed = await post(path, chat);
+
+    const [charge] = emulator.charges;
+    expect(charge?.requestId).toBe('call_1-1');
+    expect(named.headers.get('x-litellm-call-id')).toBe('call_1-1');
+    expect(named.headers.get('x-litellm-response-cost')).toBe(
+      String((charge?.amount ?? 0) / unitsPerDollar),
+    );
+    expect(unnamed.headers.get('x-litellm-call-id')).toMatch(/^call-\w{32}$/);
+    expect(named.headers.has('x-oneapi-request-id')).toBe(false);
+  });
+
+  test('has the charge in its log, after the delay of the log', async () => {
+    const { get, post, emulator } = newClient({ gateway, quirks: { usageLogDelay: 5_000 } });
+    emulator.clock.hold();
+    const { headers } = await post(path, chat);
+    const id = headers.get('x-litellm-call-id');
+
+    const early = await get(`/spend/logs?request_id=${id}`);
+    emulator.clock.advance(5_000);
+    const late = await get(`/spend/logs?request_id=${id}`);
+
+    expect(await early.json()).toEqual([]);
+    expect(await late.json()).toMatchObject([
+      { litellm_call_id: id, status: 'success', model_group: 'm-large', prompt_tokens: 4 },
+    ]);
+  });
+
+  test('tells what the key has spent', async () => {
+    const { get, post, emulator } = newClient({ gateway, credit: unitsPerDollar });
+    await post(path, chat);
+
+    const answer: unknown = await (await get('/key/info')).json();
+
+    const spend = (emulator.charges[0]?.amount ?? 0) / unitsPerDollar;
+    expect(answer).toMatchObject({ info: { spend, max_budget: 1 } });
+  });
+
+  test.each([
+    ['an unknown model', {}, { model: 'missing-model' }, 400, 'invalid_request_error'],
+    ['a spent budget', { credit: 0 }, {}, 422, 'budget_exceeded'],
+  ])('refuses %s as the proxy does', async (_, options, fields, status, type) => {
+    const { post } = newClient({ gateway, ...options });
+
+    const response = await post(path, { ...chat, ...fields });
+
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({
+      error: { message: expect.any(String), type, param: null, code: String(status) },
+    });
+  });
+
+  test('refuses a key that it does not know', async () => {
+    const { fetch, baseURL } = createEmulator({ gateway });
+    const response = await fetch(`${baseURL}/key/info`, { headers: { authorization: 'Bearer x' } });
+
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      error: { type: 'token_not_found_in_db', code: '401' },
+    });
+  });
+
+  test('does not have the routes of others', async () => {
+    const { get, post } = newClient({ gateway });
+
+    expect((await get('/api/pricing')).status).toBe(404);
+    expect(await (await post('/v1/audio/translations', {})).json()).toEqual({
+      detail: 'Not Found',
+    });
+  });
+});
+
+describe('an emulator of plain OpenAI', () => {
+  const gateway = 'openai';
+
+  test('serves OpenAI’s routes alone, with its request ids', async () => {
+    const { get, post } = newClient({ gateway });
+
+    const answer = await post(path, chat);
+
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+    for (const other of ['/api/pricing', '/v1/dashboard/billing/usage', '/v1beta/models']) {
+      expect((await get(other)).status).toBe(404);
+    }
+  });
+
+  test.each([
+    ['an unknown model', {}, { model: 'missing-model' }, 404, 'model_not_found'],
+    ['a spent budget', { credit: 0 }, {}, 429, 'insufficient_quota'],
+  ])('refuses %s as OpenAI does', async (_, options, fields, status, code) => {
+    const { post } = newClient({ gateway, ...options });
+
+    const response = await post(path, { ...chat, ...fields });
+
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code, param: null } });
+  });
+});

@@ -1,0 +1,65 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** Options of every vitest run, also of those in `test/checks`, `compat`, `litellm` and `servers`. */
+export const testOptions = {
+  // Failures and the summary; `--reporter=default` prints the rest.
+  reporters: ['minimal'],
+  // Property tests and real sockets need time on a busy machine.
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
+  // By default vitest leaves one core free; of two that is half, and tests mostly wait.
+  maxWorkers: '100%',
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+} satisfies ViteUserConfig['test'];
+
+/** Tests that start processes, measure their own process or replace modules. */
+export const systemTests = [
+  'test/cli/**/*.test.ts',
+  'test/examples.test.ts',
+  'test/http/unheard-failures.test.ts',
+  'test/http/unread-answers.test.ts',
+  'test/linear-time.test.ts',
+  'test/node-process.test.ts',
+  'test/openai/names.test.ts',
+  'test/playground/rival.test.ts',
+  'test/public-api.test.ts',
+  'test/readme.test.ts',
+  'test/streams/backpressure.test.ts',
+  'test/streams/grow-text.test.ts',
+  'test/uploads/memory.test.ts',
+  'test/images/crash.test.ts',
+  'test/videos/crash.test.ts',
+];
+
+export default defineConfig({
+  define: { __VERSION__: '"0.0.0-test"' },
+  test: {
+    ...testOptions,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'source',
+          include: ['test/**/*.test.ts'],
+          // These have packages and commands of their own.
+          exclude: [
+            'test/{checks,compat,litellm,servers}/**',
+            '**/node_modules/**',
+            ...systemTests,
+          ],
+          typecheck: { include: ['test/**/*.test-d.ts'] },
+          // Test files share the modules they import, so that a worker loads the source only once.
+          isolate: false,
+          setupFiles: ['test/helpers/shared-worker.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'system', include: systemTests, typecheck: { include: [] } },
+      },
+    ],
+  },
+});
