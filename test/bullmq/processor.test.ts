@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   videoDownloader,
   videoProcessor,
@@ -20,10 +20,19 @@ import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts
 import { TestQueue } from '../helpers/bullmq-queue.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { failureOf, order } from '../helpers/videos.ts';
+import { order } from '../helpers/videos.ts';
 import { patient } from '../helpers/patient.ts';
+import { failureOf } from '../helpers/clients.ts';
 
 const reset = { type: 'reset', when: 'after-charge' } as const;
+
+// A delay is what is left until a timestamp, so time stands still between the two.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** A queue with one job, its worker, and the gateway that it asks. */
 function setUp(options: Partial<VideoProcessorOptions> = {}, setup: EmulatorOptions = {}) {
@@ -38,7 +47,7 @@ function setUp(options: Partial<VideoProcessorOptions> = {}, setup: EmulatorOpti
   return { emulator, client, ledger, queue, processor };
 }
 
-/** Lets the time of a gateway pass by which a job was put off. */
+/** Waits until a delayed job is due, in the gateway's time. */
 const passing =
   ({ emulator }: Pick<ReturnType<typeof setUp>, 'emulator'>) =>
   ({ delay = 0 }: { readonly delay?: number }) =>
@@ -58,9 +67,7 @@ describe('a job', () => {
       state: { polls: 2 },
     });
     expect(job.progress).toMatchObject({ status: 'completed', polls: 3 });
-    expect(set.queue.delays.map((delay) => Math.round(delay / 100) * 100)).toEqual([
-      1_000, 1_000, 1_000,
-    ]);
+    expect(set.queue.delays).toEqual([1_000, 1_000, 1_000]);
     expect(set.emulator.charges).toHaveLength(1);
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
@@ -152,7 +159,7 @@ describe('a job', () => {
 });
 
 describe('downloads', () => {
-  test('that the gateway allows no more of hold no worker, and are no attempt', async () => {
+  test('that the gateway rate-limits free the worker and do not count as an attempt', async () => {
     const set = setUp({
       deliver: async ({ stream }) => (await new Response(stream).bytes()).length,
     });
@@ -175,7 +182,7 @@ describe('downloads', () => {
     const job = await set.queue.finish('boat', set.processor, passing(set));
 
     expect(job.result).toMatchObject({ delivered: 'taken' });
-    expect(Math.round((set.queue.delays.at(-1) ?? 0) / 100)).toBe(70);
+    expect(set.queue.delays.at(-1)).toBe(7_000);
   });
 
   test('of files that come late are tried again', async () => {
@@ -331,7 +338,7 @@ describe('failures', () => {
   });
 });
 
-/** A ledger in which somebody has begun to submit and has not been heard of since. */
+/** A ledger with a claim whose worker has disappeared. */
 async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
   const ledger = memoryLedger();
   const set = setUp({
@@ -352,7 +359,7 @@ async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
 }
 
 describe('a worker that was silent', () => {
-  test('gets a grace period, in which its answer counts', async () => {
+  test('gets a grace period for its answer', async () => {
     const set = await doubtful();
 
     const waiting = await set.queue.run('boat', set.processor);
@@ -483,7 +490,7 @@ describe('a second queue for downloads', () => {
     expect(saved.bytes).toBeGreaterThan(1_000);
   });
 
-  test('is told what is missing', async () => {
+  test('without its required options throws', async () => {
     const { client } = setUp();
     const downloader = videoDownloader(client, { saveTo: () => 'boat.mp4' });
     const downloads = new TestQueue('downloads');
@@ -505,19 +512,39 @@ describe('bad input', () => {
   const client = new Gateway({ apiKey: 'sk-test', baseURL: 'https://gateway.test' });
 
   test.each([
-    ['no ledger', {}, 'ledger: is missing, without which two workers may submit'],
-    ['half a ledger', { ledger: { claim: () => {} } }, 'ledger: has no method accept()'],
-    ['no options', undefined, 'options: must be an object with a ledger.'],
-    [
-      'both targets',
-      { saveTo: () => '', deliver: () => '' },
-      'deliver: cannot be used with saveTo',
-    ],
-    ['a path', { saveTo: 'films' }, 'saveTo: must be a function.'],
-    ['a call id', { callId: 'one' }, 'callId: must be a function.'],
-    ['a grace', { unknownGrace: -1 }, 'unknownGrace: must be milliseconds from 0'],
-    ['a lock', { lockDuration: 5 }, 'lockDuration: must be milliseconds from 1000'],
-  ])('%s is refused when the worker starts', (_, options, message) => {
+    {
+      name: 'no ledger',
+      options: {},
+      message: 'ledger: is missing, without which two workers may submit',
+    },
+    {
+      name: 'half a ledger',
+      options: { ledger: { claim: () => {} } },
+      message: 'ledger: has no method accept()',
+    },
+    {
+      name: 'no options',
+      options: undefined,
+      message: 'options: must be an object with a ledger.',
+    },
+    {
+      name: 'both targets',
+      options: { saveTo: () => '', deliver: () => '' },
+      message: 'deliver: cannot be used with saveTo',
+    },
+    { name: 'a path', options: { saveTo: 'films' }, message: 'saveTo: must be a function.' },
+    { name: 'a call id', options: { callId: 'one' }, message: 'callId: must be a function.' },
+    {
+      name: 'a grace',
+      options: { unknownGrace: -1 },
+      message: 'unknownGrace: must be milliseconds from 0',
+    },
+    {
+      name: 'a lock',
+      options: { lockDuration: 5 },
+      message: 'lockDuration: must be milliseconds from 1000',
+    },
+  ])('$name is refused when the worker starts', ({ options, message }) => {
     const given = options === undefined || 'ledger' in options || Object.keys(options).length === 0;
     const whole = given ? options : { ledger: memoryLedger(), ...options };
 
@@ -536,26 +563,41 @@ describe('bad input', () => {
   });
 
   test.each([
-    ['a wait option', { interval: 5 }, 'interval'],
-    ['onUnknown', { onUnknown: untyped<'fail'>('retry') }, 'onUnknown'],
-  ])('%s that cannot work sends nothing, and fails no job for good', async (_, options, field) => {
-    const { queue, processor, emulator } = setUp(options);
+    { name: 'a wait option', options: { interval: 5 }, field: 'interval' },
+    { name: 'onUnknown', options: { onUnknown: untyped<'fail'>('retry') }, field: 'onUnknown' },
+  ])(
+    '$name that cannot work sends nothing, and fails no job for good',
+    async ({ options, field }) => {
+      const { queue, processor, emulator } = setUp(options);
 
-    const job = await queue.run('boat', processor);
+      const job = await queue.run('boat', processor);
 
-    expect(job).toMatchObject({ state: 'waiting', error: { field } });
-    expect(emulator.requests).toHaveLength(0);
-  });
+      expect(job).toMatchObject({ state: 'waiting', error: { field } });
+      expect(emulator.requests).toHaveLength(0);
+    },
+  );
 
   test.each([
-    ['no data', null, 'job.data: must be an object; add the job with videoJob()'],
-    ['no params', {}, 'job.data.params: is missing; add the job with videoJob()'],
-    ['null as params', { params: null }, 'job.data.params: is missing'],
-    ['no model', { params: { prompt: 'A boat' } }, 'model: is empty'],
-    ['no prompt', { params: { model: 'm-video' } }, 'prompt: is empty'],
-    ['a file', { params: { ...order, input_reference: {} } }, 'input_reference: must be a file'],
-    ['a broken handle', { ref: { v: 1 } }, 'ref.kind: must be "video"'],
-  ])('a job with %s fails at once, and nothing is sent', async (_, data, message) => {
+    {
+      name: 'no data',
+      data: null,
+      message: 'job.data: must be an object; add the job with videoJob()',
+    },
+    {
+      name: 'no params',
+      data: {},
+      message: 'job.data.params: is missing; add the job with videoJob()',
+    },
+    { name: 'null as params', data: { params: null }, message: 'job.data.params: is missing' },
+    { name: 'no model', data: { params: { prompt: 'A boat' } }, message: 'model: is empty' },
+    { name: 'no prompt', data: { params: { model: 'm-video' } }, message: 'prompt: is empty' },
+    {
+      name: 'a file',
+      data: { params: { ...order, input_reference: {} } },
+      message: 'input_reference: must be a file',
+    },
+    { name: 'a broken handle', data: { ref: { v: 1 } }, message: 'ref.kind: must be "video"' },
+  ])('a job with $name fails at once, and nothing is sent', async ({ data, message }) => {
     const { queue, processor, emulator } = setUp();
     queue.add('boat', data);
 
@@ -569,7 +611,7 @@ describe('bad input', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a job without an id, a token or a call id is told what is missing', async () => {
+  test('a job without an id, a token or a call id fails and names the missing one', async () => {
     const { queue, processor, emulator } = setUp();
     const { job } = queue.take('boat');
     const named = setUp({ callId: () => '' });
