@@ -29,7 +29,7 @@ const takeTurn = (): Promise<void> =>
  * Lets happen what needs no faked time: turns of the event loop, as reading a form does, and hashes,
  * which are made in threads of their own, in the order in which they were asked for.
  */
-async function takeTurns(): Promise<void> {
+export async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) {
     await takeTurn();
   }
