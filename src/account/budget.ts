@@ -1,5 +1,5 @@
 import { errorMessage } from '../answers/objects.ts';
-import { usageOf } from '../answers/usage.ts';
+import { readUsage } from '../answers/usage.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
@@ -367,7 +367,7 @@ export class BudgetState {
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
     if (units === undefined) return { why: 'its answer has no ratios for its price' };
-    return this.#price(prices, { model, units, usage: usageOf(record.end?.usage) });
+    return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
   }
 
   /** Raises what is reserved for calls of a model by the cost of one, by the price list and as reported. */

@@ -1,7 +1,7 @@
 import { dollars } from '../answers/cost.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
 import { findId, isObject, readId } from '../answers/objects.ts';
-import { usageOf } from '../answers/usage.ts';
+import { readUsage } from '../answers/usage.ts';
 import { type CallSubscriber, costFrom, type LogicalCall, usageFrom } from '../http/call.ts';
 import { getOutcome } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
@@ -53,8 +53,8 @@ class Sum {
 
   /** @param sign - -1 takes the call out of the sum. */
   add(call: CallRecord, sign: 1 | -1 = 1): void {
-    const { outcome, usage, cost } = call.end ?? {};
-    const counts = usageOf(usage);
+    const { outcome, usage = {}, cost } = call.end ?? {};
+    const counts = readUsage(usage);
     addUsage(this.#tokens, counts, sign);
     if (outcome === undefined) this.#calls += sign;
     else this.#unknown += sign;

@@ -35,14 +35,23 @@ function readCount(value: unknown): number | undefined {
 
 /** Returns the first count above 0, because gateways fill fields that do not apply with zeros. */
 function firstCount(...values: readonly unknown[]): number | undefined {
-  const counts = values.map(readCount);
-  return counts.find((count) => Boolean(count)) ?? counts.find((count) => count !== undefined);
+  let first: number | undefined;
+  for (const value of values) {
+    const count = readCount(value);
+    if (count) return count;
+    first ??= count;
+  }
+  return first;
 }
 
 /** Adds counts; `undefined` if none is known. */
 function sumCounts(...values: readonly unknown[]): number | undefined {
-  const counts = values.map(readCount).filter((count) => count !== undefined);
-  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+  let sum: number | undefined;
+  for (const value of values) {
+    const count = readCount(value);
+    if (count !== undefined) sum = (sum ?? 0) + count;
+  }
+  return sum;
 }
 
 /** Returns the objects in fields that hold details of a count. */
@@ -50,8 +59,15 @@ const detailsIn = (usage: JsonObject, names: readonly string[]): readonly JsonOb
   names.map((name) => usage[name]).filter(isObject);
 
 /** Returns the first count of the given names in any of the details. */
-const countIn = (details: readonly JsonObject[], ...names: readonly string[]): number | undefined =>
-  firstCount(...details.flatMap((fields) => names.map((name) => fields[name])));
+function countIn(details: readonly JsonObject[], ...names: readonly string[]): number | undefined {
+  let first: number | undefined;
+  for (const fields of details) {
+    const count = firstCount(...names.map((name) => fields[name]));
+    if (count) return count;
+    first ??= count;
+  }
+  return first;
+}
 
 /** Returns the sum of a modality in a list of Gemini's details, such as `promptTokensDetails`. */
 const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
@@ -98,7 +114,11 @@ const outputNames = ['completion_tokens_details', 'output_tokens_details'];
  * ```
  */
 export function usageOf(answer: unknown, headers?: Headers): AnswerUsage {
-  const usage = findUsage(answer) ?? toFields(answer);
+  return readUsage(findUsage(answer) ?? toFields(answer), headers);
+}
+
+/** Reads the same as `usageOf()`, from the `usage` or `usageMetadata` of a response. */
+export function readUsage(usage: JsonObject, headers?: Headers): AnswerUsage {
   const inputDetails = detailsIn(usage, inputNames);
   const outputDetails = detailsIn(usage, outputNames);
   const gemini = readGemini(usage);
