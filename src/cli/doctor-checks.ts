@@ -1,7 +1,8 @@
 import { readErrorText } from '../answers/error-body.ts';
 import { errorMessage, isObject, parseJSON, textOf } from '../answers/objects.ts';
+import type { HostFinder } from '../gateways/find.ts';
 import { isKeyUnknown } from '../http/classify.ts';
-import { parseBaseURL } from '../http/url.ts';
+import { type BaseURL, parseBaseURL } from '../http/url.ts';
 import {
   APIError,
   AuthenticationError,
@@ -27,6 +28,8 @@ export interface Finding {
 export interface Target {
   /** The base URL as the user wrote it. */
   readonly baseURL: string;
+  /** Returns the gateway of a host, as the client does. */
+  readonly findGateway: HostFinder;
   readonly key: string;
   readonly signal: AbortSignal;
   /** Time limit of each request, in milliseconds. */
@@ -56,11 +59,15 @@ const warn = toFinding('warn');
 const fail = toFinding('fail');
 const skip = toFinding('skip');
 
-const rootURL = (baseURL: string): string => parseBaseURL(baseURL)?.root ?? '';
+/** Locates the gateway's routes as the client does. */
+const locate = ({ baseURL, findGateway }: Target): BaseURL | undefined =>
+  parseBaseURL(baseURL, findGateway);
+
+const rootURL = (target: Target): string => locate(target)?.root ?? '';
 
 /** Returns the URL that the client uses for a route below `/v1`. */
-function routeURL(baseURL: string, route: string): string {
-  const { root = '', api = '/v1' } = parseBaseURL(baseURL) ?? {};
+function routeURL(target: Target, route: string): string {
+  const { root = '', api = '/v1' } = locate(target) ?? {};
   return `${root}${api}${route}`;
 }
 
@@ -100,9 +107,10 @@ function failureCode(error: unknown): string {
 }
 
 /** Explains a failed connection by its error code. */
-function connectionFinding(error: unknown, { baseURL, timeout }: Target): Finding {
+function connectionFinding(error: unknown, target: Target): Finding {
+  const { baseURL, timeout } = target;
   const code = failureCode(error);
-  const detail = `no response from ${rootURL(baseURL)} (${code})`;
+  const detail = `no response from ${rootURL(target)} (${code})`;
   if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
     return fail('connection', detail, 'The host name is unknown. Check the base URL and DNS.');
   }
@@ -142,7 +150,8 @@ function proxyFinding(): Finding {
   return warn('proxy', `${set.join(', ')} is set, but Node does not use it by default`, fix);
 }
 
-function addressFinding(probe: Probe, baseURL: string): Finding {
+function addressFinding(probe: Probe, target: Target): Finding {
+  const { pathname } = new URL(routeURL(target, '/models'));
   if (probe.status >= 300 && probe.status < 400) {
     const location = probe.headers.get('location') ?? 'nowhere';
     const fix = `Use the address of the redirect, because paid requests are never redirected: ${location}`;
@@ -151,11 +160,10 @@ function addressFinding(probe: Probe, baseURL: string): Finding {
   if (isHTML(probe)) {
     const fix =
       'This is a website, for example the console of the gateway. Use the address of the API.';
-    return fail('base-url', `GET /v1/models returns an HTML page (${probe.status})`, fix);
+    return fail('base-url', `GET ${pathname} returns an HTML page (${probe.status})`, fix);
   }
   if (hasNoRoute(probe)) {
-    const { pathname } = new URL(routeURL(baseURL, '/models'));
-    const fix = hasDoubleVersion(baseURL)
+    const fix = hasDoubleVersion(target.baseURL)
       ? 'The base URL contains /v1 twice. Remove one.'
       : 'Check the path of the base URL: a segment may be missing or superfluous.';
     return fail('base-url', `${pathname} does not exist (${probe.status})`, fix);
@@ -165,7 +173,7 @@ function addressFinding(probe: Probe, baseURL: string): Finding {
   if (probe.json === undefined && !isRefusal) {
     return fail('base-url', 'the response is not JSON', 'Check the base URL.');
   }
-  return ok('base-url', `${rootURL(baseURL)} responds`);
+  return ok('base-url', `${rootURL(target)} responds`);
 }
 
 const hasDoubleVersion = (baseURL: string): boolean => /\/v1\/v1|\/v1beta\/v1/.test(baseURL);
@@ -174,18 +182,17 @@ const hasNoRoute = ({ status }: Probe): boolean => status === 404 || status === 
 
 /** Checks a gateway without a list of models: does it have a chat route, or its routes without `/v1`? */
 async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
-  const { baseURL } = target;
-  if (hasDoubleVersion(baseURL)) return undefined;
+  if (hasDoubleVersion(target.baseURL)) return undefined;
   // Free: a gateway rejects a request without a model and messages.
-  const chat = await send(target, routeURL(baseURL, '/chat/completions'), {
+  const chat = await send(target, routeURL(target, '/chat/completions'), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
   if (!hasNoRoute(chat) && !isHTML(chat)) {
-    return ok('base-url', `${rootURL(baseURL)} responds, without a list of models`);
+    return ok('base-url', `${rootURL(target)} responds, without a list of models`);
   }
-  const { root = '', api } = parseBaseURL(baseURL) ?? {};
+  const { root = '', api } = locate(target) ?? {};
   if (api !== '/v1') return undefined;
   const models = await send(target, `${root}/models`);
   if (models.status !== 200 || listedModels(models) === undefined) return undefined;
@@ -223,7 +230,7 @@ function keyFinding({ status, text }: Probe): Finding {
 
 /** Returns whether the list of models needs no key, as OpenRouter's, so that it tells nothing about one. */
 async function hasPublicModels(target: Target): Promise<boolean> {
-  const { status } = await send({ ...target, key: '' }, routeURL(target.baseURL, '/models'));
+  const { status } = await send({ ...target, key: '' }, routeURL(target, '/models'));
   return status === 200;
 }
 
@@ -310,7 +317,7 @@ const unlimited = 100_000_000;
 
 /** Returns the credit of the account in US dollars. Only some gateways show it to keys. */
 async function accountCredit(target: Target): Promise<number | undefined> {
-  const route = routeURL(target.baseURL, '/dashboard/billing');
+  const route = routeURL(target, '/dashboard/billing');
   const [subscription, usage] = await Promise.all([
     send(target, `${route}/subscription`),
     send(target, `${route}/usage`),
@@ -414,7 +421,7 @@ async function findPrice(
 async function corsFinding(target: Target): Promise<Finding> {
   const fix =
     'Only pages need this: call the gateway from your server, or ask its operator to allow it.';
-  const probe = await send(target, routeURL(target.baseURL, '/chat/completions'), {
+  const probe = await send(target, routeURL(target, '/chat/completions'), {
     method: 'OPTIONS',
     headers: {
       origin: 'https://example.com',
@@ -456,7 +463,7 @@ function splitNames(list: string | null): string[] {
 
 /** Checks for a video route, which rejects an unknown task with JSON. */
 async function videoFinding(target: Target): Promise<Finding> {
-  const probe = await send(target, routeURL(target.baseURL, '/videos/doctor-asks-for-no-task'));
+  const probe = await send(target, routeURL(target, '/videos/doctor-asks-for-no-task'));
   const fix = 'This gateway cannot create videos. Everything else works.';
   const isRoute = isObject(probe.json) && !/invalid url|not found \(get/i.test(probe.text);
   if (!isRoute || isHTML(probe)) {
@@ -501,6 +508,7 @@ async function chatFindings(
   let type = '';
   const gateway = new Gateway({
     baseURL: target.baseURL,
+    gateway: locate(target)?.gateway,
     apiKey: target.key,
     maxRetries: 0,
     totalTimeout: target.timeout * 6,
@@ -597,7 +605,7 @@ export async function* examine(target: Target): AsyncGenerator<Finding, void, un
 async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefined> {
   const { baseURL, key: apiKey, model, signal, spend, timeout } = target;
   try {
-    parseBaseURL(baseURL);
+    locate(target);
   } catch (error) {
     const reason = errorMessage(error);
     yield fail('base-url', `${baseURL} is not a valid address`, reason);
@@ -606,7 +614,7 @@ async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefin
   yield proxyFinding();
   let probe: Probe;
   try {
-    probe = await send(target, routeURL(baseURL, '/models'));
+    probe = await send(target, routeURL(target, '/models'));
   } catch (error) {
     if (target.signal.aborted) throw error;
     yield connectionFinding(error, target);
@@ -615,7 +623,7 @@ async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefin
   yield ok('connection', `connected to ${new URL(baseURL).host}`);
   const hasModels = !hasNoRoute(probe) || isHTML(probe);
   const found = hasModels ? undefined : await addressWithoutModels(target);
-  const address = found ?? addressFinding(probe, baseURL);
+  const address = found ?? addressFinding(probe, target);
   yield address;
   yield latencyFinding(probe);
   yield clockFinding(probe);
@@ -625,7 +633,14 @@ async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefin
   yield isPublic ? skip('key', 'the list of models needs no key; to check it: --spend') : key;
   yield* await guarded('cors', () => corsFinding(target));
   if (key.status === 'fail') return;
-  const gateway = new Gateway({ baseURL, apiKey, maxRetries: 0, totalTimeout: timeout, logger });
+  const gateway = new Gateway({
+    baseURL,
+    gateway: locate(target)?.gateway,
+    apiKey,
+    maxRetries: 0,
+    totalTimeout: timeout,
+    logger,
+  });
   yield* await guarded('credit', () => creditFinding(target, gateway, isPublic));
   const models = listedModels(probe);
   if (hasModels) yield modelsFinding(models);

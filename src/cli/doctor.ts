@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { command, define } from './command.ts';
 import { examine, type Finding } from './doctor-checks.ts';
-import { readBaseURL, readKey } from './settings.ts';
+import { readBaseURL, readGatewayFinder, readKey } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
 
@@ -42,6 +42,7 @@ export function doctorCommand(): Command {
     }
     const target = {
       baseURL: readBaseURL(options),
+      findGateway: readGatewayFinder(),
       key: await readKey(options),
       signal,
       timeout: options.timeout ?? 10_000,

@@ -2,6 +2,8 @@ import { Console } from 'node:console';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { HostFinder } from '../gateways/find.ts';
+import { readGateway } from '../gateways/index.ts';
 import { Gateway, type Observer } from '../index.ts';
 import { UsageError } from './usage.ts';
 
@@ -71,6 +73,16 @@ export function readBaseURL({ baseUrl }: CommonOptions): string {
   throw new UsageError(
     `The base URL is missing. Set GATEWAY_BASE_URL, or pass --base-url https://… ${tryEmulator}`,
   );
+}
+
+/**
+ * Returns the function that recognizes the gateway, from the environment.
+ *
+ * @throws `InvalidInputError` for an unknown name, listing the known ones
+ */
+export function readGatewayFinder(): HostFinder {
+  const name = process.env['GATEWAY_PROFILE'] ?? '';
+  return readGateway(name.trim() === '' ? 'auto' : name);
 }
 
 /** Writes log lines to stderr, because stdout is for results. */

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import {
+  connect,
   createServer as createSocketServer,
   type AddressInfo,
   type Server as NetServer,
@@ -74,11 +75,11 @@ function proxy(change: (response: Response, path: string) => Response | Promise<
 async function examine(
   url: string,
   words: readonly string[] = [],
-  { key = emulator.apiKey, timeout = '30s', profile = 'auto' } = {},
+  { key = emulator.apiKey, timeout = '30s', profile = 'auto', env = {} } = {},
 ) {
   const machine = new Machine({ url, key });
   const command = ['doctor', '--json', '--timeout', timeout, ...words];
-  const { code, stdout } = await machine.run(command, '', { GATEWAY_PROFILE: profile });
+  const { code, stdout } = await machine.run(command, '', { GATEWAY_PROFILE: profile, ...env });
   const findings: Finding[] = JSON.parse(stdout);
   return { code, find: (id: string) => findings.find((finding) => finding.id === id), findings };
 }
@@ -140,8 +141,49 @@ describe.each(modes)('%s', (profile) => {
   });
 });
 
+/** Starts an HTTP proxy that sends every host to the emulator, and returns its variables. */
+async function startTunnel(): Promise<Record<string, string>> {
+  const server = createServer();
+  open.push(server);
+  server.on('connect', (_, socket) => {
+    const upstream = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    socket.on('error', () => upstream.destroy());
+    upstream.on('error', () => socket.destroy());
+    upstream.pipe(socket).pipe(upstream);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${getPort(server)}` };
+}
+
 describe('OpenRouter', () => {
   const profile = 'openrouter';
+
+  test('is asked below /api/v1 for its bare host', async () => {
+    await startMode(profile);
+    const env = await startTunnel();
+    const byHost = await examine('http://openrouter.ai', [], { env });
+    const byName = await examine(gateway.url, [], { profile });
+
+    for (const { code, find } of [byHost, byName]) {
+      expect(code).toBe(0);
+      expect(find('base-url')?.status).toBe('ok');
+      expect(find('credit')?.status).toBe('ok');
+    }
+    const paths = emulator.requests.map(({ path }) => path);
+    expect(paths.filter((path) => !path.startsWith('/api/v1/'))).toEqual([]);
+  });
+
+  test('names the path that was asked when it does not exist', async () => {
+    await startMode(profile);
+    const url = await serve((_, response) => response.writeHead(404).end('{}'));
+    const { find } = await examine(url, [], { profile });
+
+    expect(find('base-url')).toMatchObject({
+      status: 'fail',
+      detail: '/api/v1/models does not exist (404)',
+    });
+  });
 
   test('serves a model that is not in its list, by its own route', async () => {
     await startMode(profile);
