@@ -2,7 +2,14 @@ import type { SharedV4Warning, SpeechModelV4, TranscriptionModelV4 } from '@ai-s
 import type { Gateway, RequestOptions, Uploadable } from '../index.ts';
 import { convertErrors } from './errors.ts';
 import { toBytes } from './media.ts';
-import { toHeaders, readOption, providerName, readCall, unsupported } from './options.ts';
+import {
+  costMetadata,
+  toHeaders,
+  readOption,
+  providerName,
+  readCall,
+  unsupported,
+} from './options.ts';
 
 /**
  * Creates a speech model.
@@ -41,6 +48,7 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
         warnings,
         request: { body: params },
         response: { timestamp: new Date(), modelId, headers: toHeaders(response) },
+        ...costMetadata(undefined, response.headers),
       };
     },
   };
@@ -97,6 +105,7 @@ export function transcriptionModel(
         durationInSeconds: duration === 0 ? undefined : duration,
         warnings,
         response: { timestamp: new Date(), modelId, headers: toHeaders(response), body },
+        ...costMetadata(body, response.headers),
       };
     },
   };

@@ -1,5 +1,6 @@
 import type {
   LanguageModelV4Content,
+  LanguageModelV4File,
   LanguageModelV4FinishReason,
   LanguageModelV4ResponseMetadata,
   LanguageModelV4Source,
@@ -12,6 +13,7 @@ import {
   type CompletionUsage,
   usageOf,
 } from '../index.ts';
+import { dataURLContent, detectImageType } from './media.ts';
 import { isJSONObject, providerName } from './options.ts';
 import { signatureMetadata } from './prompt.ts';
 
@@ -106,6 +108,24 @@ export function convertSources(annotations: unknown, prefix: string): LanguageMo
   });
 }
 
+/** Converts images to files. Adds none for URLs that are not valid. */
+export function convertImages(images: unknown): LanguageModelV4File[] {
+  if (!Array.isArray(images)) return [];
+  const found: readonly unknown[] = images;
+  return found.flatMap((image): LanguageModelV4File[] => {
+    const holder = isJSONObject(image) ? image['image_url'] : undefined;
+    const url = isJSONObject(holder) ? holder['url'] : holder;
+    if (typeof url !== 'string' || !URL.canParse(url)) return [];
+    const content = dataURLContent(url);
+    const named = /^data:(image\/[\w.+-]+)/.exec(url)?.[1];
+    if (content === undefined) {
+      return [{ type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(url) } }];
+    }
+    const mediaType = named ?? detectImageType(content) ?? 'image/png';
+    return [{ type: 'file', mediaType, data: { type: 'data', data: content } }];
+  });
+}
+
 /** Converts a message to content parts, in the same order as in a stream. */
 export function convertMessage(message: ChatCompletionMessage): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
@@ -116,6 +136,7 @@ export function convertMessage(message: ChatCompletionMessage): LanguageModelV4C
   return [
     ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
     ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),
+    ...convertImages(message.images),
     ...convertSources(message.annotations, 'source-'),
     ...calls.map((call, index) => {
       const providerMetadata = signatureMetadata(call);

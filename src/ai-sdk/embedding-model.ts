@@ -1,7 +1,7 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway, usageOf } from '../index.ts';
 import { convertErrors, TooManyValuesError } from './errors.ts';
-import { checkLimit, toHeaders, providerName, readCall } from './options.ts';
+import { checkLimit, costMetadata, toHeaders, providerName, readCall } from './options.ts';
 
 /** Settings of an embedding model. */
 export interface EmbeddingModelSettings {
@@ -52,11 +52,11 @@ export function embeddingModel(
         throwIfMissing(answer, values.length);
         return answer;
       });
-      const { inputTokens = 0, cost } = usageOf(data, response.headers);
+      const { inputTokens = 0 } = usageOf(data);
       return {
         embeddings: data.data.map(({ embedding }) => embedding),
         usage: { tokens: inputTokens },
-        ...(cost !== undefined && { providerMetadata: { [providerName]: { cost } } }),
+        ...costMetadata(data, response.headers),
         response: { headers: toHeaders(response), body: data },
         warnings: [],
       };

@@ -1,7 +1,6 @@
 import {
   APIError,
   APIUserAbortError,
-  endpoints,
   GatewayError,
   InvalidInputError,
   ImageWaitAbortedError,
@@ -70,7 +69,7 @@ export class GatewayCallError extends AISDKError {
   constructor(error: GatewayError, { client, operation, ref }: FailureContext, data?: unknown) {
     super(error.message, { cause: error });
     const { status, headers, error: answer, body } = APIError.isInstance(error) ? error : nothing;
-    this.url = client.baseURL + endpoints[operation].path;
+    this.url = client.transport().operationURL(operation);
     this.statusCode = status;
     this.responseHeaders = headers && Object.fromEntries(headers);
     Object.defineProperty(this, 'responseBody', { value: body ?? toText(answer) });

@@ -15,7 +15,15 @@ import {
 } from '../index.ts';
 import { isAbort, errorMessage, toAISDKError } from './errors.ts';
 import { dataURLContent, toBytes, download, toReference, toUpload } from './media.ts';
-import { checkLimit, toHeaders, numbered, providerName, readCall, unsupported } from './options.ts';
+import {
+  checkLimit,
+  toHeaders,
+  numbered,
+  providerName,
+  readCall,
+  sumCosts,
+  unsupported,
+} from './options.ts';
 
 /** Settings of an image model. */
 export interface ImageModelSettings {
@@ -95,13 +103,14 @@ async function generate(
     warnings.push({ type: 'other', message });
   }
   const { images, kept } = await readImages(client, items, signal, warnings);
+  const costs = answers.map(({ data, response }) => usageOf(data, response.headers).cost);
   return {
     images,
     // The AI SDK would request filtered images again and pay for them again.
     isRetryable: false,
     warnings,
     usage: sumUsage(answers.map(({ data }) => data.usage)),
-    providerMetadata: { [providerName]: { images: kept.map(imageDetails) } },
+    providerMetadata: { [providerName]: { images: kept.map(imageDetails), ...sumCosts(costs) } },
     response: { timestamp: new Date(), modelId: model, headers: toHeaders(first.response) },
   };
 }

@@ -1,5 +1,5 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { type Gateway, InvalidInputError, type RequestOptions } from '../index.ts';
+import { type Gateway, InvalidInputError, type RequestOptions, usageOf } from '../index.ts';
 
 /** Key of this provider in options and metadata of the AI SDK. */
 export const providerName = 'modelGateway';
@@ -123,6 +123,21 @@ export function unsupported(feature: string, details?: string): SharedV4Warning 
 /** Returns whether a value is a plain object. Does not check its fields. */
 export function isJSONObject(value: unknown): value is JSONObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the cost in US dollars as provider metadata; nothing if the response does not report it. */
+export function costMetadata(
+  answer: unknown,
+  headers: Headers,
+): { readonly providerMetadata?: { readonly [providerName]: { readonly cost: number } } } {
+  const { cost } = usageOf(answer, headers);
+  return cost === undefined ? {} : { providerMetadata: { [providerName]: { cost } } };
+}
+
+/** Returns the total of the costs that responses report; nothing if none does. */
+export function sumCosts(costs: readonly (number | undefined)[]): { readonly cost?: number } {
+  const reported = costs.filter((cost) => cost !== undefined);
+  return reported.length === 0 ? {} : { cost: reported.reduce((total, cost) => total + cost, 0) };
 }
 
 /** Returns the headers of a response as an object. */

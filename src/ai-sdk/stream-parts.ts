@@ -9,6 +9,7 @@ import {
 } from '../index.ts';
 import {
   convertFinishReason,
+  convertImages,
   responseMetadata,
   usageMetadata,
   convertSources,
@@ -68,6 +69,10 @@ export class PartMaker {
     yield* this.#write('text', delta.content);
     if (delta.refusal) this.#hasRefused = true;
     yield* this.#write('text', delta.refusal);
+    for (const file of convertImages(delta.images)) {
+      yield* this.#endBlock();
+      yield file;
+    }
     const annotations: unknown = 'annotations' in delta ? delta.annotations : undefined;
     for (const source of convertSources(annotations, `source-${this.#sources}-`)) yield source;
     if (annotations !== undefined) this.#sources += 1;

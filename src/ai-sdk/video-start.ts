@@ -6,6 +6,7 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import {
+  usageOf,
   VideoWaitError,
   type Gateway,
   type SubmitLedger,
@@ -15,7 +16,15 @@ import {
 } from '../index.ts';
 import { toReference, toUpload } from './media.ts';
 import { convertErrors, errorMessage } from './errors.ts';
-import { toHeaders, numbered, providerName, readCall, unsupported, readEnum } from './options.ts';
+import {
+  toHeaders,
+  numbered,
+  providerName,
+  readCall,
+  sumCosts,
+  unsupported,
+  readEnum,
+} from './options.ts';
 
 /** Settings that prevent the loss of videos that are paid for. */
 export interface VideoSettings {
@@ -41,23 +50,30 @@ export async function startVideos(
   options: StartOptions,
 ): Promise<StartResult> {
   const { own, request, hasOwnKey } = readStartOptions(client, options);
-  const warnings = createWarnings(options);
+  const isOpenRouter = client.transport().gateway?.profile.name === 'openrouter';
+  const warnings = createWarnings(options, isOpenRouter);
   if (settings.ledger !== undefined && !hasOwnKey) {
     const message = `The ledger keeps this video under an id of this call alone, so it is not found again after a crash. Give providerOptions.${providerName}.callId.`;
     warnings.push({ type: 'other', message });
   }
-  const params = toVideoParams(model, options, warnings);
+  const params = toVideoParams(model, options, warnings, isOpenRouter);
   const submission: VideoSubmitOptions = {
     ...request,
+    extraBody: isOpenRouter
+      ? { ...openRouterFields(options), ...request.extraBody }
+      : request.extraBody,
     ...readSubmitOptions(own),
     ledger: settings.ledger,
   };
   const refs: VideoTaskRef[] = [];
+  const costs: number[] = [];
   let headers: Record<string, string> | undefined;
   for (let index = 0; index < options.n; index += 1) {
     try {
       const started = await submit(client, params, numbered(submission, index), settings, refs);
       headers ??= toHeaders(started);
+      const { cost } = usageOf(undefined, started.headers);
+      if (cost !== undefined) costs.push(cost);
     } catch (error) {
       // Videos accepted before are paid for: return them instead of throwing.
       if (index === 0) throw error;
@@ -70,7 +86,7 @@ export async function startVideos(
   return {
     operation: options.n === 1 ? operation : [operation, ...others],
     warnings,
-    providerMetadata: { [providerName]: { refs: [operation, ...others] } },
+    providerMetadata: { [providerName]: { refs: [operation, ...others], ...sumCosts(costs) } },
     response: { timestamp: new Date(), modelId: model, headers },
   };
 }
@@ -138,17 +154,40 @@ function submit(
   });
 }
 
-function createWarnings(options: StartOptions): SharedV4Warning[] {
+function createWarnings(options: StartOptions, isOpenRouter: boolean): SharedV4Warning[] {
   const metadata = `Models that know it take it in providerOptions.${providerName}.metadata.`;
   const names = ['aspectRatio', 'fps', 'seed', 'generateAudio'] as const;
   const warnings = names
-    .filter((name) => options[name] !== undefined)
-    .map((name) => unsupported(name, metadata));
+    .filter((name) => options[name] !== undefined && (!isOpenRouter || name === 'fps'))
+    .map((name) => unsupported(name, isOpenRouter ? undefined : metadata));
   if (options.webhookUrl !== undefined) warnings.push(unsupported('webhookUrl'));
-  if (options.frameImages?.some(({ frameType }) => frameType === 'last_frame') === true) {
+  if (!isOpenRouter && findLastFrame(options) !== undefined) {
     warnings.push(unsupported('last_frame', metadata));
   }
   return warnings;
+}
+
+function findLastFrame({ frameImages }: CallOptions): CallOptions['image'] {
+  return frameImages?.find(({ frameType }) => frameType === 'last_frame')?.image;
+}
+
+/** Returns the body fields that OpenRouter has for options of the AI SDK. */
+function openRouterFields(options: CallOptions): Record<string, unknown> {
+  const { aspectRatio, seed, generateAudio, image: first } = options;
+  const last = findLastFrame(options);
+  const frames = Object.entries({ first_frame: first, last_frame: last }).flatMap(
+    ([frame_type, file]) =>
+      file === undefined
+        ? []
+        : { type: 'image_url', image_url: { url: toReference(file) }, frame_type },
+  );
+  const fields = {
+    aspect_ratio: aspectRatio,
+    seed,
+    generate_audio: generateAudio,
+    frame_images: frames.length === 0 ? undefined : frames,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** Models that read a reference image from `image`, as text; others read `input_reference`. */
@@ -158,8 +197,14 @@ function toVideoParams(
   model: string,
   { prompt = '', duration, resolution, image, inputReferences = [] }: CallOptions,
   warnings: SharedV4Warning[],
+  isOpenRouter: boolean,
 ): VideoCreateParams {
   const params: VideoCreateParams = { model, prompt, seconds: duration, size: resolution };
+  if (isOpenRouter) {
+    // `image` is a frame, which is in the fields for OpenRouter.
+    if (inputReferences.length > 0) params.images = inputReferences.map(toReference);
+    return params;
+  }
   const field = readsImage.test(model) ? 'image' : 'input_reference';
   if (image !== undefined) {
     params[field] = field === 'image' ? toReference(image) : toUpload(image);

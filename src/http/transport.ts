@@ -1,12 +1,17 @@
 import { checkOptions, toInputError } from '../check.ts';
-import type { OperationReturning, ResponseKind } from '../endpoints.ts';
+import {
+  endpoints,
+  type Operation,
+  type OperationReturning,
+  type ResponseKind,
+} from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
 import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
 import type { DefinedGateway } from '../gateways/profile.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, createSpec } from './request.ts';
 import { requireBase, type ClientSettings, resolveCallSettings } from './settings.ts';
-import { buildQuery } from './url.ts';
+import { buildQuery, buildURL } from './url.ts';
 
 /**
  * Starts a call, and rejects instead of throwing.
@@ -61,6 +66,13 @@ export class Transport implements Caller {
   /** The kind of gateway; `undefined` if unknown. */
   get gateway(): DefinedGateway | undefined {
     return this.client.findBase()?.gateway;
+  }
+
+  /** Returns the URL of an operation's requests, with its parameters as placeholders. */
+  operationURL(operation: Operation): string {
+    const base = requireBase(this.client);
+    const path = base.gateway?.profile.paths?.[operation] ?? endpoints[operation].path;
+    return buildURL(base, path, '');
   }
 
   /** Rejects misspelled options and warns about those without effect. */
