@@ -14,10 +14,10 @@ import {
   type Submitter,
 } from '../tasks/submit.ts';
 import type { JsonObject } from '../types.ts';
-import { ImageFailedError, ImageWaitError, imageErrors } from './errors.ts';
+import { ImageFailedError, imageErrors } from './errors.ts';
 import type { ImagesResponse } from './types.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
-import { checkTaskOptions, type OnAccepted, waitForImages } from './wait.ts';
+import { checkTaskOptions, defaultTaskTimeout, type OnAccepted, waitForImages } from './wait.ts';
 
 /** The task kind of images, for ledgers. */
 const imageTasks: TaskKind<ImageTaskRef> = {
@@ -132,23 +132,17 @@ async function resumeTask(
   { onSubmitted, ...options }: ImageRequestOptions,
 ): Promise<ImagesResponse> {
   if (ref.isAnswered === true) {
-    throw new ImageWaitError(`Call ${ref.callId} was answered with its images before.`, {
-      outcome: 'unknown',
-      callId: ref.callId,
-      advice:
-        'They are paid for, and the ledger does not keep them. A new callId pays for new ones.',
-      evidence: { phase: 'local', attempts: [] },
-      ref,
-      lastStatus: 'completed',
-      elapsed: 0,
-      polls: 0,
-    });
+    throw imageErrors.withoutResult(
+      `Call ${ref.callId} was answered with its images before.`,
+      'They are paid for, and the ledger does not keep them. A new callId pays for new ones.',
+      { ref, state: { polls: 0, status: 'completed' } },
+    );
   }
   if (onSubmitted !== undefined) {
     await handOver('onSubmitted', ref, onSubmitted, options.signal, imageErrors);
   }
   const { signal, headers, query, fetchOptions, maxRetries, timeout, totalTimeout } = options;
-  const { taskTimeout = 600_000 } = options;
+  const { taskTimeout = defaultTaskTimeout } = options;
   const limits = [taskTimeout, totalTimeout].filter((limit) => typeof limit === 'number');
   const limit = limits.length === 0 ? null : Math.min(...limits);
   const wait = { signal, headers, query, fetchOptions, maxRetries, timeout, taskTimeout: limit };

@@ -32,10 +32,13 @@ const interval = { first: 2_000, min: 2_000, max: 10_000, factor: 1.25, jitter: 
 /** Time limit of an attempt of a poll, and of the time a new task may be unknown, in milliseconds. */
 const longestPoll = 30_000;
 
+/** Time limit of a wait, in milliseconds. */
+export const defaultTaskTimeout = 600_000;
+
 /** Checks the options of a wait and applies defaults. */
 function resolveWait(options: ImageWaitOptions): WaitSettings<ImageTask> {
   const { signal, headers, query, fetchOptions, maxRetries } = options;
-  const { timeout = longestPoll, taskTimeout = 600_000 } = options;
+  const { timeout = longestPoll, taskTimeout = defaultTaskTimeout } = options;
   return {
     interval,
     timeout: checkLimit('taskTimeout', taskTimeout),
@@ -91,16 +94,12 @@ function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
     place === undefined
       ? 'and its answer holds no image'
       : `and its result is at ${place}, to which the key is not sent`;
-  throw new ImageWaitError(`Image task ${ref.id} is completed, ${problem}.`, {
-    outcome: 'unknown',
-    callId: ref.callId,
-    advice: 'It is paid for: fetch the result from the gateway with error.ref.id.',
-    evidence: { phase: 'body', attempts: [] },
-    ref,
-    lastStatus: task.raw_status ?? task.status,
-    elapsed: 0,
-    polls: 1,
-  });
+  const { status, raw_status: rawStatus } = task;
+  throw imageErrors.withoutResult(
+    `Image task ${ref.id} is completed, ${problem}.`,
+    'It is paid for: fetch the result from the gateway with error.ref.id.',
+    { ref, state: { polls: 1, status, rawStatus } },
+  );
 }
 
 /** Converts the answer about a task to the answer of a call. */

@@ -27,6 +27,40 @@ export interface TaskFailedErrorInit<Ref> extends GatewayErrorInit {
   readonly ref: Ref;
 }
 
+/** The gateway reports that a task failed. */
+export class TaskFailedError<Ref> extends GatewayError {
+  /** The reason from the gateway or its vendor, or a text that there is none; never empty. */
+  declare readonly reason: string;
+  /** The vendor's code, or `undefined`. */
+  declare readonly code: string | undefined;
+  /** `true` if the reason reads like a content review. A guess, because the gateway does not report it. */
+  declare readonly moderated: boolean;
+  /** The answer that reported the failure, without the queries of URLs; `undefined` if later polls could not be read. */
+  declare readonly raw: unknown;
+  /** The handle of the task. */
+  declare readonly ref: Ref;
+
+  constructor(message: string, init: TaskFailedErrorInit<Ref>) {
+    super(message, init);
+    const { reason, code, moderated = false, raw, ref } = init;
+    Object.assign(this, { reason, code, moderated, raw, ref });
+  }
+}
+
+/** A wait ended before its task did. */
+export class TaskWaitError<Ref> extends GatewayError implements TaskWaitSummary<Ref> {
+  declare readonly ref: Ref;
+  declare readonly lastStatus: string | undefined;
+  declare readonly elapsed: number;
+  declare readonly polls: number;
+
+  constructor(message: string, init: GatewayErrorInit & TaskWaitSummary<Ref>) {
+    super(message, init);
+    const { ref, lastStatus, elapsed, polls } = init;
+    Object.assign(this, { ref, lastStatus, elapsed, polls });
+  }
+}
+
 /**
  * The ledger failed to claim a submission, for example because its database is unreachable. Nothing was
  * sent. The failure may be temporary: a job can retry with the same `callId`. `cause` is the error that
@@ -76,6 +110,8 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
     cause: unknown,
     timeout?: number | null,
   ) => GatewayError;
+  /** For a completed task whose result cannot be returned. */
+  readonly withoutResult: (message: string, advice: string, waited: Waited<Ref>) => GatewayError;
   /** Returns whether an error reports an aborted wait. */
   readonly isAborted: (error: unknown) => boolean;
   /**
@@ -146,6 +182,8 @@ export function taskErrors<
         }
       }
     },
+    withoutResult: (message, advice, waited) =>
+      new names.Wait(message, { ...toInit(waited, undefined), advice }),
     isAborted: (error) => names.WaitAborted.isInstance(error),
     failed(ref, failure, raw, cause) {
       const reason = withoutQueries(failure.message);

@@ -1,31 +1,15 @@
 import { UnexpectedResponseError, type UnexpectedResponseErrorInit } from '../errors/api-errors.ts';
-import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
-import { taskErrors, type TaskFailedErrorInit, type TaskWaitSummary } from '../tasks/errors.ts';
+import {
+  taskErrors,
+  TaskFailedError,
+  TaskWaitError,
+  type TaskWaitSummary,
+} from '../tasks/errors.ts';
 import type { VideoTaskRef } from './types.ts';
 
-/** The init object of a `VideoFailedError`. */
-export type VideoFailedErrorInit = TaskFailedErrorInit<VideoTaskRef>;
-
 /** The gateway reported, in response to a poll or a download, that the video task failed. */
-export class VideoFailedError extends GatewayError {
+export class VideoFailedError extends TaskFailedError<VideoTaskRef> {
   static override readonly kind: string = 'VideoFailedError';
-
-  /** The reason from the gateway or its vendor, or a text saying that there was none; never empty. */
-  declare readonly reason: string;
-  /** The vendor's code, or `undefined`. */
-  declare readonly code: string | undefined;
-  /** `true` if the reason reads like a content review. A guess, because the gateway does not report it. */
-  declare readonly moderated: boolean;
-  /** The response that reported the failure, without URL queries; `undefined` if the following polls could not be read. */
-  declare readonly raw: unknown;
-  /** The handle of the task. */
-  declare readonly ref: VideoTaskRef;
-
-  constructor(message: string, init: VideoFailedErrorInit) {
-    super(message, init);
-    const { reason, code, moderated = false, raw, ref } = init;
-    Object.assign(this, { reason, code, moderated, raw, ref });
-  }
 }
 
 /** Details of a wait that ended before its task did. */
@@ -35,19 +19,8 @@ export type VideoWaitSummary = TaskWaitSummary<VideoTaskRef>;
  * A wait ended before its task did. The task was not cancelled: it may still finish and be charged.
  * Wait for it again with `videos.wait(error.ref)`.
  */
-export class VideoWaitError extends GatewayError implements VideoWaitSummary {
+export class VideoWaitError extends TaskWaitError<VideoTaskRef> {
   static override readonly kind: string = 'VideoWaitError';
-
-  declare readonly ref: VideoTaskRef;
-  declare readonly lastStatus: string | undefined;
-  declare readonly elapsed: number;
-  declare readonly polls: number;
-
-  constructor(message: string, init: GatewayErrorInit & VideoWaitSummary) {
-    super(message, init);
-    const { ref, lastStatus, elapsed, polls } = init;
-    Object.assign(this, { ref, lastStatus, elapsed, polls });
-  }
 }
 
 /** The `timeout` of a wait passed. The task continues. */
