@@ -19,9 +19,9 @@ import type {
 } from './types.ts';
 
 /**
- * The account of the key: usage log, balance and prices. Every method only reads, and is free.
+ * The account of the key: usage log, balance and prices. All methods only read, and are free.
  *
- * A method whose route the gateway doesn't have throws `UnsupportedByGatewayError`; none guesses.
+ * A method throws `UnsupportedByGatewayError` if the gateway doesn't have its route; no method guesses.
  */
 export class Account {
   /** @internal Functions that a client with an account uses for its other calls. */
@@ -38,13 +38,13 @@ export class Account {
   /**
    * Returns the entries of this key in the gateway's usage log, newest first: `GET /api/log/token`.
    *
-   * The log lags behind by seconds, returns only the newest entries, and may be read some 20 times in 20
-   * minutes. Simultaneous calls share one reading, and so do those of the next five seconds (`maxAge`). A
-   * missing entry proves nothing: see `settle()`.
+   * The log lags behind by seconds, returns only the newest entries, and may be read about 20 times in 20
+   * minutes. Simultaneous calls, and those of the next five seconds (`maxAge`), share one request. A missing
+   * entry proves nothing: see `settle()`.
    *
-   * @throws `UnsupportedByGatewayError` if the gateway has no usage log, or accepts the key for it only in
-   * the URL, where this client never puts it
-   * @throws `UsageLogLimitError` if it was read too often; `retryAt` is when to try again
+   * @throws `UnsupportedByGatewayError` if the gateway has no usage log, or accepts the key only in the URL,
+   * where this client never puts it
+   * @throws `UsageLogLimitError` if the log was read too often; `retryAt` is the time to try again
    *
    * @example
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
@@ -54,10 +54,10 @@ export class Account {
   }
 
   /**
-   * Returns what the key has used and what is left: `GET /api/usage/token/`, or the routes below
+   * Returns the used and the remaining credit of the key: `GET /api/usage/token/`, or the routes below
    * `/v1/dashboard/billing` if that is missing or was read too often. The unit depends on the route.
    *
-   * @throws `UnsupportedByGatewayError` if the gateway has neither
+   * @throws `UnsupportedByGatewayError` if the gateway has neither route
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
     return AccountReader.of(this.transport()).balance(options);
@@ -66,14 +66,14 @@ export class Account {
   /**
    * Returns the price list: `GET /api/pricing`, read at most every ten minutes (`maxAge`).
    *
-   * @throws `UnsupportedByGatewayError` if the gateway publishes none
+   * @throws `UnsupportedByGatewayError` if the gateway publishes no prices
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
     return readPriceList(this.transport(), options);
   }
 
   /**
-   * Estimates what a call costs by the price list, before or after it. Free; reads `prices()`.
+   * Estimates the cost of a call from the price list, before or after the call. Free; reads `prices()`.
    *
    * Models billed by call need `images`, or the `headers` of the submission of a video; models billed by
    * token need `usage`. The published ratios for caches, images and audio are applied. If a price is missing,
@@ -106,11 +106,12 @@ export class Account {
   }
 
   /**
-   * Sums up what the calls of this client have cost, by model and operation. Sends nothing: it uses reported
-   * costs and the prices that were read last, so call `prices()` once.
+   * Sums up the cost of this client's calls, by model and operation. Sends nothing: it uses reported costs and
+   * the last price list that was read, so call `prices()` once.
    *
-   * An estimate: it leaves out what others spend with the key, and refunds of failed videos. Calls that were
-   * rejected or never sent cost nothing. Copies by `withOptions()` are included.
+   * The sum is an estimate: it leaves out calls of other programs with the same key, and refunds of failed
+   * videos. Calls that were rejected or never sent cost nothing. Clients created by `withOptions()` are
+   * included.
    *
    * @param options - `group`: the group of the key, if prices differ by group.
    *
@@ -125,17 +126,17 @@ export class Account {
   /**
    * Finds out from the usage log whether a call was charged, for errors whose `outcome` is `unknown`.
    *
-   * A verdict other than `unknowable` comes from log entries that name a request of the call or its task.
-   * Without a request id, as after a lost connection, `charges({ model, from, to })` lists the entries that
-   * may belong to the call.
+   * A verdict other than `unknowable` is based on log entries that contain a request id of the call or its
+   * task id. Without a request id, as after a lost connection, `charges({ model, from, to })` lists the
+   * entries that may belong to the call.
    *
-   * The log lags behind by seconds, so a sum that is read at once may be partial: see `isFinal`. Free; any
-   * number of calls share a reading, as with `charges()`.
+   * The log lags behind by seconds, so an amount that is read immediately may be partial: see `isFinal`. Free;
+   * calls share requests, as with `charges()`.
    *
    * @param question - An error, a video task or its handle (which name a charge and its refund), or a
    * request id.
    * @throws `UnsupportedByGatewayError` if the gateway has no usage log
-   * @throws `UsageLogLimitError` if it was read too often; `retryAt` is when to try again
+   * @throws `UsageLogLimitError` if the log was read too often; `retryAt` is the time to try again
    *
    * @example
    * try {

@@ -21,7 +21,7 @@ async function readRoute(
   return balance;
 }
 
-/** Reads the balance where the gateway has it; several routes do, and each may be absent. */
+/** Reads the balance from the first of several routes that the gateway has. */
 export async function readBalance(routes: Routes): Promise<Omit<Balance, 'asOf'>> {
   const { balance = [] } = routes.rules;
   let failure: unknown;
@@ -33,7 +33,7 @@ export async function readBalance(routes: Routes): Promise<Omit<Balance, 'asOf'>
         UnsupportedByGatewayError.isInstance(error) || PermissionDeniedError.isInstance(error);
       if (!isAbsent && !RateLimitError.isInstance(error))
         throw RateLimitError.isInstance(failure) ? failure : error;
-      // A limit says more than a route that is absent: when to try again.
+      // A rate limit error is more useful than that of a missing route, because it has a time to try again.
       failure = RateLimitError.isInstance(failure) ? failure : error;
     }
   }

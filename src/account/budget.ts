@@ -25,13 +25,13 @@ import type { CostEstimate, Prices } from './types.ts';
 
 type Log = ClientSettings['log'];
 
-/** Above this share of the limit the log warns. */
+/** The share of the limit above which a warning is logged. */
 const warnFrom = 0.8;
 
-/** Sums of many small amounts are a little off. */
+/** Tolerance for rounding errors in sums of many small amounts. */
 const tolerance = 1e-9;
 
-/** Time that calls other than videos wait for the first one of their model, in milliseconds. */
+/** Maximum time that calls other than videos wait for the first call of their model, in milliseconds. */
 const longestWait = 30_000;
 
 const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} USD`;
@@ -41,30 +41,30 @@ const states = new WeakMap<Budget, BudgetState>();
 /** Callbacks that end the reservation of a call. */
 const ends = new WeakMap<CallRecord, () => void>();
 
-/** Callbacks that count the cost of a task that a poll reports. */
+/** Callbacks that count the cost that a poll of a task reports. */
 const revisions = new WeakMap<CallRecord, (cost: number) => void>();
 
-/** The cost of a call that is expected before it is sent, in US dollars. */
+/** The expected cost of a call that is not sent yet, in US dollars. */
 interface Expected {
-  /** The part that its parameters decide. */
+  /** The part that the parameters determine. */
   readonly base: number;
-  /** Added for each unit until the cost of a call of the model is known. */
+  /** Added for each unit until the cost of a call to the model is known. */
   readonly assumed: number;
   /** The number of units that may each cost more than expected. */
   readonly count: number;
   /**
-   * The amount that has to be left of the limit, if that is less than the reservation: an answer may be
-   * short, so its expected cost doesn't refuse a call.
+   * The amount that must remain of the limit, if that is less than the reservation: the response may be short,
+   * so its expected cost is no reason to reject the call.
    */
   readonly certain?: number;
-  /** `true` if only the answer shows the cost. */
+  /** `true` if only the response shows the cost. */
   readonly isGuess: boolean;
 }
 
-/** The expected cost of a call, or why it is unknown. */
+/** The expected cost of a call, or the reason why it is unknown. */
 type Expectation = Expected | { readonly why: string };
 
-/** One call, as far as its cost depends on it. */
+/** The facts of a call that determine its cost. */
 interface Plan {
   readonly call: LogicalCall;
   readonly record: CallRecord;
@@ -72,9 +72,9 @@ interface Plan {
   readonly model: string | undefined;
   readonly prices: PricesRead;
   readonly learned: Learned;
-  /** The same for calls whose price can be expected to be the same. */
+  /** Equal for calls that are expected to have the same price. */
   readonly key: string;
-  /** Returns what it may cost, by what is known at that time. */
+  /** Returns the expected cost, from the facts known at that time. */
   readonly expect: () => Expectation;
 }
 
@@ -82,18 +82,18 @@ interface Plan {
 interface ReportRule {
   /** The cost if none is reported, in US dollars. */
   readonly otherwise: number;
-  /** `true` if answers report the price of the gateway itself; otherwise it may be a vendor's lower price. */
+  /** `true` if responses report the gateway's own price; otherwise it may be a vendor's lower price. */
   readonly isTrusted: boolean;
   /** `true` if the model is known to be free; otherwise a cost of 0 may mean that it is unknown. */
   readonly isFree: boolean;
 }
 
-/** Returns what counts for a call whose answer reports a cost. */
+/** Returns the cost to count for a call whose response reports a cost. */
 function countReported(cost: number, { otherwise, isTrusted, isFree }: ReportRule): number {
   return isTrusted && (cost > 0 || isFree) ? cost : Math.max(otherwise, cost);
 }
 
-/** Returns the part of the expected cost that is known before a call, and for how many units. */
+/** Returns the part of the expected cost that is known before the call, and the number of units. */
 function unitCost(
   expected: Expectation,
   record: CallRecord,
@@ -101,7 +101,7 @@ function unitCost(
   return 'base' in expected ? expected : { base: 0, count: imageCount(record), assumed: 0 };
 }
 
-/** Keeps what is spent of a budget within its limit. */
+/** Keeps the spending of a budget within its limit. */
 export class BudgetState {
   readonly #budget: Budget;
   readonly #ledger: BudgetLedger;
@@ -133,10 +133,10 @@ export class BudgetState {
   }
 
   /**
-   * Reserves what a call may cost, until it ends.
+   * Reserves the expected cost of a call until the call ends.
    *
-   * @param readPrices - Reads the price list, or uses one that is fresh.
-   * @throws `BudgetError` when it may not be sent
+   * @param readPrices - Returns the price list; fetches it if it is not fresh.
+   * @throws `BudgetError` if the call may not be sent
    */
   async reserve(
     call: LogicalCall,
@@ -150,11 +150,11 @@ export class BudgetState {
     );
     const ledger = this.#ledger;
     const model = findModel(record);
-    const learned = ledger.learnedOf(model);
+    const learned = ledger.getLearned(model);
     const kind = priceKind(record.operation);
     const facts = { call, record, kind, model, prices, learned, key: priceKey(call.params) };
     const before = this.#expect(facts);
-    // Only what videos may cost changes with the answers to others.
+    // Only the expected cost of videos changes with the responses to other calls.
     const expect = kind === 'video' ? () => this.#expect(facts) : () => before;
     const plan: Plan = { ...facts, expect };
     const longest = kind === 'video' ? settings.timeout : Math.min(settings.timeout, longestWait);
@@ -162,9 +162,9 @@ export class BudgetState {
     for (let isOver = true; isOver && learned.first !== undefined && this.#isFirst(plan);) {
       isOver = await this.#wait(learned.first, plan, until);
     }
-    // The call was stopped meanwhile, and isn't sent.
+    // The call was stopped meanwhile, so it will not be sent.
     if (scope.stopped !== undefined) return;
-    // From here on nothing is awaited, so concurrent calls see each other's reservations.
+    // There is no `await` from here on, so concurrent calls see each other's reservations.
     const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;
     const expected = plan.expect();
     const reservation: Reservation = {
@@ -195,18 +195,18 @@ export class BudgetState {
   /** Counts a call that has ended. */
   static end(call: CallRecord): void {
     const end = ends.get(call);
-    // Calls are remembered for long, and what is reserved for them holds their parameters.
+    // Call records are kept for a long time, and the callback references the call's parameters.
     ends.delete(call);
     end?.();
   }
 
-  /** Counts the cost that a poll of a call's task reports, in US dollars. */
+  /** Counts the cost that a poll of the call's task reports, in US dollars. */
   static revise(call: CallRecord, cost: number): void {
     revisions.get(call)?.(cost);
   }
 
   /**
-   * Returns whether a call has to be sent alone, because only the first answer with its model and parameters
+   * Returns whether a call must be sent alone, because only the first response for its model and parameters
    * shows the cost.
    */
   #isFirst({ learned, key, expect }: Plan): boolean {
@@ -215,10 +215,10 @@ export class BudgetState {
   }
 
   /**
-   * Waits for the answer to the first call of a model.
+   * Waits for the end of the first call of a model.
    *
-   * @param until - When to stop waiting, as its answer may never be read.
-   * @returns whether it has ended
+   * @param until - When to stop waiting, because the response may never be read.
+   * @returns `true` if the call has ended
    */
   async #wait(first: Promise<void>, { call, learned }: Plan, until: number): Promise<boolean> {
     const { signal } = call.scope.controller;
@@ -247,7 +247,7 @@ export class BudgetState {
     return model !== undefined && Object.hasOwn(perCall, model) ? perCall[model] : undefined;
   }
 
-  /** Estimates what a call may cost, as far as that is known before it is sent. */
+  /** Estimates the cost of a call before it is sent. */
   #expect({ call, record, kind, model, prices, learned }: Omit<Plan, 'expect'>): Expectation {
     const { params } = call;
     const count = imageCount(record);
@@ -281,7 +281,9 @@ export class BudgetState {
     return { base, assumed, count: usage.answers, certain, isGuess: true };
   }
 
-  /** Returns what to reserve: no less than a call of the model with the same parameters has cost. */
+  /**
+   * Returns the amount to reserve: at least the cost of an earlier call with the same model and parameters.
+   */
   #amountFor(plan: Plan): number {
     const { excess } = plan.learned;
     const expected = plan.expect();
@@ -290,7 +292,7 @@ export class BudgetState {
     return base + (excess ?? assumed) * count;
   }
 
-  /** @throws `BudgetError` when a call may not be sent */
+  /** @throws `BudgetError` if the call may not be sent */
   #check(name: string, expected: Expectation, amount: number, prices: PricesRead): void {
     const { spent, reserved } = this;
     const { limit, onMissingPrice = 'refuse' } = this.#budget;
@@ -317,7 +319,9 @@ export class BudgetState {
     );
   }
 
-  /** Returns what a call has cost, or may have cost, and raises the reservations of its model. */
+  /**
+   * Returns the cost, or possible cost, of a call that has ended, and raises the reservations of its model.
+   */
   #settle(plan: Plan, reserved: number): number {
     const { call, record, model, learned, key } = plan;
     const { client, idempotencyKey } = call;
@@ -342,7 +346,7 @@ export class BudgetState {
     };
     const last = reported === undefined ? listed : countReported(reported, rule);
     if (taskId !== undefined) this.#awaitCost(plan, last, rule);
-    // With a key the gateway does the work once, however often it is sent.
+    // With an idempotency key the gateway does the work once, however often the call is sent.
     const { lost = 0 } = record;
     const others = idempotencyKey === undefined ? lost - (isLost ? 1 : 0) : 0;
     return last + Math.max(0, others) * reserved;
@@ -353,7 +357,7 @@ export class BudgetState {
     const { base, count } = unitCost(expect(), record);
     const ledger = this.#ledger;
     let counted = before;
-    // Does not hold the plan, whose parameters may be large.
+    // This callback must not reference the plan, whose parameters may be large.
     revisions.set(record, (reported) => {
       const cost = countReported(reported, rule);
       ledger.spent += cost - counted;
@@ -363,14 +367,14 @@ export class BudgetState {
     });
   }
 
-  /** Returns the cost of a call by its answer. */
+  /** Returns the cost of a call according to its response. */
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
     if (units === undefined) return { why: 'its answer has no ratios for its price' };
     return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
   }
 
-  /** Raises what is reserved for calls of a model by the cost of one, by the price list and as reported. */
+  /** Raises the reservations of a model to the cost of a call that has ended, as listed and as reported. */
   #learn(plan: Plan, expected: Expectation, listed?: number, reported?: number): void {
     const { call, record, kind, model, learned, expect } = plan;
     const ratios = kind === 'video' ? parseRatios(record.answer?.ratios ?? '') : undefined;
@@ -383,14 +387,14 @@ export class BudgetState {
         if (seconds !== requested) learned.shortest = Math.max(learned.shortest ?? 0, seconds);
       }
     }
-    // Ratios of videos are kept apart, and a lost answer reports nothing else.
+    // Ratios of videos are kept separately, and a call without a response reports nothing else.
     const isByRatios = ratios !== undefined && this.#ownPrice(model) === undefined;
     const isKnown =
       ratios !== undefined || reported !== undefined || record.end?.outcome === undefined;
     if (isKnown && (!isByRatios || reported !== undefined)) {
       const { base, count, assumed } = unitCost(isByRatios ? expect() : expected, record);
       const cost = Math.max(listed ?? 0, reported ?? 0);
-      // Without a price by the list, a reported cost must not lower what is reserved.
+      // If the list has no price, a reported cost must not lower the reservation.
       const least = listed === undefined ? assumed : 0;
       learned.excess = Math.max(learned.excess ?? least, (cost - base) / count);
     }
@@ -423,7 +427,7 @@ export class BudgetState {
   }
 }
 
-/** Returns the expected multiplier of a video: no less than answers have reported for its model. */
+/** Returns the expected multiplier of a video: at least the one that responses have reported for its model. */
 function videoUnits(
   { others, longest, shortest = 0 }: Learned,
   model: string | undefined,
@@ -435,5 +439,5 @@ function videoUnits(
   return others * (requested === undefined ? longest : Math.max(requested, shortest));
 }
 
-/** The price list, or why it could not be read. */
+/** The price list, or the error of reading it. */
 type PricesRead = { readonly list: Prices } | { readonly error: unknown };

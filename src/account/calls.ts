@@ -6,26 +6,26 @@ import type { JsonObject } from '../types.ts';
 interface CallEnd {
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** The id of the call, if anything has read it. */
+  /** The id of the call, if one was created. */
   readonly callId: string | undefined;
-  /** The outcome of its error; `undefined` when there was none. */
+  /** The outcome of its error; `undefined` if the call succeeded. */
   readonly outcome: Outcome | undefined;
   readonly usage: JsonObject | undefined;
-  /** The cost that the answer or a later poll of its task reports, in US dollars. */
+  /** The cost that the response or a later poll of its task reports, in US dollars. */
   readonly cost: number | undefined;
-  /** The model that the answer names. */
+  /** The model that the response names. */
   readonly model: unknown;
   /** The id of the task that the call submitted. */
   readonly taskId: string | undefined;
 }
 
 /**
- * One call that may be charged: what its cost and its entries in the usage log depend on. Holds neither
- * prompt nor answer.
+ * One call that may be charged, with the facts that determine its cost and its entries in the usage log.
+ * Contains neither the prompt nor the response.
  */
 export interface CallRecord {
   readonly operation: string;
-  /** Parameters that decide the price, as the caller wrote them. */
+  /** Parameters that determine the price, as the caller wrote them. */
   readonly model: unknown;
   readonly n: unknown;
   readonly size?: unknown;
@@ -33,11 +33,14 @@ export interface CallRecord {
   readonly seconds?: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
-  /** The number of them that may have been charged, without those that ended with an error of the gateway. */
+  /**
+   * The number of failed attempts that may have been charged, without those that ended with an error of the
+   * gateway.
+   */
   lost?: number;
-  /** When it was first sent, in milliseconds since 1970; `undefined` before. */
+  /** When the call was first sent, in milliseconds since 1970; `undefined` before that. */
   sentAt?: number;
-  /** The answer with a success status; `undefined` while a request is under way. */
+  /** The response with a success status; `undefined` while a request is running. */
   answer?:
     | {
         readonly requestId: string | undefined;
@@ -48,10 +51,10 @@ export interface CallRecord {
   end?: CallEnd;
 }
 
-/** The last calls of clients that count together. */
+/** The last calls of clients that share state. */
 export interface Calls {
   records: CallRecord[];
-  /** Counts a call that has ended, once sums are needed. */
+  /** Adds a call that has ended to the sums; set once sums are needed. */
   onEnd?: (record: CallRecord) => void;
 }
 
@@ -68,7 +71,7 @@ export function findCalls({ client: { shared } }: Pick<Caller, 'client'>): Calls
 
 const records = new WeakMap<LogicalCall, CallRecord>();
 
-/** Returns the record of a call with a budget; `undefined` for all others and for calls that are free. */
+/** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
 export const findRecord = (call: LogicalCall): CallRecord | undefined => records.get(call);
 
 /** Starts the record of a call. */
@@ -76,7 +79,7 @@ export function createRecord(call: LogicalCall): CallRecord {
   const { spec, attempts, params } = call;
   const { model, n, size, quality, duration, seconds = duration } = params;
   const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
-  // Only a budget looks records up, and a map of all calls would cost every call.
+  // Only budgets look up records, so other calls are spared the cost of this map.
   if (call.client.original().budget) records.set(call, record);
   return record;
 }

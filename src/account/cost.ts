@@ -4,7 +4,7 @@ import type { CallRecord } from './calls.ts';
 import { isTiered } from '../gateways/new-api.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
 
-/** Token counts of one or more answers. */
+/** Token counts of one or more responses. */
 export type UsageSum = { -readonly [Field in keyof AnswerUsage]?: AnswerUsage[Field] };
 
 const countFields = [
@@ -21,9 +21,9 @@ const countFields = [
 ] as const;
 
 /**
- * Adds the token counts of an answer to a sum.
+ * Adds the token counts of a response to a sum.
  *
- * @param sign - -1 takes them out again.
+ * @param sign - -1 subtracts them.
  */
 export function addUsage(sum: UsageSum, usage: UsageSum, sign: 1 | -1 = 1): void {
   for (const field of countFields) {
@@ -32,11 +32,11 @@ export function addUsage(sum: UsageSum, usage: UsageSum, sign: 1 | -1 = 1): void
   }
 }
 
-/** Returns whether any token count is above 0. Gateways fill usage with zeros where they do not know. */
+/** Returns whether any token count is above 0. Gateways send zeros for unknown usage. */
 export const hasCounts = (usage: UsageSum): boolean =>
   countFields.some((field) => Boolean(usage[field]));
 
-/** The price multipliers that a gateway sends with its answer to a submission. */
+/** The price multipliers in the response to a submission. */
 export interface Ratios {
   readonly product: number;
   /** The multiplier for the length of a video. */
@@ -46,7 +46,7 @@ export interface Ratios {
 /**
  * Parses the header `x-new-api-other-ratios`.
  *
- * @returns `undefined` when it isn't a JSON object of positive numbers: the price is then unknown
+ * @returns `undefined` if it isn't a JSON object of positive numbers; the price is then unknown
  */
 export function parseRatios(header: string): Ratios | undefined {
   const ratios = parseJSON(header);
@@ -64,7 +64,7 @@ export function parseRatios(header: string): Ratios | undefined {
 
 const inPath = /\/(?:models|engines)\/([^/:]+)/;
 
-/** Returns the requested model, or the one that answered if the request names none. */
+/** Returns the requested model, or the model in the response if the request names none. */
 export function findModel({ operation, model, end }: CallRecord): string | undefined {
   const known = model ?? end?.model ?? inPath.exec(operation)?.[1];
   return typeof known === 'string' ? known : undefined;
@@ -91,7 +91,7 @@ const kinds: readonly (readonly [RegExp, PriceKind])[] = [
   [/^embeddings\.|\/embeddings$/, 'embedding'],
 ];
 
-/** Returns the kind of an operation, also of one that is called by its path. */
+/** Returns the kind of an operation, which may be given as a path. */
 export const priceKind = (operation: string): PriceKind =>
   kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
 
@@ -101,7 +101,9 @@ export function imageCount({ operation, n }: CallRecord): number {
   return Math.max(1, Math.ceil(numberFrom(n) ?? 1));
 }
 
-/** Gateways charge twice for `hd` or a long size of DALL-E, and three times for both; no price list has it. */
+/**
+ * Gateways charge double for `hd` or a long size of DALL-E, and triple for both. Price lists don't show this.
+ */
 function imageRatio({ model, size, quality }: CallRecord): number {
   if (typeof model !== 'string' || !/dall-e/i.test(model)) return 1;
   const isLong = typeof size === 'string' && /1792/.test(size);
@@ -109,21 +111,21 @@ function imageRatio({ model, size, quality }: CallRecord): number {
   return isLong && isFine ? 3 : isLong || isFine ? 2 : 1;
 }
 
-/** The assumed length of a video, in seconds, if neither its request nor an earlier answer has one. */
+/** The assumed length of a video, in seconds, if neither its request nor an earlier response has one. */
 const usualSeconds = 8;
 
-/** Vendors that charge by the video and not by the second, unless the gateway's answer has another ratio. */
+/** Vendors that charge per video and not per second, unless the gateway's response has another ratio. */
 const paidByVideo = /^(kling|vidu|minimax|hailuo|jimeng|doubao|seedance)/i;
 
-/** Returns the multiplier to assume for a video before its submission is answered. */
+/** Returns the multiplier to assume for a video before the response to its submission. */
 export function assumedVideoUnits(model: string | undefined, seconds: number | undefined): number {
   return seconds ?? (paidByVideo.test(model ?? '') ? 1 : usualSeconds);
 }
 
 /**
- * Returns the multiplier of a call's price: the number of its images, and the ratios of its answer.
+ * Returns the multiplier of a call's price: the number of its images, and the ratios in its response.
  *
- * @returns `undefined` if the ratios of the answer are needed and cannot be read
+ * @returns `undefined` if the ratios in the response are needed and cannot be read
  */
 export function readUnits(call: CallRecord): number | undefined {
   const { operation, answer } = call;
@@ -135,7 +137,7 @@ export function readUnits(call: CallRecord): number | undefined {
   return product === undefined || kind === 'video' ? product : product * images;
 }
 
-/** Returns the multiplier to assume for a call whose answer was lost. */
+/** Returns the multiplier to assume for a call whose response was lost. */
 export function assumedUnits(call: CallRecord): number {
   if (priceKind(call.operation) !== 'video') return imageCount(call) * imageRatio(call);
   const seconds = numberFrom(call.seconds);
@@ -145,21 +147,21 @@ export function assumedUnits(call: CallRecord): number {
   );
 }
 
-/** The facts of a call that its price depends on. */
+/** The facts that determine the price of a call. */
 export interface Work {
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model: string | undefined;
-  /** The token counts of answers. */
+  /** The token counts of responses. */
   readonly usage?: UsageSum | undefined;
   /**
-   * By how much the price of one call is multiplied: the number of images, and of a video the ratios that
-   * its submission was answered with.
+   * The multiplier of the price: the number of images or, for a video, the ratios in the response to its
+   * submission.
    * @defaultValue 1
    */
   readonly units?: number | undefined;
 }
 
-/** Tokens by what they cost. */
+/** Token counts by price. */
 interface Tokens {
   readonly text: number;
   readonly cached: number;
@@ -170,7 +172,7 @@ interface Tokens {
   readonly audioOutput: number;
 }
 
-/** Splits usage into tokens of the same price. */
+/** Groups tokens by price. */
 function tokensIn(usage: UsageSum): Tokens {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens: cached = 0 } = usage;
   const { cacheWriteTokens: written = 0, imageInputTokens: image = 0 } = usage;
@@ -210,14 +212,14 @@ function groupRatio(
 
 const perMillion = 1_000_000;
 
-/** The smallest charge for a call that is paid by token: one unit of quota, in US dollars. */
+/** The minimum charge for a call that is billed per token: one unit of quota, in US dollars. */
 const leastCharge = 2 / perMillion;
 
-/** A price that is unknown doesn't matter where nothing is counted. */
+/** Returns the cost of some tokens; 0 for no tokens, even if their price is unknown. */
 const cost = (count: number, pricePerMillion: number): number =>
   count === 0 ? 0 : (count * pricePerMillion) / perMillion;
 
-/** The price of all tokens in US dollars, or why it cannot be told. */
+/** Returns the price of all tokens in US dollars, or the reason why it is unknown. */
 function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string {
   const { input, output, cachedInput, raw } = price;
   if (input === undefined) return 'its price by token is not published';
@@ -240,8 +242,8 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
   if (audio + out.audioOutput > 0 && audioRatio === undefined) {
     return 'its price of sound is not published';
   }
-  // As the gateway itself counts: what has no ratio of its own costs as much as text, and what is written
-  // into a cache a quarter more.
+  // The gateway counts in the same way: tokens without a ratio of their own cost as much as text, and tokens
+  // written to a cache a quarter more.
   const soundPrice = input.value * (audioRatio ?? 1);
   return (
     cost(text, input.value) +
@@ -259,7 +261,7 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
 }
 
 /**
- * Computes the cost of a call by the price list. An estimate: only the usage log has the amount charged.
+ * Estimates the cost of a call from the price list. Only the usage log has the charged amount.
  *
  * @param group - The group of the key; needed if the price differs by group.
  */

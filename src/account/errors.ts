@@ -17,7 +17,7 @@ export class UsageLogLimitError extends RateLimitError {
 /** The fields of a `BudgetError`. */
 type BudgetFacts = Pick<BudgetError, 'reason' | 'limit' | 'spent' | 'reserved' | 'cost'>;
 
-/** The budget of the client does not allow a call. Nothing was sent. */
+/** The client's budget does not allow a call. Nothing was sent. */
 export class BudgetError extends GatewayError {
   static override readonly kind: string = 'BudgetError';
 

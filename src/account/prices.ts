@@ -1,6 +1,6 @@
 import { APIConnectionTimeoutError } from '../errors/api-errors.ts';
 import type { Transport } from '../http/transport.ts';
-import { hideRaw } from './books.ts';
+import { hideRaw } from './usage-log.ts';
 import { readOptions, Routes, Shared, unserved, unsupported } from './readings.ts';
 import type { AccountOptions, Prices } from './types.ts';
 
@@ -20,7 +20,7 @@ async function readPrices(routes: Routes, signal: AbortSignal): Promise<Omit<Pri
 /** Time limit for reading the price list, in milliseconds, over all attempts. */
 const longestRead = 10_000;
 
-/** @throws `APIConnectionTimeoutError` when it takes longer than `longestRead` */
+/** @throws `APIConnectionTimeoutError` if it takes longer than `longestRead` */
 async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), longestRead);
@@ -37,7 +37,7 @@ async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
   }
 }
 
-/** The price list of one gateway. Clients that share their state share its readings. */
+/** The price list of one gateway. Clients that share state share it. */
 export class PriceList {
   static readonly #lists = new WeakMap<object, PriceList>();
 
@@ -61,7 +61,7 @@ export class PriceList {
   }
 
   /**
-   * Returns a list whose reading began late enough, or reads it.
+   * Returns a list that was requested at `notBefore` or later, and requests it if there is none.
    *
    * @param notBefore - In milliseconds since 1970.
    */
@@ -76,7 +76,7 @@ export class PriceList {
 /** Maximum age of a price list that is used again, in milliseconds. */
 const freshFor = 600_000;
 
-/** Reads the price list, or returns one that is fresh. */
+/** Returns the price list; fetches it if it is not fresh. */
 export async function readPriceList(caller: Transport, options: AccountOptions): Promise<Prices> {
   const { notBefore, signal } = readOptions(options, freshFor);
   return PriceList.of(caller).get(caller, notBefore, signal);

@@ -10,7 +10,7 @@ import type { Question } from './settle.ts';
 const kinds =
   'must be an error of this package, a video task or its handle, or a request id; charges({ model, from, to }) lists what may fit a call without one.';
 
-/** Returns whether the usage log uses an id. */
+/** Returns whether an id appears in the usage log. */
 export type IsLogged = (requestId: string | undefined) => boolean;
 
 /** Returns the ids of a call's requests that got a response. */
@@ -37,14 +37,14 @@ export function hasUnnamedRequest(
   return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isLogged(requestId));
 }
 
-/** Reads the requests that an error names. */
+/** Returns the request ids in an error. */
 function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged): Question {
   const { evidence, callId } = error;
   const own = APIError.isInstance(error) ? error.requestID : undefined;
-  // An attempt that did not get through to the gateway was not charged.
+  // An attempt that did not reach the gateway was not charged.
   const sent = evidence.attempts.filter(({ phase }) => phase !== 'connect' && phase !== 'local');
   const ids = [own, ...sent.map(({ requestId }) => requestId)].filter(isText);
-  // Errors about a task have its handle.
+  // Errors about a task contain its handle.
   const ofTask = ofRef(Reflect.get(error, 'ref'));
   const calls = records.filter(({ end }) => callId !== undefined && end?.callId === callId);
   return {
@@ -57,10 +57,10 @@ function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged):
   };
 }
 
-/** Returns whether a call submits a video, whose charge may follow when it is done. */
+/** Returns whether a call submits a video, which may be charged only when it completes. */
 const isSubmission = ({ operation }: CallRecord): boolean => priceKind(operation) === 'video';
 
-/** Returns the time when the last of the calls ended; 0 if this client remembers none. */
+/** Returns the time when the last of the calls ended; 0 if this client has no record of them. */
 export const findLastEnd = (calls: readonly CallRecord[]): number =>
   Math.max(0, ...calls.map(({ end }) => end?.at ?? 0));
 
@@ -72,8 +72,8 @@ function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
 /**
  * Reads the question of a caller.
  *
- * @returns a text when the answer is known without the usage log
- * @throws `InvalidInputError` when it cannot be settled
+ * @returns the reason, as text, if the verdict is known without the usage log
+ * @throws `InvalidInputError` if the value cannot be settled
  */
 export function readQuestion(
   given: unknown,
@@ -87,7 +87,7 @@ export function readQuestion(
     }
     return readError(given, calls, isLogged);
   }
-  // These hold no evidence, but this client may have made the request.
+  // Ids contain no evidence, but this client may have made the request.
   const shared = { answeredIds: readAnsweredIds(calls.records), isWhole: true, endedAt: 0 };
   if (isText(given)) {
     const own = calls.records.filter((call) => readRequestIds(call).includes(given));

@@ -4,7 +4,7 @@ import type { Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import { readBalance } from './balance.ts';
 import type { AccountRules } from '../gateways/profile.ts';
-import { BookReader, type Books } from './books.ts';
+import { UsageLogReader, type UsageLog } from './usage-log.ts';
 import { findCalls } from './calls.ts';
 import {
   readAnsweredIds,
@@ -18,31 +18,31 @@ import { type Reading, readOptions, Routes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
-/** Maximum age of a reading that is used again, in milliseconds. */
+/** Maximum age of a cached reading, in milliseconds. */
 const freshFor = 5_000;
 
-/** Another key, or another gateway, has other books. */
+/** Each key on each gateway has its own usage log. */
 const readers = new WeakMap<ClientSettings, AccountReader>();
 
 /** Reads the usage log and the balance of one client. */
 export class AccountReader {
-  readonly #books: Shared<Books>;
+  readonly #usageLog: Shared<UsageLog>;
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
 
   readonly #caller: Transport;
-  readonly #log: BookReader;
+  readonly #log: UsageLogReader;
   readonly #rules: AccountRules;
   readonly #isLogged: IsLogged;
 
   private constructor(caller: Transport) {
     this.#caller = caller.snapshot();
     const routes = new Routes(this.#caller);
-    const log = new BookReader(routes);
+    const log = new UsageLogReader(routes);
     this.#log = log;
     this.#rules = routes.rules;
     const { isLogged = () => true } = routes.rules;
     this.#isLogged = (id) => id !== undefined && isLogged(id);
-    this.#books = new Shared(() => log.read());
+    this.#usageLog = new Shared(() => log.read());
     this.#balance = new Shared(() => readBalance(routes));
   }
 
@@ -90,7 +90,7 @@ export class AccountReader {
     return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), why: question };
   }
 
-  /** Settles a video submission that a ledger knows by its call id, and its request where that is known. */
+  /** Settles a video submission from a ledger, by its call id and its request id if that is known. */
   async settleCall(
     callId: string,
     { requestId, isAnswered }: Pick<AttemptEvidence, 'requestId' | 'isAnswered'>,
@@ -98,7 +98,7 @@ export class AccountReader {
   ): Promise<Settlement> {
     const { records } = findCalls(this.#caller);
     const own = records.filter(({ end }) => end?.callId === callId);
-    // Requests of this process: the ledger may be one that does not keep them.
+    // Also uses requests of this process, because custom ledgers may not store request ids.
     const [only, ...others] = own.length === 1 ? new Set(own.flatMap(readRequestIds)) : [];
     const named = requestId ?? (others.length === 0 ? only : undefined);
     const question: Question = {
@@ -121,21 +121,21 @@ export class AccountReader {
     return settleBy(question, value, asOf);
   }
 
-  /** Reads the entries of some requests where the gateway finds them by id, or else its newest entries. */
+  /** Reads the entries of some requests if the gateway finds entries by id, otherwise the newest entries. */
   async #readLog(
     requestIds: readonly string[],
     options: AccountOptions,
     notBefore?: number,
-  ): Promise<Reading<Books>> {
+  ): Promise<Reading<UsageLog>> {
     const { charge, charges } = this.#rules;
     const canFind = charge !== undefined && (requestIds.length > 0 || charges === undefined);
-    if (!canFind) return read(this.#books, options, freshFor, notBefore);
+    if (!canFind) return read(this.#usageLog, options, freshFor, notBefore);
     const { signal } = readOptions(options, freshFor);
     return new Shared(() => this.#log.find(requestIds)).get(0, signal);
   }
 }
 
-/** Looks up in the usage log what became of a video submission; see `AccountReader.settleCall()`. */
+/** Looks up the outcome of a video submission in the usage log; see `AccountReader.settleCall()`. */
 export const settleSubmission = (
   transport: Transport,
   ...question: Parameters<AccountReader['settleCall']>

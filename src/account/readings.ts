@@ -32,26 +32,26 @@ export function readOptions(
   return { notBefore: Date.now() - age, signal };
 }
 
-/** Gateways of this family count reads of books and usage for so long, in milliseconds. */
+/** The period in which gateways of this family count reads of usage log and balance, in milliseconds. */
 const limitWindow = 20 * 60_000;
 
-/** A reading and its time. */
+/** A result and the time of its request. */
 export interface Reading<T> {
   readonly value: T;
   /** When the reading began, in milliseconds since 1970. */
   readonly asOf: number;
 }
 
-/** A reading under way, or one that succeeded. */
+/** A reading that is running or has succeeded. */
 interface SharedReading<T> {
   readonly asOf: number;
   readonly value: Promise<T>;
 }
 
-/** A reading that simultaneous calls share, and that is used again while it is fresh. */
+/** A reading that simultaneous calls share and that is cached while it is fresh. */
 export class Shared<T> {
   readonly #read: () => Promise<T>;
-  /** The last one that succeeded: one that fails later does not replace it. */
+  /** The last successful reading. A later failure does not replace it. */
   #good: SharedReading<T> | undefined;
   #pending: SharedReading<T> | undefined;
 
@@ -60,9 +60,9 @@ export class Shared<T> {
   }
 
   /**
-   * Returns a reading that began late enough, and reads if there is none.
+   * Returns a reading that began at `notBefore` or later, and starts one if there is none.
    *
-   * @param notBefore - When it may have begun at the earliest, in milliseconds since 1970.
+   * @param notBefore - The earliest start of the reading, in milliseconds since 1970.
    */
   async get(notBefore: number, signal?: AbortSignal | null): Promise<Reading<T>> {
     const known = [this.#good, this.#pending].find((one) => one && one.asOf >= notBefore);
@@ -99,11 +99,11 @@ export class Shared<T> {
 /** The latest time that a `Date` can hold. */
 const latestTime = 8.64e15;
 
-/** Returns what the account of a gateway can read. Where nothing is known about it, new-api's routes are tried. */
+/** Returns the account routes of a gateway; those of new-api if the kind of gateway is unknown. */
 const rulesFor = ({ gateway }: Transport): AccountRules =>
   gateway === undefined ? newApiAccount : (gateway.profile.account ?? {});
 
-/** Returns the error for what the profile of a gateway has no route for. */
+/** Returns the error for a reading that the gateway's profile has no route for. */
 export function unserved({ gateway }: Transport, noun: string): UnsupportedByGatewayError {
   const message = `This gateway (${gateway?.profile.name}) has no route for ${noun}.`;
   const advice = 'Nothing was sent. If the gateway is of another kind, set the option gateway.';
@@ -115,7 +115,7 @@ export class Routes {
   readonly caller: Transport;
   /** The routes that the gateway has. */
   readonly rules: AccountRules;
-  /** When this client was answered on a route whose reads are counted. */
+  /** Times of this client's reads on routes with a limit. */
   #reads: readonly number[] = [];
 
   constructor(caller: Transport) {
@@ -126,9 +126,9 @@ export class Routes {
   /**
    * Reads the JSON object of a route.
    *
-   * @param what - What it tells, for the message when the gateway does not have it.
-   * @param isCounted - Whether the gateway allows few reads of it.
-   * @param signal - Ends the reading, with all its attempts.
+   * @param what - The content of the route, for the error message if the gateway doesn't have it.
+   * @param isCounted - `true` if the gateway limits reads of the route.
+   * @param signal - Aborts the reading with all its attempts.
    */
   async get(
     path: string,
@@ -138,7 +138,7 @@ export class Routes {
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
     const begun = Date.now();
     try {
-      // A limit that holds for minutes is not helped by asking again at once; what passes may be.
+      // A rate limit lasts for minutes, so only failures other than 4xx are retried.
       const answer = await this.#request(path, { maxRetries: 0, signal }).catch(
         (error: unknown) => {
           const { status = 0 } = APIError.isInstance(error) ? error : {};
@@ -152,8 +152,8 @@ export class Routes {
       return { ...answer, data };
     } catch (error) {
       if (this.#isMissing(error)) {
-        const said = error.status === 200 ? 'a page was answered' : `status ${error.status}`;
-        throw unsupported(path, what, said, error);
+        const finding = error.status === 200 ? 'a page was answered' : `status ${error.status}`;
+        throw unsupported(path, what, finding, error);
       }
       throw isCounted && RateLimitError.isInstance(error) ? this.#limited(error) : error;
     }
@@ -175,7 +175,7 @@ export class Routes {
     }
   }
 
-  /** Returns whether an error means that the gateway does not have the route, or not for this key. */
+  /** Returns whether an error means that the gateway doesn't serve the route, or not to this key. */
   #isMissing(error: unknown): error is APIError {
     if (!APIError.isInstance(error)) return false;
     const isPage = UnexpectedResponseError.isInstance(error) && /^\s*</.test(error.body ?? '');
@@ -204,7 +204,7 @@ export class Routes {
 
   #limited(error: RateLimitError): UsageLogLimitError {
     const now = Date.now();
-    // The oldest read that counts goes first; whose it is, is only known of our own.
+    // The limit ends when the oldest read leaves the window. Only this client's own reads are known.
     const [oldest = now] = this.#recent();
     const pause = error.headers && readRetryAfter(error.headers, error.status);
     const isTime = pause !== undefined && now + pause <= latestTime;
@@ -227,7 +227,7 @@ export class Routes {
   }
 }
 
-/** The gateway does not tell something, or not so that it is understood. */
+/** Creates the error for a route that is missing or whose response is not understood. */
 export function unsupported(
   path: string,
   what: string,

@@ -2,10 +2,10 @@ import { numberFrom, parseJSON, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { type PriceKind, type UsageSum } from './cost.ts';
 
-/** Objects within the parameters that hold parameters of the vendor. */
+/** Objects in the parameters that contain the vendor's parameters. */
 const nested = ['metadata', 'parameters', 'extra_fields', 'generationConfig', 'generation_config'];
 
-/** Returns the parameters and those of the vendor in them; of two with one name the outer one. */
+/** Merges the parameters with the vendor's parameters inside them; outer ones take precedence. */
 function flatten(params: JsonObject): JsonObject {
   const inner = nested.map((name) => {
     const value = params[name];
@@ -21,7 +21,7 @@ function flatten(params: JsonObject): JsonObject {
 
 const lengths = ['seconds', 'duration', 'durationSeconds', 'duration_seconds'];
 
-/** Returns the length that a video is requested with, the longest of several, or `undefined` for none. */
+/** Returns the requested length of a video, the longest of several; `undefined` if none is requested. */
 export function requestedSeconds(params: JsonObject): number | undefined {
   const flat = flatten(params);
   const all = [params, flat].flatMap((object) =>
@@ -31,17 +31,14 @@ export function requestedSeconds(params: JsonObject): number | undefined {
   return longest > 0 ? longest : undefined;
 }
 
-/** Parameters that may change the price of a unit, other than lengths. */
+/** Parameters other than lengths that may change the price of a unit. */
 const priced =
   /^(size|resolution|quality|style|mode|width|height|aspect_?ratio|ratio|fps|frames?|num_?frames|n|sample_?count|audio|sound|generate_?audio|with_?audio|service_?tier|reasoning_?effort|modalities|response_?modalities|web_?search_?options)$/i;
 
-/** References: only their presence can change the price. */
+/** References. Only their presence can change the price. */
 const references = /^(image|images|input_reference|reference_images|mask|video|last_frame)$/i;
 
-/**
- * Returns a key that is the same for requests of a model whose price can be expected to be the same, but
- * for their text.
- */
+/** Returns a key that is equal for requests to a model with the same expected price, apart from their text. */
 export function priceKey(params: JsonObject): string {
   const entries = Object.entries(flatten(params)).flatMap(([name, value]) => {
     if (value === undefined) return [];
@@ -52,16 +49,16 @@ export function priceKey(params: JsonObject): string {
   return JSON.stringify([requestedSeconds(params) ?? null, ...entries]);
 }
 
-/** Tokens to assume for a picture or a sound in a message, and for an answer that names no maximum. */
+/** Tokens to assume for an image or audio in a message, and for a response without a requested maximum. */
 export const assumedTokens = 1_000;
 
-/** Tokens of sound for each character that is read out: 1,000 a minute, and some 14 characters a second. */
+/** Audio tokens for each spoken character: 1,000 tokens a minute, and about 14 characters a second. */
 const soundPerCharacter = 1.25;
 
-/** Text that can only be encoded data. */
+/** Matches encoded data, not text. */
 const encoded = /^[\w+/=:;,.-]{500}/;
 
-/** Parameters may be nested without end. */
+/** Limits recursion into nested parameters. */
 const deepest = 100;
 
 /** Estimates the tokens of a text: four letters of English, or one character of other scripts, for each. */
@@ -73,7 +70,7 @@ function estimateText(text: string): number {
 
 function estimateTokens(value: unknown, depth = 0): number {
   if (typeof value === 'string') return estimateText(value);
-  // Embeddings take tokens by their numbers.
+  // Embeddings accept tokens as numbers.
   if (typeof value === 'number') return 1;
   if (typeof value !== 'object' || value === null || depth > deepest) return 0;
   const isList = Array.isArray(value);
@@ -84,7 +81,7 @@ function estimateTokens(value: unknown, depth = 0): number {
   return sum;
 }
 
-/** The largest number of tokens that an answer may have, if the request names it. */
+/** Returns the maximum number of output tokens, if the request sets it. */
 function longestAnswer(params: JsonObject): number {
   const { max_tokens: tokens, max_completion_tokens: all = tokens } = params;
   const flat = flatten(params);
@@ -92,25 +89,25 @@ function longestAnswer(params: JsonObject): number {
   return named !== undefined && named >= 0 ? named : assumedTokens;
 }
 
-/** The usage that a request can be expected to cause. */
+/** The expected usage of a request. */
 export interface ExpectedUsage {
-  /** The tokens of the request itself. */
+  /** The input tokens. */
   readonly input: UsageSum;
-  /** The same, with an answer. */
+  /** The input and output tokens. */
   readonly total: UsageSum;
-  /** The number of requested answers. */
+  /** The number of requested choices. */
   readonly answers: number;
 }
 
 /**
- * Estimates the usage of a request that is paid by token.
+ * Estimates the usage of a request that is billed per token.
  *
- * @returns `undefined` for recordings, whose length isn't in the request
+ * @returns `undefined` for audio files, because the request doesn't contain their length
  */
 export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage | undefined {
   if (kind === 'speech') {
     const { input: text, instructions, speed } = params;
-    // Gateways of this family count the characters.
+    // Gateways of this family bill per character.
     const characters = typeof text === 'string' ? Array.from(text).length : 0;
     const input = { inputTokens: Math.max(1, characters + estimateTokens(instructions)) };
     const pace = numberFrom(speed) ?? 1;

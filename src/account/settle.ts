@@ -1,25 +1,25 @@
 import type { UsageLogEntry } from '../gateways/profile.ts';
-import type { Books } from './books.ts';
+import type { UsageLog } from './usage-log.ts';
 import type { Amount, Settlement } from './types.ts';
 
 /** The ids that entries of the usage log may contain for the call to settle. */
 export interface Question {
   readonly requestIds: readonly string[];
   readonly taskIds: readonly string[];
-  /** The requests whose error response was read to its end: the gateway has given up on them. */
+  /** The requests whose error response was read to its end: the gateway does not try them again. */
   readonly answeredIds: readonly string[];
-  /** `true` if every request that was sent has an id. */
+  /** `true` if the id of every sent request is known. */
   readonly isWhole: boolean;
-  /** `true` for a video submission: one that is accepted for 0 may be charged when it completes. */
+  /** `true` for a video submission, which may be accepted for 0 and charged when it completes. */
   readonly makesTask?: boolean;
-  /** When the call ended, or 0: a reading that began before proves nothing. */
+  /** When the call ended, or 0. A reading that began before that proves nothing. */
   readonly endedAt: number;
 }
 
-/** A settlement, as far as the entries tell, without what the reading adds to it. */
+/** The fields of a settlement that follow from the entries. */
 type Finding = Pick<Settlement, 'verdict' | 'amount' | 'why'>;
 
-/** Entries of one request are written one after the other, within seconds. In milliseconds. */
+/** Time in which the gateway writes all entries of a request, in milliseconds. */
 const writingTime = 5_000;
 
 /** Returns an amount in the unit of the usage log. */
@@ -40,14 +40,14 @@ const partly =
   'No entry of the usage log names one of the requests of this call, which may have been charged.';
 
 /**
- * Concludes from the usage log whether something was charged. Only entries that name one of its requests or
- * its task prove anything.
+ * Concludes from the usage log whether something was charged. Only entries with the id of one of its requests
+ * or its task prove anything.
  *
  * @param asOf - When the reading began, in milliseconds since 1970.
  */
-export function settleBy(question: Question, log: Books, asOf: number): Settlement {
+export function settleBy(question: Question, log: UsageLog, asOf: number): Settlement {
   const { found, requests, tasks } = findEntries(question, log.lines);
-  // A text may be the id of either; it counts as a task only where no entry has it as a request.
+  // Text may be an id of either kind; it counts as a task id only if no entry has it as a request id.
   const ownTasks = [...tasks].filter((id) => !requests.has(id));
   const isTaskKnown = ownTasks.length > 0;
   const isOld = isSettled(question, found, log, asOf);
@@ -64,7 +64,10 @@ export function settleBy(question: Question, log: Books, asOf: number): Settleme
   };
 }
 
-/** Finds the entries that name a request or a task, and those that name what these name. Newest first. */
+/**
+ * Returns the entries that contain a request or task id, and those that contain an id from these entries.
+ * Newest first.
+ */
 function findEntries({ requestIds, taskIds }: Question, lines: readonly UsageLogEntry[]) {
   const requests = new Set(requestIds);
   const tasks = new Set(taskIds);
@@ -109,7 +112,7 @@ function conclude(evidence: Evidence): Finding {
   }
   const charges = found.filter(({ type }) => type === 'consume');
   const refunds = found.filter(({ type }) => type === 'refund');
-  // The first charge of a task; a later one corrects its price.
+  // The first charge of a task; later charges correct its price.
   const [first, ...others] = charges.filter(({ finalQuota }) => finalQuota === undefined);
   if (first === undefined) return settleFailure(evidence);
   const kept = sum(charges) - sum(refunds);
@@ -133,12 +136,15 @@ function conclude(evidence: Evidence): Finding {
   return notCharged(evidence, why);
 }
 
-/** Returns whether an entry cannot be interpreted: forks have their own types, and failures are free. */
+/**
+ * Returns whether an entry cannot be interpreted: forks have types of their own, and entries of failures cost
+ * nothing.
+ */
 function isStrange({ type, amount }: UsageLogEntry): boolean {
   return type === 'error' ? amount.value > 0 : type !== 'consume' && type !== 'refund';
 }
 
-/** Concludes where no entry is the charge itself. */
+/** Returns the verdict if no entry is a charge. */
 function settleFailure(evidence: Evidence): Finding {
   const [last] = evidence.found.filter(({ type }) => type !== 'error');
   if (last === undefined) {
@@ -151,7 +157,7 @@ function settleFailure(evidence: Evidence): Finding {
   return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), why };
 }
 
-/** A refund, unless another request of the same call may have been charged. */
+/** Returns a refund, unless another request of the same call may have been charged. */
 function refunded({ question, found }: Evidence, value: number): Finding {
   const { requestIds, isWhole } = question;
   const isOnly = requestIds.length <= 1;
@@ -163,8 +169,8 @@ function refunded({ question, found }: Evidence, value: number): Finding {
 }
 
 /**
- * Nothing was charged if nothing can follow. The gateway writes an entry for each channel that fails and
- * then tries the next one, so a failure is only final once the error response was read.
+ * Returns `not_charged` if no more entries can follow. The gateway writes an entry for each channel that fails
+ * and then tries the next one, so a failure is final only once the error response was read.
  */
 function notCharged({ question, found, isOld }: Evidence, why: string): Finding {
   const { requestIds, answeredIds, isWhole } = question;
@@ -201,7 +207,7 @@ function isConclusive(
 function isSettled(
   { endedAt }: Question,
   found: readonly UsageLogEntry[],
-  { clockAhead }: Books,
+  { clockAhead }: UsageLog,
   asOf: number,
 ): boolean {
   const newest = Math.max(...found.map(({ at }) => at));

@@ -32,16 +32,16 @@ class Sum {
   #calls = 0;
   #unknown = 0;
   readonly #tokens: UsageSum = {};
-  /** The calls whose answers report their cost, and that cost in US dollars. */
+  /** The calls whose responses report their cost, and that cost in US dollars. */
   #reported = 0;
   #reportedCost = 0;
-  // The others, which have a price by the list:
+  // The other calls, whose cost comes from the price list.
   #listed = 0;
   #units = 0;
   readonly #usage: UsageSum = {};
-  /** The number of them without usage. */
+  /** The number of those calls without usage. */
   #silent = 0;
-  /** The number of them without readable ratios, although the price depends on these. */
+  /** The number of those calls without readable ratios, although the price depends on them. */
   #unread = 0;
   #listedUnknown = 0;
   #unknownUnits = 0;
@@ -51,7 +51,7 @@ class Sum {
     this.model = model;
   }
 
-  /** @param sign - -1 takes the call out of the sum. */
+  /** @param sign - -1 subtracts the call. */
   add(call: CallRecord, sign: 1 | -1 = 1): void {
     const { outcome, usage = {}, cost } = call.end ?? {};
     const counts = readUsage(usage);
@@ -76,7 +76,7 @@ class Sum {
     }
   }
 
-  /** Returns the cost, and the number of calls that it leaves out. */
+  /** Returns the cost, and the number of calls that are not included in it. */
   price(
     prices: Prices | undefined,
     group: string | undefined,
@@ -118,9 +118,9 @@ type Sums = Map<string, Sum>;
 
 const known = new WeakMap<Calls, Sums>();
 
-/** Returns the operation and the model that a call is counted under. */
+/** Returns the operation and the model under which a call is counted. */
 function toPlace(call: CallRecord) {
-  // Undocumented routes are counted by method: their paths may contain ids, of any number.
+  // Undocumented routes are counted by method, because ids in their paths would create countless entries.
   const [operation = ''] = call.operation.split(' ', 1);
   const model = findModel(call);
   return { operation, model, key: `${operation} ${model}` };
@@ -147,7 +147,7 @@ function findSums(calls: Calls): Sums {
   return sums;
 }
 
-/** Counts the cost that a poll of a task reports, in place of what was counted for its submission. */
+/** Counts the cost that a poll of a task reports, and removes the cost that was counted for its submission. */
 function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): void {
   const call = calls.records.findLast(({ end }) => end?.taskId && taskIds.includes(end.taskId));
   if (call?.end === undefined || call.end.cost === cost || !isCounted(call)) return;
@@ -158,24 +158,27 @@ function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): vo
   BudgetState.revise(call, cost);
 }
 
-/** So many are remembered that the older half can be forgotten. */
+/** The number of call records above which the older half is dropped. */
 const mostCalls = 3_000;
 
-/** Usage logs return some 1,000 entries, so remembering many more calls gains nothing. */
+/**
+ * The number of call records that remain. More are useless, because usage logs return only about 1,000
+ * entries.
+ */
 const keptCalls = 1_500;
 
-/** Remembers a call that is sent, and forgets the oldest once they are in the sums. */
+/** Stores the record of a call, and drops the oldest records once they are in the sums. */
 function remember(record: CallRecord, calls: Calls): void {
   if (calls.records.push(record) % mostCalls > 0) return;
   findSums(calls);
   calls.records = calls.records.slice(-keptCalls);
 }
 
-/** Operations whose results may be tasks. The answer to a poll may report what the task cost. */
+/** Operations whose results may be tasks. The response to a poll may report the cost of the task. */
 const hasTasks = ({ spec }: LogicalCall): boolean =>
   /^(video|image)$/.test(priceKind(spec.operation));
 
-/** Records the cost that the answer to a poll reports. */
+/** Records the cost that the response to a poll reports. */
 const recordPoll: CallSubscriber = (call) => {
   if (!hasTasks(call)) return undefined;
   let headers: Headers | undefined;
@@ -224,7 +227,7 @@ export const recordCall: CallSubscriber = (call, isStream) => {
         at: Date.now(),
         callId: call.knownId,
         outcome: error ? outcome : undefined,
-        // A copy, because callers may change their answers.
+        // A copy, because callers may change their result.
         usage: usage && { ...usage },
         cost: costFrom(call, ending, headers),
         model,
@@ -235,7 +238,10 @@ export const recordCall: CallSubscriber = (call, isStream) => {
   };
 };
 
-/** Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` to refuse it. */
+/**
+ * Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` if the call may not be
+ * sent.
+ */
 export function keepWithinBudget(
   call: LogicalCall,
   transport: Transport,
@@ -244,7 +250,7 @@ export function keepWithinBudget(
   const { budget } = client.original();
   const record = findRecord(call);
   if (!budget || record === undefined) return undefined;
-  // The sums notify the budget of the end of calls.
+  // The sums report the end of calls to the budget.
   findSums(findCalls(transport));
   const readPrices = async (): Promise<Prices> => {
     // Reading prices is limited by the call's `timeout`, as each of its attempts is.
@@ -265,7 +271,7 @@ export function keepWithinBudget(
 const addUp = (costs: readonly CostEstimate[]): Amount =>
   dollars(costs.reduce((sum, { amount }) => sum + (amount?.value ?? 0), 0));
 
-/** Sums up the cost of a client's calls, by the prices that were read last. */
+/** Sums up the cost of a client's calls, with the last price list that was read. */
 export function sumUp(transport: Transport, ownGroup: string | undefined): Spent {
   const { budget } = transport.client.original();
   const group = ownGroup ?? budget?.group;

@@ -8,8 +8,8 @@ export interface AccountOptions {
   /** Aborts the call. A reading that other calls share continues. */
   signal?: AbortSignal | null | undefined;
   /**
-   * Maximum age of a cached result, in milliseconds; 0 always fetches. Gateways allow about 20 reads of the
-   * usage log in 20 minutes.
+   * Maximum age of a cached result, in milliseconds; 0 always sends a request. Gateways allow about 20 reads
+   * of the usage log in 20 minutes.
    * @defaultValue 5000 for usage log and balance, 600000 for prices
    */
   maxAge?: number | undefined;
@@ -17,9 +17,12 @@ export interface AccountOptions {
 
 /** A search in the usage log. Entries must match every field that is set. */
 export interface ChargesQuery {
-  /** The `requestID` of an error or the `_request_id` of an answer. */
+  /** The `requestID` of an error or the `_request_id` of a result. */
   requestId?: string | undefined;
-  /** The id of a video task. Often only its refund has it; `settle(task.ref)` also finds its charge. */
+  /**
+   * The id of a video task. Often only the entry of its refund contains it; `settle(task.ref)` also finds its
+   * charge.
+   */
   taskId?: string | undefined;
   /** Only entries written then or later, by the gateway's clock: a date, or milliseconds since 1970. */
   from?: Date | number | undefined;
@@ -54,7 +57,7 @@ export interface Prices {
 
 /** The call to estimate. */
 export interface CostQuery {
-  /** The requested model. Answers may use another name than the price list. */
+  /** The requested model. Responses may use another name than the price list. */
   model: string;
   /**
    * The `usage` of a completion, of embeddings or of images, or the `usageMetadata` of a generation. Required
@@ -64,8 +67,8 @@ export interface CostQuery {
   /** The number of images, 1 or more. @defaultValue 1 */
   images?: number | undefined;
   /**
-   * The response headers of the submission of a video, from `withResponse()`: they hold the factors of its
-   * price, such as its seconds.
+   * The response headers of the submission of a video, from `withResponse()`: they contain the multipliers of
+   * its price, such as its seconds.
    */
   headers?: Headers | undefined;
   /** The group of the key, if prices differ by group. */
@@ -73,8 +76,8 @@ export interface CostQuery {
 }
 
 /**
- * The cost by the price list, or the reason why it is unknown. An estimate: only the usage log has the amount
- * that was charged.
+ * The estimated cost by the price list, or the reason why it is unknown. Only the usage log has the charged
+ * amount.
  */
 export type CostEstimate =
   | { readonly amount: Amount; readonly why?: undefined }
@@ -85,13 +88,15 @@ export interface SpentLine {
   /** Such as `images.generate`; for routes that are not documented, only the HTTP method. */
   readonly operation: string;
   readonly model: string | undefined;
-  /** The number of calls that were answered. */
+  /** The number of calls with a response. */
   readonly calls: number;
-  /** The number of calls that may have been charged without an answer. */
+  /** The number of calls without a response that may have been charged. */
   readonly unknown: number;
-  /** The number of both whose answers reported their cost, which is used instead of the price list. */
+  /**
+   * The number of these calls whose responses reported their cost, which is used instead of the price list.
+   */
   readonly reported: number;
-  /** The tokens that answers reported. */
+  /** The tokens that responses reported. */
   readonly tokens: { readonly input: number; readonly output: number };
   /** The cost: as reported, otherwise by the price list, as far as it is known. */
   readonly estimate: CostEstimate;
@@ -132,7 +137,7 @@ export interface Settlement {
   /**
    * - `charged`: it was charged, and not refunded.
    * - `refunded`: all that was charged for it was refunded.
-   * - `not_charged`: it failed and the gateway has finished with it, or it cost nothing.
+   * - `not_charged`: it failed and the gateway will not try it again, or it cost nothing.
    * - `unknowable`: the usage log doesn't show it. A missing entry proves nothing.
    *
    * Based only on entries that contain the id of one of its requests or of its task.
@@ -143,7 +148,7 @@ export interface Settlement {
   /**
    * `true` if the amount is not expected to change: every request of the call has its entry, and the log was
    * read at least 5 seconds after the last of them. Otherwise the amount may be partial, because the gateway
-   * writes one entry after the other; a video that was charged may still be refunded.
+   * writes its entries one by one, and a charged video may still be refunded.
    */
   readonly isFinal: boolean;
   readonly requestId?: string | undefined;

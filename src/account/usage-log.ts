@@ -8,8 +8,8 @@ const what = 'what it has charged';
 const noun = 'the usage log';
 
 /** The newest entries of the usage log. */
-export interface Books {
-  /** The newest first. */
+export interface UsageLog {
+  /** Newest first. */
   readonly lines: readonly UsageLogEntry[];
   /** Milliseconds by which the gateway's clock is ahead of ours; browsers cannot read its time. */
   readonly clockAhead: number | undefined;
@@ -30,7 +30,7 @@ function clockAhead({ headers }: Response): number | undefined {
 }
 
 /** Reads the usage log of a key. */
-export class BookReader {
+export class UsageLogReader {
   readonly #routes: Routes;
   /** `true` once the gateway has shown that it reads the key of these requests. */
   #readsKey = false;
@@ -42,9 +42,9 @@ export class BookReader {
   /**
    * Reads the newest entries.
    *
-   * @throws `UnsupportedByGatewayError` when the gateway has no log, or takes the key only in the URL
+   * @throws `UnsupportedByGatewayError` if the gateway has no log, or accepts the key only in the URL
    */
-  async read(): Promise<Books> {
+  async read(): Promise<UsageLog> {
     const { charges } = this.#routes.rules;
     if (charges === undefined) throw unserved(this.#routes.caller, noun);
     const { path, read, isLimited = false } = charges;
@@ -56,8 +56,8 @@ export class BookReader {
     return { lines: newestFirst(lines), clockAhead: clockAhead(response) };
   }
 
-  /** Reads the entries of requests by their ids. Those that are not found are left out. */
-  async find(requestIds: readonly string[]): Promise<Books> {
+  /** Reads the entries of requests by request id. Requests that are not found are left out. */
+  async find(requestIds: readonly string[]): Promise<UsageLog> {
     const { charge } = this.#routes.rules;
     if (charge === undefined) throw unserved(this.#routes.caller, noun);
     const { path, read, isLimited = false } = charge;
@@ -73,14 +73,17 @@ export class BookReader {
       const entries = read(answer.data);
       if (typeof entries === 'string') throw unsupported(path, what, entries);
       ahead = clockAhead(answer.response);
-      // Logs may also name a request by another id.
+      // Logs may also use another id for a request.
       return [entries].flat().map((entry) => ({ ...entry, requestId: id }));
     });
     const lines = newestFirst((await Promise.all(found)).flat());
     return { lines, clockAhead: ahead };
   }
 
-  /** Gateways of 2025 accept the key only in the query, and return an empty list without it. */
+  /**
+   * Throws if the gateway ignores the key: gateways of 2025 accept it only in the query, and return an empty
+   * list otherwise.
+   */
   async #checkKeyIsRead(path: string): Promise<void> {
     if (this.#readsKey) return;
     const ignoresKey = await this.#routes.ignoresKey(path);
