@@ -388,7 +388,10 @@ export class LogicalCall {
     for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
   }
 
-  /** Gives a request an id of its own where the gateway takes one, so that it is known without a response. */
+  /**
+   * Sets a request id if the gateway accepts one from the client, so that the id is known even without a
+   * response.
+   */
   #nameRequest(headers: Headers): string | undefined {
     const name = requireBase(this.client).gateway?.profile.sentIdHeader;
     if (name === undefined || this.spec.charge === 'free') return undefined;

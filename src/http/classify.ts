@@ -6,7 +6,7 @@ import { isResentEmpty, keyRefusals, unknownKey } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
 import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
 
-/** Codes of errors before any work that the same request would get again, whatever the HTTP status. */
+/** Codes of errors that precede any work and recur for the same request, whatever the HTTP status. */
 const permanent =
   /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
 

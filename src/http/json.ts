@@ -85,7 +85,8 @@ export function writeJSON(
   } catch (error) {
     cause = error;
   }
-  // Reading the value again takes time and calls its getters twice.
+  // Only suspicious output is searched, because reading the value again takes time and calls its getters
+  // twice.
   const fault = text === undefined || suspects.test(text) ? findFault(value, field) : undefined;
   if (text !== undefined && fault === undefined) return text;
   const name = fault?.field || field || 'body';

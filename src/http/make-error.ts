@@ -74,7 +74,7 @@ function fixFor(
   return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
 }
 
-/** Returns advice for a failure, or `undefined` if that of its outcome suffices. */
+/** Returns advice for a failure, or `undefined` if the advice for its outcome suffices. */
 function adviceFor(
   failed: FailedAttempt,
   charge: ChargeClass,
@@ -123,7 +123,7 @@ function hintFor(code = ''): string {
 /** Characters of an unusable response that logs show. The error has all of it. */
 const shownLength = 2_000;
 
-/** Returns what logs show of a success response, which may be large and paid for. */
+/** Shortens a large success response for the log. */
 export function toLoggable(answer: unknown): unknown {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return text.length > shownLength ? text.slice(0, shownLength) : answer;

@@ -35,7 +35,7 @@ export function withoutQueries(text: string): string {
     );
 }
 
-/** Returns the value with all its text rewriteText, or the value itself if nothing changes. */
+/** Returns the value with all its text rewritten, or the value itself if nothing changes. */
 export function rewriteText(value: unknown, rewrite: Rewrite): unknown {
   if (typeof value === 'string') return rewrite(value);
   if (typeof value !== 'object' || value === null) return value;

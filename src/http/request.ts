@@ -131,7 +131,7 @@ export interface SendingRules {
   pauseAfter(failed: FailedAttempt, maxRetries: number): number | undefined;
 }
 
-/** A call whose answer has come. */
+/** A call that received a response. */
 interface AnsweredCall {
   readonly id: string;
   readonly url: string;
@@ -139,14 +139,14 @@ interface AnsweredCall {
   readonly scope: CallScope;
 }
 
-/** An answer that was read. */
+/** A response whose body was read. */
 interface ReadAnswer {
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly text: string;
 }
 
-/** @param value - The parsed answer; `undefined` if it was empty. */
+/** @param value - The parsed response; `undefined` if it was empty. */
 export type Follow = (
   value: unknown,
   call: AnsweredCall,
@@ -159,8 +159,8 @@ interface ResourceRules {
   /** Returns a more specific error for a failure, if there is one. */
   readonly explain?: ((error: Error) => Error | undefined) | undefined;
   /**
-   * Returns the answer in full, if the one that came only names the task that makes it; the request is paid
-   * for, and is not sent again.
+   * Returns the result of a task if the response only names the task. The request is already paid for and is
+   * not sent again.
    */
   readonly follow?: Follow | undefined;
   /** Reads the file that a redirect leads to, if that is the result of the request. */

@@ -77,7 +77,7 @@ function readJSON(text: string, answer: Answer, parse?: (text: string) => unknow
   return spec.adapt ? spec.adapt(value, response.headers) : value;
 }
 
-/** Parses an answer, and follows it if it only names the task that makes the answer. */
+/** Parses a response. If it only names a task, returns the result of that task. */
 export function readWhole(
   call: LogicalCall,
   answer: Answer,
@@ -109,7 +109,7 @@ interface JSONAnswer<T> {
 /**
  * Reads a JSON response.
  *
- * @param finish - Adds details to the value that the response lacks, or replaces it.
+ * @param finish - Adds details that the response lacks, or replaces the value.
  */
 export function jsonAnswer<T>(answer: JSONAnswer<T>): AnswerFormat<T, 'json'>;
 export function jsonAnswer<T, Value>(

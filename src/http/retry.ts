@@ -94,13 +94,13 @@ export const failures = {
     never,
     'Requests are not forwarded to another URL, and nothing was done.',
   ),
-  /** Rejected by its status, or with a code that the same request would get again. */
+  /** Rejected by status, or with an error code that recurs for the same request. */
   refused: row('rejected', never),
   /** With an idempotency key, the first attempt is still running. */
   conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry')),
   unauthorized: row('rejected', rules('refresh')),
   too_early: row('rejected', onceIfCharged),
-  /** A 429: nothing was done, and it may be repeated after the pause that it requests. */
+  /** A 429: nothing was done, and the request may be repeated after the requested pause. */
   rate_limited: row('rejected', always, limited),
   /** A 429 without a body or `Retry-After` comes from a proxy. */
   bare_rate_limited: row('rejected', onceIfCharged, limited),
@@ -148,7 +148,7 @@ export interface RetryState {
   readonly canRefresh: boolean;
   /** `true` if the body can be sent again. Streams can't. */
   readonly replayable: boolean;
-  /** The value of `x-should-retry`, if sent. */
+  /** The value of `x-should-retry`, if the response has one. */
   readonly shouldRetry?: boolean | undefined;
 }
 

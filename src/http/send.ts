@@ -113,8 +113,8 @@ export async function send(request: OutgoingRequest): Promise<Response> {
   let thrown: unknown;
   try {
     sent = ky(url, {
-      // Method, headers and signal are added below. ky would not send its versions of them, would double the
-      // cost of a call (it copies headers and composes signals), and would put the key into its errors.
+      // Method, headers and signal are added below. If they were passed to ky, it would copy the headers and
+      // compose signals, which doubles the cost of a call, and put the key into its errors.
       timeout: false,
       retry: 0,
       throwHttpErrors: false,
@@ -188,8 +188,8 @@ function findTarget(response: Response, url: string): string | undefined {
 /**
  * Returns whether a redirect of a POST proves that nothing was done.
  *
- * A 307 or 308 requests the same request elsewhere (RFC 9110, 15.4.8 and 15.4.9). A 303 leads to a result of
- * the request, and 301 and 302 are used for that too (15.4.2 to 15.4.4), unless only the origin differs, as
+ * A 307 or 308 asks for the same request at another URL (RFC 9110, 15.4.8 and 15.4.9). A 303 leads to a result
+ * of the request, and 301 and 302 are used for that too (15.4.2 to 15.4.4), unless only the origin differs, as
  * from http to https. Browsers don't reveal the status.
  */
 function provesNothingDone(response: Response, url: string): boolean {

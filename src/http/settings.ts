@@ -37,7 +37,10 @@ function parseLogLevel(value: unknown, field: string): LogLevel {
   return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
 }
 
-/** Details of a log message: neither keys nor prompts, and of gateway messages only what errors show. */
+/**
+ * Details of a log message. They contain neither keys nor prompts, and gateway messages only as errors show
+ * them.
+ */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Warnings that were logged already, because a program may create a client per request. */
@@ -342,7 +345,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   };
 }
 
-/** Returns the settings of a client with changed options. What it learned about its gateway is kept. */
+/** Returns the settings of a client with changed options. Facts learned about the gateway are kept. */
 export function changeSettings(
   { log, drift, budget, shared, readGateway, original }: ClientSettings,
   options: GatewayOptions,

@@ -27,7 +27,9 @@ function pageURL(): string | undefined {
   return document?.baseURI ?? location?.href;
 }
 
-/** Matches a whole path, to scan its end only once. The group precedes the trailing slashes. */
+/**
+ * Matches a whole path, so that its end is scanned only once. The group is the path without trailing slashes.
+ */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
 /** An operation's route at the end of a path, because people paste `…/v1/chat/completions` as a base URL. */
@@ -159,8 +161,8 @@ function appendQueryValue(
 }
 
 /**
- * Returns the URL of a path. Its `/v1` is replaced by the version of the base URL. A path that is a URL itself
- * is that of a task, on the gateway's origin.
+ * Returns the URL of a path. Its `/v1` is replaced by the version of the base URL. A path that is already a
+ * URL is the status URL of a task, on the gateway's origin.
  */
 export function buildURL(
   { root, api }: Pick<BaseURL, 'root' | 'api'>,
