@@ -13,7 +13,7 @@ import type { FailedAttempt } from '../http/retry.ts';
 import type { StreamLimit } from './timeouts.ts';
 
 /**
- * How a stream ended.
+ * The way a stream ended.
  *
  * - `complete`: every choice has its finish reason, or the terminator arrived and each choice without one
  *   consists of tool calls with whole JSON arguments.
@@ -47,7 +47,7 @@ export class StreamError extends APIError {
 export class StreamTruncatedError extends StreamError {
   static override readonly kind: string = 'StreamTruncatedError';
 
-  /** How the stream ended. Never `complete`. */
+  /** The way the stream ended. Never `complete`. */
   declare readonly verdict: StreamVerdict;
 
   constructor(message: string, init: StreamErrorInit & { readonly verdict: StreamVerdict }) {

@@ -7,7 +7,8 @@ export interface EventTaker {
    * Takes one event.
    *
    * @param name - The event name, if it has one.
-   * @param isOpen - Whether the stream ended before the blank line that closes the event, which may be cut.
+   * @param isOpen - `true` if the stream ended before the blank line that closes the event, so the event may
+   *   be cut.
    */
   take(data: string, name: string | undefined, isOpen: boolean): void;
   /** Takes a line outside of events. */

@@ -27,7 +27,7 @@ export function createStream<Item>(
 /**
  * Creates a stream from a list of events; see `StreamProtocol.fromAnswer`.
  *
- * @param isWhole - Whether the list is complete.
+ * @param isWhole - `true` if the list is complete.
  */
 export function streamFromValues<Item>(
   values: readonly unknown[],

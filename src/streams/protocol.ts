@@ -22,7 +22,7 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly maxBytes?: number | undefined;
   /** The largest size in bytes of a stream that is collected into one answer. */
   readonly maxResponseBytes?: number | undefined;
-  /** Whether the response so far is kept as a whole answer. */
+  /** `true` keeps the response so far as a whole answer. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. */
@@ -54,7 +54,7 @@ export interface StreamProgress<Item> {
   add(item: Item): void;
   /** `true` once any part of a response was received; usage alone doesn't count. */
   readonly started: boolean;
-  /** Whether the answer is provably complete, depending on whether a terminator arrived. */
+  /** Returns `true` if the answer is provably complete. `terminated`: a terminator arrived. */
   isFinished(terminated: boolean): boolean;
   /** The response so far as a whole answer, if it is kept. */
   readonly partial: WholeOf<Item> | undefined;
@@ -76,12 +76,15 @@ export interface Delivery<Item> {
 
 /** The rules of one kind of stream. */
 export interface StreamProtocol<Item> {
-  /** Converts the parsed data of an event to an item: compares it with its schema, reports differences, normalizes it. */
+  /**
+   * Converts the parsed data of an event to an item: compares it with the schema, reports differences and
+   * normalizes.
+   */
   read(value: unknown, check: ReadCheck): Item;
   /**
    * Starts to follow a stream.
    *
-   * @param keeps - Whether the response so far is kept for `partial`.
+   * @param keeps - `true` keeps the response so far for `partial`.
    */
   follow(keeps: boolean): StreamProgress<Item>;
   /**
@@ -89,17 +92,17 @@ export interface StreamProtocol<Item> {
    * answer.
    */
   fromAnswer(answer: unknown): readonly unknown[];
-  /** Whether such an answer is only a chunk. */
+  /** Returns `true` if such an answer is only a chunk. */
   isPiece?(answer: unknown): boolean;
   /** Converts a whole file to events, for providers that don't stream on request. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
-  /** Whether pings are yielded. They belong neither to the answer nor to its time limits. */
+  /** `true` yields pings. They are not part of the answer, and its time limits don't count them as chunks. */
   readonly keepsPings?: boolean | undefined;
-  /** Whether every value is an item, and never an error, a ping or a terminator. */
+  /** `true` if every value is an item, and never an error, a ping or a terminator. */
   readonly isPlain?: boolean | undefined;
-  /** Whether a clean end proves that the answer is complete. */
+  /** `true` if a clean end proves that the answer is complete. */
   readonly endIsProof?: boolean | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface ItemSource<Item> {
   /**
    * Drops the unread items and closes the connection. Never throws.
    *
-   * @param isDropped - Whether the stream was garbage collected, which logs a warning.
+   * @param isDropped - `true` if the stream was garbage collected, which logs a warning.
    */
   close(isDropped?: boolean): void;
   /** The abort by the caller, after which no item is yielded; `undefined` until then. */
@@ -40,7 +40,7 @@ export interface Aborted {
 export interface StreamReading<Item> extends ItemSource<Item> {
   /** Aborts the request behind the stream. */
   readonly controller: AbortController;
-  /** How the stream ended; `undefined` until then. */
+  /** The verdict once the stream has ended; `undefined` until then. */
   readonly verdict: StreamVerdict | undefined;
   readonly partial: WholeOf<Item> | undefined;
   readonly usage: UsageOf<Item> | undefined;
@@ -165,7 +165,7 @@ export interface StreamForm {
   readonly limits?: { readonly watch: typeof watchTimeouts; readonly failure: typeof timedOut };
 }
 
-/** How long the rest of a body may take after a complete answer, in milliseconds. */
+/** Time limit for the rest of a body after a complete answer, in milliseconds. */
 const drainTimeout = 1_000;
 
 /**
@@ -185,8 +185,9 @@ export function readStream<Item>(
   const items = new ChunkQueue<Item>(undefined, readAborted);
   let hasNewItems = false;
   let isGivenUp = false;
-  /** Whether the caller's abort ended the stream, and whether its end aborted the request. */
+  /** `true` if the caller's abort ended the stream. */
   let wasAborted = false;
+  /** `true` if the end of the stream aborted the request. */
   let isAbortedByEnd = false;
   let isReading = false;
   let bytesRead = 0;

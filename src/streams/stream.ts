@@ -78,7 +78,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
     return this.#reading.controller;
   }
 
-  /** How the stream ended; `undefined` until then. */
+  /** The verdict once the stream has ended; `undefined` until then. */
   get verdict(): StreamVerdict | undefined {
     return this.#reading.verdict;
   }

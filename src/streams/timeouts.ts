@@ -15,7 +15,9 @@ export interface StreamLimits {
  */
 export type StreamLimit = keyof StreamLimits | 'unread' | 'ending';
 
-/** How long a connection may stay open after the terminator, in milliseconds. Late errors arrive within it. */
+/**
+ * Time that a connection may stay open after the terminator, in milliseconds. Late errors arrive within it.
+ */
 const endingTimeout = 2_000;
 
 /**

@@ -44,16 +44,15 @@ export function followAnswer<Item>(
   /** Lines outside of events since the last event. Gateways write errors as bare JSON. */
   let strayText = '';
 
-  /** Whether a terminator arrived and nothing contradicts it. */
+  /** Returns `true` if a terminator arrived and nothing contradicts it. */
   const isEnded = (): boolean => isTerminated && !hasHollowChunk;
-  /** Whether the answer is provably complete. */
+  /** Returns `true` if the answer is provably complete. */
   const isFinished = (): boolean => isWhole || progress.isFinished(isEnded());
-  /** Whether the answer is complete and nothing can follow. */
+  /** Returns `true` if the answer is complete and nothing can follow. */
   const isOver = (): boolean => isTerminated && progress.isFinished(isEnded());
-  /** Whether the stream should end now. */
+  /** Returns `true` if the stream should end now. */
   const isEnding = (): boolean => isTerminated;
 
-  /** Returns how the stream ended. */
   function verdict(isBroken: boolean): StreamVerdict {
     if (isFinished()) return 'complete';
     if (isBroken || isCut) return 'truncated';
@@ -154,7 +153,7 @@ export function followAnswer<Item>(
     }
   }
 
-  /** Throws the error of an event. Content in the same event is kept, because it is paid for. */
+  /** Throws the error of an event. Keeps content from the same event, because it is paid for. */
   function refuse(value: unknown, error: ErrorBody): never {
     const rest = answerBeside(value);
     if (rest !== undefined) progress.add(protocol.read(rest, unchecked));
