@@ -117,7 +117,7 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
   /**
    * For a task that failed.
    *
-   * @param raw - The answer that reported the failure.
+   * @param raw - The response that reported the failure.
    */
   readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
 }
@@ -139,7 +139,7 @@ export function taskErrors<
   const inside = names.task.toLowerCase();
   const toInit = ({ ref, state, elapsed = 0 }: Waited<Ref>, cause: unknown) => {
     const { status, rawStatus: lastStatus = status, polls } = state ?? { polls: 0 };
-    // Without an error, the evidence is the answers to the polls.
+    // Without an error, the responses to the polls are the evidence.
     const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
     return {
       outcome: 'unknown',

@@ -13,9 +13,11 @@ export type SubmitEnd =
   /** The task ended, successfully or as a failure. */
   | 'completed'
   | 'failed'
-  /** It provably did not create a task: it was not sent, or was rejected. It may be claimed again. */
+  /**
+   * The submission provably created no task: it was not sent, or was rejected. The call may be claimed again.
+   */
   | 'not_submitted'
-  /** It was sent, but it is unknown whether it was accepted. */
+  /** The submission was sent, but it is unknown whether it was accepted. */
   | 'unknown';
 
 /** A call that may not be submitted again in this state. */
@@ -28,9 +30,9 @@ type KnownCall =
       readonly claimId: string;
       /** `true` if the process that claimed it still runs; `undefined` if that is unknown. */
       readonly isAlive?: boolean | undefined;
-      /** The request of the claim, as passed to `finish`: its id in the usage log. */
+      /** The request id of the claim in the usage log, as passed to `finish`. */
       readonly requestId?: string | undefined;
-      /** `true` if its error response was read completely, as passed to `finish`. */
+      /** `true` if the error response of that request was read completely, as passed to `finish`. */
       readonly isAnswered?: boolean | undefined;
     }
   | {
@@ -39,7 +41,7 @@ type KnownCall =
       readonly ref: TaskRef;
     };
 
-/** The answer of a ledger to a claim. */
+/** The result of a claim. */
 export type SubmitClaim =
   | {
       /** The call has not been submitted, and no other claim will succeed: submit it. */
@@ -59,8 +61,8 @@ export type SubmitEntry = KnownCall & {
 };
 
 /**
- * Records submissions, so that a crash between sending one and receiving its task id cannot lead to a
- * second one.
+ * Records submissions, so that a crash between sending a submission and receiving its task id cannot lead to a
+ * second submission.
  *
  * When a promise is fulfilled, its effect must be durable; when it is rejected, nothing should have
  * changed. In a database, `claim` is an insert that fails if the row exists. A method that hangs blocks
@@ -92,7 +94,7 @@ export interface SubmitLedger {
    * @param requestId - With `unknown`: the id of the only request that was sent, if the gateway returned one.
    * Store it with the claim, for `onUnknown: "settle"`; fewer calls can be settled without it.
    * @param isAnswered - With `requestId`: `true` if its error response was read completely. Store it too:
-   * without it, a failed submission can't be shown to be free and is not submitted again.
+   * without it, `"settle"` can't show that a failed submission was free, and does not submit again.
    */
   finish(
     callId: string,
@@ -206,7 +208,7 @@ export function memoryLedger(): SubmitLedger {
   };
 }
 
-/** Advice for a submission that the usage log does not free. */
+/** Advice if the usage log doesn't prove that the submission may be sent again. */
 const settleAdvice = {
   charged: 'It is paid for, and the usage log does not name its task.',
   refunded: 'The usage log has its refund, but the ledger holds the call.',
@@ -281,7 +283,7 @@ export class LedgerCall<Ref extends TaskRef> {
    * Claims the call for a submission.
    *
    * @param content - The submitted content, as `comparable` returns it.
-   * @param settle - Looks up the outcome of a claim in doubt, by its request if that is known.
+   * @param settle - Looks up the outcome of a claim if it is unknown, by its request id if there is one.
    * @returns The task that the call created earlier; `undefined` if it may be submitted now.
    */
   async claim(
@@ -297,7 +299,7 @@ export class LedgerCall<Ref extends TaskRef> {
     let settled: Settled<Ref> | undefined;
     if (
       (found.status === 'submitting' || found.status === 'unknown') &&
-      // Custom ledgers may omit it; without it, the current claim could be a newer one.
+      // Custom ledgers may omit the id; the current claim could then be a newer one.
       'claimId' in found &&
       found.isAlive !== true
     ) {
@@ -313,7 +315,8 @@ export class LedgerCall<Ref extends TaskRef> {
         }
         if (verdict === 'refunded' || verdict === 'not_charged') {
           await this.finish('not_submitted', {}, claimId);
-          // Another process may have taken the claim over meanwhile, and an earlier claim may be in doubt too.
+          // Another process may have taken over the claim meanwhile, and the outcome of an earlier claim may
+          // be unknown too.
           found = await this.#requestClaim(digest);
         }
       }
@@ -340,7 +343,7 @@ export class LedgerCall<Ref extends TaskRef> {
     });
   }
 
-  /** Claims the call in the ledger. Nothing is sent before the ledger answers. */
+  /** Claims the call in the ledger. Nothing is sent until the ledger has recorded the claim. */
   async #requestClaim(digest: string, replaces?: string): Promise<SubmitClaim> {
     const callId = this.#callId;
     const signal = this.#signal;
@@ -397,8 +400,8 @@ export class LedgerCall<Ref extends TaskRef> {
   ): Promise<void> {
     const finished = (async () =>
       this.#ledger.finish(this.#callId, end, claimId, requestId, isAnswered))();
-    // The call has ended, so the caller waits only for the grace period. A call that stays claimed is not
-    // submitted again, and one that stays accepted is only read.
+    // The call has ended, so the caller waits only for the grace period. If recording fails, a claimed call is
+    // not submitted again, and an accepted call is only read.
     const ended = AbortSignal.abort();
     await withAbortGrace(finished, ended, abortGraceMs, () => undefined).catch(() => {});
   }

@@ -56,7 +56,7 @@ export function namesTask(body: JsonObject, id: string): boolean {
   return unwrapLevels(body).some((level) => findIds(level).includes(id));
 }
 
-/** Parses an answer whose ids may be integers beyond 2^53; those are kept as text, digit by digit. */
+/** Parses a response whose ids may be integers beyond 2^53; such ids are kept as text, digit by digit. */
 export function parseWithIds(text: string): unknown {
   // Quotes inside JSON strings are escaped, so this matches only fields.
   const large = /("(?:id|task_id|video_id|taskId|job_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
@@ -120,10 +120,10 @@ export function findProgress(body: JsonObject): number | undefined {
   return findFirst(unwrapLevels(body), (level) => readProgress(level['progress']));
 }
 
-/** The reason of a failed task if the gateway gave none. */
+/** The reason of a failed task if the gateway sent none. */
 export const noReason = 'The gateway gave no reason.';
 
-/** Unwraps one level of JSON, because some gateways put the vendor's whole answer into a text field. */
+/** Unwraps one level of JSON, because some gateways put the vendor's whole response into a text field. */
 function unwrap(text: string): string {
   const inner = parseJSON(text);
   return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
@@ -201,7 +201,7 @@ export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
 const reviewWords =
   /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check|not[\s_-]?pass)|audit\w?submit|审核|敏感|违规/i;
 
-/** Failures of a service, including the review service: neither the content nor the request is at fault. */
+/** Failures of a service, including the review service, which neither the content nor the request caused. */
 const stumbleWords =
   /quota|rate[\s_-]?limit|too[\s_-]?many|per[\s_-]?minute|timed?[\s_-]?out|unavailable|upstream|connection|overloaded|\b(?:429|5\d\d)\b/i;
 
@@ -214,7 +214,10 @@ export function readsLikeReview(failure: TaskErrorDetails): boolean {
   return reads(reviewWords, failure) && !reads(stumbleWords, failure);
 }
 
-/** Words for input. Keys, tokens and answers are left out: they are the gateway's, so the task may recover. */
+/**
+ * Words for input. Keys, tokens and responses are left out: they belong to the gateway, so the task may
+ * recover.
+ */
 const inputWords =
   /(invalid|illegal|unsupported|missing|bad)[\s_.-]?(request|param|argument|input|prompt|image|size|seconds|duration|resolution)|(prompt|image|input|size|seconds|duration|resolution) is (invalid|required|not supported)/i;
 

@@ -45,16 +45,19 @@ export interface ImageTaskRef {
   /** Version of this format. */
   v: 1;
   kind: 'image';
-  /** The task id in the answer, the first if there are several. For images without a task, the id of their call. */
+  /**
+   * The task id in the response, the first if there are several. For images without a task, the id of their
+   * call.
+   */
   id: string;
-  /** All task ids, if the answer has several. */
+  /** All task ids, if the response has several. */
   ids?: string[] | undefined;
   /**
-   * The status path from the answer, below the origin of `baseURL`, with `{id}` for the id. Omitted if the
-   * answer has none to which the key may be sent.
+   * The status path from the response, below the origin of `baseURL`, with `{id}` for the id. Omitted if the
+   * response has no path to which the key may be sent.
    */
   path?: string | undefined;
-  /** `true` if the answer contained the images, so there is nothing to wait for. Only in ledgers. */
+  /** `true` if the response contained the images, so there is nothing to wait for. Only in ledgers. */
   isAnswered?: true | undefined;
   /** The root of the gateway that issued the id. The id is never sent to another gateway. */
   baseURL: string;
@@ -83,7 +86,7 @@ function readText(part: string, value: unknown): string {
 
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
-  // A stored handle or task. Gateways do not issue ids like that.
+  // This is a stored handle or task. Gateways do not issue such ids.
   check(!id.startsWith('{'), field, 'is JSON text; read it with JSON.parse() first.');
   check(!/\p{Surrogate}/u.test(id), field, 'holds half of a surrogate pair.');
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
@@ -229,8 +232,8 @@ export function parseTaskRef(value: unknown): TaskRef {
 }
 
 /**
- * Returns the kind of gateway that a handle names, or that of the client if the client does not know the name,
- * for example because a profile was renamed.
+ * Returns the kind of gateway that a handle names. If the client does not know the name, for example because a
+ * profile was renamed, returns the client's kind.
  */
 export function gatewayFor(
   transport: Transport,

@@ -32,7 +32,7 @@ type ReadTask<Task> = (
 export interface WaitedKind<Task, Ref, Target> {
   /** Returns the function that reads the status of a task once. */
   readonly reader: (target: Target) => ReadTask<Task>;
-  /** The same for the gateway's own record of a task; `undefined` if there is no separate one. */
+  /** The same for the gateway's own record of a task; `undefined` if it has no separate record. */
   readonly recordReader?: (target: Target) => ReadTask<Task> | undefined;
   /** Overwrites the status of a task. */
   readonly restate: (task: Task, status: TaskStatus) => void;
@@ -56,7 +56,7 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
     return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';
   }
   if (APIConnectionError.isInstance(error)) return 'transient';
-  // Only strict validation rejects fields; the same answer would fail again.
+  // Only strict validation rejects fields; the same response would fail again.
   const rejected = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
   if ((rejected ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
   const { status = 0, code, message, outcome } = error;
@@ -213,8 +213,8 @@ export class WaitRun<
   }
 
   /**
-   * Requests the vendor's route too if the status has been unknown for long. Only a failure of this task
-   * is taken from its answer.
+   * Requests the vendor's route too if the status has been unknown for long. Only a failure of this task is
+   * read from the response.
    */
   async #pollVendor(polled: Polled<Task>): Promise<Polled<Task>> {
     if (polled.task === undefined) return polled;
@@ -225,7 +225,7 @@ export class WaitRun<
     await this.#takeTurn();
     const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
     const { task } = await this.#poll(readRecord, limits);
-    // Other software may report the request's failure, also with an id.
+    // Other software may report that the request failed, also with an id.
     const hasFailed =
       task?.status === 'failed' && isObject(task.raw) && namesTask(task.raw, ref.id);
     return { ...(hasFailed ? { task } : polled), hasPolledVendor: true };

@@ -28,12 +28,12 @@ export interface LedgerOptions {
    */
   callId?: string | undefined;
   /**
-   * Selects the action if the ledger knows the call, but not whether it was accepted: a process died
-   * after claiming it, or the answer was lost. `"resubmit"` submits again and may pay twice.
+   * Selects the action if the ledger knows the call, but not whether it was accepted: a process died after
+   * claiming it, or the response was lost. `"resubmit"` submits again and may pay twice.
    *
-   * `"settle"` looks it up in the gateway's usage log (`account.settle()`), and never pays twice. It
-   * submits again only if the log proves that the first one was refunded or not charged, and waits for
-   * the charged task if the log names it. Everything else throws: a missing entry proves nothing.
+   * `"settle"` looks it up in the gateway's usage log (`account.settle()`), and never pays twice. It submits
+   * again only if the log proves that the first one was refunded or not charged, and waits for the charged
+   * task if the log names it. In all other cases it throws, because a missing entry proves nothing.
    * @defaultValue "fail": `VideoSubmitUnknownError`
    */
   onUnknown?: 'fail' | 'resubmit' | 'settle' | undefined;
@@ -51,8 +51,8 @@ export function filesLast(fields: JsonObject) {
 }
 
 /**
- * Returns the submitted content in a form that identifies it, independent of its encoding. Of files, only the field names are
- * included. Ledgers store digests of this form, so it may not change.
+ * Returns the submitted content in a form that identifies it, independent of its encoding. Files are
+ * represented only by their field names. Ledgers store digests of this form, so it must not change.
  */
 export function comparable(fields: JsonObject): readonly unknown[] {
   const entries = filesLast(fields);

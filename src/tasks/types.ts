@@ -22,13 +22,13 @@ export interface PolledTask {
   progress?: number | undefined;
   /** Set when `status` is `failed`. */
   error?: TaskErrorDetails | null | undefined;
-  /** The gateway's answer, unchanged. */
+  /** The gateway's response, unchanged. */
   readonly raw: unknown;
 }
 
 /** A change that a poll found. */
 export interface TaskUpdate<Task> {
-  /** `failed` is not final: another poll may show that the task is still running. */
+  /** `failed` is not final, because another poll may show that the task is still running. */
   readonly status: TaskStatus;
   /** The gateway's own status word, or `undefined` if it sent none. */
   readonly rawStatus: string | undefined;

@@ -142,7 +142,8 @@ function stop(state: TaskWaitState, reason: WaitEnd): Decision {
 }
 
 /**
- * Decides what to do after one poll. Pure: it does not read a clock, set a timer or draw a random number.
+ * Decides the next step after one poll. A pure function: it reads no clock, sets no timer and draws no random
+ * number.
  *
  * @param random - 0 to 1; varies the pause.
  */
@@ -199,7 +200,7 @@ export function decide(
 }
 
 function comparableReason({ failure }: Pick<TaskWaitState, 'failure'>): string | undefined {
-  // Every request has its own id, so it would make equal reasons differ.
+  // Every request has its own id, which would make equal reasons differ.
   return failure?.message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
 }
 
