@@ -39,8 +39,8 @@ export type ImageReference = string | ImageReferenceObject;
  * Parameters of `images.edit()`: `POST /v1/images/edits`.
  *
  * The kind of images decides the encoding: files are sent as a form, references as JSON. The provider decides
- * which of the two a model accepts; for OpenRouter both are sent as JSON, files as data URLs. Send fields that are
- * not listed here with the option `extraBody`.
+ * which encoding a model accepts; for OpenRouter both are sent as JSON, files as data URLs. Send fields that
+ * are not listed here with the option `extraBody`.
  */
 export interface ImageEditParamsBase extends ImageParamsBase {
   /**
@@ -155,7 +155,10 @@ function isImageFile(field: string, source: unknown): boolean {
   return false;
 }
 
-/** Returns whether text is a file path. Base64 may begin with a slash, so that alone is not enough. */
+/**
+ * Returns whether text is a file path. A leading slash alone proves nothing, because base64 may begin with
+ * one.
+ */
 function isPath(text: string): boolean {
   if (/^(https?|data):/i.test(text)) return false;
   return /^(file:|\.{1,2}[\\/]|~\/)|\.(png|jpe?g|webp|gif)$/i.test(text);

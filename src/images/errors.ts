@@ -19,8 +19,8 @@ export class ImageFailedError extends TaskFailedError<ImageTaskRef> {
 export type ImageWaitSummary = TaskWaitSummary<ImageTaskRef>;
 
 /**
- * The wait for images ended before they were ready, and they are or may be paid for. The request was not
- * sent again, and the task was not cancelled: wait for it again with `images.wait(error.ref)`.
+ * The wait for images ended before they were ready, and they are or may be charged. The request was not sent
+ * again, and the task was not cancelled: wait for it again with `images.wait(error.ref)`.
  */
 export class ImageWaitError extends TaskWaitError<ImageTaskRef> {
   static override readonly kind: string = 'ImageWaitError';

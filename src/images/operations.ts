@@ -62,7 +62,7 @@ export function imageRules(
   return { follow, explain: explainImages };
 }
 
-/** Reads images from an answer that is not streamed. */
+/** Reads images from a response that is not streamed. */
 export const wholeAnswer = jsonAnswer({
   schema: imagesSchema,
   fromEvents: async (call, answer) => toImagesResponse(await collectEvents(call, answer)),

@@ -60,7 +60,7 @@ function collect(
   levels = deepestPicture,
 ): JsonObject[] {
   if (typeof value === 'string') {
-    // Some gateways put the vendor's answer into a text field.
+    // Some gateways put the vendor's response into a text field.
     const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
     if (inner !== undefined && levels > 0) return collect(inner, name, isPicture, levels - 1);
     return isText(value) && isPicture(name, value) ? [toField(name, value)] : [];
@@ -89,8 +89,8 @@ const isOpenAI = ({ url, b64_json: encoded }: JsonObject): boolean =>
   isText(url) || isText(encoded);
 
 /**
- * Converts the status of a completed task to the answer of a call for images; `undefined` if it holds no image.
- * An empty list counts as an answer, because a filter may have removed every image.
+ * Converts the status of a completed task to the response of an image call; `undefined` if it holds no image.
+ * An empty list is a valid response, because a filter may have removed every image.
  */
 export function findImages(body: JsonObject): JsonObject | undefined {
   const levels = unwrapLevels(body);
@@ -109,7 +109,7 @@ export function findImages(body: JsonObject): JsonObject | undefined {
   return level === undefined ? { data } : { data, usage: level['usage'] };
 }
 
-/** Joins the images of several tasks into one answer. */
+/** Joins the images of several tasks into one response. */
 export function joinImages(answers: readonly JsonObject[]): JsonObject {
   const [first = {}, ...others] = answers;
   const { usage } = first;

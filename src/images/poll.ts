@@ -28,11 +28,11 @@ const knownRoutes = [
 
 /** An image task as a poll returned it. */
 export interface ImageTask extends PolledTask {
-  /** The images of a completed task, in the form of an answer; `undefined` if there are none. */
+  /** The images of a completed task, in the form of a response; `undefined` if there are none. */
   images?: JsonObject | undefined;
   /** The URL of the result, if the response names a separate one. */
   resultURL?: string | undefined;
-  /** `true` if the answer describes a task. */
+  /** `true` if the response describes a task. */
   isKnown: boolean;
 }
 
@@ -104,7 +104,7 @@ function isUnknownTask(error: unknown): boolean {
   return status === 400 && /not.{0,6}(exist|found)/i.test(message);
 }
 
-/** The last route that knew a task, by the state that clients of a gateway share. */
+/** The last route that knew a task, for each state shared by clients of a gateway. */
 const remembered = new WeakMap<object, string>();
 
 /** Lists the routes to try for a task, the most likely first: paths, or URLs on the gateway's origin. */
@@ -124,7 +124,7 @@ const fill = (route: string, id: string): string =>
 /**
  * Reads one task on the first route that knows it.
  *
- * @throws the error of a route that does not just lack the task; otherwise the first 404, or else the last error
+ * @throws the first error other than a missing task; otherwise the first 404, or else the last error
  */
 async function readOne(
   transport: Transport,
@@ -171,7 +171,7 @@ async function withResult(
   return { ...result, response, data: { ...task, images: findImages(toFields(result.data.raw)) } };
 }
 
-/** Returns the URL of a result to which the key may not be sent, for error messages. */
+/** Returns the URL of a result on a host that must not receive the key, for error messages. */
 export function foreignResult({ resultURL }: ImageTask): string | undefined {
   return resultURL === undefined ? undefined : displayURL(resultURL);
 }

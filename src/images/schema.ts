@@ -30,7 +30,7 @@ const usageFields: FieldsOf<ImageUsage> = {
   output_tokens_details: details,
 };
 
-/** The settings that answers and events report. */
+/** The settings that responses and events report. */
 const settings = {
   background: 'string',
   output_format: 'string',
@@ -59,12 +59,14 @@ function isImage(image: JsonObject): boolean {
   return hasValue({ ...image, revised_prompt: undefined, error: undefined });
 }
 
-/** Returns whether an answer holds images, or is empty because a filter removed them, which is charged too. */
+/**
+ * Returns whether a response holds images, or is empty because a filter removed them, which is charged too.
+ */
 function areImages(value: JsonObject): boolean {
   return isEmptyResult(value['data'], value) || objectsOf(value['data']).some(isImage);
 }
 
-/** The schema of answers of `images.generate()` and `images.edit()`. */
+/** The schema of responses to `images.generate()` and `images.edit()`. */
 export const imagesSchema: ResponseSchema<ImagesResponse> = {
   fields: {
     created: numeric,
@@ -142,7 +144,7 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
   return typedProtocol({ schema, endType, expected, fromAnswer });
 }
 
-/** Converts an answer to one event per image. The last one has the usage. */
+/** Converts a response to one event per image. The last event has the usage. */
 function toEvents(answer: unknown, type: string): JsonObject[] {
   if (!isObject(answer)) return [];
   const { data, created, background, output_format, quality, size, usage } = answer;
@@ -167,7 +169,7 @@ function decodeDataURL({ b64_json: encoded, url }: JsonObject): JsonObject {
   return inline === undefined ? {} : { b64_json: inline, url: undefined };
 }
 
-/** Converts the events of a stream to an answer, if a gateway streamed without being asked to. */
+/** Converts the events of a stream to a response, if a gateway streamed although no stream was requested. */
 export function toImagesResponse(events: unknown): ImagesResponse {
   const images = objectsOf(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
@@ -176,6 +178,6 @@ export function toImagesResponse(events: unknown): ImagesResponse {
   for (const key of ['background', 'output_format', 'quality', 'size']) {
     if (last[key] !== '') answer[key] = last[key];
   }
-  // Deviations were already reported when the events were read.
+  // Differences were already reported when the events were read.
   return readValue(answer, imagesSchema, { validation: 'off', onIssue: () => {} });
 }

@@ -116,7 +116,7 @@ async function submitOnce(
   }
 }
 
-/** Returns an answer whose body was already read for the ledger; `response` has a copy of the body. */
+/** Returns a response whose body was already read for the ledger; `response` has a copy of the body. */
 function opened(
   images: ImagesResponse,
   response: Response,

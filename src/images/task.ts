@@ -11,11 +11,11 @@ import { displayURL } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
 import { holdsPicture } from './pictures.ts';
 
-/** The task in an answer, which generates its images. */
+/** The task that a response names instead of containing images. */
 export interface AcceptedTask {
   /** Empty if the gateway accepted the request (202) without naming a task. */
   readonly ids: readonly string[];
-  /** The status URL from the answer. */
+  /** The status URL from the response. */
   readonly address: string | undefined;
 }
 
@@ -38,13 +38,13 @@ function findAnyId(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, ({ id }) => readId(id)) ?? readId(levels[0]?.['request_id']);
 }
 
-/** Returns text that replaces a body and can only be an id: a word with a digit in it. */
+/** Returns text that was sent instead of an object and can only be an id: a word with a digit in it. */
 function idText(value: unknown): string | undefined {
   const text = textOf(value);
   return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
 }
 
-/** Returns ids that replace a body, as a single text or a list. */
+/** Returns ids that were sent instead of an object, as text or a list. */
 function findIdTexts(body: JsonObject): readonly string[] {
   for (const name of ['data', 'result', 'output', 'task', 'response']) {
     const values: readonly unknown[] = [body[name]].flat();
@@ -70,7 +70,7 @@ const addressFields = ['status', 'polling', 'poll', 'task', 'query', 'fetch', 'g
   (name) => [`${name}_url`, `${name}Url`, `${name}URL`],
 );
 
-/** Returns the status URL of a task from its answer. */
+/** Returns the status URL of a task from the response. */
 function findAddress(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, (level) => {
     const { get, status } = firstObject(level['urls']) ?? {};
@@ -88,7 +88,7 @@ function idInAddress(address: string | undefined): string | undefined {
 }
 
 /**
- * Returns the task in an answer, unless the answer holds an image.
+ * Returns the task that a response names, unless the response contains an image.
  *
  * @param answer - `undefined` if the body was empty.
  */
@@ -103,7 +103,7 @@ export function findAcceptedTask(
   const address = findAddress(levels) ?? headers.get('location') ?? undefined;
   const taskId = findFirst(levels, readTaskId);
   const { data } = body;
-  // A filter may remove every image from the answer of a finished task.
+  // A filter may remove every image from the response of a finished task.
   const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
   if (isFiltered && status !== 202) return undefined;
   const isTask = levels.some(({ object }) => /task|job/i.test(textOf(object) ?? ''));

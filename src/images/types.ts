@@ -15,9 +15,7 @@ export interface ImageParamsBase {
     | OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto' | 'standard' | 'hd'>
     | null
     | undefined;
-  /**
-   * Selects URLs or base64 bytes for the answer. Only sent if you set it, because some models reject it.
-   */
+  /** Selects URLs or base64 bytes for the images. Only sent if you set it, because some models reject it. */
   response_format?: OpenString<'url' | 'b64_json'> | null | undefined;
   /** The background around the subject: transparent, opaque or chosen by the model. */
   background?: OpenString<'transparent' | 'opaque' | 'auto'> | null | undefined;
@@ -38,8 +36,8 @@ export interface ImageParamsBase {
   /** Number of previews in a stream, 0 to 3. */
   partial_images?: number | null | undefined;
   /**
-   * `true` returns the images as a stream of events. Many gateways do not stream images; their whole answer
-   * is then converted to events.
+   * `true` returns the images as a stream of events. Many gateways do not stream images; their complete
+   * response is then converted to events.
    */
   stream?: boolean | null | undefined;
   /** Your own stable id for the end user. */
@@ -113,7 +111,7 @@ export interface ImageSVGUsage {
   total_tokens: number;
 }
 
-/** The answer of `images.generate()` and `images.edit()`. */
+/** The response of `images.generate()` and `images.edit()`. */
 export interface ImagesResponse extends WithRequestId {
   /** Time of creation, in Unix seconds; 0 if the gateway does not report it. */
   created: number;

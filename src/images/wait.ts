@@ -29,7 +29,7 @@ import type {
 /** Polling intervals, in milliseconds. Images usually take seconds, or a minute. */
 const interval = { first: 2_000, min: 2_000, max: 10_000, factor: 1.25, jitter: 0.2 } as const;
 
-/** Time limit of an attempt of a poll, and of the time a new task may be unknown, in milliseconds. */
+/** Time limit of each attempt of a poll, and time during which a new task may be missing, in milliseconds. */
 const longestPoll = 30_000;
 
 /** Time limit of a wait, in milliseconds. */
@@ -83,7 +83,7 @@ const beginRun = (
 };
 
 /**
- * Returns the answer of a completed task.
+ * Returns the response of a completed task.
  *
  * @throws `ImageWaitError` if it holds no image
  */
@@ -102,7 +102,7 @@ function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
   );
 }
 
-/** Converts the answer about a task to the answer of a call. */
+/** Converts the response to a poll to the result of an image call. */
 function toImages(transport: Transport, answer: JsonObject): ImagesResponse {
   const { drift } = transport.client;
   return readValue(answer, imagesSchema, {
@@ -251,7 +251,7 @@ export function followTask(
   };
 }
 
-/** Adds the status URL, which was not requested, to the error of a task that no route knows. */
+/** Adds the status URL, to which no request was sent, to the error of a task that no route knows. */
 function withPlace(error: unknown, { address }: AcceptedTask, path: string | undefined): unknown {
   if (!ImageWaitError.isInstance(error) || address === undefined || path !== undefined) {
     return error;
@@ -287,7 +287,7 @@ async function waitWithin(
   }
 }
 
-/** Adds advice to errors of calls that took too long for a proxy. */
+/** Adds advice to errors of calls that exceeded the timeout of a proxy. */
 export function explainImages(error: Error): Error | undefined {
   if (!APIError.isInstance(error) || (error.status !== 504 && error.status !== 524)) {
     return undefined;
