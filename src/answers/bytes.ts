@@ -22,7 +22,7 @@ export const imageFormats: readonly FileFormat[] = [
   },
 ];
 
-/** Audio, and video with an audio track. The gateway supports no other audio extensions. */
+/** Formats of audio, and of video with an audio track. The gateway supports no other audio extensions. */
 export const audioFormats: readonly FileFormat[] = [
   {
     types: { mp3: 'audio/mpeg' },
@@ -75,7 +75,7 @@ export function findFormatByType(type: string): FileFormat | undefined {
 /** Returns the extension for a MIME type of this format, or `undefined` if it is of another format. */
 export function extensionForType({ types }: FileFormat, type: string): string | undefined {
   const exact = Object.keys(types).find((extension) => types[extension] === type);
-  // Others contain an extension: `audio/x-wav`, `image/jpg`.
+  // Other types contain the extension: `audio/x-wav`, `image/jpg`.
   const subtype = type.replace(/^.*\/(x-)?/, '');
   return exact ?? (Object.hasOwn(types, subtype) ? subtype : undefined);
 }

@@ -41,7 +41,7 @@ function splitRequestId(message: string): [text: string, suffix: string] {
   return suffix === '' ? [text, ''] : [text.slice(0, -suffix.length).trimEnd(), suffix];
 }
 
-/** Returns the last request id in an error message, because each gateway in a chain appends its own. */
+/** Returns the last request id in an error message. Each gateway in a chain appends its own. */
 function findRequestId(message = ''): string | undefined {
   return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
 }

@@ -176,13 +176,13 @@ export function addCounts<Total extends object>(total: Total, usage: object): To
   return total;
 }
 
-/** Longer pieces waste little memory in a tree. */
+/** Longer pieces are not flattened, because they waste little memory in a tree. */
 const shortPiece = 64;
 
 /** Text is flattened each time it has grown by about a third, but at least by 4 KiB. */
 const smallestStep = 12;
 
-/** Any expression works, because engines flatten a text before they search it. */
+/** Any expression works, because engines flatten text before searching it. */
 const nothing = /^$/;
 
 /**
@@ -210,7 +210,7 @@ export function firstObject(value: unknown): JsonObject | undefined {
   return isObject(first) ? first : undefined;
 }
 
-/** Fields in which gateways and vendors nest a body. */
+/** Fields that gateways and vendors nest a body in. */
 const wrappers = ['data', 'output', 'result', 'task', 'response', 'video'];
 
 /** Returns a video body and the bodies nested in it, outermost first. */

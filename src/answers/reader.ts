@@ -13,13 +13,13 @@ import { isObject } from './objects.ts';
 
 type TypeName = 'string' | 'number' | 'boolean' | 'object' | 'array';
 
-/** The name of a type, or of two, one of which is the documented one. */
+/** The name of a type, or of two types if gateways send another one than the documented type. */
 type OneOf<Name extends TypeName> = Name | `${Name} or ${TypeName}` | `${TypeName} or ${Name}`;
 
 /** Returns the expected type of an invalid value, or `undefined` for a valid one. */
 type Expectation = (value: unknown) => string | undefined;
 
-/** The allowed values of a field: a type, values that a function accepts, a list of a kind, or an object. */
+/** The allowed values of a field: a type, the values that a function accepts, a list, or an object. */
 type Kind = 'any' | OneOf<TypeName> | Expectation | [Kind] | Fields;
 
 /** The kinds of the fields of an object. */
@@ -63,7 +63,7 @@ export interface ResponseSchema<T> {
   readonly parse?: ((text: string) => unknown) | undefined;
 }
 
-/** Strictness of validation, and the listener to differences. */
+/** The validation mode, and the listener for differences. */
 export interface ReadCheck {
   readonly validation: 'tolerant' | 'strict' | 'off';
   readonly onIssue: ReportIssue;
@@ -120,7 +120,7 @@ export function normalizeValue<T>(value: JsonObject, schema: ResponseSchema<T>):
 export function trust<T>(_value: unknown, _schema: ResponseSchema<T>): asserts _value is T {}
 
 function compareFields(value: JsonObject, fields: Fields, path: string, report: ReportIssue): void {
-  // Iterates over the value, because most tables have many more fields than a chunk.
+  // Iterates over the value, because a chunk has far fewer fields than most tables.
   for (const name in value) {
     const field = value[name];
     const kind = fields[name];
@@ -173,7 +173,7 @@ interface DriftLog {
 /** Limits distinct reports, because more would add no information. */
 const maxReports = 1_000;
 
-/** Reports each difference between an answer and its schema once per client. */
+/** Reports each difference between a response and its schema once per client. */
 export class DriftReporter {
   readonly #onDrift: ((drift: Drift) => void) | undefined;
   readonly #log: DriftLog;
