@@ -65,7 +65,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   /**
    * @param expectedChoices - Number of requested choices.
    * @param keepsText - `false` drops text after it was streamed. Arguments of tool calls are always kept,
-   *   because calls are told apart by them.
+   *   because they distinguish calls.
    */
   constructor(expectedChoices: number, keepsText = true) {
     this.#expectedChoices = expectedChoices;
@@ -168,8 +168,8 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 }
 
 /**
- * Copies the fields that chunks share in both directions, because some chunks lack them. Those of the first
- * chunk with choices win, because callers never see a chunk without choices.
+ * Copies shared fields between the completion and a chunk, because some chunks lack them. The first chunk with
+ * choices takes precedence, because callers never see a chunk without choices.
  */
 function fillHead(completion: ChatCompletion, chunk: ChatCompletionChunk): void {
   const [first, second] =
@@ -213,7 +213,7 @@ function addReasoning(
     (candidate, position) =>
       candidate.type === type &&
       (!id || !candidate.id || candidate.id === id) &&
-      // Without an index, a piece continues the last step, which ends with its signature.
+      // Without an index, a piece continues the last step unless that has its signature.
       (index == null
         ? position === steps.length - 1 && !candidate.signature
         : candidate.index === index),

@@ -54,9 +54,9 @@ export class Completions {
   /**
    * Creates a completion for a conversation: `POST /v1/chat/completions`.
    *
-   * Metered: it is repeated on 408, 429, 5xx and lost connections before the first byte of the response.
-   * `retryUnknownOutcome: false` limits that to requests that provably were not sent or were rejected before
-   * any work.
+   * Metered: the request is repeated on 408, 429, 5xx and lost connections before the first byte of the
+   * response. `retryUnknownOutcome: false` limits retries to requests that provably were not sent or were
+   * rejected before any work.
    *
    * @param params - With `stream: true` the result is a stream of chunks. Iterating it throws
    *   `StreamTruncatedError` if the stream ends without a finish reason, and leaving the loop early closes
@@ -159,7 +159,7 @@ export class Completions {
 
   /**
    * Runs a conversation with tools: requests a completion, runs the tools that it calls, sends their results,
-   * and repeats that until a completion calls none.
+   * and repeats until a completion calls no tools.
    *
    * Each completion is one request, metered like `create()`; `maxChatCompletions` limits them. Several calls
    * in one completion run in parallel unless `parallel_tool_calls` is `false`. Arguments are validated before

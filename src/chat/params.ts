@@ -8,7 +8,7 @@ import type {
 /** Marks the end of the prompt prefix that the provider may cache. */
 export interface ChatCompletionPromptCacheBreakpoint {
   mode: 'explicit';
-  /** Minimum time that it is cached; default: that of `prompt_cache_options`. */
+  /** Minimum time that the prefix is cached. Default: the `ttl` of `prompt_cache_options`. */
   ttl?: OpenString<'30m' | '12h'> | undefined;
 }
 
@@ -59,13 +59,11 @@ export interface ChatCompletionContentPartText extends CacheablePart {
   text: string;
 }
 
-/** URL of an image, and the detail in which the model sees it. */
+/** URL of an image, and the level of detail for the model. */
 export interface ChatCompletionImageURL {
   /** An `https:` URL that the provider can fetch, or a `data:` URL with the image itself. */
   url: string;
-  /**
-   * Detail in which the model sees the image; more detail costs more tokens. Default: chosen by the model.
-   */
+  /** Level of detail that the model processes; more detail costs more tokens. Default: chosen by the model. */
   detail?: OpenString<'auto' | 'low' | 'high'> | undefined;
 }
 
@@ -218,7 +216,7 @@ export interface ChatCompletionAssistantMessageParam {
   reasoning_details?: ChatCompletionReasoningDetail[] | null | undefined;
   /** Generated images. */
   images?: ChatCompletionMessageImage[] | null | undefined;
-  /** Requests that the model continues this message. Only a few providers support it. */
+  /** Asks the model to continue this message. Only a few providers support it. */
   prefix?: boolean | undefined;
 }
 
@@ -298,7 +296,7 @@ export interface ChatCompletionAllowedToolChoice {
   allowed_tools: ChatCompletionAllowedTools;
 }
 
-/** The tools that the model is limited to. */
+/** The allowed tools. */
 export type ChatCompletionAllowedTools = {
   /** `auto`: the model may use them; `required`: it must. */
   mode: 'auto' | 'required';
@@ -422,11 +420,11 @@ export interface ChatCompletionMaxPrice {
 
 /** The vendors that OpenRouter may use for a request, by their slugs such as `"anthropic"`. */
 export interface ChatCompletionProviderPreferences {
-  /** Tried in this order, before any others. */
+  /** Vendors to try first, in this order. */
   order?: string[] | null | undefined;
-  /** No others are used. */
+  /** The only vendors that may be used. */
   only?: string[] | null | undefined;
-  /** Never used. */
+  /** Vendors that may not be used. */
   ignore?: string[] | null | undefined;
   /**
    * Uses another vendor if the first one fails.
@@ -438,13 +436,13 @@ export interface ChatCompletionProviderPreferences {
    * @defaultValue false
    */
   require_parameters?: boolean | null | undefined;
-  /** Allows vendors to store the request and train on it, or not. */
+  /** Allows or forbids vendors that store the request and train on it. */
   data_collection?: OpenString<'allow' | 'deny'> | null | undefined;
   /** Uses only vendors that retain no data. */
   zdr?: boolean | null | undefined;
   /** For example `["fp8", "bf16"]`. */
   quantizations?: string[] | null | undefined;
-  /** Tried in this order; by default OpenRouter balances by price. */
+  /** The order in which vendors are tried; by default OpenRouter balances by price. */
   sort?:
     | OpenString<'price' | 'throughput' | 'latency'>
     | { by?: string | null | undefined; partition?: string | null | undefined }
@@ -516,9 +514,9 @@ export interface ChatCompletionCreateParamsBase {
   top_k?: number | null | undefined;
   /** Number of choices to generate; each is charged. */
   n?: number | null | undefined;
-  /** Texts at which the model stops. */
+  /** Sequences that stop the generation. */
   stop?: string | string[] | null | undefined;
-  /** −2 to 2; positive values make repeated tokens less likely, the more often they occurred. */
+  /** −2 to 2; positive values make tokens less likely each time they have occurred. */
   frequency_penalty?: number | null | undefined;
   /** −2 to 2; positive values make tokens less likely if they occurred at all. */
   presence_penalty?: number | null | undefined;

@@ -11,7 +11,7 @@ type ParsedJSON = ReturnType<typeof JSON.parse>;
 export interface RunnableFunction<Arguments = ParsedJSON, ToolContext = ParsedJSON> {
   /** Defaults to the name of `function`. */
   name?: string | undefined;
-  /** When and how to call it, for the model. */
+  /** Tells the model when and how to call the function. */
   description?: string | undefined;
   /** The arguments as a JSON Schema. */
   parameters?: object | undefined;
@@ -87,8 +87,8 @@ export interface ChatCompletionStreamingToolRunnerParams<
 /** Options of `chat.completions.runTools()`. `maxRetries` and time limits apply to each completion. */
 export interface RunnerOptions extends RequestOptions {
   /**
-   * Maximum number of completions of the run, each of which is paid for. If the last one calls tools, they
-   * still run.
+   * Maximum number of completions in the run. Each is billed. If the last completion calls tools, they still
+   * run.
    * @defaultValue 10
    */
   maxChatCompletions?: number | undefined;

@@ -203,11 +203,11 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     if (this.completions.some(({ usage }) => usage)) this.emit('totalUsage', this.usage);
   }
 
-  /** Logs a failure that no code of the caller receives. `openai` ends the process here. */
+  /** Logs a failure that no listener, loop or promise receives. `openai` ends the process in this case. */
   #logUnobserved(failure: Error): void {
     const message =
       'A stream or run of tools failed, and no listener or awaited promise received its error; listen to "error" or await done()';
-    // A listener may have thrown it, with anything in its message.
+    // A listener may have thrown the error, and its message may contain anything.
     const error = GatewayError.isInstance(failure) ? failure.message : failure.name;
     if (this.#log) this.#log.write('warn', message, { error });
     else console.warn(`[model-gateway] ${message}`, { error });
@@ -326,7 +326,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
     const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
     accumulator.add(chunk);
-    // Lines written by another package may contain chunks with neither.
+    // Lines written by another package may contain chunks with neither choices nor usage.
     if (chunk.choices.length > 0 || chunk.usage) {
       for (const queue of this.#readers.keys()) queue.push(chunk);
       if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);

@@ -8,7 +8,7 @@ type CalledText = (typeof textFields)[number];
 const knownFields = new Set<string>([...textFields, 'name']);
 const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
 
-/** Only primitives could be longer than this without ending in a bracket, and arguments aren't primitives. */
+/** Longer arguments are complete only if they end in a bracket, because arguments aren't primitives. */
 const shortText = 64;
 
 /** A tool call that is being assembled. */
@@ -120,7 +120,7 @@ export class ToolCallAssembler {
     this.begun = [];
   }
 
-  /** An index refers to several calls if their ids differ and each has a name. */
+  /** One index refers to several calls if their ids differ and each has a name. */
   #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
     const current = this.#byWireIndex.get(index);
     const id = piece.id ?? '';
@@ -208,7 +208,7 @@ export function addCallPiece(
   appendTexts(called, piece, textFields);
 }
 
-/** Appends pieces of text. Tolerant reading allows other types, which add nothing. */
+/** Appends pieces of text. Values of other types are ignored. */
 export function appendTexts<Name extends string>(
   sum: Texts<Name>,
   pieces: Texts<Name>,

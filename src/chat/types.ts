@@ -35,7 +35,7 @@ export interface CompletionUsageCompletionTokensDetails {
   accepted_prediction_tokens?: number | null | undefined;
   audio_tokens?: number | null | undefined;
   image_tokens?: number | null | undefined;
-  /** Spent on reasoning. Some providers do not count them in `completion_tokens`. */
+  /** Tokens used for reasoning. Some providers do not count them in `completion_tokens`. */
   reasoning_tokens?: number | null | undefined;
   rejected_prediction_tokens?: number | null | undefined;
   text_tokens?: number | null | undefined;
@@ -45,7 +45,7 @@ export interface CompletionUsageCompletionTokensDetails {
 export interface CompletionUsage {
   completion_tokens: number;
   prompt_tokens: number;
-  /** Need not be the sum of the two: some providers count reasoning only here. */
+  /** Not always the sum of prompt and completion tokens: some providers count reasoning only here. */
   total_tokens: number;
   completion_tokens_details?: CompletionUsageCompletionTokensDetails | null | undefined;
   prompt_tokens_details?: CompletionUsagePromptTokensDetails | null | undefined;
@@ -58,7 +58,7 @@ export interface CompletionUsage {
 
 /** Parts of the cost at OpenRouter, in US dollars. */
 export interface CompletionUsageCostDetails {
-  /** What the vendor charges. */
+  /** The vendor's charge. */
   upstream_inference_cost?: number | null | undefined;
   upstream_inference_prompt_cost?: number | null | undefined;
   upstream_inference_completions_cost?: number | null | undefined;
@@ -114,7 +114,7 @@ export interface ChatCompletionAudio {
   transcript: string;
 }
 
-/** The answer of the model. It can be put into `messages` of the next request as it is. */
+/** The message of the model. It can be added to `messages` of the next request unchanged. */
 export interface ChatCompletionMessage {
   role: 'assistant';
   /** The text; `null` if there is none, for example next to tool calls. */
@@ -417,7 +417,7 @@ export interface FunctionToolCallArgumentsDoneEvent {
 /** Log probabilities of the next tokens of the text. */
 export interface LogProbsContentDeltaEvent {
   content: ChatCompletionTokenLogprob[];
-  /** Those of all tokens so far. */
+  /** Log probabilities of all tokens so far. */
   snapshot: ChatCompletionTokenLogprob[];
 }
 
@@ -429,7 +429,7 @@ export interface LogProbsContentDoneEvent {
 /** Log probabilities of the next tokens of a refusal. */
 export interface LogProbsRefusalDeltaEvent {
   refusal: ChatCompletionTokenLogprob[];
-  /** Those of all tokens so far. */
+  /** Log probabilities of all tokens so far. */
   snapshot: ChatCompletionTokenLogprob[];
 }
 
