@@ -105,7 +105,7 @@ function hasContent({ content }: Candidate): boolean {
   return content?.parts?.some((part) => hasValue({ ...part, thought: undefined })) === true;
 }
 
-/** Adds the citations of a piece, which are those of its own text. */
+/** Adds the citations of a piece, except repeated ones. */
 function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate): void {
   const { citationMetadata: metadata } = piece;
   if (!isObject(metadata)) return;
@@ -169,7 +169,7 @@ function parsePath(path: string): (string | number)[] {
   );
 }
 
-/** Sets a value in a list or an object, without setters of prototypes or gaps in lists. */
+/** Sets a value in a list or an object, without calling setters of prototypes or leaving gaps in lists. */
 function setOwn(owner: JsonObject | unknown[], key: string | number, value: unknown): void {
   if (!Array.isArray(owner)) {
     const property = { value, writable: true, enumerable: true, configurable: true };

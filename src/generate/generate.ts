@@ -27,7 +27,7 @@ export class Generate {
   /**
    * Generates content: `POST /v1beta/models/{model}:generateContent`.
    *
-   * Metered: it is repeated on 408, 429, 5xx and lost connections before the response begins.
+   * Metered: the request is repeated on 408, 429, 5xx and lost connections before the response begins.
    *
    * @returns The response with the getters `text`, `functionCalls` and `blockReason`. A blocked prompt is a
    *   response without candidates, not an error.
@@ -48,8 +48,8 @@ export class Generate {
   /**
    * Generates content as a stream: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`.
    *
-   * Metered: it is repeated only before the first byte of the response. Leaving the loop early closes the
-   * connection.
+   * Metered: the request is repeated only before the first byte of the response. Leaving the loop early closes
+   * the connection.
    *
    * @returns A stream of pieces with the same type as a complete response. It throws `StreamTruncatedError`
    *   if it ends without a finish reason.
@@ -68,7 +68,7 @@ export class Generate {
 
   /**
    * Runs a conversation with functions: requests a response, runs the functions that it calls, sends their
-   * results, and repeats that until a response calls none.
+   * results, and repeats until a response calls no functions.
    *
    * Each response is one request, metered like `content()`; `maxCalls` limits them. Several calls in one
    * response run in parallel. Arguments are validated before a function receives them. Unknown functions,

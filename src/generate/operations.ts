@@ -109,7 +109,7 @@ function toInstruction(instruction: SystemInstructionInput): Content {
   return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
 }
 
-/** Names of fields that the gateway silently drops: in snake case, and of `@google/genai`. */
+/** Corrections for field names that the gateway silently drops: snake case, and names of `@google/genai`. */
 const correctNames: Readonly<Record<string, string>> = {
   config: 'its fields beside contents, and those of the model in generationConfig',
   generation_config: 'generationConfig',
@@ -156,8 +156,8 @@ export interface GenerateToolRunParams extends GenerateContentParams {
 /** Options of `generate.runTools()`. `maxRetries` and time limits apply to each request. */
 export interface GenerateToolRunOptions extends RequestOptions {
   /**
-   * Maximum number of requests to the model, each of which is paid for. If the last response calls functions,
-   * they still run.
+   * Maximum number of requests to the model. Each is billed. If the last response calls functions, they still
+   * run.
    * @defaultValue 10
    */
   maxCalls?: number | undefined;
@@ -190,7 +190,7 @@ function toDeclaration({ function: definition }: AutoParseableTool<unknown>): Fu
   };
 }
 
-/** Requests responses and runs the functions that they call, until one calls none. */
+/** Requests responses and runs the functions that they call, until a response calls no functions. */
 export async function runTools(
   transport: Transport,
   params: GenerateToolRunParams,

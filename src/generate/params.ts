@@ -1,7 +1,7 @@
 import type { HarmCategory, Content, Part } from './types.ts';
 import type { JsonObject, OpenString } from '../types.ts';
 
-/** The probability from which content is blocked. */
+/** The minimum probability of harm that blocks content. */
 export type HarmBlockThreshold = OpenString<
   | 'HARM_BLOCK_THRESHOLD_UNSPECIFIED'
   | 'BLOCK_LOW_AND_ABOVE'
@@ -38,7 +38,7 @@ export interface GenerationConfig {
   maxOutputTokens?: number | undefined;
   /** Number of candidates to generate; each is charged. */
   candidateCount?: number | undefined;
-  /** Texts at which the model stops. */
+  /** Sequences that stop the generation. */
   stopSequences?: string[] | undefined;
   /** For example `"application/json"`. */
   responseMimeType?: string | undefined;
@@ -70,7 +70,7 @@ export interface GenerationConfig {
 /** A function that the model may call. */
 export interface FunctionDeclaration {
   name: string;
-  /** When and how to call it, for the model. */
+  /** Tells the model when and how to call the function. */
   description?: string | undefined;
   /** The arguments, in Google's subset of OpenAPI. */
   parameters?: JsonObject | undefined;

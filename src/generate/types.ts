@@ -112,7 +112,7 @@ export interface Part {
   toolCall?: ToolCall | undefined;
   toolResponse?: ToolResponse | undefined;
   videoMetadata?: VideoMetadata | undefined;
-  /** Detail in which the model sees the media, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
+  /** Level of detail that the model processes, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
   mediaResolution?: JsonObject | undefined;
 }
 
