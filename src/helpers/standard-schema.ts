@@ -21,7 +21,8 @@ export interface StandardFormatOptions extends Omit<SchemaOptions, 'jsonSchema'>
 }
 
 /**
- * Creates a `response_format` from a validator. The client validates the answer; the validator may be asynchronous.
+ * Creates a `response_format` from a validator. The client validates the response; the validator may be
+ * asynchronous.
  *
  * @param name - Name of the format, sent to the model.
  * @throws `InvalidInputError` if the validator has no JSON Schema and `schema` is not set

@@ -62,7 +62,7 @@ export interface ZodFormatOptions extends SchemaOptions {
 }
 
 /**
- * Creates a `response_format` from a zod schema. The client validates the answer.
+ * Creates a `response_format` from a zod schema. The client validates the response.
  *
  * @param name - Name of the format, sent to the model.
  * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it cannot be converted to JSON Schema

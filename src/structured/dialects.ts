@@ -9,7 +9,7 @@ const strictWords =
 const googleWords =
   /^(type|title|description|format|pattern|enum|required|default|(min|max)(imum|Items|Length)|properties|items|anyOf)$/;
 
-/** Annotations without effect on validation, some of which strict modes reject. Zod 3.25 writes `id`. */
+/** Annotations without effect on validation. Strict modes reject some of them. Zod 3.25 writes `id`. */
 const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'deprecated', '$comment'];
 
 type Convert = (schema: unknown) => JsonObject | undefined;

@@ -11,8 +11,8 @@ export class SchemaMismatch extends Error {
 }
 
 /**
- * Extracts the JSON from a complete or partial answer: removes the thoughts and the code fence that some
- * models add.
+ * Extracts the JSON from complete or partial output: removes the thoughts and the code fence that some models
+ * add.
  */
 export function extractJSON(text: string): string {
   const answer = text.replace(/^\s*<think>[\s\S]*?(?:<\/think>|$)/, '');

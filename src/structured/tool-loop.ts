@@ -26,9 +26,9 @@ export interface ToolDialect<Answer, Call> {
   /** Maximum number of requests to the model. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Hint for the abort error: where to find the results so far. */
+  /** Hint for the abort error that names the place of the results so far. */
   readonly whatRemains?: string;
-  /** Run the calls of an answer one after another instead of concurrently. */
+  /** Runs the calls of a response one after another instead of concurrently. */
   readonly isSequential?: boolean;
   /** Sends the conversation so far to the model. */
   ask(): Promise<Answer>;
@@ -37,14 +37,14 @@ export interface ToolDialect<Answer, Call> {
   read(call: Call): readonly [name: string, text: string];
   /** Adds results to the conversation. Returns whether they end the run. */
   add(results: readonly (readonly [call: Call, result: ToolResult])[]): boolean;
-  /** Called and awaited after each answer and its tool calls. */
+  /** Called and awaited after each response and its tool calls. */
   afterEach?(answer: Answer): unknown;
 }
 
 /**
- * Requests answers and runs the tools that they call, until an answer calls none.
+ * Requests responses and runs the tools that they call, until a response calls no tools.
  *
- * @returns The last answer.
+ * @returns The last response.
  */
 export async function runToolLoop<Answer, Call>(
   dialect: ToolDialect<Answer, Call>,

@@ -15,12 +15,12 @@ export function checkName(name: unknown): void {
 }
 
 /**
- * Creates a `response_format` for `chat.completions.parse()`, `stream()` and `runTools()`. The answer is
+ * Creates a `response_format` for `chat.completions.parse()`, `stream()` and `runTools()`. The response is
  * parsed, validated by the client, and returned in `message.parsed`.
  *
  * @param schema - A validator that implements Standard Schema (zod, valibot, arktype…; it may be
- *   asynchronous), or a plain JSON Schema. With a plain JSON Schema the answer is parsed but not
- *   validated, unless `validate` is set.
+ *   asynchronous), or a plain JSON Schema. With a plain JSON Schema the response is parsed but not validated,
+ *   unless `validate` is set.
  * @param name - Name of the format, sent to the model.
  * @throws `InvalidInputError` if the validator has no JSON Schema and `jsonSchema` is not set
  *
@@ -57,7 +57,7 @@ export function responseFormat(
 interface ToolDefinition<Arguments> {
   /** 1 to 64 letters, digits, underscores and dashes. */
   readonly name: string;
-  /** When and how to call it, for the model. */
+  /** Tells the model when and how to call the tool. */
   readonly description?: string | undefined;
   /**
    * Runs when the model calls the tool. Its result, or what its promise resolves to, is sent to the

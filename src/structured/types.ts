@@ -52,7 +52,7 @@ export type FunctionParameters = Record<string, unknown>;
 export interface FunctionDefinition {
   /** 1 to 64 letters, digits, underscores and dashes. */
   name: string;
-  /** When and how to call the function, for the model. */
+  /** Tells the model when and how to call the function. */
   description?: string | undefined;
   /** The arguments as a JSON Schema. Omit it for a function without arguments. */
   parameters?: FunctionParameters | undefined;
@@ -84,7 +84,7 @@ export interface ResponseFormatJSONSchema {
 
 /** A `response_format` with a parser. Created by `responseFormat()`. */
 export interface AutoParseableResponseFormat<Parsed> extends ResponseFormatJSONSchema {
-  /** Parses and validates a complete answer; rejects if it is invalid. Never sent. */
+  /** Parses and validates a complete response; rejects if it is invalid. Never sent. */
   $parseRaw(content: string): Parsed | Promise<Parsed>;
 }
 
@@ -104,9 +104,9 @@ export interface ToolRun {
   abort(): void;
 }
 
-/** A mismatch between an answer and the requested schema. */
+/** A mismatch between a response and the requested schema. */
 export interface OutputIssue {
-  /** Path within the answer, for example `steps[0].output`; `""` for the root. */
+  /** Path within the response, for example `steps[0].output`; `""` for the root. */
   readonly path: string;
   readonly message: string;
 }
