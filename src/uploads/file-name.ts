@@ -52,7 +52,7 @@ const unknownType = 'application/octet-stream';
  * unknown extension. So an extension that contradicts the content (a JPEG called `photo.png`) is replaced,
  * upper case becomes lower case, and `.mpga` and similar ones become an extension that the gateway supports.
  * The content is never changed. Only content with an unambiguous format overrides the name; the first bits of
- * MP3 or AAC don't. With the purpose `any`, other extensions than those of media formats are kept.
+ * MP3 or AAC don't. With the purpose `any`, extensions of other than media formats are kept.
  *
  * @throws `InvalidInputError` if audio has no supported extension and its format is unknown
  */

@@ -70,7 +70,7 @@ function webStream(
           if (bytes === undefined) output.close();
           else output.enqueue(bytes);
         } catch (error) {
-          // A stream that was stopped on purpose did not fail by itself.
+          // A stream that was stopped on purpose has not failed.
           if (!controller.signal.aborted) fail(error);
           controller.abort(error);
           throw error;
@@ -113,7 +113,7 @@ export async function createFormBody(
   return streamed ?? blobForm(parts, signal, count);
 }
 
-/** Returns the length of all files, or `undefined` if one is unknown. */
+/** Returns the total length of all files, or `undefined` if the length of one is unknown. */
 function totalSize(parts: readonly Part[]): number | undefined {
   const sizes = parts.map((part) => ('text' in part ? 0 : part.size));
   return sizes.reduce((sum = NaN, size = NaN) => sum + size, 0) || undefined;
@@ -131,7 +131,7 @@ function createCounter(
     try {
       reportProgress({ sent: [...read.values()].reduce((sum, count) => sum + count, 0), total });
     } catch {
-      // An upload that may be charged must not stop because a progress display fails.
+      // An upload that may be charged must not fail because the progress callback fails.
     }
   };
 }
@@ -250,7 +250,7 @@ async function streamForm(
       continue;
     }
     const { filename, type: contentType, size } = part;
-    // A function is called once its part is reached, so later files are not read before.
+    // The library calls each function when it reaches that field, so later files are not read early.
     const open = (next: (content: unknown) => void): void => {
       next(Readable.from(readBytes(part, controller.signal, count)));
     };
@@ -259,7 +259,7 @@ async function streamForm(
   }
   const isMeasured = totalSize(parts) !== undefined;
   const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
-  // It is an old-style stream, which `fetch` does not accept.
+  // `form-data` creates an old-style stream, which `fetch` does not accept.
   const source = new Readable({ highWaterMark: 1 }).wrap(form);
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     form.resume();

@@ -19,7 +19,10 @@ async function dataURL(value: Uploadable, field: string, signal: AbortSignal): P
   return `data:${part.type};base64,${encoded}`;
 }
 
-/** Whether JSON has a value as its fields, and not as its text, as of a date. */
+/**
+ * Returns whether `JSON.stringify` writes a value as an object with its fields, unlike a date, which becomes
+ * text.
+ */
 const isPlain = (value: unknown): value is JsonObject =>
   isObject(value) && typeof value['toJSON'] !== 'function';
 
@@ -37,7 +40,10 @@ async function withURLs(value: unknown, field: string, signal: AbortSignal): Pro
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** A JSON body whose images travel as data URLs, for gateways without forms. Files are kept in memory. */
+/**
+ * Encodes a JSON body with images as data URLs, for gateways that don't accept forms. Files are kept in
+ * memory.
+ */
 export function jsonWithImages(json: object): BodyEncoding {
   return {
     fields: Object.entries(json),

@@ -54,7 +54,7 @@ export function formBody(fields: FormFields): BodyEncoding {
 /** A value that is sent as a file. */
 interface FileEntry {
   readonly name: string;
-  /** Its name in errors: the parameter, with its position if there are several. */
+  /** The name in errors: the parameter, with the position in a list. */
   readonly field: string;
   readonly value: Uploadable;
   readonly purpose: FilePurpose;
