@@ -28,11 +28,9 @@ export interface ChargeEntry {
   /** The amount charged or refunded; never negative. */
   readonly amount: Amount;
   readonly model: string | undefined;
-  /** When it was written, in milliseconds since 1970 by the gateway's clock, in whole seconds. */
+  /** When the entry was written, in milliseconds since 1970 by the gateway's clock, rounded to seconds. */
   readonly at: number;
-  /**
-   * The id of the request: `requestID` in errors, `_request_id` in answers. Entries of refunds have none.
-   */
+  /** The id of the request: `requestID` in errors, `_request_id` in results. Entries of refunds have none. */
   readonly requestId: string | undefined;
   /** The id of the video task. Usually set only on refunds. */
   readonly taskId: string | undefined;
@@ -48,7 +46,7 @@ export interface ChargeEntry {
 export interface Balance {
   /** The amount charged to this key since it was created, minus refunds. */
   readonly used: Amount;
-  /** The total limit of the key; `undefined` if the key itself has none. */
+  /** The total limit of the key; `undefined` if the key has no limit of its own. */
   readonly limit: Amount | undefined;
   /** The rest of `limit`. */
   readonly available: Amount | undefined;
@@ -64,7 +62,10 @@ export interface ModelPrice {
   readonly billedPer: 'call' | 'token';
   /** The price of a call, in US dollars. Only with `billedPer: 'call'`. */
   readonly perCall: Amount | undefined;
-  /** The price per million input tokens, in US dollars. Only with `billedPer: 'token'`, like the next two. */
+  /**
+   * The price per million input tokens, in US dollars. Only with `billedPer: 'token'`, like the next two
+   * prices.
+   */
   readonly input: Amount | undefined;
   readonly output: Amount | undefined;
   /** The price of input cached by the vendor; `undefined` if the gateway does not report it. */

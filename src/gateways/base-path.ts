@@ -2,10 +2,10 @@
 const whole =
   /(\/v\d+(beta\d*)?|\/openai|\/compat|\/deployments\/[^/]+|\/serving-endpoints|\/endpoints\/openapi|^api\.perplexity\.ai|^models\.github\.ai\/.*inference|\.services\.ai\.azure\.com\/models)$/;
 
-/** Returns whether OpenAI's routes follow a path directly, because it names its version or needs none. */
+/** Returns whether OpenAI's routes follow a path directly, because it contains its version or needs none. */
 export const isWholeBase = (host: string, path: string): boolean =>
   !path.endsWith('/v1beta') && whole.test(host + path);
 
-/** Returns the root that Gemini's own routes are below: providers have OpenAI's in a folder `openai`. */
+/** Returns the root of Gemini's own routes. Providers serve OpenAI's routes in its folder `openai`. */
 export const geminiRoot = (root: string): string =>
   root.replace(/(\/v\d+(beta\d*)?)?\/openai$/, '');

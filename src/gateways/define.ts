@@ -19,7 +19,7 @@ function nameFor(profile: Profile, operation: Operation, param: string, value: u
   return name ?? param;
 }
 
-/** Returns parameters under the gateway's names, in the form that it expects. */
+/** Returns parameters under the gateway's names, in the gateway's format. */
 export function writeParams(
   profile: Profile,
   operation: Operation,
@@ -39,7 +39,10 @@ export function writeParams(
   return written;
 }
 
-/** Returns an answer in OpenAI's form. If the profile cannot read it, returns it unchanged: it may be paid for. */
+/**
+ * Returns a response in OpenAI's format. A response that the profile cannot read is returned unchanged,
+ * because it may be paid for.
+ */
 function readAnswer(
   read: (answer: JsonObject, headers: Headers) => unknown,
   answer: object,
@@ -54,7 +57,7 @@ function readAnswer(
   }
 }
 
-/** Returns the function that reads the answers of an operation, if the profile has rules for it. */
+/** Returns the function that converts the responses of an operation, if the profile has rules for it. */
 function readerFor(
   { answers, video }: GatewayProfile,
   operation: Operation,

@@ -33,7 +33,7 @@ function readSpend(raw: JsonObject): UsageLogEntry | undefined {
 
 const million = 1_000_000;
 
-/** Returns the highest of the prices under some names; `undefined` if none is above 0, because 0 means unknown. */
+/** Returns the highest of several prices; `undefined` if none is above 0, because 0 means unknown. */
 function highest(infos: readonly JsonObject[], ...names: readonly string[]): number | undefined {
   const prices = infos.flatMap((info) => names.map((name) => info[name])).filter(isNumber);
   const price = Math.max(0, ...prices);
@@ -72,7 +72,7 @@ function readPrice(model: string, deployments: readonly JsonObject[]): ModelPric
 }
 
 const account: AccountRules = {
-  // A database that fails during a request leads to a plain 500 page without JSON.
+  // If the database fails during a request, LiteLLM sends a plain 500 page without JSON.
   isUnserved: ({ status, message }) =>
     (status === 500 && /^500 internal server error/i.test(message)) ||
     /no (connected db|db connected)|database not connected|prisma client is not initialized/i.test(

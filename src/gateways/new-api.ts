@@ -14,7 +14,10 @@ const types: Readonly<Record<number, string>> = {
   6: 'refund',
 };
 
-/** Returns an entry of the usage log; `undefined` if it has no amount or time, as half an entry could mislead. */
+/**
+ * Returns an entry of the usage log; `undefined` if it has no amount or time, because an incomplete entry
+ * could mislead.
+ */
 function readEntry(raw: JsonObject): UsageLogEntry | undefined {
   const { type, quota, created_at: seconds, other: details } = raw;
   const parsed = typeof details === 'string' ? parseJSON(details) : details;
@@ -41,10 +44,10 @@ function readEntry(raw: JsonObject): UsageLogEntry | undefined {
   };
 }
 
-/** A key without a limit has this limit, in US dollars. */
+/** The limit that the gateway reports for a key without a limit, in US dollars. */
 const unlimited = 100_000_000;
 
-/** Returns a time in milliseconds; 0 and below mean none. */
+/** Returns a time in milliseconds; `undefined` for 0 and below. */
 function readTime(seconds: unknown): number | undefined {
   return isNumber(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
 }
@@ -72,13 +75,13 @@ export const noAmount = 'the answer holds no amount';
 /** The price of a million tokens at the ratio 1, in US dollars. */
 const dollarsPerRatio = 2;
 
-/** Returns whether an expression replaces the prices of an entry. */
+/** Returns whether the price of an entry is an expression instead of numbers. */
 export function isTiered({ billing_mode: mode, billing_expr: expression }: JsonObject): boolean {
   const isExpression = typeof mode === 'string' && /expr|tier/i.test(mode);
   return isExpression || (typeof expression === 'string' && expression !== '');
 }
 
-/** Returns an entry of the price list; none if its form is unknown. */
+/** Returns an entry of the price list; an empty list if its form is unknown. */
 function readPrice(raw: JsonObject): ModelPrice[] {
   const model = textOf(raw['model_name']);
   const { quota_type: kind, model_price: price, model_ratio: ratio } = raw;
@@ -136,7 +139,7 @@ export const newApiAccount: AccountRules = {
       },
     },
     {
-      // In US dollars, on routes that may be read any number of times.
+      // In US dollars, on routes without a limit for reads.
       paths: ['/v1/dashboard/billing/subscription', '/v1/dashboard/billing/usage'],
       read(subscription, usage) {
         const limit = subscription?.['hard_limit_usd'];

@@ -58,7 +58,7 @@ export const openRouterAccount: AccountRules = {
   },
   balance: [
     {
-      // The credit of the whole account. Some keys may not read it.
+      // The credit of the whole account, which some keys may not read.
       paths: ['/v1/credits'],
       read(answer) {
         const { total_credits: limit, total_usage: used } = dataIn(answer);

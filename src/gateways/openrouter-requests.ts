@@ -38,14 +38,14 @@ function references(params: JsonObject): JsonObject {
   return parts.length === 0 ? {} : { input_references: parts };
 }
 
-/** `POST /images`. Answers only hold bytes. */
+/** `POST /images`. Responses only contain bytes. */
 export function image({ size, response_format: format, ...body }: JsonObject): JsonObject {
   const problem = 'must be "b64_json" or left out: this gateway sends no URLs.';
   check((format ?? 'b64_json') === 'b64_json', 'response_format', problem);
   return { ...body, ...sizeFields({ ...body, size }) };
 }
 
-/** `POST /images` with images to edit. */
+/** `POST /images` for an edit. */
 export const edit = ({ image: own, images, ...body }: JsonObject): JsonObject => ({
   ...image(body),
   ...references({ image: own, images }),

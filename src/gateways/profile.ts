@@ -14,22 +14,23 @@ export interface RequestRules {
   readonly body?: 'json' | 'multipart' | undefined;
   /**
    * The gateway's parameter names, by the name in this package. `null` if the gateway does not support the
-   * parameter: a call with it throws an `InvalidInputError` before anything is sent. Others keep their names.
+   * parameter: a call with it throws an `InvalidInputError` before anything is sent. Parameters that are not
+   * listed keep their names.
    */
   readonly names?: Readonly<Record<string, string | null>> | undefined;
   /**
-   * Returns the JSON body, given the parameters under the gateway's names. Fields of `extraBody` are added
+   * Returns the JSON body from the parameters under the gateway's names. Fields of `extraBody` are added
    * afterwards. Throw to reject a call: nothing is sent.
    *
    * `params` are the path parameters; for `videos.remix`, `video_id`, and `model` if it is known. The body of
-   * images and videos may hold files at any place; they are sent as data URLs.
+   * images and videos may contain files anywhere; they are sent as data URLs.
    */
   readonly write?:
     | ((body: JsonObject, params: Readonly<Record<string, string>>) => JsonObject)
     | undefined;
 }
 
-/** Paths of fields in answers about video tasks, such as `data.status` or `urls[0]`. */
+/** Paths of fields in responses about video tasks, such as `data.status` or `urls[0]`. */
 export interface VideoRules {
   readonly id?: string | undefined;
   readonly status?: string | undefined;
@@ -41,7 +42,7 @@ export interface VideoRules {
   readonly error?: string | undefined;
 }
 
-/** The problem with an answer that could not be read, as the end of a sentence. */
+/** The problem with a response that could not be read, as the end of a sentence. */
 type Finding = string;
 
 /** An entry of a usage log, with fields for `settle()`. */
@@ -55,27 +56,29 @@ export interface UsageLogEntry extends ChargeEntry {
 /** A route of the account. Paths are as in `GatewayProfile.paths`. */
 interface AccountRoute<T> {
   readonly path: string;
-  /** Returns the parsed answer, or the problem with it. A list is passed as `{ list }`. */
+  /** Returns the parsed response, or the problem with it. A list is passed as `{ list }`. */
   readonly read: (answer: JsonObject) => T | Finding;
   /** `true` if the gateway limits reads, so that a 429 throws a `UsageLogLimitError`. */
   readonly isLimited?: boolean | undefined;
 }
 
-/** Routes that `client.account` reads, all free. Reading an omitted one throws `UnsupportedByGatewayError`. */
+/**
+ * Routes that `client.account` reads, all free. Reading an omitted route throws `UnsupportedByGatewayError`.
+ */
 export interface AccountRules {
   /**
-   * Returns whether the usage log uses a request id: proxies in front add their own ids.
+   * Returns whether the usage log uses a request id. Ids that proxies add do not appear in it.
    * @defaultValue every id is used
    */
   readonly isLogged?: ((requestId: string) => boolean) | undefined;
-  /** The usage log of the key: for `charges()`, and for `settle()` unless there is `charge`. */
+  /** The usage log of the key, for `charges()`, and for `settle()` if `charge` is omitted. */
   readonly charges?: AccountRoute<readonly UsageLogEntry[]> | undefined;
   /**
    * The entries of one request; `{id}` in the path or its query is the request id. For `settle()` and
    * `charges({ requestId })`. An empty list or a 404 means that the log does not have the request (yet).
    */
   readonly charge?: AccountRoute<UsageLogEntry | readonly UsageLogEntry[]> | undefined;
-  /** Ways to read the balance, tried in turn: each reads all of its paths. */
+  /** Ways to read the balance, tried in order. Each reads all of its paths. */
   readonly balance?:
     | readonly {
         readonly paths: readonly string[];
@@ -114,9 +117,9 @@ export interface GatewayProfile {
    */
   readonly basePath?: string | undefined;
   /**
-   * Paths of operations that differ. `/v1` at the beginning is replaced by the version at the end of `baseURL`;
-   * any other path is below its root. `{name}` is a path parameter, `{+name}` one that keeps its slashes.
-   * Paths of POST requests may omit parameters, if `write` puts them into the body.
+   * Paths of operations that differ. `/v1` at the beginning is replaced by the version at the end of
+   * `baseURL`; any other path is below its root. `{name}` is a path parameter, `{+name}` a path parameter that
+   * keeps its slashes. Paths of POST requests may omit parameters, if `write` puts them into the body.
    */
   readonly paths?: Readonly<Partial<Record<Operation, string>>> | undefined;
   /** Operations that the gateway does not serve, each with a sentence that names the alternative. */
@@ -124,13 +127,13 @@ export interface GatewayProfile {
   /** Rules for requests that differ. */
   readonly requests?: Readonly<Partial<Record<Operation, RequestRules>>> | undefined;
   /**
-   * Functions that convert an answer to OpenAI's form, by operation. If one throws or does not return an
-   * object, the original answer is used, because it may be paid for.
+   * Functions that convert a response to OpenAI's format, by operation. If a function throws or does not
+   * return an object, the original response is used, because it may be paid for.
    */
   readonly answers?:
     | Readonly<Partial<Record<Operation, (answer: JsonObject, headers: Headers) => JsonObject>>>
     | undefined;
-  /** Paths of fields in answers of video operations. */
+  /** Paths of fields in responses of video operations. */
   readonly video?: VideoRules | undefined;
   /** The path of an image task, with `{id}`, for gateways that return a task instead of images. */
   readonly imageTask?: string | undefined;
@@ -145,18 +148,18 @@ export interface GatewayProfile {
    */
   readonly sentIdHeader?: string | undefined;
   /**
-   * Returns the charge for a call in US dollars, if its answer reports it; for a stream, the answer holds only
-   * `usage`. A budget then counts this amount, even if it is less than the reserved one; 0 only for free
+   * Returns the charge for a call in US dollars, if its response reports it; for a stream, `answer` contains
+   * only `usage`. A budget then counts this amount, even if it is less than the reserved one; 0 only for free
    * models.
    * @defaultValue reads `usage.cost` and the header `x-litellm-response-cost`. That may be the price of a
-   * vendor behind the gateway, so a budget counts it only if it is more than its own figure.
+   * vendor behind the gateway, so a budget counts it only if it is higher than its own estimate.
    */
   readonly costOf?: ((answer: unknown, headers: Headers) => number | undefined) | undefined;
   /** The account of the key. */
   readonly account?: AccountRules | undefined;
 }
 
-/** The request of an operation in the form of a gateway, with the function that adapts its answer. */
+/** The request of an operation in a gateway's format, with the function that converts its response. */
 export interface WrittenRequest {
   readonly path: string;
   readonly json: object | undefined;

@@ -1,6 +1,6 @@
 /**
- * Signs of gateways in responses. Every client checks all of them, for any kind of gateway, because gateways are
- * chained and pass on the responses of others.
+ * Headers, error types and messages that identify gateways. Every client checks all of them, because gateways
+ * are chained and forward the responses of other gateways.
  */
 
 /** Response headers that hold a request id of the gateway, the best first. */
@@ -16,8 +16,9 @@ export const keyRefusals =
   /^((new|one)_api_error|auth_error|token_not_found_in_db|expired_key|no_db_connection)$/;
 
 /**
- * LiteLLM resends a form without its fields if the connection to the vendor breaks. The vendor may have done the
- * work by then, and rejects the second request because it has no model. Calls always have one.
+ * LiteLLM resends a form without its fields if the connection to the vendor breaks. The vendor may have done
+ * the work by then, and rejects the second request because it has no model. Calls of this client always have a
+ * model.
  */
 export const isResentEmpty = (message: string): boolean =>
   /^litellm\.\w+: /i.test(message) &&
@@ -25,7 +26,7 @@ export const isResentEmpty = (message: string): boolean =>
     message.slice(0, 300),
   );
 
-/** LiteLLM without a database answers 400 "No connected db." to every key but its master key. */
+/** LiteLLM without a database responds with 400 "No connected db." to every key except its master key. */
 export const unknownKey = {
   type: 'no_db_connection',
   message: /^(authentication error, )?no connected db\b/i,

@@ -9,7 +9,7 @@ function valueAt(answer: JsonObject, path: string | undefined): unknown {
   return names.reduce<unknown>((value, name) => Reflect.get(Object(value), name), answer);
 }
 
-/** Returns the answer about a video task with id, status, URL and error in OpenAI's fields. */
+/** Returns a response about a video task with id, status, URL and error in OpenAI's fields. */
 export function readVideo(rules: VideoRules, answer: JsonObject): JsonObject {
   const { statuses = {} } = rules;
   const video = { ...answer };
