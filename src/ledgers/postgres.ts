@@ -42,9 +42,9 @@ export interface PostgresLedger extends SubmitLedger {
 }
 
 /**
- * Creates a ledger of submissions in PostgreSQL 12 or later, for any number of machines: of all workers
- * that submit with the same `callId`, only one does, even if workers die. It stores call ids, request ids,
- * digests and handles as text in one table, but no keys or prompts.
+ * Creates a ledger of submissions in PostgreSQL 12 or later, for any number of machines: if several workers
+ * submit with the same `callId`, only one request is sent, even if workers die. It stores call ids, request
+ * ids, digests and handles as text in one table, but no keys or prompts.
  *
  * A claim holds a lease, measured by the database's clock, which is renewed during the submission. After
  * it has expired, other workers see an unknown outcome, because the worker may have died after its request

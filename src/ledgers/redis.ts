@@ -45,8 +45,8 @@ export interface RedisLedgerOptions extends StoredLedgerOptions {
 }
 
 /**
- * Creates a ledger of submissions in Redis 5 or later, for any number of machines: of all workers that
- * submit with the same `callId`, only one does, even if workers die. It stores call ids, request ids,
+ * Creates a ledger of submissions in Redis 5 or later, for any number of machines: if several workers submit
+ * with the same `callId`, only one request is sent, even if workers die. It stores call ids, request ids,
  * digests and handles as one hash per call, but no keys or prompts.
  *
  * **Its guarantee is weaker than that of PostgreSQL.** Redis confirms a claim before a replica has it, and
@@ -169,7 +169,7 @@ class RedisStore implements CallStore {
     return fields.length === 0 ? undefined : fields;
   }
 
-  /** Throws if Redis may evict entries that are paid for. */
+  /** Throws if Redis may evict entries, because they record paid tasks. */
   async #checkEviction(key: string): Promise<void> {
     const policy = decodeText(await this.#run('eviction', key));
     if (policy?.startsWith('allkeys-') === true) {

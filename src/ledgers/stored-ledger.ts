@@ -12,8 +12,8 @@ import {
 /** Options of ledgers in a database. */
 export interface StoredLedgerOptions {
   /**
-   * Time for which a claim stays active after the last sign of life of its process, in milliseconds, measured by
-   * the clock of the database. A process renews its claim three times in that period.
+   * Time that a claim stays active after it was last renewed, in milliseconds, measured by the clock of the
+   * database. A process renews its claim three times in that period.
    *
    * From 1,000 to 3,600,000, 30,000 by default.
    */
@@ -36,7 +36,7 @@ export interface NewClaim {
   readonly replaces: string | undefined;
 }
 
-/** A task as text: a database that parses it as JSON could reject a task that is paid for. */
+/** A task as text, because a database that parses it as JSON could reject a paid task. */
 export interface StoredTask {
   readonly ref: string;
   /** Prefix of all handles of the same task. */
@@ -61,7 +61,7 @@ export interface CallStore {
    * @returns The stored call after the operation.
    */
   claim(key: string, claim: NewClaim): Promise<StoredCall>;
-  /** Renews the lease of a claim; returns `false` if it is no longer the current one. */
+  /** Renews the lease of a claim; returns `false` if another claim has replaced it. */
   renew(key: string, claimId: string): Promise<boolean>;
   accept(key: string, task: StoredTask, claimId: string | undefined): Promise<void>;
   /** @param request - The request of a call with unknown outcome: see {@link readCall}. */
@@ -301,7 +301,7 @@ export class StoredLedger implements SubmitLedger {
   /**
    * Runs a database operation and retries transient failures until the timeout.
    *
-   * @param advice - What to do if a video has already been submitted.
+   * @param advice - Advice for a video that has already been submitted.
    * @throws `LedgerError`
    */
   async #retry<T>(
