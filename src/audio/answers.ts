@@ -62,7 +62,7 @@ const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
 };
 
 /**
- * Follows a redirect to the audio file: some vendors answer speech requests with its address. Returns
+ * Follows a redirect to the audio file: some vendors respond to speech requests with its URL. Returns
  * `undefined` for a redirect to the same path and for one that asks to resend the request (307, 308).
  */
 export function followToFile(
@@ -99,7 +99,10 @@ async function fetchFile(
   return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
 }
 
-/** Response format for streamed speech, which has no terminator: it is complete once its last event arrived. */
+/**
+ * Response format for streamed speech, which has no terminator: it is complete once its last event has
+ * arrived.
+ */
 export const speechEvents = eventAnswer({
   ...typedProtocol({
     schema: speechEventSchema,
@@ -109,7 +112,7 @@ export const speechEvents = eventAnswer({
   fromFile: toEvents,
 });
 
-/** Small enough for the call stack, and a multiple of three, so that no chunk is padded with `=`. */
+/** Small enough for the call stack, and divisible by three, so that no chunk is padded with `=`. */
 const chunkBytes = 24_576;
 
 function toEvents(bytes: Uint8Array): readonly JsonObject[] {

@@ -5,7 +5,7 @@ import type { Uploadable } from '../uploads/types.ts';
 /** Optional fields of a transcription. */
 export type TranscriptionInclude = OpenString<'logprobs'>;
 
-/** How the server splits audio into chunks, by voice activity. */
+/** Settings for splitting audio into chunks by voice activity. */
 export interface TranscriptionVadConfig {
   type: 'server_vad';
   prefix_padding_ms?: number | undefined;
@@ -48,7 +48,7 @@ export interface TranscriptionCreateParamsBase<Format extends OptionalFormat = O
   timestamp_granularities?: readonly ('word' | 'segment')[] | undefined;
   /** Additional fields to return. */
   include?: readonly TranscriptionInclude[] | undefined;
-  /** How to split the audio into chunks. */
+  /** The method of splitting the audio into chunks. */
   chunking_strategy?: 'auto' | TranscriptionVadConfig | null | undefined;
   /** Names of the speakers, for `diarized_json`. */
   known_speaker_names?: readonly string[] | undefined;
@@ -90,7 +90,7 @@ export interface TranscriptionTokens {
   input_token_details?: TranscriptionInputTokenDetails | null | undefined;
 }
 
-/** Duration of the audio, for models billed by it. */
+/** Duration of the audio, for models that are billed by duration. */
 export interface TranscriptionDuration {
   type: 'duration';
   seconds: number;

@@ -23,7 +23,7 @@ export interface SpeechCreateParamsBase {
   response_format?: SpeechFormat | undefined;
   /** Speaking speed, usually 0.25 to 4; 1 is normal. */
   speed?: number | undefined;
-  /** How to speak, for models that accept instructions. */
+  /** Instructions for the style of speaking, for models that accept them. */
   instructions?: string | undefined;
   /** Receive the audio as bytes (`"audio"`) or as events (`"sse"`). */
   stream_format?: 'sse' | 'audio' | undefined;
