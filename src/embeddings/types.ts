@@ -39,7 +39,7 @@ export interface EmbeddingsCreateManyParams extends Omit<
 export interface ManyEmbeddings {
   /** One vector per input, in the order of the inputs. */
   vectors: Float32Array[];
-  /** The model that answered. May be the provider's name for the requested model. */
+  /** The model in the response. May be the provider's name for the requested model. */
   model: string;
   /** Total usage of all requests. */
   usage: EmbeddingUsage;
@@ -72,12 +72,12 @@ export interface EmbeddingUsage {
 /** Fields of embedding responses in both encodings. */
 export interface EmbeddingResponseBase extends WithRequestId {
   object: 'list';
-  /** The model that answered. May be the provider's name for the requested model. */
+  /** The model in the response. May be the provider's name for the requested model. */
   model: string;
   usage: EmbeddingUsage;
   /**
-   * Number of inputs without a vector; omitted if every input has one. Some providers skip inputs
-   * silently. At best `index` shows which, so do not pair `data` with the inputs by position.
+   * Number of inputs without a vector; omitted if every input has one. Some providers skip inputs silently.
+   * `index` may show which inputs were skipped, so do not match `data` to the inputs by position.
    */
   missing?: number | undefined;
 }
@@ -121,7 +121,10 @@ export class PartialEmbeddingsError extends GatewayError {
   readonly vectors: readonly (Float32Array | undefined)[];
   /** Total usage of the successful requests. */
   readonly usage: EmbeddingUsage;
-  /** The failed requests, in order of failure. Inputs in none of them, without a vector, were never sent. */
+  /**
+   * The failed requests, in order of failure. Inputs without a vector that are in no failed request were never
+   * sent.
+   */
   readonly failed: readonly FailedEmbeddings[];
 
   constructor(message: string, init: PartialEmbeddingsErrorInit) {
