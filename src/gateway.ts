@@ -26,7 +26,7 @@ export class FullClient extends GatewayCore {
   readonly videos: Videos;
   /** Which models the key can use. */
   readonly models: Models;
-  /** What the gateway's books say: charges, balance, prices, and what became of a call. */
+  /** The gateway's usage log, balance and prices, and whether a call was charged. */
   readonly account: Account;
 
   constructor(options: GatewayOptions) {
