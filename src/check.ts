@@ -3,10 +3,13 @@ import { GatewayError, InvalidInputError } from './errors/gateway-error.ts';
 import { checkNames } from './option-names.ts';
 import type { RequestOptions } from './options.ts';
 
-/** Timers of every runtime hold 31 bits; longer ones fire at once. */
+/** The longest delay that all runtimes support (31 bits). Longer timers fire immediately. */
 const longestTimer = 2_147_483_647;
 
-/** How an error names a value that was refused. Objects and long text may hold what is private. */
+/**
+ * Describes an invalid value for error messages. Objects and long text are not shown, because they may be
+ * private.
+ */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return value.length > 20 ? 'a long text' : `"${value}"`;
   if (Array.isArray(value)) return 'a list';
@@ -15,7 +18,7 @@ export function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** @throws `InvalidInputError` unless it holds */
+/** @throws `InvalidInputError` unless `holds` is true */
 export function check(holds: boolean, field: string, problem: string): asserts holds {
   if (!holds) throw new InvalidInputError(field, problem);
 }
@@ -57,7 +60,7 @@ export function checkDuration(
   return checkNumber(field, value, smallest, largest, 'a number of milliseconds');
 }
 
-/** A duration, or `null` for no limit. */
+/** Accepts a duration, or `null` for no limit. */
 export function checkLimit(field: string, value: unknown): number | null {
   return value === null ? null : checkDuration(field, value);
 }
@@ -72,7 +75,7 @@ export function checkWord<Word extends string>(
   return found;
 }
 
-/** Text such as "false" would count as true, and pay twice. */
+/** Rejects text such as "false", because it would count as true. */
 export function checkBoolean(field: string, value: unknown): boolean {
   checkIs(typeof value === 'boolean', field, 'true or false', value);
   return value;
@@ -93,9 +96,9 @@ export function checkSignal(signal: AbortSignal | null | undefined): void {
 }
 
 /**
- * Refuses text that is missing or blank.
+ * Rejects text that is missing or blank.
  *
- * @param advice - What to give instead.
+ * @param advice - A description of the expected value.
  */
 export function checkText(field: string, value: unknown, advice: string): string {
   const isText = typeof value === 'string';
@@ -111,13 +114,13 @@ export function checkModel(model: unknown): void {
   checkText('model', model, 'a model id as models.list() returns it');
 }
 
-/** @param advice - What to put into the list. */
+/** @param advice - A description of the expected items. */
 export function checkList(field: string, value: unknown, advice: string): void {
   const isFilled = Array.isArray(value) && value.length > 0;
   check(isFilled, field, `must be a list with at least one entry; give ${advice}.`);
 }
 
-/** Returns the message of a thrown value, without the full stop at its end. */
+/** Returns the message of a thrown value, without its final full stop. */
 export function errorText(thrown: unknown): string {
   return errorMessage(thrown).replace(/\.$/, '');
 }
@@ -158,15 +161,15 @@ export function toInputError(cause: unknown, input?: unknown, outer = ''): unkno
   return unreadable('params', cause);
 }
 
-/** Refuses parameters that are not an object, as plain JavaScript can pass them, or cannot be read. */
+/** Rejects parameters that are not an object, which plain JavaScript can pass, or that cannot be read. */
 export function checkParams(method: string, params: unknown): void {
   check(isObject(params), 'params', `must be an object; see the parameters of ${method}().`);
   checkReadable(params);
 }
 
 /**
- * Options of which `null` is not dropped. It has a meaning of its own, or, for `callId` and `idempotencyKey`, is
- * rejected: with a fresh id, a job that is run again could be charged twice.
+ * Options for which `null` differs from not set: it has its own meaning or, for `callId` and `idempotencyKey`,
+ * is rejected, because a repeated job with a new id could be charged twice.
  */
 const nullable = new Set(
   'apiKey baseURL budget callId chunkTimeout firstByteTimeout gateway idempotency idempotencyKey idleTimeout organization project totalTimeout'.split(
@@ -174,7 +177,7 @@ const nullable = new Set(
   ),
 );
 
-/** Returns options without those that are `null`. As in `openai`, they count as not set. */
+/** Removes options that are `null`. As in `openai`, they count as not set. */
 export function withoutNulls<Options extends object>(options: Options): Options {
   const unset = Object.entries(options).filter(
     ([name, value]) => value === null && !nullable.has(name),
@@ -188,7 +191,7 @@ export function withoutNulls<Options extends object>(options: Options): Options 
 const noNames: ReadonlyMap<string, string> = new Map();
 
 /**
- * Refuses options that are not an object, cannot be read, or are misspelt.
+ * Rejects options that are not an object, cannot be read, or are misspelt.
  *
  * @returns See `checkNames`.
  */
@@ -202,7 +205,7 @@ export function checkOptions(
   return checkNames(options, kind);
 }
 
-/** Checks the options that only a call has. */
+/** Checks the options that exist only for calls. */
 export function checkRequestOptions(options: RequestOptions): void {
   const { signal, callId = '-', onUploadProgress } = options;
   checkSignal(signal);

@@ -32,9 +32,9 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
 
 /** Functions of the resource `account` that a client uses for its other calls. */
 export interface AccountPart {
-  /** Records what calls cost. */
+  /** Records the cost of calls. */
   readonly recordCall: CallSubscriber;
-  /** Refuses calls that could exceed the budget. */
+  /** Rejects calls that could exceed the budget. */
   readonly keepWithinBudget: NonNullable<CallHooks['beforeSend']>;
   /** Looks up in the usage log whether a submission was charged. */
   readonly settle: SettleSubmission;
@@ -46,7 +46,7 @@ function createHooks(options: GatewayOptions, account: AccountPart | undefined):
   const problem =
     'needs prices, which the resource account reads: add account: Account to the resources.';
   check(!budget || account !== undefined, 'budget', problem);
-  // The budget itself checks the rest, before the first call is sent.
+  // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
   const subscribers = [logCall, observeCalls(options), traceCall];
   if (account === undefined) return { subscribers };
@@ -106,7 +106,7 @@ export class GatewayCore {
 
   /**
    * Returns a client of the same class with changed options. The original is unchanged. Both share their
-   * budget and spending, and the queue of downloads if the gateway limits these.
+   * budget and spending, and the download queue if the gateway limits downloads.
    *
    * @throws `InvalidInputError` if an option is invalid
    */
@@ -122,8 +122,8 @@ export class GatewayCore {
   }
 
   /**
-   * Requests a route by its path, with the same key, errors and retries as every call. Reads are free and
-   * repeated if they fail.
+   * Requests a route by its path, with the same key, errors and retries as every call. GET requests are free
+   * and retried on failure.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
    * @returns Parsed JSON, or text if the response is not JSON; `null` for a 204; `undefined` for an empty
@@ -137,7 +137,7 @@ export class GatewayCore {
 
   /**
    * Posts to a route by its path. Documented paths have the costs and retry rules of their operation. Any
-   * other path counts as charged: it is repeated only if the request provably was not sent or was rejected
+   * other path counts as charged: the request is repeated only if it provably was not sent or was rejected
    * before any work, unless `retryUnknownOutcome` is `true`; `false` applies this rule to every path.
    *
    * @param path - Below `baseURL`, for example `/v1/responses`.
@@ -158,7 +158,7 @@ export class GatewayCore {
     return this.request('POST', path, options);
   }
 
-  /** The same as `post()`, for `PUT`. It is repeated if it fails. */
+  /** The same as `post()`, for `PUT`, which is retried on failure. */
   put<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   put(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('PUT', path, options);
@@ -170,7 +170,7 @@ export class GatewayCore {
     return this.request('PATCH', path, options);
   }
 
-  /** The same as `post()`, for `DELETE`. It is repeated if it fails. */
+  /** The same as `post()`, for `DELETE`, which is retried on failure. */
   delete<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   delete(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('DELETE', path, options);
@@ -178,7 +178,7 @@ export class GatewayCore {
 
   /**
    * Calls any route: `request({ method, path, body })` or `request(method, path, options)`. `GET`, `PUT` and
-   * `DELETE` are repeated if they fail; other methods follow the rules of `post()`.
+   * `DELETE` are retried on failure; other methods follow the rules of `post()`.
    */
   request<T = unknown>(request: RouteRequest): GatewayPromise<T>;
   request<T = unknown>(

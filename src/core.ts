@@ -41,7 +41,7 @@ export type GatewayResource =
   | Models
   | Videos;
 
-/** The classes of resources, by the names that the client gives them. */
+/** Resource classes by the name of the client's property. */
 export type GatewayResources = Readonly<
   Record<string, abstract new (...parameters: never) => GatewayResource>
 > & { readonly [Name in keyof GatewayCore]?: never };
@@ -57,12 +57,12 @@ interface ResourceClass {
 }
 
 /**
- * Creates a client with only these resources. It behaves as `Gateway` does, without the members for code
- * that is written for `openai`.
+ * Creates a client with only these resources. It behaves like `Gateway`, without the members for code that is
+ * written for `openai`.
  *
  * The option `budget` needs `account: Account`, which reads the prices.
  *
- * @throws `InvalidInputError` when an option cannot work
+ * @throws `InvalidInputError` if an option is invalid
  *
  * @example
  * const client = createGateway({ apiKey, baseURL: 'https://gateway.example.com' }, { chat: Chat });

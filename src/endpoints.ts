@@ -1,24 +1,24 @@
 /**
  * The routes of the gateway as data.
  *
- * The transport, the retry rules, the emulator, the msw handlers and the guide's table of operations are all made
- * from this object, so none of them can drift from the others.
+ * The transport, the retry rules, the emulator, the msw handlers and the guide's table of operations are all
+ * generated from this object, so they cannot diverge.
  */
 
-/** How a request body travels. `none` means that the request has no body. */
+/** The encoding of a request body. `none`: the request has no body. */
 export type BodyKind = 'none' | 'json' | 'multipart';
 
-/** What a 2xx answer can hold. `events` is a server-sent event stream. */
+/** The content of a 2xx response. `events` is a server-sent event stream. */
 export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
 
 /**
- * What sending a request may cost, and so how it may be repeated.
+ * The possible cost of a request, which determines its retry rules.
  *
- * - `free`: reads; never charged, repeated freely.
- * - `metered`: billed by use (chat, generation, embeddings, speech, translation); repeated until the
- *   first byte of the answer has come.
- * - `charged`: consumes credit by the job (images and videos); sent at most once unless it provably
- *   never left or was refused before work.
+ * - `free`: reads; never charged, retried freely.
+ * - `metered`: billed by use (chat, generation, embeddings, speech, translation); retried until the first byte
+ *   of the response.
+ * - `charged`: consumes credit per job (images and videos); sent once, and again only if the request provably
+ *   was not sent or was rejected before any work.
  */
 export type ChargeClass = 'free' | 'metered' | 'charged';
 
@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly charge: ChargeClass;
 }
 
-/** An operation of which the compiler knows everything. */
+/** An operation whose fields have literal types. */
 interface KnownEndpoint<Method, Path, Bodies, Responses, Charge> {
   readonly method: Method;
   readonly path: Path;
@@ -66,7 +66,7 @@ function post<
   return { method: 'POST', path, bodies, responses, charge };
 }
 
-/** Every operation of the service: how it is sent, what it answers with, and what it may cost. */
+/** Every operation of the service with its request, its responses and its charge class. */
 export const endpoints = {
   'models.list': get('/v1/models', 'json'),
   'models.retrieve': get('/v1/models/{model}', 'json'),
@@ -108,7 +108,7 @@ export const endpoints = {
 /** The name of a documented operation, for example `"videos.create"`. */
 export type Operation = keyof typeof endpoints;
 
-/** The operations that can answer with `Kind`. */
+/** The operations that can respond with `Kind`. */
 export type OperationReturning<Kind extends ResponseKind> = {
   [Name in Operation]: Kind extends (typeof endpoints)[Name]['responses'][number] ? Name : never;
 }[Operation];

@@ -12,19 +12,19 @@ import { Videos } from './videos/videos.ts';
 
 /** A client with all resources. `Gateway` adds the names that code for `openai` uses. */
 export class FullClient extends GatewayCore {
-  /** Chat in OpenAI's format, whole or streamed. */
+  /** Chat in OpenAI's format, with or without streaming. */
   readonly chat: Chat;
-  /** Content generation in Gemini's format, whole or streamed. */
+  /** Content generation in Gemini's format, with or without streaming. */
   readonly generate: Generate;
   /** Text to vectors. */
   readonly embeddings: Embeddings;
-  /** Making and editing images. Consumes credit. */
+  /** Image generation and editing. Consumes credit. */
   readonly images: Images;
   /** Speech and translation. */
   readonly audio: Audio;
   /** Video tasks: submit, wait, download, remix. Consumes credit. */
   readonly videos: Videos;
-  /** Which models the key can use. */
+  /** Models available to the key. */
   readonly models: Models;
   /** The gateway's usage log, balance and prices, and whether a call was charged. */
   readonly account: Account;

@@ -1,8 +1,8 @@
 /**
- * `process` where Node's own modules can be had: in Node, Bun, Deno and some workers. They are looked up in
- * it and never imported, as bundlers for pages would stumble over them.
+ * Returns `process` if the runtime provides Node's modules: Node, Bun, Deno and some workers. Those modules
+ * are looked up through it and never imported, because bundlers for pages would fail on the imports.
  *
- * Next's edge runtime has a `process` too, whose functions throw; only its `versions` are missing.
+ * Next's edge runtime has a `process` whose functions throw; it can be recognized by its missing `versions`.
  */
 export function nodeProcess(): NodeJS.Process | undefined {
   const { process } = globalThis;

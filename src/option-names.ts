@@ -6,7 +6,7 @@ const shared = words(
   'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions bodyFormat',
 );
 
-/** Names of options, and names under which other packages have the same ones, in lower case. */
+/** Names of options, and the names that other packages use for them, in lower case. */
 const kinds = {
   client: {
     names: words(
@@ -25,7 +25,7 @@ const kinds = {
       log: 'logLevel',
     },
   },
-  // Of every call, as options are passed on from one to another.
+  // The options of all calls together, because calls pass their options on to other calls.
   call: {
     names: words(
       'signal headers query extraBody idempotencyKey callId onUploadProgress body stream method path maxChatCompletions afterCompletion maxCalls onContent batchSize concurrency onProgress interval pollTimeout notFoundGrace maxConsecutiveErrors unknownStatus onUpdate limiter allowOtherBaseURL maxPollsPerSecond ledger onUnknown onSubmitted taskTimeout variant maxAge',
@@ -56,14 +56,14 @@ const aliases: Readonly<Record<string, string>> = {
   dispatcher: 'fetchOptions',
 };
 
-/** Parameters of requests, which other packages take among the options. */
+/** Request parameters that other packages accept as options. */
 const parameters = words(
   'model messages prompt input temperature top_p max_tokens max_completion_tokens max_output_tokens tools tool_choice response_format reasoning_effort seed stop size seconds',
 );
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
-/** Counts the letters to add, drop, replace or swap with their neighbour to make one word of the other. */
+/** Returns the edit distance of two words, where swapping neighbouring letters counts as one edit. */
 function distance(one: string, other: string): number {
   let [beforeLast, last]: [number[], number[]] = [[], []];
   for (let row = 0; row <= one.length; row += 1) {
@@ -87,7 +87,7 @@ function distance(one: string, other: string): number {
   return last[other.length] ?? 0;
 }
 
-/** Returns the option that is meant by an unknown name. */
+/** Returns the option that an unknown name probably means. */
 function nearest(name: string, kind: Kind): string | undefined {
   const wanted = plain(name);
   const own: Readonly<Record<string, string>> = { ...aliases, ...kinds[kind].aliases };
@@ -107,8 +107,8 @@ const isKnown = (name: string, kind: Kind): boolean =>
 /**
  * Checks the names of options.
  *
- * @returns The names that have no effect, each with a sentence that says so.
- * @throws `InvalidInputError` for a name that is another one misspelt, or that of a parameter
+ * @returns The names without effect, each with a warning.
+ * @throws `InvalidInputError` for a misspelt option, or the name of a parameter
  */
 export function checkNames(options: object, kind: Kind): ReadonlyMap<string, string> {
   const ignored = new Map<string, string>();

@@ -51,8 +51,8 @@ export interface FetchOptions {
 }
 
 /**
- * Headers, also as a list of pairs, where the last pair of a name counts; `null` removes a header of an outer
- * level.
+ * Headers, also as a list of pairs, where the last pair of a name counts; `null` removes a header that the
+ * client sets.
  */
 export type HeaderValues =
   | Headers
@@ -70,7 +70,9 @@ export type QueryValue =
   | readonly QueryValue[]
   | { readonly [name: string]: QueryValue };
 
-/** Query parameters. `null` removes one of an outer level. To repeat a name, write it into the path. */
+/**
+ * Query parameters. `null` removes a parameter that the client sets. To repeat a name, write it into the path.
+ */
 export type QueryValues = Readonly<Record<string, QueryValue>>;
 
 /** Idempotency settings of a gateway that guarantees to honour idempotency keys. */
@@ -79,12 +81,12 @@ export interface Idempotency {
   readonly header: string;
 }
 
-/** A call that begins, as passed to observers. */
+/** The beginning of a call, as passed to observers. */
 export interface ObservedCall {
   /** For example `chat.completions.create`; for an undocumented route `POST /v1/some/route`. */
   readonly operation: string;
   readonly chargeClass: ChargeClass;
-  /** The same for all attempts, and in errors, logs and handles of video tasks. */
+  /** The id of the call: the same for all attempts, and in errors, logs and handles of video tasks. */
   readonly callId: string;
   readonly model: string | undefined;
   /** The root of the gateway. */
@@ -99,14 +101,14 @@ export interface ObservedCall {
 
 /** An attempt that is about to be sent. */
 export interface ObservedRequest extends Pick<ObservedCall, 'operation' | 'callId'> {
-  /** 1 for the first. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Wait before the attempt in milliseconds. */
   readonly delayMs: number;
   readonly method: string;
-  /** Without its query, which may contain secrets. */
+  /** The URL without its query, which may contain secrets. */
   readonly url: string;
-  /** Values that are secrets, such as the key, are replaced by `[key]`. */
+  /** The request headers. Secrets such as the key are replaced by `[key]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON as it is sent, or the fields of a form; `undefined` if there is no body or it is a file. */
   readonly body:
@@ -119,7 +121,7 @@ export interface ObservedRequest extends Pick<ObservedCall, 'operation' | 'callI
 export interface ObservedResponse {
   /** `undefined` if there was no response. */
   readonly status: number | undefined;
-  /** Without cookies. Empty if there was no response. */
+  /** The response headers without cookies. Empty if there was no response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
   /** For a failed attempt: the gateway's error code, or that of the connection such as `ECONNRESET`. */
@@ -151,8 +153,8 @@ export interface ObservedEnd {
   /** The token usage as the gateway sent it, including that of a failed stream. */
   readonly usage: JsonObject | undefined;
   /**
-   * The cost in US dollars that the response reports. For a video, it is in the `end` of the poll that
-   * reports it, and in that of each later one.
+   * The cost in US dollars that the response reports. For a video, `end` has it for the poll that reports it
+   * and for each later poll.
    */
   readonly cost: number | undefined;
   readonly finishReasons: readonly string[];
@@ -283,7 +285,7 @@ export interface Budget {
   /** Maximum spending. At least 0. */
   readonly limit: number;
   /**
-   * Handling of a call with an unknown price: refuse it, or allow it and count its price once it is known.
+   * Handling of a call with an unknown price: reject it, or allow it and count its price once it is known.
    * Images, videos, transcriptions and undocumented routes with a price by token count as unknown; see
    * `perCall`.
    * @defaultValue "refuse"
@@ -291,7 +293,8 @@ export interface Budget {
   readonly onMissingPrice?: 'refuse' | 'allow' | undefined;
   /**
    * Maximum cost of one call in US dollars, by model name: of one image, one video, or one call of any other
-   * operation. It is reserved instead of a price, and counts unless the response shows another cost.
+   * operation. It is reserved instead of the listed price, and counts as spent unless the response shows
+   * another cost.
    */
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The key's group, if prices differ by group. */
@@ -302,9 +305,8 @@ export interface Budget {
 export interface GatewayOptions extends SharedOptions {
   /**
    * The bearer key, or a function (sync or async) that returns one. The function is called for every attempt,
-   * and once more after a 401. `null` sends no key, for your own server in between that adds it. If the key
-   * is missing, calls reject; creating the client does not throw, because frameworks build without their
-   * environment.
+   * and once more after a 401. `null` sends no key, for a server of yours that adds it. If the key is missing,
+   * calls reject; creating the client does not throw, because frameworks build without their environment.
    * @defaultValue the environment variable `GATEWAY_API_KEY`
    */
   apiKey?: ApiKey | null | undefined;
@@ -336,7 +338,7 @@ export interface GatewayOptions extends SharedOptions {
    * @defaultValue null
    */
   project?: string | null | undefined;
-  /** Headers for every request. `null` removes one that this client sets. */
+  /** Headers for every request. `null` removes a header that this client sets. */
   defaultHeaders?: HeaderValues | undefined;
   /** Query parameters for every request. */
   defaultQuery?: QueryValues | undefined;
@@ -374,8 +376,8 @@ export interface GatewayOptions extends SharedOptions {
   bodyFormat?: 'form' | 'json' | undefined;
   /**
    * The spending limit of this client. The possible cost of a call is reserved before it is sent; a call that
-   * would exceed the limit, or with an unknown price, is refused with `BudgetError`. Calls with an unknown
-   * outcome count as spent. Chat and similar calls are refused once the limit is reached, because the length
+   * would exceed the limit, or with an unknown price, is rejected with `BudgetError`. Calls with an unknown
+   * outcome count as spent. Chat and similar calls are rejected once the limit is reached, because the length
    * of a response isn't known before. At 80 % a warning is logged.
    *
    * The price list is read once in ten minutes. Clients with the same budget object share it, like those of
@@ -413,7 +415,7 @@ export interface UploadProgress {
 export interface RequestOptions extends SharedOptions {
   /** Aborts the call, including waits between attempts and streams. */
   signal?: AbortSignal | null | undefined;
-  /** Headers for this call. `null` removes one. */
+  /** Headers for this call. `null` removes a header. */
   headers?: HeaderValues | undefined;
   /** Query parameters for this call. */
   query?: QueryValues | undefined;
@@ -422,7 +424,7 @@ export interface RequestOptions extends SharedOptions {
   /** Extra options for `fetch`. */
   fetchOptions?: FetchOptions | undefined;
   /**
-   * The key of this call, for the option `idempotency`. Use the same key to repeat a call later.
+   * The idempotency key of this call, for the option `idempotency`. Use the same key to repeat a call later.
    * @defaultValue a new key for each call
    */
   idempotencyKey?: string | undefined;

@@ -3,7 +3,7 @@ import { check, toInputError } from './check.ts';
 
 /** The parameters of one of many calls. */
 export interface Copied<Params> {
-  /** The caller's object, which the result of the call names. */
+  /** The caller's object, which is returned with the result of the call. */
   readonly original: Params;
   /** The copy that is sent. */
   readonly copy: Params;
@@ -16,24 +16,24 @@ function copyFields<Value>(value: Value, copyField: (item: unknown) => unknown):
     for (const [name, item] of Object.entries(copy)) Reflect.set(copy, name, copyField(item));
     return copy;
   } catch {
-    // The call that reads it refuses what cannot be read.
+    // The call itself rejects values that cannot be read.
     return value;
   }
 }
 
 const copyList = (value: unknown): unknown => (Array.isArray(value) ? [...value] : value);
 
-/** Copies parameters and the lists in them, but not their items. Returns any other value as it is. */
+/** Copies parameters and the lists in them, but not their items. Returns any other value unchanged. */
 export const copyParams = <Value>(params: Value): Value => copyFields(params, copyList);
 
-/** Copies options and the lists, headers and plain objects in them. Returns any other value as it is. */
+/** Copies options and the lists, headers and plain objects in them. Returns any other value unchanged. */
 export const copyOptions = <Value>(options: Value): Value =>
   copyFields(options, (item) => {
     if (item instanceof Headers) return new Headers(item);
     return isPlainObject(item) ? { ...item } : copyList(item);
   });
 
-/** Runs `read` at once. The returned function returns its result or throws its error. */
+/** Runs `read` immediately. The returned function returns its result or throws its error. */
 function readNow<T>(read: () => T): () => T {
   try {
     const value = read();
@@ -50,8 +50,8 @@ function isIterable(value: unknown): value is Iterable<unknown> {
 }
 
 /**
- * Copies the parameters of many calls, so that later changes of the list do not reach requests that are
- * yet to be sent. The returned function throws what is wrong with the list.
+ * Copies the parameters of many calls, so that later changes do not affect requests that have not been sent
+ * yet. The returned function throws the error of an invalid list.
  */
 export function copyEach<Params>(params: Iterable<Params>): () => readonly Copied<Params>[] {
   return readNow(() => {
@@ -67,7 +67,7 @@ export function copyEach<Params>(params: Iterable<Params>): () => readonly Copie
 
 /** Copies a list, but not its items. The returned function throws the error of its iterator. */
 export function copyItems<Item>(items: Iterable<Item>): () => Iterable<Item> {
-  // Anything else is refused by the call.
+  // The call rejects all other values.
   return readNow(() => (isIterable(items) ? [...items] : items));
 }
 

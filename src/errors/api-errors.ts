@@ -9,11 +9,11 @@ import type { ResponseIssue } from '../types.ts';
 
 /** Fields of an `APIError`. */
 export interface APIErrorInit extends GatewayErrorInit {
-  /** HTTP status. `undefined` when no status line was read. */
+  /** HTTP status. `undefined` if no status line was received. */
   readonly status?: number | undefined;
   /** Response headers. `undefined` when there was no response. */
   readonly headers?: Headers | undefined;
-  /** The parsed error object, the text of the body, or `undefined` when it was empty. */
+  /** The parsed error object, the text of the body, or `undefined` if it was empty. */
   readonly error?: unknown;
   readonly body?: string | undefined;
   readonly code?: string | number | null | undefined;
@@ -73,7 +73,9 @@ export class APIError extends GatewayError {
    * enumerable, so logs don't show it. `undefined` for other responses.
    */
   declare readonly body: string | undefined;
-  /** The gateway's error code as it was sent: text, a number, `null` or `""`. `undefined` without one. */
+  /**
+   * The gateway's error code as it was sent: text, a number, `null` or `""`. `undefined` if there is no code.
+   */
   declare readonly code: string | number | null | undefined;
   /** The request field that caused the error. */
   declare readonly param: string | null | undefined;

@@ -1,5 +1,5 @@
 /**
- * What is known about a request that failed.
+ * The outcome of a failed request.
  *
  * - `not_sent`: provably, no complete request reached a server. Sending it again cannot pay twice.
  * - `rejected`: the gateway rejected the request. No charge is expected.
@@ -7,12 +7,12 @@
  */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
-/** The phase in which an attempt failed. */
+/** The phase of an attempt that failed. */
 export type Phase = 'local' | 'connect' | 'sent' | 'headers' | 'body';
 
 /** The facts about one attempt. */
 export interface AttemptEvidence {
-  /** The phase in which the attempt ended. */
+  /** The last phase of the attempt. */
   readonly phase: Phase;
   /** The runtime's error code, for example `ECONNRESET`, or the gateway's own error code. */
   readonly code?: string | undefined;
@@ -63,7 +63,7 @@ export class GatewayError extends Error {
 
   // Fields are declared with `declare`, because the constructors set them.
 
-  /** Whether the request was `not_sent`, `rejected`, or is `unknown` and may have been charged. */
+  /** `not_sent`, `rejected`, or `unknown` if the request may have been charged. */
   declare readonly outcome: Outcome;
   /** The facts that `outcome` is based on. */
   declare readonly evidence: Evidence;
@@ -85,7 +85,7 @@ export class GatewayError extends Error {
     this.advice = advice;
   }
 
-  /** Whether sending the request again could pay twice. OpenAI's agents SDK reads this field. */
+  /** `true` if sending the request again could pay twice. OpenAI's agents SDK reads this field. */
   get unsafeToReplay(): boolean {
     return this.outcome === 'unknown';
   }

@@ -46,22 +46,22 @@ export class ContentExpiredError extends APIError {
 export const unknownAdvice =
   "It may exist and be charged, so submitting again may pay twice. account.settle(error) reads the gateway's usage log.";
 
-/** What the error of a submission that may have been accepted is made from. */
+/** Input of the constructors of `VideoSubmitUnknownError` and `ImageSubmitUnknownError`. */
 export type SubmitUnknownInit = Omit<APIErrorInit, 'outcome'> & {
   readonly isInProgress?: boolean | undefined;
 };
 
 /**
  * A video was submitted, and the gateway may have accepted it. Gateways can't list tasks, and submitting again
- * may pay twice. `account.settle(error)` reads from the usage log whether it was charged. `cause` is the
+ * may pay twice. `account.settle(error)` looks up in the usage log whether it was charged. `cause` is the
  * failure.
  */
 export class VideoSubmitUnknownError extends APIError {
   static override readonly kind: string = 'VideoSubmitUnknownError';
 
   /**
-   * Whether another worker is submitting the call now, according to the ledger: try again later with the same
-   * `callId` to get its task. If `false`, trying again doesn't help.
+   * `true` if another worker is submitting the call now, according to the ledger: try again later with the
+   * same `callId` to get its task. If `false`, trying again doesn't help.
    */
   declare readonly isInProgress: boolean;
 
@@ -72,15 +72,15 @@ export class VideoSubmitUnknownError extends APIError {
 }
 
 /**
- * A call for images that a ledger knows was sent before, and nobody knows what became of it: a process died,
- * or its answer was lost. Sending it again may pay twice. `account.settle(error)` reads from the usage log
+ * According to the ledger, this call for images was sent before, with an unknown outcome: a process died, or
+ * the response was lost. Sending it again may pay twice. `account.settle(error)` looks up in the usage log
  * whether it was charged.
  */
 export class ImageSubmitUnknownError extends APIError {
   static override readonly kind: string = 'ImageSubmitUnknownError';
 
   /**
-   * Whether another worker is making the call now, according to the ledger: try again later with the same
+   * `true` if another worker is making the call now, according to the ledger: try again later with the same
    * `callId`. If `false`, trying again doesn't help.
    */
   declare readonly isInProgress: boolean;
@@ -91,13 +91,13 @@ export class ImageSubmitUnknownError extends APIError {
   }
 }
 
-/** Turns the error of a submission into `VideoSubmitUnknownError` if a task may have been created. */
+/** Converts the error of a submission to `VideoSubmitUnknownError` if a task may have been created. */
 export function explainSubmission(error: Error): Error | undefined {
   if (!APIError.isInstance(error)) return undefined;
   const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. The request was not repeated. ${error.advice}`;
   const isOtherType = error.status === 415 || error.status === 422;
   const hinted = explained(error, isOtherType ? /^/ : /invalid asset request/i, advice);
-  // An answer that only strict mode rejects has its task.
+  // A response that only strict validation rejects contains its task.
   const isRead = isObject(Reflect.get(error, 'data'));
   if (error.outcome !== 'unknown' || APIUserAbortError.isInstance(error) || isRead) return hinted;
   const [message, init] = toInit(error);

@@ -102,7 +102,7 @@ export function resolvePath(path: string, version: BaseURL['version']): string {
  * Creates the call of a route by its path. The cost of documented operations is known; other `POST` and
  * `PATCH` calls count as charged. The caller can override that with `retryUnknownOutcome: false`.
  *
- * @param form - Its body, unless that is JSON.
+ * @param form - The encoding of a body that is not JSON.
  */
 function createRouteSpec(
   given: unknown,
@@ -157,7 +157,9 @@ function isForm(value: unknown): value is FormData {
   return isNamed(value, 'FormData') && has(value, Symbol.iterator);
 }
 
-/** What it gives is checked piece by piece, as that of every stream. */
+/**
+ * Returns whether a value is a generator. Its chunks are checked while they are sent, as with every stream.
+ */
 function isGenerator(value: unknown): value is Iterable<UploadChunk> {
   return has(value, Symbol.iterator) && has(value, 'next');
 }
@@ -166,7 +168,7 @@ async function* later(pieces: Iterable<UploadChunk>): AsyncGenerator<UploadChunk
   yield* pieces;
 }
 
-/** What is read as a file is: bytes, a `Blob`, a `Response` or a stream. */
+/** Returns a body that is sent as a file: bytes, a `Blob`, a `Response` or a stream. */
 function fileIn(body: unknown): Uploadable | undefined {
   if (isGenerator(body)) return later(body);
   return isUploadable(body) && !isUploadData(body) ? body : undefined;
@@ -291,7 +293,7 @@ function routeFormat(options: RawRequestOptions | undefined): AnswerFormat<unkno
 const families =
   /^(response|speech\.audio|transcript\.text|image_generation|image_edit)\.|^message_/;
 
-/** The last events of these streams. */
+/** Types of the last events of these streams. */
 const lastEvents =
   /^(response\.(completed|incomplete|failed|cancelled)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
 
@@ -306,7 +308,7 @@ const anyEvent: ResponseSchema<unknown> = { fields: {} };
  * closes properly.
  */
 function createRouteProtocol(): StreamProtocol<unknown> {
-  /** The parts that began; `true` once they ended. */
+  /** The choices, candidates or blocks that have begun; `true` once they have ended. */
   const parts = new Map<unknown, boolean>();
   let started = false;
   let usage: unknown;
