@@ -1,14 +1,14 @@
 import type { Gateway } from './gateway.ts';
 
-/** Only a client of some kind can be asked for. */
+/** Restricts the type parameter to client types. */
 type GivenFor<Client> = Client extends { readonly baseURL: string } ? Gateway : never;
 
 /**
- * The same client, for code that asks for one of `openai`.
+ * Returns the same client with the type of an `openai` client.
  *
- * The class there has private members, so the compiler accepts no other class in its place. This changes
- * nothing but the type: methods that the client does not serve, such as `responses.create()`, throw an
- * error that says what to use instead.
+ * The class of `openai` has private members, so the compiler accepts no other class. Only the type changes:
+ * methods that the client does not support, such as `responses.create()`, throw an error that names the
+ * alternative.
  *
  * @example
  * const model = new OpenAIChatCompletionsModel(asOpenAI(client), 'gpt-4o-mini');

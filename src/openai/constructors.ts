@@ -22,7 +22,7 @@ interface ErrorFields {
   readonly type: string;
 }
 
-/** Nothing is known about the request of an error that the caller creates. */
+/** For errors that the caller creates, nothing is known about a request. */
 const unknown = { outcome: 'unknown', advice: '' } as const;
 
 export function fromStatus([status, error, message, headers]: StatusArguments) {

@@ -197,7 +197,7 @@ export declare namespace Chat {
   };
 }
 
-/** Makes and edits images. */
+/** Generates and edits images. */
 export type Images = images.Images;
 // oxfmt-ignore
 export declare namespace Images {
@@ -292,7 +292,7 @@ export declare namespace Videos {
  *
  * If the key or the base URL is missing, each call looks for it again, and throws if it is still missing.
  *
- * @throws `InvalidInputError` when an option cannot work
+ * @throws `InvalidInputError` if an option is invalid
  *
  * @example
  * const client = new Gateway({ apiKey: 'sk-…', baseURL: 'https://gateway.example.com' });
@@ -303,7 +303,7 @@ export declare namespace Videos {
  */
 export class Gateway extends FullClient {
   static readonly GatewayError = GatewayError;
-  /** `GatewayError`, under the name that it has in `openai`. */
+  /** `GatewayError` under its name in `openai`. */
   static readonly OpenAIError = GatewayError;
   static readonly APIError = APIError;
   static readonly APIConnectionError = APIConnectionError;
@@ -320,7 +320,8 @@ export class Gateway extends FullClient {
   static readonly toFile = toFile;
 
   static {
-    // Instrumentations of `openai` patch the prototypes of these. Their types are in the namespace below.
+    // Instrumentations of `openai` patch the prototypes of these classes. Their types are in the namespace
+    // below.
     Object.assign(chat.Chat, { Completions: chat.Completions });
     Object.assign(this, {
       Chat: chat.Chat,
@@ -329,19 +330,19 @@ export class Gateway extends FullClient {
       Images: images.Images,
     });
     Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
-    // Wrappers copy the methods of the client's own prototype, as those of `openai` are there.
+    // Wrappers copy the methods of the client's own prototype, where `openai` has its methods.
     const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(GatewayCore.prototype);
     Object.defineProperties(this.prototype, methods);
   }
 
   /**
-   * Not served: here because wrappers of `openai` look for it.
+   * Not supported; exists because wrappers of `openai` look for it.
    *
    * @deprecated `create()` throws; use `chat.completions.create()`.
    */
   readonly completions: Unserved;
   /**
-   * Not served: here because wrappers of `openai` look for it.
+   * Not supported; exists because wrappers of `openai` look for it.
    *
    * @deprecated `create()` throws; use `post('/v1/moderations', { body })` where the gateway has it.
    */

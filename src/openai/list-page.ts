@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
-/** A complete list with the members of a page of `openai`. It is the only page. */
+/** A complete list with the members of a page of `openai`. There are no other pages. */
 export class ListPage<Item> implements AsyncIterable<Item> {
   /** Always `"list"`. */
   readonly object = 'list';
@@ -26,14 +26,14 @@ export class ListPage<Item> implements AsyncIterable<Item> {
     return false;
   }
 
-  /** Always rejects, because there is no next page. Check `hasNextPage()` first. */
+  /** Always rejects. Check `hasNextPage()` first. */
   getNextPage(): Promise<this> {
     return Promise.reject(
       new InvalidInputError('getNextPage', 'there is no next page; check hasNextPage() first.'),
     );
   }
 
-  /** Iterates over the pages: this one only. */
+  /** Iterates over the pages: only this page. */
   async *iterPages(): AsyncGenerator<this, void, undefined> {
     yield this;
   }

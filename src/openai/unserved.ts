@@ -2,8 +2,8 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { GatewayPromise } from '../http/promise.ts';
 
 /**
- * An API of `openai` that gateways do not document. Wrappers of its clients take hold of `create()` when
- * they wrap, whether it is used or not, so it has to be there.
+ * An API of `openai` that gateways do not document. It must exist because wrappers of `openai` clients access
+ * `create()` when they wrap a client, even if it is never called.
  */
 export class Unserved {
   /** @internal */
@@ -21,7 +21,7 @@ export class Unserved {
 
   /**
    * @deprecated it is not served.
-   * @throws `GatewayError` that names what to use instead; nothing is sent
+   * @throws `GatewayError` that names the alternative; nothing is sent
    */
   create(..._given: readonly unknown[]): GatewayPromise<never> {
     return this.fail();
@@ -31,7 +31,7 @@ export class Unserved {
 const anyRoute = 'request({ method, path, body }) where your gateway serves the route';
 const files = "post('/v1/files', { body: form }) with a FormData; calls that need a file take it";
 
-/** The resources of `openai` that this client does not have, and what to use instead. */
+/** The resources of `openai` that this client does not have, with their alternatives. */
 const replacements: Readonly<Record<string, string>> = {
   responses:
     "post('/v1/responses', { body }), with stream: true for its events, or chat.completions",
@@ -55,7 +55,10 @@ const replacements: Readonly<Record<string, string>> = {
   webhooks: anyRoute,
 };
 
-/** Returns `target` with members for all other names: each throws when it is called, and has members too. */
+/**
+ * Returns `target` with members for all other names. Each member throws when it is called, and has such
+ * members itself.
+ */
 function withMembers(target: object, path: string, instead: string): object {
   return new Proxy(target, {
     get(_, name, receiver) {
@@ -72,9 +75,9 @@ function withMembers(target: object, path: string, instead: string): object {
 }
 
 /**
- * Returns a prototype that stands between the client's and `base`. `client.responses` and the like can be
- * read there, so that the first call of a method throws an error that names what to use instead. They are
- * not `in` the client, because frameworks detect features that way.
+ * Returns a prototype to insert between the client's prototype and `base`. It makes `client.responses` and
+ * other missing resources readable, so that calling a method throws an error that names the alternative.
+ * `'responses' in client` stays `false`, because frameworks detect features that way.
  */
 export function createUnservedPrototype(base: object): object {
   const resources = new Map<string, object>();
