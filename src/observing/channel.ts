@@ -38,14 +38,14 @@ function channelObserver(channel: TracingChannel): Observer {
         get result() {
           return answer();
         },
-        // `tracePromise` sets it.
+        // `tracePromise` sets this property.
         set result(_) {},
       };
       let finish: ((end: ObservedEnd) => void) | undefined;
       const ended = new Promise<unknown>((resolve, reject) => {
         finish = ({ error }) => (error === undefined ? resolve(undefined) : reject(error));
       });
-      // The caller gets the error.
+      // The caller receives the error.
       ended.catch(ignored);
       let traced: Promise<unknown> | undefined;
       return {

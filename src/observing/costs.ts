@@ -1,8 +1,10 @@
 import type { CallObserver, ObservedCall, Observer } from '../options.ts';
 
-/** Adds up the costs that answers report. */
+/** Adds up the costs that responses report. */
 export class ReportedCosts implements Observer {
-  /** In US dollars, by call. A video task is one, whose last report counts. */
+  /**
+   * In US dollars, by call. All polls of a video task are one entry, for which the last reported cost counts.
+   */
   readonly #costs = new Map<string, number>();
   readonly #onChange: ((total: number) => void) | undefined;
 
@@ -22,7 +24,7 @@ export class ReportedCosts implements Observer {
     };
   }
 
-  /** In US dollars; `undefined` if no answer reported a cost. */
+  /** In US dollars; `undefined` if no response reported a cost. */
   get total(): number | undefined {
     const costs = [...this.#costs.values()];
     return costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);

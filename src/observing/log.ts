@@ -1,7 +1,7 @@
 import type { CallSubscriber } from '../http/call.ts';
 import type { LogDetails } from '../http/settings.ts';
 
-/** Logs what happens to a call. */
+/** Logs the attempts and the end of a call. */
 export const logCall: CallSubscriber = (call) => {
   const { log } = call.client;
   if (!log.isEnabled('info')) return undefined;

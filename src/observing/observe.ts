@@ -23,7 +23,7 @@ import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { deepCopy, lazyCopy } from './view.ts';
 
-/** Lets `work` be called once. */
+/** Returns a function that runs `work` at its first call only. */
 function once(work: () => void): () => void {
   let isCalled = false;
   return () => {
@@ -36,7 +36,7 @@ function once(work: () => void): () => void {
 /**
  * Returns a subscriber that notifies the observers and hooks in the options of a client.
  *
- * @throws `InvalidInputError` if one of them cannot work
+ * @throws `InvalidInputError` if one of them is invalid
  */
 export function observeCalls({
   observer = [],
@@ -56,8 +56,8 @@ export function observeCalls({
 }
 
 /**
- * Notifies observers of a call. They can do no harm by throwing, now or later, or by running the work of a
- * call twice or never, which would charge twice or lose it.
+ * Notifies observers of a call. The call is not affected if an observer throws, or runs the work of the call
+ * twice or never, which would charge twice or lose the call.
  */
 export function observeWith(
   observers: readonly Observer[],
@@ -159,7 +159,7 @@ export function observeWith(
       clearTimeout(unread);
       if (isRead || watching.length === 0) return;
       unread = setTimeout(() => end({}), settings.timeout);
-      // In runtimes where a timer keeps the process alive.
+      // Timers are objects in runtimes where they keep the process alive.
       if (typeof unread === 'object') unread.unref();
     },
     ended: end,
@@ -173,8 +173,8 @@ const isPlain = (value: unknown): value is string | number | boolean =>
   /^(string|number|boolean)$/.test(typeof value);
 
 /**
- * The fields of a form. A list repeats its field, and an object travels as JSON. Of a file only a `Blob`
- * can be handed out: a stream could be used up.
+ * Returns the fields of a form. A list repeats its field, and an object is sent as JSON. Files are included
+ * only as `Blob`, because an observer could consume a stream.
  */
 function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
   const extra = options?.extraBody ?? {};
@@ -202,7 +202,7 @@ function describeCall(call: LogicalCall, stream: boolean): ObservedCall {
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }
 
-/** @param answer - A failure is one from which keys were taken out. */
+/** @param answer - The response, or a failure without secrets. */
 function describeAnswer(
   answer: Answer | FailedAttempt,
   redaction: Redaction,

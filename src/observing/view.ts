@@ -1,11 +1,14 @@
 import { getTag } from '../answers/objects.ts';
 
-/** Built-in objects that `structuredClone` copies; others, such as a `Blob`, cannot be changed or copied. */
+/**
+ * Built-in objects to copy with `structuredClone`; other objects, such as a `Blob`, are immutable or cannot be
+ * copied.
+ */
 const cloneable = /^(Date|Map|Set|ArrayBuffer)$/;
 
 /**
- * Copies a value, with hidden fields and inherited getters, so that changes of the copy do not reach it.
- * Texts are shared, so the copy of an image in base64 is small.
+ * Copies a value, with hidden fields and inherited getters, so that changes of the copy do not affect the
+ * original. Texts are shared, so the copy of an image in base64 is small.
  */
 export function deepCopy(value: unknown, copies = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -31,7 +34,7 @@ export function deepCopy(value: unknown, copies = new Map<object, unknown>()): u
   return copy;
 }
 
-/** Copies a value when the copy is first read, and once. */
+/** Returns a function that copies a value at its first call, and returns the same copy afterwards. */
 export function lazyCopy(value: unknown): () => unknown {
   let copy: { readonly value: unknown } | undefined;
   return () => (copy ??= { value: deepCopy(value) }).value;

@@ -16,7 +16,7 @@ interface Measured {
   readonly attributes: Attributes;
   readonly errorType: string | undefined;
   readonly duration: number;
-  /** For streams. */
+  /** Time to the first chunk of a stream. */
   readonly firstChunk: number | undefined;
   readonly usage: AnswerUsage;
   readonly isEmbedding: boolean;
@@ -24,9 +24,9 @@ interface Measured {
 
 /** Records measurements. */
 export interface Recorder {
-  /** Records a finished call, but for its cost. */
+  /** Records a finished call without its cost. */
   call(measured: Measured): void;
-  /** Records what a call or a video task cost, in US dollars. */
+  /** Records the cost of a call or a video task, in US dollars. */
   cost(cost: number, attributes: Attributes): void;
 }
 

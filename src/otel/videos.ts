@@ -18,7 +18,7 @@ export class PollMemory {
   /** The tasks whose cost was reported, in the order of their reports. */
   readonly #paid = new Set<string>();
 
-  /** Records that a poll reported a cost. Returns `true` if it is the first of the task that does. */
+  /** Records that a poll reported a cost. Returns `true` for the first such poll of the task. */
   isFirstCost(task: string): boolean {
     if (this.#paid.has(task)) return false;
     this.#paid.add(task);
@@ -27,7 +27,7 @@ export class PollMemory {
   }
 
   /**
-   * Records a poll. Returns `true` if it is the first of the task or its status changed.
+   * Records a poll. Returns `true` for the first poll of the task, and if its status changed.
    *
    * @param status - The status, or the name of the error.
    */
