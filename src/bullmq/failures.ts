@@ -12,7 +12,7 @@ import {
 } from '../index.ts';
 import { UnrecoverableError } from './job.ts';
 
-/** Fields that the worker is configured with, not its job: the next start may fix them. */
+/** Fields of the worker's configuration, not of the job. A restart may fix them. */
 const workerFields = ['apiKey', 'baseURL', 'client', 'ledger'];
 
 /** Error codes that are permanent regardless of the HTTP status. */

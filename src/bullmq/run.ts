@@ -119,7 +119,7 @@ export class VideoJobRun<Job extends VideoJob> {
   /**
    * Looks for the task of a failed submission.
    *
-   * @throws `error` if there is no task
+   * @throws `error` if no task is found
    */
   async #lookUp(error: unknown): Promise<VideoTaskRef> {
     // For invalid input the entry may belong to another call, and a failing ledger would fail again.
@@ -155,7 +155,7 @@ export class VideoJobRun<Job extends VideoJob> {
     // If the ledger has not recorded the task, the job is the only place to store it.
     if (hasLock || !isRecorded) await this.#write({ ref, unknownSince: undefined });
     if (!hasLock) {
-      // While this worker was suspended, another one may have failed the job.
+      // Another worker may have failed the job while this worker was suspended.
       await this.#job.retry?.('failed').catch(() => {});
       throw lockLost();
     }
@@ -180,7 +180,7 @@ export class VideoJobRun<Job extends VideoJob> {
     }
     if ('error' in next) {
       if (VideoFailedError.isInstance(next.error)) await this.#recordEnd(ref, 'failed');
-      // If it is retried manually, the wait starts over.
+      // If the job is retried manually, the wait starts over.
       else if (isFinal(next.error)) await this.#write({ ref, state: undefined });
       throw next.error;
     }
