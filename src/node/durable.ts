@@ -278,7 +278,7 @@ export function thisProcess(): Owner {
   return known;
 }
 
-/** Time for which a process id is trusted if the start time is unknown, in milliseconds. */
+/** Time that a process id is trusted if the start time is unknown, in milliseconds. */
 const trustedFor = 3_600_000;
 
 /**
@@ -291,7 +291,7 @@ export function isRunning(pid: number): boolean | undefined {
     return true;
   } catch (error) {
     const code = systemErrorCode(error);
-    // A process of another user exists, but may not be signalled.
+    // The process exists, but belongs to another user.
     if (code === 'EPERM') return true;
     return code === 'ESRCH' ? false : undefined;
   }
@@ -301,7 +301,7 @@ export function isRunning(pid: number): boolean | undefined {
  * Returns whether the process of a ledger entry still runs; `undefined` if it is on another machine or
  * unknown, because its id may belong to another process by now.
  *
- * @param seenAt - Last time it was known to run, in milliseconds since 1970.
+ * @param seenAt - The last time that the process was known to run, in milliseconds since 1970.
  */
 export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | undefined {
   const own = thisProcess();

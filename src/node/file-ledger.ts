@@ -41,7 +41,9 @@ interface Entry {
 
 /** A stored entry with its location. */
 interface Found {
-  /** Number of the claim. A claim that replaces another has a higher number. 0 is a task without a claim. */
+  /**
+   * Number of the claim. A claim that replaces another has a higher number. 0 means a task without a claim.
+   */
   readonly number: number;
   readonly path: string;
   readonly entry: Entry;
@@ -96,7 +98,7 @@ class FileLedger implements SubmitLedger {
       await makeFolder(dirname(path));
       const isCreated = await createFile(path, JSON.stringify(entry));
       if (isCreated && !(await this.#hasRival(callId, path, found))) {
-        // Only remove these now: until the new file existed, they determined its number.
+        // Removed only now, because these files determine the number of the new one.
         for (const claim of found.filter(isReleased)) await rm(claim.path, { force: true });
         return { status: 'claimed', claimId: claimIdFor({ number, path, entry }) };
       }
@@ -163,7 +165,7 @@ class FileLedger implements SubmitLedger {
     const folder = join(this.#folder, callFileName(entry.callId));
     await makeFolder(folder);
     const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
-    // An existing file is of the same task.
+    // If the file exists, it is for the same task.
     await createFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
   }
 
@@ -197,7 +199,7 @@ class FileLedger implements SubmitLedger {
     for (const number of [1, ...older]) {
       await read(number, join(this.#folder, `${name}.${number}.json`));
     }
-    // After the first claim, which is only removed if there is a later one.
+    // Listed after the first claim is read, because the first claim is removed only if there is a later one.
     for (const fileName of await listNames(join(this.#folder, name))) {
       const [, digits, random] =
         /^(\d+)(?:\.[\da-f]{12})?\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];

@@ -14,7 +14,7 @@ const namePattern =
 interface Abandoned {
   readonly path: string;
   readonly size: number;
-  /** `true` if it is of the same file. */
+  /** `true` if it belongs to the same file. */
   readonly isSame: boolean;
 }
 
@@ -112,7 +112,7 @@ export class Part {
 
   /** Renames the file to its target. */
   async finish(target: string): Promise<void> {
-    // Remove the notes first, because nothing cleans up next to a complete file.
+    // Removed first, because notes next to a complete file would never be cleaned up.
     await rm(notes(this.file.path), { force: true });
     try {
       await this.file.finish(target);

@@ -25,7 +25,7 @@ export interface OpenBody {
   cancel(): void;
   /** Number of bytes, if known. */
   readonly total: number | undefined;
-  /** `true` if the bytes are as sent, not decoded. */
+  /** `true` if the bytes are as sent, without content decoding. */
   readonly isAsSent: boolean;
 }
 
@@ -129,7 +129,7 @@ export async function receive(
   file: GrowingFile,
   { signal, onProgress }: SaveOptions,
 ): Promise<void> {
-  // Not every body ends when its caller aborts.
+  // Not every body ends after an abort.
   const cancel = (): void => body.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
   try {
@@ -139,7 +139,7 @@ export async function receive(
       signal?.throwIfAborted();
       if (bytes === undefined) return;
       await file.append(bytes);
-      // Otherwise an endless body could fill the disk.
+      // Stops an endless body before it fills the disk.
       if (body.total !== undefined && file.size > body.total) {
         throw incompleteError(`more than ${body.total} bytes were received.`);
       }
