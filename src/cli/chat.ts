@@ -19,7 +19,7 @@ interface ChatOptions {
   readonly maxTokens?: number | undefined;
 }
 
-/** Returns an address unchanged, and the data URL of a file. */
+/** Returns a URL unchanged, or converts a file to a data URL. */
 async function imageURL(pathOrURL: string): Promise<string> {
   if (isAddress(pathOrURL)) return pathOrURL;
   const extension = extname(pathOrURL).slice(1).toLowerCase();
@@ -67,7 +67,7 @@ function ask(
   );
 }
 
-/** Streams an answer to the terminal. @returns its text */
+/** Streams an answer to the terminal, and returns its text. */
 async function answer(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],
@@ -152,7 +152,7 @@ async function converse(
   }
 }
 
-/** Writes an answer as JSON; if it fails, the part that arrived. */
+/** Writes an answer as JSON; if it fails, the text received so far. */
 async function answerAsJSON(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],

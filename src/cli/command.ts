@@ -20,7 +20,7 @@ export interface Run<Options> {
   /** Writes a result as JSON or as lines. Without lines, prints the text `none`. */
   show(value: unknown, lines: readonly string[], none?: string): void;
   /**
-   * Prints what will be charged, and asks for confirmation on a terminal.
+   * Prints the charge, and asks for confirmation on a terminal.
    *
    * @throws `Exit` if the user declines
    */
@@ -59,7 +59,7 @@ export function withOut(program: Command, description = 'the output file'): Comm
     .option('--force', 'replace an existing file');
 }
 
-/** Adds the options of a command that is charged for a result. */
+/** Adds the options of a command whose result is charged. */
 export function withCharge(program: Command): Command {
   return program
     .option('--call-id <id>', 'an id for this call: a second run with it is not charged again')

@@ -180,7 +180,7 @@ const hasDoubleVersion = (baseURL: string): boolean => /\/v1\/v1|\/v1beta\/v1/.t
 
 const hasNoRoute = ({ status }: Probe): boolean => status === 404 || status === 405;
 
-/** Checks a gateway without a list of models: does it have a chat route, or its routes without `/v1`? */
+/** Checks a gateway without a list of models: looks for a chat route, and for routes without `/v1`. */
 async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
   if (hasDoubleVersion(target.baseURL)) return undefined;
   // Free: a gateway rejects a request without a model and messages.
@@ -228,7 +228,7 @@ function keyFinding({ status, text }: Probe): Finding {
   return ok('key', 'the key is accepted');
 }
 
-/** Returns whether the list of models needs no key, as OpenRouter's, so that it tells nothing about one. */
+/** Returns whether the list of models needs no key, as on OpenRouter, and so cannot be used to check a key. */
 async function hasPublicModels(target: Target): Promise<boolean> {
   const { status } = await send({ ...target, key: '' }, routeURL(target, '/models'));
   return status === 200;
@@ -283,7 +283,7 @@ function clockFinding({ headers }: Probe): Finding {
   return warn('clock', `the clocks are ${Math.round(apart / 60_000)} minutes apart`, fix);
 }
 
-/** Checks that the gateway serves a model: by the list, and for models that are not in it by name. */
+/** Checks that the gateway serves a model: in the list, or by its name if the list does not have it. */
 async function modelFinding(
   { signal }: Target,
   gateway: Gateway,
@@ -306,7 +306,7 @@ async function modelFinding(
   return fail('model', `the key may not use a model named ${model}`, fix);
 }
 
-/** Less credit leads to a warning, in US dollars: an image or a video often costs more. */
+/** The credit below which a warning is printed, in US dollars. An image or a video often costs more. */
 const lowCredit = 0.01;
 
 /** One US dollar in the gateway's own unit. Operators can set another rate. */
@@ -380,7 +380,7 @@ const chatRoutes = /^(openai|openai-response|anthropic|gemini)$/;
 const mediaNames =
   /(?:^|[^a-z])(?:dall-?e|image|imagen|flux|stable-?diffusion|midjourney|mj|seedream|sora|veo|kling|vidu|hailuo|jimeng|seedance|runway|luma|pika|wan|t2i|t2v|i2v|suno|tts|speech|whisper)(?:[^a-z]|$)|viduq|wanx/i;
 
-/** Returns why a chat with a model would cost more than a few tokens, if it would. */
+/** Returns the reason why a chat with a model would cost more than a few tokens, if there is one. */
 function mediaReason(
   model: string,
   listed: JsonObject | undefined,
@@ -493,7 +493,7 @@ function bufferingFinding(arrivals: readonly number[], deltas: number): Finding 
   );
 }
 
-/** Streams a short chat. Only models billed by the token are called, so it costs a few tokens. */
+/** Streams a short chat. Only models billed per token are called, so it costs a few tokens. */
 async function chatFindings(
   target: Target,
   model: string,
@@ -585,7 +585,7 @@ async function guarded(id: string, check: () => Promise<Finding | Finding[]>): P
   }
 }
 
-/** The ids of the checks, in the order in which they run. */
+/** The ids of the checks, in their order of execution. */
 const checks =
   'proxy connection base-url latency clock key cors credit models videos model chat'.split(' ');
 

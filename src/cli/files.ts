@@ -185,7 +185,7 @@ function kitty(base64: string): string {
 const iterm = (base64: string): string =>
   `\u001B]1337;File=inline=1;height=16;preserveAspectRatio=1:${base64}\u0007`;
 
-/** Returns the protocol by which this terminal shows images, if it can. */
+/** Returns the image protocol of this terminal, if it has one. */
 function imageProtocol(): 'kitty' | 'iterm' | undefined {
   const { TERM = '', TERM_PROGRAM = '', KITTY_WINDOW_ID, TMUX } = process.env;
   if (TMUX !== undefined) return undefined;

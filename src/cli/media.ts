@@ -132,7 +132,7 @@ async function createImages(
       written.length === response.data.length && !written.some((path) => path.startsWith('data:'));
     const recorded = isKept ? once?.finish(written) : undefined;
     await recorded?.catch(() => {
-      // The images are saved, so their paths are printed all the same.
+      // The images are saved, so their paths are printed anyway.
       terminal.note(`The call ${callId} could not be recorded: do not run it again.`);
     });
   }

@@ -36,7 +36,7 @@ const commonOptions: ReadonlyMap<string, boolean> = new Map([
   ['--json', false],
 ]);
 
-/** Moves common options that stand before the command behind it, where commander reads them. */
+/** Moves common options that precede the command after it, where commander reads them. */
 function moveOptions(args: readonly string[]): string[] {
   let start = 0;
   for (let arg = args[start]; arg !== undefined; arg = args[start]) {

@@ -74,15 +74,15 @@ async function suggestModels(
   }
 }
 
-/** Whether an error is that of a wait whose task continues. */
+/** Returns whether a wait ended while its task continues. */
 const isWait = (error: unknown): error is VideoWaitError | ImageWaitError =>
   VideoWaitError.isInstance(error) || ImageWaitError.isInstance(error);
 
-/** Whether an error is that of a failed task, which is refunded. */
+/** Returns whether an error reports a failed task, which is refunded. */
 const isFailed = (error: unknown): boolean =>
   VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
 
-/** Options of the library that the command line has, too. */
+/** Options of the library with an equivalent on the command line. */
 const optionNames: readonly (readonly [RegExp, string])[] = [
   [/\bbaseURL\b/g, '--base-url'],
   [/\bcallId\b/g, '--call-id'],
@@ -121,7 +121,7 @@ function exitCodeFor(error: unknown): number {
   const aborts = [VideoWaitAbortedError, ImageWaitAbortedError, APIUserAbortError];
   if (aborts.some((abort) => abort.isInstance(error))) return exitCodes.interrupted;
   if (FileError.isInstance(error)) return exitCodes.refused;
-  // The task is known and continues; only reading its status failed.
+  // The task continues; only reading its status failed.
   if (isWait(error)) return exitCodes.stillRunning;
   if (GatewayError.isInstance(error) && error.outcome === 'unknown') return exitCodes.unknown;
   return exitCodes.refused;
@@ -158,7 +158,7 @@ export async function report(
   return isLost ? exitCodes.unknown : code;
 }
 
-/** Longer results are not repeated in a message, in characters. */
+/** Maximum length of a result that is repeated in a message, in characters. */
 const longest = 16_384;
 
 /**

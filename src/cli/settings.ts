@@ -66,7 +66,7 @@ export async function readKey({ keyFile }: CommonOptions): Promise<string> {
   );
 }
 
-/** Returns the address of the gateway from `--base-url` or the environment. */
+/** Returns the base URL from `--base-url` or the environment. */
 export function readBaseURL({ baseUrl }: CommonOptions): string {
   const address = baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '';
   if (address !== '') return address;

@@ -115,7 +115,7 @@ async function saveVideo(
   });
   terminal.endProgress();
   await rememberFile(taskId(task), path).catch(() => {
-    // The file is saved; a second run with the call id only downloads it again.
+    // The file is saved. Without this record, a second run with the call id downloads it again.
   });
   run.show({ id: taskId(task), path, bytes }, [path]);
 }
@@ -123,7 +123,7 @@ async function saveVideo(
 /**
  * Prints the path of a video that an earlier run has saved, or copies the file to `--out`.
  *
- * @returns whether there is such a file
+ * @returns `true` if there is such a file
  */
 async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<boolean> {
   const { out } = run.options;
@@ -205,7 +205,8 @@ function createCommand(): Command {
     };
     const submit = () => client.videos.create(params, { callId, ledger, signal });
     if ((await ledger.entry(callId))?.refs?.length) {
-      // Submits nothing: it checks that the request is the same, and reads the task of the ledger.
+      // With an existing task this submits nothing: it checks that the request is the same, and reads the task
+      // from the ledger.
       const { id, ref } = await submit();
       context.isPaid = true;
       terminal.note(`${callId} was submitted before, as ${id}: it is not charged again.`);
