@@ -95,7 +95,7 @@ export function responseMetadata({
   };
 }
 
-/** Converts annotations to sources: the pages that an answer cites. */
+/** Converts annotations to sources: the pages that a response cites. */
 export function convertSources(annotations: unknown, prefix: string): LanguageModelV4Source[] {
   if (!Array.isArray(annotations)) return [];
   const found: readonly unknown[] = annotations;

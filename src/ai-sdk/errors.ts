@@ -45,7 +45,7 @@ export interface FailureContext {
  * A call failed: an `APICallError` of the AI SDK, whose `cause` is the error of the client.
  *
  * Never retryable: the client has already retried what is safe, and any other retry may be charged twice.
- * Contains nothing of the request.
+ * Contains no part of the request.
  */
 export class GatewayCallError extends AISDKError {
   override readonly name = 'AI_APICallError';
@@ -134,7 +134,7 @@ export class CallAbortedError extends Error {
 /**
  * Converts an error of the client to one of the AI SDK.
  *
- * @param data - Content that was paid for, if there is more than the error contains.
+ * @param data - Content that was paid for and is not in the error.
  */
 export function toAISDKError(error: unknown, failed: FailureContext, data?: unknown): unknown {
   // The message of an invalid input names the fix, and nothing was sent.

@@ -36,8 +36,8 @@ export interface ImageModelSettings {
 }
 
 /**
- * Reported to the AI SDK as the limit. With a lower one it would split a call, and if one part failed,
- * lose the images of the others that were already charged. This module splits the call instead.
+ * Reported to the AI SDK as the limit. With a lower limit it would split a call and, if one request failed,
+ * lose the charged images of the others. This module splits the call instead.
  */
 const any = Number.MAX_SAFE_INTEGER;
 

@@ -15,7 +15,7 @@ interface CallOptions {
 export interface Call {
   /** Options for the client. Unknown names are added to the body. */
   readonly request: RequestOptions;
-  /** Options for the model, by the names it requested. */
+  /** Options that the model handles itself. */
   readonly own: JSONObject;
 }
 
@@ -145,7 +145,10 @@ export function toHeaders(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
 }
 
-/** Gives each request of a call its own ids: a gateway that honours them would treat equal ids as one request. */
+/**
+ * Sets different ids for each request of a call, because a gateway that honours ids would treat equal ids as
+ * one request.
+ */
 export function numbered<Options extends RequestOptions>(request: Options, index: number): Options {
   if (index === 0) return request;
   const { callId, idempotencyKey } = request;

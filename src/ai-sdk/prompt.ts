@@ -72,7 +72,7 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
     case 'error-json':
       return JSON.stringify(output.value);
     case 'content': {
-      // Base64 in a text would be billed by the token, and no model could read it.
+      // Base64 in text would be billed per token, and models cannot read it.
       const texts = output.value.map((part) => {
         if (part.type === 'text') return part.text;
         warnings.push(

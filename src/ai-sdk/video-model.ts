@@ -35,7 +35,7 @@ export function videoModel(
     specificationVersion: 'v4',
     provider: `${providerName}.video`,
     modelId,
-    // The AI SDK would split a larger call, and lose the other videos if one part failed.
+    // With a lower limit, the AI SDK would split a call, and lose the other videos if one request failed.
     maxVideosPerCall: Number.MAX_SAFE_INTEGER,
     doStart: (options) => startVideos(connect(), modelId, settings, options),
     doStatus: (options) => pollStatus(connect(), modelId, settings, waits, options),

@@ -34,7 +34,7 @@ export interface VideoSettings {
    */
   readonly onSubmitted?: ((ref: VideoTaskRef) => void | Promise<void>) | undefined;
   /**
-   * Records submissions before they are sent, so that none is sent twice. Set
+   * Records submissions before they are sent, so that no submission is sent twice. Set
    * `providerOptions.modelGateway.callId` to an id that is the same after a crash.
    */
   readonly ledger?: SubmitLedger | undefined;

@@ -95,7 +95,7 @@ class Poller {
     try {
       if (ref.callId !== undefined) await this.#settings.ledger?.finish(ref.callId, end);
     } catch {
-      // A call that stays accepted is only polled again, and never resubmitted.
+      // If recording fails, the call is only polled again, and never resubmitted.
     }
   }
 
