@@ -1,5 +1,5 @@
 /**
- * Handlers of `msw` that answer with the emulator.
+ * Handlers of `msw` that respond with the emulator.
  *
  * @module model-gateway/testing/msw
  */
@@ -34,7 +34,7 @@ function setFraming(response: Response): Response {
  * Creates request handlers for Mock Service Worker 3: for every documented endpoint, every account route
  * and the files that responses refer to; with `baseURL` also for all other paths of the gateway.
  *
- * They behave the same as `createEmulator()`.
+ * They behave like `createEmulator()`.
  *
  * @example
  * ```ts

@@ -85,7 +85,9 @@ function toLogEntry(line: BookLine, position: number): unknown {
   });
 }
 
-/** Price of an image, or of a second of video, in US dollars: 1,000 units. Other models are billed by token. */
+/**
+ * Price of an image, or of a second of video, in US dollars: 1,000 units. Other models are billed per token.
+ */
 export const pricePerCall = 0.002;
 
 /** Returns the further fields of a charge in the log. */

@@ -5,17 +5,17 @@ import type { ReceivedRequest } from './request-log.ts';
 export type Responder = (request: ReceivedRequest) => Response | Promise<Response>;
 
 /**
- * What the model answers, of chat and generate. The emulator writes it as the request asks: whole or streamed,
- * in OpenAI's or Gemini's format, and charges it.
+ * The output of the model, for chat and generate. The emulator sends it as requested: complete or streamed, in
+ * OpenAI's or Gemini's format, and charges for it.
  */
 export interface ModelAnswer {
   /** @defaultValue "" */
   readonly text?: string | undefined;
-  /** Sent before the text, where the request allows it. */
+  /** Sent before the text, if the request allows reasoning. */
   readonly reasoning?: string | undefined;
   /** @defaultValue `[]` */
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[] | undefined;
-  /** `length` ends the answer as if it were cut at `max_tokens`. @defaultValue "stop" */
+  /** `length` ends the response as if it were cut at `max_tokens`. @defaultValue "stop" */
   readonly finishReason?: 'stop' | 'length' | 'content_filter' | undefined;
 }
 

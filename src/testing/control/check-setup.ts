@@ -37,14 +37,14 @@ function checkName(field: string, name: unknown, known: object): void {
   throw new InvalidInputError(field, `"${String(name)}" is not known; use one of ${names}.`);
 }
 
-/** Throws for an unknown operation, whose fault or answer would never be used. */
+/** Throws for an unknown operation, because its fault or response would never be used. */
 export function checkOperation(operation: unknown): void {
   if (operation !== '*') checkName('operation', operation, endpoints);
 }
 
 const modelAnswerFields = { text: 0, reasoning: 0, toolCalls: 0, finishReason: 0 };
 
-/** Throws for an answer that no model can give to the operation. */
+/** Throws for output that no model can send for the operation. */
 export function checkModelAnswer(operation: string, answer: unknown): void {
   if (typeof answer === 'function') return;
   if (!isObject(answer)) {
@@ -58,7 +58,7 @@ export function checkModelAnswer(operation: string, answer: unknown): void {
   for (const name of Object.keys(answer)) checkName('respond', name, modelAnswerFields);
 }
 
-/** Throws for an unknown fault, without which a test could pass by mistake. */
+/** Throws for an unknown fault, because a test with an ineffective fault could pass by mistake. */
 export function checkRule(rule: FaultRule): void {
   const { fault, operation = '*' }: Partial<FaultRule> = rule;
   checkName('fault.type', fault?.type, faultTypes);

@@ -21,7 +21,7 @@ export class EmulatorClock {
     this.#held = true;
   }
 
-  /** Restarts the clock from where it was held. */
+  /** Restarts the clock from the time at which it was held. */
   release(): void {
     this.#rebase();
     this.#held = false;

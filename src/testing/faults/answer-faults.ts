@@ -25,7 +25,7 @@ function html(status: number, title: string): Response {
   });
 }
 
-/** Returns the index page of the gateway's web console, the answer to every path outside the API. */
+/** Returns the index page of the gateway's web console, the response to every path outside the API. */
 export function consolePage(): Response {
   const response = html(200, 'Model gateway console');
   response.headers.set('cache-control', 'no-cache');
@@ -109,7 +109,7 @@ async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<
   }
   const message = 'Provider returned error';
   if (isTyped) {
-    // Where the gateway parses the body, it rewrites the error, without `null`.
+    // On routes whose body the gateway parses, it rewrites the error without `null`.
     const param = /^(chat|embeddings)\./.test(operation) ? '' : null;
     const details = { message, type: 'provider_error', param, code: 'provider_failed' };
     return Response.json(errorBody('openai', 200, details));
@@ -141,7 +141,7 @@ function vendorDetails(status: number): ErrorDetails {
   }
 }
 
-/** Returns the error of a video submission; a vendor's 429 keeps nothing of the vendor's message. */
+/** Returns the error of a video submission; a vendor's 429 contains no part of the vendor's message. */
 function rejectSubmission(status: number): Response {
   const { message: reason, type, code: reasonCode } = vendorDetails(status);
   const error = { message: reason, type, param: null, code: reasonCode };

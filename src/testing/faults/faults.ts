@@ -148,13 +148,12 @@ export type StreamFault =
     }
   | {
       /**
-       * Sends an error after a number of events:
-       * `error-data` is `data: {"error":...}`, after which chat continues with usage and `[DONE]`,
-       * `no-choices` a chunk without choices, which the gateway creates from an error of Gemini,
-       * `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
-       * `typed-data` is `data: {"type":"error",...}` and `[DONE]`,
-       * `bare-json` a JSON line without `data:`, `plain-text` a line of text. As OpenRouter there is one shape: a
-       * chunk with `error` and the finish reason `error`, after which the stream ends.
+       * Sends an error after a number of events: `error-data` is `data: {"error":...}`, after which chat
+       * continues with usage and `[DONE]`, `no-choices` a chunk without choices, which the gateway creates
+       * from an error of Gemini, `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
+       * `typed-data` is `data: {"type":"error",...}` and `[DONE]`, `bare-json` a JSON line without `data:`,
+       * `plain-text` a line of text. OpenRouter has only one shape: a chunk with `error` and the finish reason
+       * `error`, after which the stream ends.
        */
       readonly type: 'stream-error';
       readonly after: number;

@@ -99,12 +99,12 @@ export interface MediaQuirks {
   /** Reject `response_format` as an unknown parameter. @defaultValue false */
   imageFormatRefused: boolean;
   /**
-   * Answer calls for images with a task, and in which shape. Each has its own route, as the gateways that
-   * answer so: `list` (`data: [{ task_id }]`), `several` (one task for each image) and `text` (the id as
-   * text) `/v1/images/tasks/{id}`, `object` `/v1/images/generations/{id}`, `data` (`data: { task_id }`)
-   * `/v1/tasks/{id}`, `accepted` (an empty 202) the `Location` that it names, `status-url` the addresses of
-   * a queue. The address of `foreign-url` is of another origin; it and `nowhere` have no route.
-   * A prompt with `markers.fail` fails. @defaultValue "none"
+   * Respond to image calls with a task, in one of these shapes. Each shape has its own route, like the
+   * gateways that use it: `list` (`data: [{ task_id }]`), `several` (one task for each image) and `text` (the
+   * id as text) `/v1/images/tasks/{id}`, `object` `/v1/images/generations/{id}`, `data` (`data: { task_id }`)
+   * `/v1/tasks/{id}`, `accepted` (an empty 202) the `Location` that it names, `status-url` the URLs of a
+   * queue. The URL of `foreign-url` is on another origin; `foreign-url` and `nowhere` have no route. A prompt
+   * with `markers.fail` fails. @defaultValue "none"
    */
   imageTasks: ImageTaskShape;
   /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
@@ -242,7 +242,7 @@ export interface AccountQuirks {
   reportedCost: 'none' | 'usage' | 'header';
 }
 
-/** What an answer with an image task looks like. */
+/** The shape of a response with an image task. */
 export type ImageTaskShape =
   | 'none'
   | 'list'

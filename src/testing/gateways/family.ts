@@ -11,19 +11,19 @@ export type EmulatedGateway = 'new-api' | 'openrouter' | 'litellm' | 'openai';
 
 /** The differences between kinds of gateways. */
 export interface Family {
-  /** Paths of the operations that it serves. */
+  /** Paths of the supported operations. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
-  /** Paths of its other routes, all of them for GET. */
+  /** Paths of other routes, all of them for GET. */
   readonly otherPaths: readonly string[];
   readonly handlers: Readonly<Partial<Record<Operation, Handler>>>;
   readonly findRoute: FindRoute;
   /** Returns the operation of a request where several share a route. */
   readonly operationFor: (operation: Operation, body: RequestBody) => Operation;
-  /** Answers what is not an operation: the account, and paths that it does not have. */
+  /** Handles requests that are not operations: account routes and unknown paths. */
   readonly answerOther: (request: Request, world: World, apiKey: string) => Response;
   readonly errors: ErrorDialect;
   readonly nextRequestId: (ids: Ids, now: number, request: Request) => string;
-  /** Headers of all its responses. */
+  /** Headers of all responses. */
   readonly headers: (requestId: string | undefined) => Readonly<Record<string, string>>;
   readonly quirks: Partial<Quirks>;
 }

@@ -122,7 +122,7 @@ const errors: ErrorDialect = {
   },
 };
 
-/** The LiteLLM proxy with a database. Its answers are those of the real one, which test/litellm runs. */
+/** The LiteLLM proxy with a database. The responses equal those of the real proxy, which test/litellm runs. */
 export const liteLLM: Family = {
   paths,
   otherPaths: Object.keys(accountRoutes),

@@ -4,7 +4,7 @@ import { handlers } from '../server/handlers.ts';
 import { createRouter, operations } from '../server/router.ts';
 import type { Family } from './family.ts';
 
-/** Routes of Gemini, of engines and of vendors are no part of OpenAI's API. */
+/** Excludes the routes of Gemini, engines and vendors, which are not part of OpenAI's API. */
 const isOpenAIs = (operation: Operation): boolean =>
   !/^generate\.|createForEngine|FromVendor/.test(operation);
 
@@ -30,7 +30,7 @@ const errors: ErrorDialect = {
   },
 };
 
-/** OpenAI, and servers with its API alone. */
+/** OpenAI, and servers with only OpenAI's API. */
 export const openAICompatible: Family = {
   paths,
   otherPaths: [],

@@ -16,7 +16,7 @@ const routes: Readonly<Partial<Record<ImageTaskShape, string>>> = {
   'status-url': '/queue/requests/',
 };
 
-/** Answers a call for images with a task that makes them. */
+/** Responds to an image call with a task. */
 export function acceptImages(call: Call, answer: JsonObject, isFailed: boolean): Response {
   const { world, url } = call;
   const { quirks, clock, ids, imageTasks } = world;
@@ -66,7 +66,7 @@ function urlsOf({ answer }: ImageTask): string[] {
   });
 }
 
-/** The answer about a task, in the words of its shape. */
+/** Returns the status body of a task in its shape. */
 function statusOf(task: ImageTask, place: string, now: number): JsonObject {
   const { id, shape, answer, isFailed } = task;
   const isOver = now >= task.endsAt;
@@ -104,7 +104,7 @@ function statusOf(task: ImageTask, place: string, now: number): JsonObject {
   }
 }
 
-/** Answers the routes of image tasks. */
+/** Handles the routes of image tasks. */
 export function answerImageTask(
   request: Request,
   world: World,

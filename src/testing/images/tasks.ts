@@ -7,7 +7,7 @@ export interface ImageTask {
   readonly shape: ImageTaskShape;
   readonly endsAt: number;
   readonly isFailed: boolean;
-  /** The response that the call would have had without a task. */
+  /** The response that the call would have received without a task. */
   readonly answer: JsonObject;
 }
 

@@ -97,7 +97,7 @@ export function pictureParameters(): Uint8Array {
   return unit(0x68, writer);
 }
 
-/** Writes a block of coefficients of which only the first may be non-zero. */
+/** Writes a block of coefficients, which are all zero except the first. */
 function writeCoefficient(writer: BitWriter, level: number, isChroma: boolean): void {
   if (level === 0) {
     if (isChroma) writer.bits(0b01, 2);

@@ -7,7 +7,7 @@ const frameHeader = [0xff, 0xfb, 0x14, 0xc0];
 const frameBytes = 96;
 const granuleMilliseconds = 12;
 const hertzPerLine = 24_000 / 576;
-/** Gain at which a line has loudness 1; four more double the loudness. */
+/** Gain of a line with loudness 1; an increase of 4 doubles the loudness. */
 const fullGain = 210;
 
 /** A single spectral line, the last of the "big values", or silence. */

@@ -5,7 +5,7 @@ import type { World } from '../server/call.ts';
 import { notFound } from './errors.ts';
 import { unitsPerDollar } from './usage.ts';
 
-/** Returns what was spent, in US dollars. */
+/** Returns the spending in US dollars. */
 function usedDollars({ tasks, ledger }: World): number {
   tasks.settle();
   return ledger.total / unitsPerDollar;
@@ -50,7 +50,7 @@ export function readKey(world: World): unknown {
   };
 }
 
-/** Fields of a generation that the emulator knows nothing about. */
+/** Fields of a generation that the emulator does not simulate. */
 const unknown = {
   app_id: null,
   cache_discount: null,

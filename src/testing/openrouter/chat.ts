@@ -26,7 +26,7 @@ function chooseProvider(value: JsonObject): string {
 
 type Image = { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
-/** Returns the images of an answer, if the request wants them. */
+/** Returns the images of a response, if images were requested. */
 async function answerImages(value: JsonObject): Promise<readonly Image[]> {
   if (!list(value['modalities']).includes('image')) return [];
   const message = list(value['messages']).map(record).at(-1);
@@ -47,7 +47,7 @@ function withDetails(owner: unknown, images: readonly Image[]): JsonObject {
   });
 }
 
-/** Returns what chat answers of the common format become. */
+/** Converts chat responses in the common format to OpenRouter's. */
 function chatDialect(
   head: JsonObject,
   images: readonly Image[],

@@ -11,12 +11,12 @@ const statuses: Readonly<Record<string, number>> = {
   count_token_failed: 400,
 };
 
-/** Creates the error for a field that is missing, mistyped or not taken. */
+/** Creates the error for a field that is missing, mistyped or not supported. */
 export function invalidField(name: string, problem = 'Invalid input'): Refusal {
   return new Refusal(400, 'openrouter', { message: `${name}: ${problem}` });
 }
 
-/** Creates the error for something that does not exist. */
+/** Creates the error for an unknown resource. */
 export function notFound(message: string): Refusal {
   return new Refusal(404, 'openrouter', { message });
 }

@@ -40,7 +40,7 @@ const otherRoutes: Readonly<Record<string, (world: World, query: URLSearchParams
 
 const findOperation = createRouter(paths);
 
-/** Edits of images and continuations of videos are on the routes of new ones. */
+/** Image edits and video continuations share the routes of new images and videos. */
 function operationFor(operation: Operation, body: RequestBody): Operation {
   const value = body.kind === 'json' && isObject(body.value) ? body.value : {};
   if (operation === 'images.generate' && value['input_references']) return 'images.edit';

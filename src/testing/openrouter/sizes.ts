@@ -1,6 +1,6 @@
 import { invalidField } from './errors.ts';
 
-/** Shorter sides of resolutions that are not named by it. */
+/** Shorter sides of resolutions whose names don't contain it. */
 const tiers: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 2160 };
 
 interface Wanted {
@@ -16,7 +16,7 @@ function shorterSide(resolution: string): number {
   return side;
 }
 
-/** Returns width and height. Pixels are authoritative; otherwise the resolution and the ratio are. */
+/** Returns width and height. Pixels take precedence over the resolution and the ratio. */
 export function pixelSize({ size, resolution }: Wanted, ratio: string, usual: number) {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
   if (width !== undefined) {

@@ -19,7 +19,7 @@ const words = {
   failed: 'failed',
 } as const;
 
-/** Returns the status of a job; the word of a fault replaces it. */
+/** Returns the status of a job, or the status that a fault sets. */
 function statusWord({ fault }: Call, { state, expired }: EmulatorVideo): string {
   if (fault?.type === 'status-word') return fault.word;
   return expired ? 'expired' : words[state];

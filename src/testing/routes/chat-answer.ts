@@ -65,7 +65,7 @@ function fullText(request: ChatRequest, index: number): string {
   return index === 0 ? answer : `(${index + 1}) ${answer}`;
 }
 
-/** Returns the choice that a test asks for. */
+/** Returns the choice with the output that a test defines. */
 function customChoice(answer: ModelAnswer, index: number, ids: Ids): ChatChoice {
   const { text = '', reasoning = '', toolCalls = [], finishReason = 'stop' } = answer;
   const calls = toolCalls.map(({ name, arguments: input }) => ({

@@ -42,8 +42,8 @@ function extractFeatures(text: string): Map<string, number> {
 /**
  * Creates an embedding: a vector of length 1 that is always the same for the same text.
  *
- * Texts that share words, or words with the same beginnings, have a high cosine similarity; texts with
- * nothing in common one near 0.
+ * Texts that share words, or words with the same beginnings, have a high cosine similarity; texts with nothing
+ * in common have a similarity near 0.
  */
 function embed(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);

@@ -32,7 +32,7 @@ function createAnswer(request: GenerateRequest): string {
 
 const finishReasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const;
 
-/** Returns the candidate that a test asks for. */
+/** Returns the candidate with the output that a test defines. */
 function customCandidate(answer: ModelAnswer, { ids }: World, thinks: boolean): Candidate {
   const { text = '', reasoning = '', toolCalls = [], finishReason = 'stop' } = answer;
   const whole = toolCalls.map(({ name, arguments: args }) => ({

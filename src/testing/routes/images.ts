@@ -55,7 +55,7 @@ function imageFamily({ world }: Call, model: string): ImageParams['family'] {
 
 function readOrder(call: Call, fields: Fields): ImageParams {
   const model = checkModelName(call, fields.string('model'));
-  // The vendor checks for a missing prompt, and not every vendor does.
+  // Not every vendor checks for a missing prompt.
   const prompt = fields.string('prompt') ?? '';
   checkWords(prompt);
   const format = fields.string('response_format');

@@ -45,7 +45,7 @@ export interface Call {
   readonly requestId: string;
   /** The fault to inject. */
   readonly fault: Fault | undefined;
-  /** The answer that a test wants of the model. */
+  /** The model output that a test defines. */
   readonly modelAnswer: ModelAnswer | undefined;
   readonly world: World;
 }

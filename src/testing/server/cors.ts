@@ -16,7 +16,7 @@ export function preflightResponse(own: Readonly<Record<string, string>> = {}): R
 /**
  * Adds the headers of all gateway responses.
  *
- * @param own - Those of the kind of gateway. Headers that the response has already take precedence.
+ * @param own - The headers of the kind of gateway. Headers that the response already has take precedence.
  */
 export function withCommonHeaders(
   response: Response,

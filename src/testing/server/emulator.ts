@@ -52,12 +52,12 @@ export interface EmulatorOptions {
   /** Credit units that may be charged before requests are rejected. @defaultValue Infinity */
   credit?: number | undefined;
   /**
-   * The kind of gateway: `new-api`, or `openrouter` with the routes below `/api/v1`, answers and errors of
-   * OpenRouter.
+   * The kind of gateway, for example `openrouter` with the routes below `/api/v1`, and the responses and errors
+   * of OpenRouter.
    * @defaultValue "new-api"
    */
   gateway?: EmulatedGateway | undefined;
-  /** Deviations from the common behaviour. */
+  /** Differences from the common behaviour. */
   quirks?: Partial<Quirks> | undefined;
 }
 
@@ -76,7 +76,7 @@ export class Emulator implements AsyncDisposable {
   readonly fetch: Fetch;
   /** The clock that drives video tasks. */
   readonly clock = new EmulatorClock();
-  /** Behaviour in which gateways differ. May be changed at any time. */
+  /** Differences from the common behaviour. May be changed at any time. */
   readonly quirks: Quirks;
   /** The video tasks, which can be failed, completed, expired and removed manually. */
   readonly videos: VideoTasks;
@@ -168,11 +168,12 @@ export class Emulator implements AsyncDisposable {
   }
 
   /**
-   * Sends a custom response to the next request for an operation: what a function returns, not charged
-   * unless `charged` is set; or, for chat and generate, what the model is to answer, whole or streamed as the
-   * request asks, and charged as usual.
+   * Sends a custom response to the next request for an operation. A function returns the response, which is
+   * not charged unless `charged` is set. For chat and generate, an object defines the model's output, which is
+   * sent complete or streamed as requested, and charged as usual.
    *
-   * @throws `InvalidInputError` if the operation does not exist or its answer is no text of a model
+   * @throws `InvalidInputError` if the operation does not exist, or an object is passed for an operation other
+   * than chat and generate
    *
    * @example
    * ```ts
@@ -198,7 +199,7 @@ export class Emulator implements AsyncDisposable {
     return dispatch(this.#gateway, request);
   }
 
-  /** @internal The routes that it serves. */
+  /** @internal The supported routes. */
   get routes(): Pick<Family, 'paths' | 'otherPaths'> {
     return this.#gateway.family;
   }

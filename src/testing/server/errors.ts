@@ -14,7 +14,7 @@ import { present } from '../control/json.ts';
  * - `google`: `{ error: { code, message, status } }`; `google-array` wraps it in an array.
  * - `anthropic`: `{ type: "error", error: { type, message } }`.
  * - `string`: `{ error: "message" }`.
- * - `openai-plain`: as `openai`, with OpenAI's types and `null` for what is not set.
+ * - `openai-plain`: like `openai`, with OpenAI's types and `null` for missing fields.
  * - `litellm`: `{ error: { message, type, param, code } }`, where the code is the status as text.
  * - `openrouter`: `{ error: { code, message, metadata } }`, where the code is the status.
  */
@@ -151,7 +151,7 @@ export class Refusal extends Error {
 
 /** The error format of a kind of gateway. */
 export interface ErrorDialect {
-  /** Its only format, if it has just one. */
+  /** The format of all errors, if there is only one. */
   readonly envelope: ErrorEnvelope | undefined;
   readonly toResponse: (refusal: Refusal, requestId: string) => Response;
 }

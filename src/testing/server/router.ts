@@ -37,7 +37,7 @@ export type FindRoute = (method: string, path: string) => Route | undefined;
 /**
  * Creates a function that finds operations by their paths.
  *
- * @param paths - Path templates by operation. Where several fit, the first wins.
+ * @param paths - Path templates by operation. If several match, the first one is used.
  */
 export function createRouter(paths: Readonly<Partial<Record<Operation, string>>>): FindRoute {
   const routes = operations.flatMap((operation) => {

@@ -8,7 +8,7 @@ export interface TaskFailure {
   /** The `type` of the error if it is shown without a status. @defaultValue "server_error" */
   readonly type?: string | undefined;
   /**
-   * How `GET /v1/videos/{task_id}` shows the failure: as `failed`, as `{ error, id }` without a status, or as
+   * Format of the failure in `GET /v1/videos/{task_id}`: `failed`, `{ error, id }` without a status, or
    * `unknown` for ever. The vendor's status route always reports FAILURE. @defaultValue "failed"
    */
   readonly shownAs?: 'failed' | 'no-status' | 'unknown' | undefined;
@@ -28,7 +28,7 @@ export interface VideoChannel {
   readonly metadata: Readonly<Record<string, 'string' | 'number' | 'object'>>;
   /** `seconds` is billed although the vendor does not receive it. */
   readonly billsUnread: boolean;
-  /** Returns the multipliers of the price of one video, which the submission's answer lists. */
+  /** Returns the multipliers of the price of one video, which the response to the submission lists. */
   readonly ratios: (seconds: number, size: string) => Readonly<Record<string, number>>;
   /** The content is served from a URL of the vendor, with that server's validators. */
   readonly hasContentAddress: boolean;
@@ -36,7 +36,7 @@ export interface VideoChannel {
   readonly needsContent: boolean;
   /** Failure if moderation rejects the prompt. */
   readonly failure: TaskFailure;
-  /** Behaviour of its models, unless a quirk is set. */
+  /** Behaviour of the vendor's models, unless a quirk is set. */
   readonly quirks: Partial<VideoQuirks>;
 }
 
