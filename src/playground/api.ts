@@ -152,7 +152,7 @@ async function answerCall(
     throw new RequestError(400, 'The id of a call must have 8 to 64 letters and digits.');
   const known = board.call(id);
   if (request.method === 'PUT' && action === undefined) {
-    // Browsers may send a request twice; the call is made once.
+    // Browsers may send a request twice, but the call is made only once.
     if (known !== undefined) return Response.json(known.view);
     if (board.isFull) {
       throw new RequestError(

@@ -13,7 +13,7 @@ export interface Backend extends AsyncDisposable {
   readonly baseURL: string;
   /** Time between polls of a video, in milliseconds; `undefined` for the client's default. */
   readonly interval: number | undefined;
-  /** Creates the client of a call. On the emulator, its fault is set up. */
+  /** Creates the client of a call. On the emulator, also sets up the call's fault. */
   client(call: LiveCall): Gateway;
   /** The client for free calls. */
   readonly free: Gateway;

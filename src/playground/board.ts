@@ -20,7 +20,7 @@ export interface BoardParts {
   readonly onSubmitted?: ((ref: VideoTaskRef) => Promise<void>) | undefined;
 }
 
-/** The most calls that are kept, to limit memory. */
+/** Maximum number of calls to keep, to limit memory. */
 export const callLimit = 500;
 
 /** Time between reads of the emulator's account, in milliseconds. */

@@ -25,7 +25,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 /** The header with the token, which is new at each start. */
 const tokenHeader = 'x-playground-token';
 
-/** The reason for which a request is rejected. */
+/** The reason for rejecting a request. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -40,7 +40,8 @@ const refuse = (status: number, message: string): Refusal => ({ status, message 
 
 /**
  * Returns the reason to reject a request, or `undefined`. A page of another site can send requests to this
- * server. It is recognized by its `Origin`, or by its `Host` after DNS rebinding, and does not have the token.
+ * server. Such a request is recognized by its `Origin`, by its `Host` after DNS rebinding, or by the missing
+ * token.
  *
  * @param port - The port of the server.
  */

@@ -2,7 +2,7 @@ import { errorMessage } from '../answers/objects.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../index.ts';
 import type { Problem } from './protocol.ts';
 
-/** The most characters of an unusable response that are shown. */
+/** Maximum length of an unusable response that is shown, in characters. */
 const answerLimit = 20_000;
 
 /** Converts an error for the page. Errors of the client do not contain the key. */

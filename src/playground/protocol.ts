@@ -31,7 +31,7 @@ export interface CallInput {
 export interface Problem {
   readonly name: string;
   readonly message: string;
-  /** What to do next. `message` ends with it too. */
+  /** The recommended next step. `message` ends with it too. */
   readonly advice: string;
   readonly outcome?: Outcome | undefined;
   readonly status?: number | undefined;

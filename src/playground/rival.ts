@@ -6,7 +6,7 @@ import type { Rival } from './protocol.ts';
 /** The default number of retries of the `openai` package. */
 const maxRetries = 2;
 
-/** Stands in for the ten-minute timeout of `openai`, in milliseconds. */
+/** Replaces the ten-minute timeout of `openai`, in milliseconds. */
 const requestTimeout = 1_500;
 
 /** Silence of a body, in milliseconds, after which the call counts as waiting. `openai` waits forever. */

@@ -68,7 +68,7 @@ export async function runImages(call: LiveCall, gateway: Gateway): Promise<void>
   }
 }
 
-/** Speaks a text, and keeps the sound. */
+/** Converts text to speech, and stores the audio. */
 export async function runSpeech(call: LiveCall, gateway: Gateway): Promise<void> {
   const params: SpeechCreateParamsFile = call.params;
   const answer = await gateway.audio.speech.create(params, { signal: call.signal });

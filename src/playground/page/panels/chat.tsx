@@ -34,7 +34,7 @@ function parseTools(text: string): unknown {
     const tools: unknown = JSON.parse(text);
     if (Array.isArray(tools)) return tools;
   } catch {
-    // Reported below.
+    // The error is shown below the field.
   }
   throw new Error('Tools: must be a JSON array like the example. Nothing was sent.');
 }

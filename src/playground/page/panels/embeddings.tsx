@@ -10,7 +10,7 @@ const example =
   'A boat on a lake\nA ship at sea\nThe price of bread\nWhat a loaf costs\nA lighthouse';
 const texts = draft('embeddings', example);
 
-/** The most texts in a readable table. */
+/** Maximum number of texts in a readable table. */
 const limit = 24;
 
 const splitLines = (text: string): string[] =>

@@ -109,7 +109,7 @@ export function NoOutcome(): JSX.Element {
   );
 }
 
-/** Both sides of a failed call. */
+/** The outcomes of a failed call with this client and with `openai`. */
 export function Outcome({ call }: { call: CallView }): JSX.Element {
   const { charges, amount } = sumCharges(call);
   const { rival, problem, status } = call;
