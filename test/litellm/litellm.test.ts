@@ -100,8 +100,21 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
 
       const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
       expect(text).toContain('Hello');
+      const usages = chunks.flatMap(({ usage }) => usage ?? []);
+      expect(usages).toHaveLength(1);
+      expect(chunks.at(-1)?.usage?.cost).toBeCloseTo(4 * 0.001 + 16 * 0.002);
       const { estimate } = await client.account.spent();
       expect(estimate.value).toBeCloseTo(4 * 0.001 + 16 * 0.002);
+    });
+
+    test('hide the headers with their id and cost from pages', async () => {
+      const response = await fetch(`${proxy.url}/v1/models`, {
+        headers: { authorization: `Bearer ${masterKey}`, origin: 'https://page.example' },
+      });
+
+      const exposed = response.headers.get('access-control-expose-headers');
+      expect(exposed).toContain('x-litellm-');
+      expect(exposed).not.toMatch(/x-litellm-(call-id|response-cost)/);
     });
 
     test('embeddings', async () => {

@@ -1,7 +1,8 @@
 // The emulator as LiteLLM and as plain OpenAI. test/litellm runs the real proxy.
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/testing/index.ts';
-import { newClient } from '../helpers/emulator-client.ts';
+import { collect, emulated } from '../helpers/clients.ts';
+import { newClient, plainClient } from '../helpers/emulator-client.ts';
 
 const chat = { model: 'm-large', messages: [{ role: 'user', content: 'Hello' }] };
 const path = '/v1/chat/completions';
@@ -29,6 +30,27 @@ describe('an emulator of LiteLLM', () => {
     );
     expect(unnamed.headers.get('x-litellm-call-id')).toMatch(/^call-\w{32}$/);
     expect(named.headers.has('x-oneapi-request-id')).toBe(false);
+  });
+
+  test('reports the cost of a stream in its last chunk', async () => {
+    const { client, emulator } = emulated({ gateway }, { gateway });
+    const { post } = plainClient(emulator);
+    const stream = await client.chat.completions.create({
+      model: 'm-large',
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = await collect(stream);
+    const withoutUsage = { stream: true, stream_options: { include_usage: false } };
+    const other = await post(path, { ...chat, ...withoutUsage });
+
+    const cost = (emulator.charges[0]?.amount ?? 0) / unitsPerDollar;
+    expect(cost).toBeGreaterThan(0);
+    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 4, cost });
+    expect(chunks.filter(({ usage }) => usage != null)).toHaveLength(1);
+    expect((await client.account.spent()).estimate.value).toBeCloseTo(cost, 12);
+    expect(await other.text()).not.toContain('"cost"');
   });
 
   test('has the charge in its log, after the delay of the log', async () => {

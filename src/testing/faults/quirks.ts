@@ -237,7 +237,8 @@ export interface AccountQuirks {
   /**
    * Location of the cost that responses report, in US dollars at 500,000 credit units each: `usage.cost`,
    * for a video once it is completed; or the header `x-litellm-response-cost` of responses that are charged
-   * and not streamed. @defaultValue "none"
+   * and not streamed. An emulated LiteLLM also reports that of a chat stream, in the usage of its last chunk.
+   * @defaultValue "none"
    */
   reportedCost: 'none' | 'usage' | 'header';
 }

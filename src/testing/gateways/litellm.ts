@@ -2,8 +2,11 @@ import type { Operation } from '../../endpoints.ts';
 import { endpoints } from '../../endpoints.ts';
 import type { JsonObject } from '../../types.ts';
 import { pricePerCall, type BookLine } from '../control/books.ts';
+import { record } from '../control/json.ts';
+import type { StreamEvent } from '../faults/stream-faults.ts';
+import { completeChat } from '../routes/chat.ts';
 import { authenticate } from '../server/auth.ts';
-import { unitsPerDollar, type World } from '../server/call.ts';
+import { reportedCharge, unitsPerDollar, type Call, type World } from '../server/call.ts';
 import { Refusal, type ErrorDialect } from '../server/errors.ts';
 import { handlers } from '../server/handlers.ts';
 import { createRouter } from '../server/router.ts';
@@ -31,6 +34,22 @@ const paths: Partial<Record<Operation, string>> = {};
 for (const operation of served) paths[operation] = endpoints[operation].path;
 
 const findOperation = createRouter(paths);
+
+/** Reports the cost of a stream in its usage. LiteLLM does not add new-api's own count. */
+function withStreamCost(call: Call, event: StreamEvent): readonly StreamEvent[] {
+  const { role, data } = event;
+  if (role === 'count') return [];
+  const cost = reportedCharge(call);
+  const { usage } = record(data);
+  if (!usage || cost === undefined) return [event];
+  return [{ ...event, data: { ...record(data), usage: { ...record(usage), cost } } }];
+}
+
+const completeLiteLLMChat = (call: Call): Response =>
+  completeChat(call, {
+    whole: (body) => body,
+    event: (event) => withStreamCost(call, event),
+  });
 
 /** The entry of a request in `LiteLLM_SpendLogs`. */
 function spendLog(id: string, line: BookLine): JsonObject {
@@ -126,7 +145,7 @@ const errors: ErrorDialect = {
 export const liteLLM: Family = {
   paths,
   otherPaths: Object.keys(accountRoutes),
-  handlers,
+  handlers: { ...handlers, 'chat.completions.create': completeLiteLLMChat },
   findRoute: (method, path) =>
     Object.hasOwn(accountRoutes, path) ? undefined : findOperation(method, path),
   operationFor: (operation) => operation,

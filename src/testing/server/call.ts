@@ -154,13 +154,20 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
 export const costField = (amount: number, { reportedCost }: Quirks): { readonly cost?: number } =>
   reportedCost === 'usage' ? { cost: amount / unitsPerDollar } : {};
 
-/** Adds the header that reports the cost of a request, by the quirk `reportedCost`. */
-export function withCostHeader(response: Response, { requestId, world }: Call): Response {
+/** Returns the cost of a request in US dollars, if the quirk `reportedCost` is `header` and it was charged. */
+export function reportedCharge({ requestId, world }: Call): number | undefined {
   const { quirks, ledger } = world;
+  if (quirks.reportedCost !== 'header') return undefined;
   const charged = ledger.charges.find((known) => known.requestId === requestId);
+  return charged && charged.amount / unitsPerDollar;
+}
+
+/** Adds the header that reports the cost of a request, by the quirk `reportedCost`. */
+export function withCostHeader(response: Response, call: Call): Response {
+  const cost = reportedCharge(call);
   const isStream = response.headers.get('content-type') === 'text/event-stream';
-  if (quirks.reportedCost !== 'header' || charged === undefined || isStream) return response;
-  response.headers.set('x-litellm-response-cost', String(charged.amount / unitsPerDollar));
+  if (cost === undefined || isStream) return response;
+  response.headers.set('x-litellm-response-cost', String(cost));
   return response;
 }
 
