@@ -1,4 +1,4 @@
-import { GatewayError } from '../index.ts';
+import { type ChargeEntry, GatewayError, InvalidInputError } from '../index.ts';
 import { isObject } from '../answers/objects.ts';
 import type { Backend } from './backend.ts';
 import { callLimit, type Board } from './board.ts';
@@ -121,10 +121,34 @@ async function listModels({ free }: Backend): Promise<{
   }
 }
 
-/** Reads the gateway's usage log. Only on the user's request, because gateways limit how often it can be read. */
-async function readUsageLog({ free }: Backend): Promise<UsageLog> {
+/** The most calls whose log entries are read one by one. */
+const readLimit = 50;
+
+async function readCharges({ backend, board }: ApiParts): Promise<readonly ChargeEntry[]> {
+  const { account } = backend.free;
+  const options = { signal: AbortSignal.timeout(30_000) };
   try {
-    const { data } = await free.account.charges({}, { signal: AbortSignal.timeout(30_000) });
+    return (await account.charges({}, options)).data;
+  } catch (error) {
+    // Some gateways only return the entries of a single request.
+    const needsId = InvalidInputError.isInstance(error) && error.field === 'requestId';
+    if (!needsId) throw error;
+    const ids = board.calls.map(({ requestId, problem }) => requestId ?? problem?.requestId);
+    const known = ids.filter((id) => id !== undefined).slice(-readLimit);
+    const read = known.map((requestId) => account.charges({ requestId }, options));
+    return (await Promise.all(read)).flatMap(({ data }) => data);
+  }
+}
+
+const formatAmount = (value: number, unit: string): string =>
+  unit === 'USD'
+    ? `$${value.toLocaleString('en', { maximumSignificantDigits: 4 })}`
+    : `${value.toLocaleString('en')} ${unit}`;
+
+/** Reads the gateway's usage log. Only on the user's request, because gateways limit how often it can be read. */
+async function readUsageLog(parts: ApiParts): Promise<UsageLog> {
+  try {
+    const data = await readCharges(parts);
     const sums = new Map<string, { value: number; unit: string }>();
     for (const { requestId, type, amount } of data) {
       if (requestId === undefined || type === 'error') continue;
@@ -134,7 +158,7 @@ async function readUsageLog({ free }: Backend): Promise<UsageLog> {
     }
     const charges = [...sums].map(([id, { value, unit }]): [string, string] => [
       id,
-      `${value.toLocaleString('en')} ${unit}`,
+      formatAmount(value, unit),
     ]);
     return { charges: Object.fromEntries(charges) };
   } catch (error) {
@@ -202,7 +226,7 @@ async function answer(request: Request, parts: ApiParts): Promise<Response> {
     case 'GET models':
       return Response.json(await listModels(backend));
     case 'GET usage-log':
-      return Response.json(await readUsageLog(backend));
+      return Response.json(await readUsageLog(parts));
     case 'GET events':
       return new Response(board.watch(), { headers: { 'content-type': 'application/x-ndjson' } });
     case 'GET calls':

@@ -1,5 +1,11 @@
-import type { ChatCompletionCreateParamsStreaming, Gateway } from '../index.ts';
+import type { ChatCompletionCreateParamsStreaming, Gateway, Image } from '../index.ts';
 import { type LiveCall, countTokens } from './live-call.ts';
+import { keepImages } from './run-media.ts';
+
+function toImage(url: string): Image {
+  const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
+  return base64 === undefined ? { url } : { b64_json: base64 };
+}
 
 /** Streams an answer into the call. Text received before an error is kept. */
 export async function runChat(call: LiveCall, gateway: Gateway): Promise<void> {
@@ -11,12 +17,15 @@ export async function runChat(call: LiveCall, gateway: Gateway): Promise<void> {
     )
     .withResponse();
   if (requestId !== null) call.set({ requestId });
+  const images: Image[] = [];
   try {
     for await (const { choices, usage } of stream) {
       const [choice] = choices;
       const text = (choice?.delta.content ?? '') + (choice?.delta.refusal ?? '');
       const thought = choice?.delta.reasoning_content ?? choice?.delta.reasoning ?? '';
       if (text !== '' || thought !== '') call.add(text, thought);
+      for (const { image_url: image } of choice?.delta.images ?? [])
+        images.push(toImage(image.url));
       if (choice?.finish_reason != null) call.set({ finishReason: choice.finish_reason });
       if (usage) call.set({ usage: countTokens(usage) });
     }
@@ -28,5 +37,6 @@ export async function runChat(call: LiveCall, gateway: Gateway): Promise<void> {
         : [],
     );
     call.set({ verdict: stream.verdict, toolCalls });
+    await keepImages(call, images);
   }
 }

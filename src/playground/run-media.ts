@@ -1,6 +1,7 @@
 import type {
   EmbeddingsCreateManyParams,
   Gateway,
+  Image,
   ImageEditParamsNonStreaming,
   ImagesResponse,
   SpeechCreateParamsFile,
@@ -32,6 +33,19 @@ async function download(url: string): Promise<Uint8Array<ArrayBuffer> | undefine
   }
 }
 
+/** Stores images. Those that cannot be downloaded become links. */
+export async function keepImages(call: LiveCall, images: readonly Image[]): Promise<void> {
+  for (const [index, { b64_json: base64 = '', url = '' }] of images.entries()) {
+    const bytes =
+      base64 === '' ? await download(url) : new Uint8Array(Buffer.from(base64, 'base64'));
+    if (bytes === undefined) call.set({ links: [...call.view.links, url] });
+    else {
+      const { type, extension } = describe(bytes, '');
+      await call.keep(`image-${index + 1}.${extension}`, type, bytes);
+    }
+  }
+}
+
 function requestImages(call: LiveCall, gateway: Gateway): PromiseLike<ImagesResponse> {
   const { files, signal } = call;
   const image = files.get('image');
@@ -57,21 +71,16 @@ export async function runImages(call: LiveCall, gateway: Gateway): Promise<void>
   if (usage) call.set({ usage: countTokens(usage) });
   const revisedPrompt = data.find(({ revised_prompt: text = '' }) => text !== '')?.revised_prompt;
   if (revisedPrompt !== undefined) call.set({ text: revisedPrompt });
-  for (const [index, { b64_json: base64 = '', url = '' }] of data.entries()) {
-    const bytes =
-      base64 === '' ? await download(url) : new Uint8Array(Buffer.from(base64, 'base64'));
-    if (bytes === undefined) call.set({ links: [...call.view.links, url] });
-    else {
-      const { type, extension } = describe(bytes, '');
-      await call.keep(`image-${index + 1}.${extension}`, type, bytes);
-    }
-  }
+  await keepImages(call, data);
 }
 
 /** Converts text to speech, and stores the audio. */
 export async function runSpeech(call: LiveCall, gateway: Gateway): Promise<void> {
   const params: SpeechCreateParamsFile = call.params;
-  const answer = await gateway.audio.speech.create(params, { signal: call.signal });
+  const { data: answer, request_id: requestId } = await gateway.audio.speech
+    .create(params, { signal: call.signal })
+    .withResponse();
+  if (requestId !== null) call.set({ requestId });
   call.set({ firstAt: Date.now() });
   const bytes = new Uint8Array(await answer.arrayBuffer());
   const contentType = answer.headers.get('content-type') ?? '';
@@ -85,7 +94,10 @@ export async function runTranslation(call: LiveCall, gateway: Gateway): Promise<
   const [file] = call.files.get('file') ?? [];
   // Without a file, the client throws an error that names the parameter.
   const withFile: TranslationCreateParams = { ...params, file: file ?? new File([], '') };
-  const answer = await gateway.audio.translations.create(withFile, { signal: call.signal });
+  const { data: answer, request_id: requestId } = await gateway.audio.translations
+    .create(withFile, { signal: call.signal })
+    .withResponse();
+  if (requestId !== null) call.set({ requestId });
   call.add(typeof answer === 'string' ? answer : answer.text, '');
 }
 

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { UsageLog, CallKind, CallView, CallInput } from '../../protocol.ts';
 import { fetchUsageLog, startCall } from '../api.ts';
 import { hello, newest } from '../state.ts';
-import { sumCharges, clockTime, kindNames } from '../format.ts';
+import { sumCharges, clockTime, dollars, kindNames } from '../format.ts';
 import { recalled, remember } from '../route.ts';
 import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
@@ -200,7 +200,8 @@ function RealLedger(): JSX.Element {
                       <StatusPill call={call} />
                     </td>
                     <td class="number">
-                      {charges[call.requestId ?? call.problem?.requestId ?? ''] ?? '–'}
+                      {charges[call.requestId ?? call.problem?.requestId ?? ''] ??
+                        (call.cost === undefined ? '–' : dollars(call.cost))}
                     </td>
                   </tr>
                 ))}

@@ -83,7 +83,9 @@ export function Picture({ call, index }: { call: CallView; index: number }): JSX
   if (error !== undefined) return <p class="warning">This image is no longer available.</p>;
   return (
     <div class="picture">
-      {address === undefined ? null : <img src={address} alt={textOf(prompt)} />}
+      {address === undefined ? null : (
+        <img src={address} alt={textOf(prompt) || 'Generated image'} />
+      )}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { Prose } from '../prose.tsx';
 import { ProblemBox, StatusPill, FaultPill, ChargePill, Stats } from '../parts.tsx';
 import { Field } from '../fields.tsx';
 import { lastMessage, type Message } from './conversation.ts';
+import { Picture } from './results.tsx';
 
 /** The tool calls of a model, with fields for their results. */
 function ToolResults({
@@ -81,6 +82,13 @@ export function Turn({
           </details>
         )}
         {isWaiting ? <p class="faint">Waiting for the first token…</p> : <Prose text={call.text} />}
+        {call.files.length === 0 ? null : (
+          <div class="pictures">
+            {call.files.map(({ name }, index) => (
+              <Picture key={name} call={call} index={index} />
+            ))}
+          </div>
+        )}
         {toolCalls.length > 0 && isLast && status === 'done' ? (
           <ToolResults call={call} onSend={onTools} />
         ) : (
