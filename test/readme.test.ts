@@ -66,7 +66,8 @@ function operationsTable(): string {
       endpoint.charge,
     ];
   });
-  const table = [['Call', 'Wire', 'Body', 'Answer', 'Class'], Array(5).fill('---'), ...rows];
+  const header = ['Call', 'Route', 'Request body', 'Response', 'Charge class'];
+  const table = [header, Array(5).fill('---'), ...rows];
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
