@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { gatewayNames } from '../gateways/index.ts';
 import type { Gateway } from '../index.ts';
 import { ReportedCosts } from '../observing/costs.ts';
 import { report, reportOutput, type Context } from './report.ts';
@@ -43,10 +44,18 @@ export function bareCommand(
     .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
+/** Creates the option for the kind of gateway. */
+export const gatewayOption = (): Option =>
+  new Option(
+    '--gateway <kind>',
+    'the kind of gateway (default: GATEWAY_PROFILE, or auto, by its host)',
+  ).choices(gatewayNames);
+
 /** Creates a command with the options of every command that calls a gateway. */
 export function command(name: string, description: string, examples: readonly string[]): Command {
   return bareCommand(name, description, examples)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
+    .addOption(gatewayOption())
     .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
     .option('--timeout <time>', 'time limit, such as 30s or 5m', parseDuration)
     .option('--json', 'write JSON, which is the default in a pipe');

@@ -28,7 +28,7 @@ export function doctorCommand(): Command {
     'doctor',
     'doctor -m gpt-4o-mini',
     'doctor --spend -m gpt-4o-mini',
-    'doctor --base-url https://gateway.example --json',
+    'doctor --base-url https://gateway.example --gateway litellm --json',
   ])
     .option(
       '--spend',
@@ -42,7 +42,7 @@ export function doctorCommand(): Command {
     }
     const target = {
       baseURL: readBaseURL(options),
-      findGateway: readGatewayFinder(),
+      findGateway: readGatewayFinder(options),
       key: await readKey(options),
       signal,
       timeout: options.timeout ?? 10_000,

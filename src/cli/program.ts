@@ -18,7 +18,8 @@ const codes = `
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged with an incomplete result
 (do not run it again), 4 time limit reached and the task continues, 5 task not found, 130 interrupted.
 
-The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url.`;
+The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url, the kind
+of gateway from GATEWAY_PROFILE or --gateway.`;
 
 /** Makes a command and its subcommands throw instead of ending the process, and point to --help. */
 function throwOnExit(program: Command): void {
@@ -31,6 +32,7 @@ function throwOnExit(program: Command): void {
 /** Options of every command that calls a gateway, and whether a value follows. */
 const commonOptions: ReadonlyMap<string, boolean> = new Map([
   ['--base-url', true],
+  ['--gateway', true],
   ['--key-file', true],
   ['--timeout', true],
   ['--json', false],

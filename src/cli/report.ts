@@ -85,6 +85,7 @@ const isFailed = (error: unknown): boolean =>
 /** Options of the library with an equivalent on the command line. */
 const optionNames: readonly (readonly [RegExp, string])[] = [
   [/\bbaseURL\b/g, '--base-url'],
+  [/\bset the option gateway\b/g, 'pass --gateway'],
   [/\bcallId\b/g, '--call-id'],
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
   [/\bmodels\.list\(\)/g, '"model-gateway models"'],

@@ -10,7 +10,7 @@ import type { Operation } from '../index.ts';
 import { systemErrorCode } from '../node/durable.ts';
 import { emulatedGateways } from '../testing/gateways/families.ts';
 import { operations } from '../testing/server/router.ts';
-import { bareCommand, define, type Run } from './command.ts';
+import { bareCommand, define, gatewayOption, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
 import { readBaseURL, readKey } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -217,6 +217,7 @@ export function playgroundCommand(): Command {
     ],
   )
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL, else the emulator)')
+    .addOption(gatewayOption())
     .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
     .option('--emulator', 'use the emulator even if GATEWAY_BASE_URL is set');
   return define<PlaygroundCommandOptions>(program, (_, run) => play(run));
@@ -226,7 +227,7 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
   const { baseUrl, port, emulator = false, json = false } = options;
   const isReal = !emulator && (baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '') !== '';
   const gateway = isReal
-    ? { baseURL: readBaseURL(options), apiKey: await readKey(options) }
+    ? { baseURL: readBaseURL(options), gateway: options.gateway, apiKey: await readKey(options) }
     : undefined;
   // Loaded only for this command, because it is large.
   const { startPlayground } = await import('../playground/start.ts');

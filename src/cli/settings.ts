@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { HostFinder } from '../gateways/find.ts';
 import { readGateway } from '../gateways/index.ts';
+import type { GatewayName } from '../gateways/profile.ts';
 import { Gateway, type Observer } from '../index.ts';
 import { UsageError } from './usage.ts';
 
@@ -11,6 +12,7 @@ import { UsageError } from './usage.ts';
 export interface CommonOptions {
   readonly baseUrl?: string | undefined;
   readonly keyFile?: string | undefined;
+  readonly gateway?: 'auto' | GatewayName | undefined;
   readonly timeout?: number | undefined;
   readonly json?: boolean | undefined;
 }
@@ -76,12 +78,12 @@ export function readBaseURL({ baseUrl }: CommonOptions): string {
 }
 
 /**
- * Returns the function that recognizes the gateway, from the environment.
+ * Returns the function that recognizes the gateway, by `--gateway` or the environment.
  *
  * @throws `InvalidInputError` for an unknown name, listing the known ones
  */
-export function readGatewayFinder(): HostFinder {
-  const name = process.env['GATEWAY_PROFILE'] ?? '';
+export function readGatewayFinder({ gateway }: CommonOptions): HostFinder {
+  const name = gateway ?? process.env['GATEWAY_PROFILE'] ?? '';
   return readGateway(name.trim() === '' ? 'auto' : name);
 }
 
@@ -93,5 +95,6 @@ export async function openClient(options: CommonOptions, observer: Observer): Pr
   const baseURL = readBaseURL(options);
   const apiKey = await readKey(options);
   const totalTimeout = options.timeout ?? null;
-  return new Gateway({ baseURL, apiKey, totalTimeout, observer, logger });
+  const { gateway } = options;
+  return new Gateway({ baseURL, gateway, apiKey, totalTimeout, observer, logger });
 }

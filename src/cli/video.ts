@@ -36,11 +36,12 @@ function quote(arg: string): string {
 
 /** Returns the command that continues waiting for a task. */
 function resumeCommand(task: VideoTaskLike, { options }: Run<OutOptions>): string {
-  const { out, force = false, baseUrl, keyFile } = options;
+  const { out, force = false, baseUrl, gateway, keyFile } = options;
   const args = ['model-gateway', 'video', 'wait', taskId(task)];
   if (out !== undefined) args.push('--out', out);
   if (force) args.push('--force');
   if (baseUrl !== undefined) args.push('--base-url', baseUrl);
+  if (gateway !== undefined) args.push('--gateway', gateway);
   if (keyFile !== undefined) args.push('--key-file', keyFile);
   return args.map(quote).join(' ');
 }

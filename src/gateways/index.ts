@@ -12,6 +12,12 @@ import type { GatewayProfile } from './profile.ts';
 const gateways = [newApi, openRouter, liteLLM, openAICompatible].map(fromProfile);
 const unlisted = fromProfile(newApi);
 
+/** The names that the option `gateway` accepts. */
+export const gatewayNames: readonly string[] = [
+  'auto',
+  ...gateways.map(({ profile }) => profile.name),
+];
+
 const isHost = (host: string, known: string): boolean =>
   host === known || host.endsWith(`.${known}`);
 
@@ -25,7 +31,7 @@ export const readGateway: GatewayReader = (gateway) => {
     ? define(gateway)
     : gateways.find(({ profile }) => profile.name === gateway);
   if (named !== undefined) return () => named;
-  const names = ['auto', ...gateways.map(({ profile }) => profile.name)].join('", "');
+  const names = gatewayNames.join('", "');
   check(
     gateway === 'auto',
     'gateway',

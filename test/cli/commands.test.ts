@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Emulator, EmulatorServer } from '../../src/testing/index.ts';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 import { begin, Machine } from './run.ts';
 
 let emulator: Emulator;
@@ -219,6 +219,8 @@ describe('usage', () => {
     ['a body that is not JSON', ['post', '/v1/x', '{'], /not valid JSON/],
     ['an unknown fault', ['emulator', '--fail', 'nothing'], /Unknown fault/],
     ['an unknown gateway', ['emulator', '--gateway', 'x'], /new-api, openrouter/],
+    ['an unknown kind of gateway', ['models', '--gateway', 'x'], /auto, new-api, openrouter, lite/],
+    ['and before the command', ['--gateway', 'x', 'doctor'], /auto, new-api, openrouter, litellm/],
   ])('%s ends with 2 before anything is sent', async (_, words, message) => {
     const { code, stderr } = await machine.run(words);
 
@@ -251,6 +253,45 @@ describe('usage', () => {
 
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') });
     expect(closed.code).toBe(0);
+  });
+
+  test('--gateway names the kind of gateway, and takes precedence over GATEWAY_PROFILE', async () => {
+    const openRouter = createEmulator({ gateway: 'openrouter' });
+    const { url, close } = await openRouter.listen();
+    const user = new Machine({ url, key: openRouter.apiKey });
+    const image = ['image', '-m', 'gpt-image-1', 'A fox', '-y', '-o', 'fox.png'];
+    const env = { GATEWAY_PROFILE: 'litellm' };
+    const after = await user.run([...image, '--gateway', 'openrouter'], '', env);
+    const before = await user.run(
+      ['--gateway', 'openrouter', 'chat', '-m', 'm-large', 'Hi'],
+      '',
+      env,
+    );
+    const doctor = await user.run(['doctor', '--gateway', 'openrouter', '--json'], '', env);
+    await close();
+
+    expect([after.code, before.code, doctor.code]).toEqual([0, 0, 0]);
+    const paths = openRouter.requests.map(({ path }) => path);
+    expect(paths).toContain('/api/v1/images');
+    expect(paths.filter((path) => !path.startsWith('/api/v1/'))).toEqual([]);
+  });
+
+  test('advice about the kind of gateway names --gateway', async () => {
+    const { code, stderr } = await machine.run(['account', 'balance', '--gateway', 'openai']);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/If the gateway is of another kind, pass --gateway\.\n/);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('an unknown GATEWAY_PROFILE ends with 2 and lists the known names', async () => {
+    for (const command of [['models'], ['doctor']]) {
+      const { code, stderr } = await machine.run(command, '', { GATEWAY_PROFILE: 'x' });
+
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/"auto", "new-api", "openrouter", "litellm", "openai"/);
+    }
+    expect(emulator.requests).toEqual([]);
   });
 
   test('the key is never shown', async () => {

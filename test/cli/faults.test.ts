@@ -75,11 +75,14 @@ test('a second run beside the first does not make the call', async () => {
 });
 
 test('prints the command to continue with the options of the first run, quoted for a shell', async () => {
-  const words = [...create, '--no-wait', '-o', "it's $5.mp4", '--force', '--base-url', server.url];
+  const out = ['--no-wait', '-o', "it's $5.mp4", '--force'];
+  const gateway = ['--base-url', server.url, '--gateway', 'new-api'];
 
-  const { stderr } = await machine.run(words);
+  const { stderr } = await machine.run([...create, ...out, ...gateway]);
 
-  expect(stderr).toMatch(/ --out 'it'\\''s \$5\.mp4' --force --base-url http:\/\/127\S+\n/);
+  expect(stderr).toMatch(
+    / --out 'it'\\''s \$5\.mp4' --force --base-url http:\/\/127\S+ --gateway new-api\n/,
+  );
 });
 
 test('rejects an output folder that cannot be created in one line, before anything is sent', async () => {
