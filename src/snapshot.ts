@@ -71,7 +71,7 @@ export function copyItems<Item>(items: Iterable<Item>): () => Iterable<Item> {
   return readNow(() => (isIterable(items) ? [...items] : items));
 }
 
-/** Reads a parameter before the call does, which refuses what cannot be read. */
+/** Reads a parameter before the call. Returns `undefined` if that fails; the call then throws the error. */
 export function peek<Params extends object, Name extends keyof Params>(
   params: Params | undefined,
   name: Name,

@@ -10,24 +10,24 @@ export type JsonValue =
 /** An object parsed from JSON whose fields are not known. */
 export type JsonObject = Record<string, unknown>;
 
-/** A string of which some values are known; the gateway may send others. */
+/** A string with some known values; the gateway may send others. */
 export type OpenString<Known extends string> = Known | (string & {});
 
-/** What every object answer carries besides its own fields; not enumerable, so it never shows in JSON. */
+/** The field that every object response has in addition. Not enumerable, so it never appears in JSON. */
 export interface WithRequestId {
-  /** The gateway's request id, or `null` when none could be read (browsers hide the header). */
+  /** The gateway's request id, or `null` if it could not be read (browsers hide the header). */
   readonly _request_id?: string | null;
 }
 
-/** One place where an answer differs from what this client expects. */
+/** A difference between a response and its expected type. */
 export interface ResponseIssue {
-  /** Where in the answer, for example `choices[0].message.content`. */
+  /** Path within the response, for example `choices[0].message.content`. */
   readonly path: string;
-  /** What was expected there, for example `string`. */
+  /** The expected type, for example `string`. */
   readonly expected: string;
-  /** What was received: a type name, never the value itself. */
+  /** The received type, never the value itself. */
   readonly received: string;
 }
 
-/** Pairs that the provider stores with an answer. */
+/** Pairs that the provider stores with a response. */
 export type Metadata = Record<string, string>;

@@ -88,8 +88,8 @@ export class Account {
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
     checkObject('query', query);
     // JavaScript callers may pass `null`.
-    const given: Partial<CostQuery> | null = query;
-    const { model, usage, images = 1, headers, group } = given ?? {};
+    const params: Partial<CostQuery> | null = query;
+    const { model, usage, images = 1, headers, group } = params ?? {};
     checkModel(model);
     checkObject('usage', usage);
     checkInteger('images', images, 1);

@@ -54,7 +54,7 @@ interface Expected {
   readonly count: number;
   /**
    * The amount that must remain of the limit, if that is less than the reservation: the response may be short,
-   * so its expected cost is no reason to reject the call.
+   * so its expected cost doesn't reject the call.
    */
   readonly certain?: number;
   /** `true` if only the response shows the cost. */
