@@ -130,9 +130,9 @@ export function convertImages(images: unknown): LanguageModelV4File[] {
 export function convertMessage(message: ChatCompletionMessage): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
   const texts = [message.content, message.refusal].filter((text) => Boolean(text));
-  const made = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
+  const functionCalls = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
   // The AI SDK would run a call whose arguments are cut off.
-  const calls = made.filter(({ incomplete }) => incomplete !== true);
+  const calls = functionCalls.filter(({ incomplete }) => incomplete !== true);
   return [
     ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
     ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),

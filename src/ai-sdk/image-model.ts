@@ -146,8 +146,8 @@ function ask(
     return client.images.generate(params, request).withResponse();
   }
   // A request contains either URLs or files, so if one input is a URL, send all of them as URLs.
-  const given = mask === undefined ? files : [...files, mask];
-  const toInput = given.some(({ type }) => type === 'url') ? toReference : toUpload;
+  const inputs = mask === undefined ? files : [...files, mask];
+  const toInput = inputs.some(({ type }) => type === 'url') ? toReference : toUpload;
   const edit = { ...params, image: files.map(toInput), mask: mask && toInput(mask) };
   return client.images.edit(edit, request).withResponse();
 }

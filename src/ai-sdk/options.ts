@@ -37,11 +37,11 @@ function isKind<Name extends Kind>(value: unknown, kind: Name): value is Kinds[N
  * @throws `InvalidInputError` if it has another type
  */
 export function readOption<Name extends Kind>(
-  given: JSONObject,
+  values: JSONObject,
   name: string,
   kind: Name,
 ): Kinds[Name] | undefined {
-  const value = given[name];
+  const value = values[name];
   if (value === undefined || isKind(value, kind)) return value;
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, `must be a ${kind}.`);
 }
@@ -52,11 +52,11 @@ export function readOption<Name extends Kind>(
  * @throws `InvalidInputError` if it has another value
  */
 export function readEnum<Word extends string>(
-  given: JSONObject,
+  values: JSONObject,
   name: string,
   words: readonly Word[],
 ): Word | undefined {
-  const value = given[name];
+  const value = values[name];
   const word = words.find((known) => known === value);
   if (word !== undefined || value === undefined) return word;
   const problem = `must be ${words.map((known) => `"${known}"`).join(' or ')}.`;
@@ -64,8 +64,8 @@ export function readEnum<Word extends string>(
 }
 
 /** Reads a limit, which `null` removes. */
-function readLimit(given: JSONObject, name: string): number | null | undefined {
-  return given[name] === null ? null : readOption(given, name, 'number');
+function readLimit(values: JSONObject, name: string): number | null | undefined {
+  return values[name] === null ? null : readOption(values, name, 'number');
 }
 
 const requestNames: readonly string[] = [
@@ -92,22 +92,24 @@ export function readCall(
   options: CallOptions,
   ownNames: readonly string[] = [],
 ): Call {
-  const given = options.providerOptions?.[providerName] ?? {};
-  const rest = Object.entries(given).filter(
+  const values = options.providerOptions?.[providerName] ?? {};
+  const rest = Object.entries(values).filter(
     ([name]) => !requestNames.includes(name) && !ownNames.includes(name),
   );
-  const own = Object.fromEntries(Object.entries(given).filter(([name]) => ownNames.includes(name)));
+  const own = Object.fromEntries(
+    Object.entries(values).filter(([name]) => ownNames.includes(name)),
+  );
   const request: RequestOptions = {
-    callId: readOption(given, 'callId', 'string'),
-    idempotencyKey: readOption(given, 'idempotencyKey', 'string'),
-    maxRetries: readOption(given, 'maxRetries', 'number'),
+    callId: readOption(values, 'callId', 'string'),
+    idempotencyKey: readOption(values, 'idempotencyKey', 'string'),
+    maxRetries: readOption(values, 'maxRetries', 'number'),
     retryUnknownOutcome:
-      readOption(given, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
-    timeout: readOption(given, 'timeout', 'number'),
-    totalTimeout: readLimit(given, 'totalTimeout'),
-    firstByteTimeout: readLimit(given, 'firstByteTimeout'),
-    idleTimeout: readLimit(given, 'idleTimeout'),
-    chunkTimeout: readLimit(given, 'chunkTimeout'),
+      readOption(values, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
+    timeout: readOption(values, 'timeout', 'number'),
+    totalTimeout: readLimit(values, 'totalTimeout'),
+    firstByteTimeout: readLimit(values, 'firstByteTimeout'),
+    idleTimeout: readLimit(values, 'idleTimeout'),
+    chunkTimeout: readLimit(values, 'chunkTimeout'),
     headers: options.headers,
     signal: options.abortSignal,
     extraBody: rest.length === 0 ? undefined : Object.fromEntries(rest),

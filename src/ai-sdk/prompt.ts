@@ -100,10 +100,10 @@ function assistantMessage(
     else if (part.type === 'tool-call') calls.push(convertToolCall(part));
     else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was left out.'));
   }
-  const said = text === '' && calls.length > 0 ? null : text;
+  const messageText = text === '' && calls.length > 0 ? null : text;
   return {
     role: 'assistant',
-    content: said,
+    content: messageText,
     ...(thoughts !== '' && { reasoning_content: thoughts }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
@@ -194,9 +194,9 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
 
 /** Converts an image or video to a data URL. The media type may be a wildcard such as `image/*`. */
 function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
-  const given = data.type === 'data' ? data.data : '';
-  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(given);
-  if (type !== undefined) return dataURL(given, type);
+  const bytes = data.type === 'data' ? data.data : '';
+  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(bytes);
+  if (type !== undefined) return dataURL(bytes, type);
   throw new UnsupportedError(`files of type ${mediaType}`, 'Give the full media type.');
 }
 

@@ -205,9 +205,9 @@ export async function pollStatus(
  * @throws `InvalidInputError` if it is empty or contains an invalid handle
  */
 function readRefs(operation: JSONValue): VideoTaskRef[] {
-  const given: readonly unknown[] = Array.isArray(operation) ? operation : [operation];
-  if (given.length === 0) throw new InvalidInputError('operation', 'names no video.');
-  return given.map((value) => parseVideoTaskRef(value));
+  const handles: readonly unknown[] = Array.isArray(operation) ? operation : [operation];
+  if (handles.length === 0) throw new InvalidInputError('operation', 'names no video.');
+  return handles.map((value) => parseVideoTaskRef(value));
 }
 
 /** Adds the handle to the abort reason, which the AI SDK throws when its time limit expires. */
