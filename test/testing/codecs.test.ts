@@ -6,7 +6,7 @@ import { byteStream, streamChunks, resizeChunks } from '../../src/testing/server
 import { readSound } from '../../src/testing/media/audio-reader.ts';
 import { encodeMp3 } from '../../src/testing/media/mp3.ts';
 import { decodePng, encodePng } from '../../src/testing/media/png.ts';
-import { countTokens, tokensOf } from '../../src/testing/routes/usage.ts';
+import { countTokens, splitTokens } from '../../src/testing/routes/usage.ts';
 import { toTones } from '../../src/testing/media/tones.ts';
 import { encodeWav } from '../../src/testing/media/wav.ts';
 
@@ -167,8 +167,8 @@ describe('tokens', () => {
   test('of any text are the text again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(tokensOf(text).join('')).toBe(text);
-        expect(countTokens(text)).toBe(tokensOf(text).length);
+        expect(splitTokens(text).join('')).toBe(text);
+        expect(countTokens(text)).toBe(splitTokens(text).length);
       }),
     );
   });

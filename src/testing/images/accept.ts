@@ -59,7 +59,7 @@ export function acceptImages(call: Call, answer: JsonObject, isFailed: boolean):
   }
 }
 
-function urlsOf({ answer }: ImageTask): string[] {
+function imageURLs({ answer }: ImageTask): string[] {
   return list(answer['data']).flatMap((item) => {
     const { url, b64_json: encoded } = record(item);
     return text(url) ?? text(encoded) ?? [];
@@ -67,7 +67,7 @@ function urlsOf({ answer }: ImageTask): string[] {
 }
 
 /** Returns the status body of a task in its shape. */
-function statusOf(task: ImageTask, place: string, now: number): JsonObject {
+function statusBody(task: ImageTask, place: string, now: number): JsonObject {
   const { id, shape, answer, isFailed } = task;
   const isOver = now >= task.endsAt;
   const words =
@@ -78,7 +78,7 @@ function statusOf(task: ImageTask, place: string, now: number): JsonObject {
   const failure = { message: 'The prompt was refused by moderation', code: 'content_policy' };
   const error = isOver && isFailed ? { error: failure } : {};
   const isDone = isOver && !isFailed;
-  const pictures = isDone ? urlsOf(task) : [];
+  const pictures = isDone ? imageURLs(task) : [];
   const named = { task_id: id, status, ...error };
   switch (shape) {
     case 'data': {
@@ -124,7 +124,7 @@ export function answerImageTask(
     if (now < task.endsAt) {
       return Response.json({ detail: 'Request is still in progress' }, { status: 400 });
     }
-    return Response.json({ images: urlsOf(task).map((url) => ({ url })), seed: 1 });
+    return Response.json({ images: imageURLs(task).map((url) => ({ url })), seed: 1 });
   }
-  return Response.json(statusOf(task, origin + pathname, now));
+  return Response.json(statusBody(task, origin + pathname, now));
 }

@@ -35,7 +35,7 @@ const certainty = {
   no_speech_prob: 0.01,
 };
 
-function textOf(filename: string, { duration, title }: SoundFacts, what: string): string {
+function spokenText(filename: string, { duration, title }: SoundFacts, what: string): string {
   // The emulator's speech contains its text, so transcriptions of it are correct.
   if (title !== undefined && title !== '') return title;
   const length = duration === undefined ? 'unknown length' : `${duration.toFixed(1)} seconds`;
@@ -94,7 +94,7 @@ async function transcribeFile(call: Call, what: string): Promise<Transcript> {
   }
   const format = fields.string('response_format') ?? 'json';
   const facts = readSound(new Uint8Array(await upload.file.arrayBuffer()));
-  const text = textOf(upload.filename, facts, what);
+  const text = spokenText(upload.filename, facts, what);
   const duration = facts.duration ?? 1;
   charge(call, model, Math.ceil(duration * 10));
   return { format, text, duration, fields };
@@ -105,7 +105,7 @@ function written(call: Call, { format, text, duration }: Transcript, verbose: ob
   const segments = toSegments(text, duration);
   switch (format) {
     case 'json':
-      return Response.json({ text, usage: usageOf(duration) });
+      return Response.json({ text, usage: durationUsage(duration) });
     case 'verbose_json': {
       const parts = segments.map((segment, id) => ({ id, seek: 0, ...segment, ...certainty }));
       return Response.json({ ...verbose, duration, text, segments: parts });
@@ -120,7 +120,7 @@ function written(call: Call, { format, text, duration }: Transcript, verbose: ob
   }
 }
 
-const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
+const durationUsage = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
 
 /** Returns whether `vtt` subtitles are replaced by JSON. */
 function isVttDropped({ world: { models, quirks } }: Call, model: string): boolean {
@@ -156,16 +156,16 @@ export const createTranscription: Handler = async (call) => {
       speaker: 'A',
       ...segment,
     }));
-    return Response.json({ task, duration, text, segments, usage: usageOf(duration) });
+    return Response.json({ task, duration, text, segments, usage: durationUsage(duration) });
   }
   const language = fields.string('language') ?? 'english';
   const timed = [fields.raw('timestamp_granularities[]')].flat();
-  const words = timed.includes('word') ? { words: wordsOf(text, duration) } : {};
+  const words = timed.includes('word') ? { words: timedWords(text, duration) } : {};
   return written(call, heard, { task, language, ...words });
 };
 
 /** Returns the words of a text with equal durations. */
-function wordsOf(text: string, duration: number): object[] {
+function timedWords(text: string, duration: number): object[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const each = duration / Math.max(1, words.length);
   return words.map((word, at) => ({ word, start: at * each, end: (at + 1) * each }));

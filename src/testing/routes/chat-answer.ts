@@ -6,7 +6,7 @@ import type { ModelAnswer } from '../control/canned.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
-import { countTokens, tokensOf, type TokenCount } from './usage.ts';
+import { countTokens, splitTokens, type TokenCount } from './usage.ts';
 
 /** A tool call with its arguments as an object. */
 export interface ToolCall {
@@ -76,7 +76,7 @@ function customChoice(answer: ModelAnswer, index: number, ids: Ids): ChatChoice 
   return {
     index,
     thoughts: reasoning,
-    tokens: tokensOf(text),
+    tokens: splitTokens(text),
     toolCalls: calls,
     finishReason: calls.length > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason,
   };
@@ -98,7 +98,7 @@ function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: nu
     }));
     return { ...plain, toolCalls, finishReason: 'tool_calls' };
   }
-  const tokens = tokensOf(cutAt(fullText(request, index), request.stop));
+  const tokens = splitTokens(cutAt(fullText(request, index), request.stop));
   if (question.prompt.includes(markers.filter)) {
     const half = tokens.slice(0, Math.ceil(tokens.length / 2));
     return { ...plain, tokens: half, finishReason: 'content_filter' };

@@ -12,7 +12,7 @@ import { markers } from './prompts.ts';
 import type { Vendor } from '../control/models.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
-import { tokensOf, chatUsage, gatewayUsage, isConverted } from './usage.ts';
+import { splitTokens, chatUsage, gatewayUsage, isConverted } from './usage.ts';
 
 type Delta = JsonObject;
 
@@ -44,7 +44,7 @@ function textDelta(text: string, quirks: Quirks): Delta {
 }
 
 function thoughtDeltas(thoughts: string, quirks: Quirks): Delta[] {
-  const tokens = tokensOf(thoughts);
+  const tokens = splitTokens(thoughts);
   if (tokens.length === 0) return [];
   if (quirks.chatReasoning === 'think-tags') {
     return ['<think>', ...tokens, '</think>'].map((token) => textDelta(token, quirks));
@@ -79,7 +79,7 @@ function choiceDeltas(
     ...thoughtDeltas(choice.thoughts, quirks),
     ...(choice.refusal === undefined
       ? []
-      : tokensOf(choice.refusal).map((refusal) => ({ refusal }))),
+      : splitTokens(choice.refusal).map((refusal) => ({ refusal }))),
     ...choice.toolCalls.flatMap((call, position) => toolDeltas(call, position, quirks)),
   ];
   return [

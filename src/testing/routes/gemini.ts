@@ -13,7 +13,7 @@ import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { SchemaValues } from './schema-values.ts';
-import { countTokens, tokensOf } from './usage.ts';
+import { countTokens, splitTokens } from './usage.ts';
 
 interface Candidate {
   readonly thoughts: string;
@@ -39,7 +39,7 @@ function customCandidate(answer: ModelAnswer, { ids }: World, thinks: boolean): 
     functionCall: { id: ids.next('', 16), name, args },
   }));
   const thoughts = thinks ? reasoning : '';
-  return { thoughts, tokens: tokensOf(text), whole, finishReason: finishReasons[finishReason] };
+  return { thoughts, tokens: splitTokens(text), whole, finishReason: finishReasons[finishReason] };
 }
 
 async function makeCandidate(request: GenerateRequest, call: Call): Promise<Candidate> {
@@ -55,7 +55,7 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
     const functionCall = { id: call.world.ids.next('', 16), name: tool.name, args };
     return { thoughts, tokens: [], whole: [{ functionCall }], finishReason: 'STOP' };
   }
-  const tokens = tokensOf(createAnswer(request));
+  const tokens = splitTokens(createAnswer(request));
   if (question.prompt.includes(markers.filter)) {
     const half = tokens.slice(0, Math.ceil(tokens.length / 2));
     return { thoughts, tokens: half, whole: [], finishReason: 'SAFETY' };
@@ -126,7 +126,7 @@ function candidateEvents(
   quirks: Quirks,
 ): [EventRole, JsonObject][] {
   const pieces: JsonObject[] = [
-    ...tokensOf(candidate.thoughts).map(thoughtPart),
+    ...splitTokens(candidate.thoughts).map(thoughtPart),
     ...candidate.tokens.map((token) => ({ text: token })),
     ...candidate.whole,
   ];

@@ -102,7 +102,7 @@ async function imageItem(
   return family === 'gpt-image' ? item : { ...item, ...revised };
 }
 
-function usageOf(order: ImageParams, count: number): JsonObject {
+function createUsage(order: ImageParams, count: number): JsonObject {
   const text = countTokens(order.prompt);
   return {
     input_tokens: text,
@@ -132,7 +132,7 @@ async function streamedImages(
       const type = `${name}.partial_image`;
       events.push({ role: 'delta', data: { type, partial_image_index: part, ...image } });
     }
-    const usage = { ...usageOf(order, 1), ...costField(1000, call.world.quirks) };
+    const usage = { ...createUsage(order, 1), ...costField(1000, call.world.quirks) };
     events.push({ role: 'finish', data: { type: `${name}.completed`, ...image, usage } });
   }
   return eventResponse(call, [...events, doneEvent].flatMap(dialect.event));
@@ -146,7 +146,7 @@ function gptImageFields(order: ImageParams, count: number): JsonObject {
     output_format: 'png',
     quality: 'low',
     size: `${width}x${height}`,
-    usage: usageOf(order, count),
+    usage: createUsage(order, count),
   };
 }
 
@@ -170,7 +170,7 @@ async function answer(
     created: Math.floor(clock.now() / 1000),
     data: await Promise.all(items),
     ...fields,
-    ...('cost' in cost ? { usage: { ...usageOf(order, count), ...cost } } : {}),
+    ...('cost' in cost ? { usage: { ...createUsage(order, count), ...cost } } : {}),
   };
   if (isTask) return acceptImages(call, body, order.prompt.includes(markers.fail));
   return Response.json(dialect.whole(body));

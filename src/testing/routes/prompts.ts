@@ -45,9 +45,9 @@ export function answerText({ model, prompt, media, toolResults }: Question): str
   if (toolResults.length > 0) {
     return toolResults.map(({ name, result }) => `${name} says: ${result}`).join('\n');
   }
-  const said = prompt === '' ? 'You wrote nothing.' : `You said: "${prompt}"`;
+  const quote = prompt === '' ? 'You wrote nothing.' : `You said: "${prompt}"`;
   const seen = media.length === 0 ? '' : ` You sent ${media.join(' and ')}.`;
-  const answer = `${said}${seen} This is the answer of ${model}.`;
+  const answer = `${quote}${seen} This is the answer of ${model}.`;
   if (!prompt.includes(markers.long)) return answer;
   return [answer, ...Array.from({ length: 30 }, () => filler)].join(' ');
 }

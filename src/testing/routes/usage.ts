@@ -8,13 +8,13 @@ import { costField } from '../server/call.ts';
  *
  * A token is a word with the space before it, a number, or a single other character.
  */
-export function tokensOf(text: string): string[] {
+export function splitTokens(text: string): string[] {
   return text.match(/ ?\p{L}+| ?\p{N}+|\s+|./gsu) ?? [];
 }
 
 /** Counts the tokens of a text. */
 export function countTokens(text: string): number {
-  return tokensOf(text).length;
+  return splitTokens(text).length;
 }
 
 /** Token counts of a request and its response. */

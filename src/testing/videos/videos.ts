@@ -63,9 +63,9 @@ function readDuration(call: Call, fields: Fields, channel: VideoChannel, model: 
   };
   const duration = textOrNumber('duration');
   const seconds = isIgnored ? textOrNumber('seconds') : fields.string('seconds');
-  const asked = seconds ?? duration ?? channel.seconds;
-  if (!(Number(asked) > 0)) throw invalid(call, `invalid seconds "${asked}"`);
-  return { seconds: isIgnored ? (duration ?? channel.seconds) : asked, asked };
+  const requested = seconds ?? duration ?? channel.seconds;
+  if (!(Number(requested) > 0)) throw invalid(call, `invalid seconds "${requested}"`);
+  return { seconds: isIgnored ? (duration ?? channel.seconds) : requested, requested };
 }
 
 /** Checks `metadata`, an object or, in a form, JSON text; ignores other values. */
@@ -94,7 +94,7 @@ export const createVideo: Handler = (call) => {
   if (channel.needsContent && fields.list('content') === undefined) {
     throw taskRefusal(400, 'invalid_request', 'request requires a text prompt or an asset');
   }
-  const { seconds, asked } = readDuration(call, fields, channel, model);
+  const { seconds, requested } = readDuration(call, fields, channel, model);
   const size = fields.string('size') ?? channel.size;
   if (!channel.sizes.test(size)) {
     const isOwn = channel.sizeCode === 'invalid_size';
@@ -105,7 +105,7 @@ export const createVideo: Handler = (call) => {
   const uploaded = fields.files.length > 0 && channel.reads.includes('file') ? ['file'] : [];
   const named = channel.reads.filter((name) => fields.raw(name) !== undefined);
   const order = { model, prompt, seconds, size, references: [...named, ...uploaded] };
-  return submitted(call, order, channel.billsUnread ? asked : seconds);
+  return submitted(call, order, channel.billsUnread ? requested : seconds);
 };
 
 function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): EmulatorVideo {
