@@ -1,5 +1,5 @@
 import type { CallView } from '../protocol.ts';
-import { textOf } from './format.ts';
+import { toText } from './format.ts';
 
 /** The routes of the operations. */
 const paths: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** Returns the file extension of speech. */
-const speechFormat = ({ body }: CallView): string => textOf(body['response_format']) || 'mp3';
+const speechFormat = ({ body }: CallView): string => toText(body['response_format']) || 'mp3';
 
 /** Formats a value as TypeScript: names without quotes, strings in single quotes. */
 function literal(value: unknown, indent = ''): string {

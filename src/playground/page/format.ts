@@ -59,7 +59,7 @@ export function saveText(name: string, type: string, text: string): void {
 }
 
 /** Returns a parameter if it is a string, or an empty string. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Formats US dollars, for example `$0.0012`. */
 export const dollars = (amount: number): string =>

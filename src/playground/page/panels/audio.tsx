@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { draft, field } from '../draft.ts';
-import { textOf } from '../format.ts';
+import { toText } from '../format.ts';
 import { FileField, NumberField, Select, TextField } from '../fields.tsx';
 import { CopyButton, useFile } from '../parts.tsx';
 import { Prose } from '../prose.tsx';
@@ -34,7 +34,7 @@ const voices = [
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
   if (error !== undefined) return <p class="warning">This audio is no longer available.</p>;
-  return <audio controls src={address} aria-label={textOf(call.body['input'])} />;
+  return <audio controls src={address} aria-label={toText(call.body['input'])} />;
 }
 
 /** Text to speech. */
@@ -93,7 +93,7 @@ export function Speech(): JSX.Element {
         <Result
           key={call.id}
           call={call}
-          title={textOf(call.body['input'])}
+          title={toText(call.body['input'])}
           actions={<SaveLink call={call} index={0} />}
         >
           <div class="player">{call.files.length > 0 ? <Player call={call} /> : null}</div>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { loadFile } from '../api.ts';
 import { draft, field } from '../draft.ts';
-import { textOf } from '../format.ts';
+import { toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
 import { Charged } from '../parts.tsx';
 import { CallPanel } from './call-panel.tsx';
@@ -84,7 +84,7 @@ export function Images(): JSX.Element {
       empty={['No images yet', 'They stay here when the page is reloaded.']}
     >
       {(call, onError) => (
-        <Result key={call.id} call={call} title={textOf(call.body['prompt'])}>
+        <Result key={call.id} call={call} title={toText(call.body['prompt'])}>
           <div class="pictures">
             {call.files.map(({ name }, index) => (
               <figure key={name}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { CallView, ResultFile } from '../../protocol.ts';
 import { stopCall } from '../api.ts';
-import { clockTime, size, textOf } from '../format.ts';
+import { clockTime, size, toText } from '../format.ts';
 import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
 
 /** A call in a list: its input, result and cost. */
@@ -84,7 +84,7 @@ export function Picture({ call, index }: { call: CallView; index: number }): JSX
   return (
     <div class="picture">
       {address === undefined ? null : (
-        <img src={address} alt={textOf(prompt) || 'Generated image'} />
+        <img src={address} alt={toText(prompt) || 'Generated image'} />
       )}
     </div>
   );

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { startCall, resumeCall, stopCall } from '../api.ts';
 import { draft, field } from '../draft.ts';
-import { textOf } from '../format.ts';
+import { toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
 import { Charged, StartProblem, useFile } from '../parts.tsx';
 import { hello } from '../state.ts';
@@ -28,7 +28,7 @@ function useNow(isNeeded: boolean): number {
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
   if (error !== undefined) return <p class="warning">This video is no longer available.</p>;
-  return <video controls playsInline loop src={address} aria-label={textOf(call.body['prompt'])} />;
+  return <video controls playsInline loop src={address} aria-label={toText(call.body['prompt'])} />;
 }
 
 function Progress({ call }: { call: CallView }): JSX.Element {
@@ -42,7 +42,7 @@ function Progress({ call }: { call: CallView }): JSX.Element {
       <progress
         max={100}
         {...(video === undefined ? {} : { value: video.progress ?? 0 })}
-        aria-label={`Progress of ${textOf(call.body['prompt'])}`}
+        aria-label={`Progress of ${toText(call.body['prompt'])}`}
       />
       <p class="small" aria-live="off">
         <strong>{text}</strong> {video?.progress === undefined ? '' : `${video.progress} %`}
@@ -167,7 +167,7 @@ export function Video(): JSX.Element {
         <Result
           key={call.id}
           call={call}
-          title={`${call.remixOf === undefined ? '' : 'Remix: '}${textOf(call.body['prompt'])}`}
+          title={`${call.remixOf === undefined ? '' : 'Remix: '}${toText(call.body['prompt'])}`}
           actions={<SaveLink call={call} index={0} />}
         >
           {call.files.length > 0 ? (
