@@ -1,12 +1,12 @@
 import type { Amount } from '../gateways/account.ts';
 import type { JsonObject } from '../types.ts';
-import { findFirst, isObject, unwrapLevels, numberFrom, objectsOf, toFields } from './objects.ts';
+import { findFirst, isObject, unwrapLevels, numberFrom, listObjects, toFields } from './objects.ts';
 
 /** Returns the token usage in a response, a chunk or an event, including wrapped ones. */
 export function findUsage(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined;
   const { message, choices } = answer;
-  const holders = [...unwrapLevels(answer), ...objectsOf(message), ...objectsOf(choices)];
+  const holders = [...unwrapLevels(answer), ...listObjects(message), ...listObjects(choices)];
   return findFirst(holders, ({ usage, usageMetadata, usage_metadata: metadata }) =>
     [usage, usageMetadata, metadata].find(isObject),
   );

@@ -3,11 +3,11 @@ import {
   findFirst,
   hasValue,
   isObject,
-  objectsOf,
+  listObjects,
   parseJSON,
   findId,
   codeText,
-  textOf,
+  trimmedText,
 } from './objects.ts';
 
 /** Maximum length of a message in an error; providers' raw bodies can be a megabyte. */
@@ -106,13 +106,13 @@ const messageFields = [
 ];
 
 function findRawMessage(value: unknown, levels: number): string | undefined {
-  if (typeof value === 'string') return textOf(value);
+  if (typeof value === 'string') return trimmedText(value);
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return findRawMessage(value[0], levels - 1);
   if (!isObject(value)) return undefined;
   const { header, detail, error } = value;
-  const direct = findFirst(messageFields, (name) => textOf(value[name]));
-  const text = direct ?? (isObject(header) ? textOf(header['message']) : undefined);
+  const direct = findFirst(messageFields, (name) => trimmedText(value[name]));
+  const text = direct ?? (isObject(header) ? trimmedText(header['message']) : undefined);
   if (text !== undefined) return text;
   const vendorError = findVendorError(value);
   const nested = findNestedError(value) ?? (vendorError === value ? undefined : vendorError);
@@ -127,7 +127,7 @@ function isFailureCode(value: unknown): boolean {
 
 /** Returns an error inside a result: in its object, or in the first item of its list. */
 function findNestedError({ response, data }: JsonObject): unknown {
-  return objectsOf(Array.isArray(data) ? data : response)[0]?.['error'];
+  return listObjects(Array.isArray(data) ? data : response)[0]?.['error'];
 }
 
 /**
@@ -139,7 +139,7 @@ function findVendorError(body: JsonObject): unknown {
   if (isObject(base) && isFailureCode(base['status_code'])) return base;
   if (isFailureCode(body['error_code']) || isFailureCode(body['errorCode'])) return body;
   const nested = [errors, fault, isObject(wrapped) ? wrapped['Error'] : undefined];
-  return nested.find((value) => hasValue(value)) ?? objectsOf(choices)[0]?.['error'];
+  return nested.find((value) => hasValue(value)) ?? listObjects(choices)[0]?.['error'];
 }
 
 /** Returns whether an empty list is a valid result: the body reports no error. */
@@ -178,9 +178,9 @@ function withoutFields(
 
 export function readErrorValue(value: unknown): ErrorBody {
   const body: unknown = Array.isArray(value) ? value[0] : value;
-  if (!isObject(body)) return withoutFields('other', textOf(value), value);
+  if (!isObject(body)) return withoutFields('other', trimmedText(value), value);
   const inner = body['error'] ?? findNestedError(body);
-  const [source = body] = objectsOf(inner ?? findVendorError(body));
+  const [source = body] = listObjects(inner ?? findVendorError(body));
   const sentCode = findCode(source, body);
   return {
     ...withoutFields(
@@ -190,7 +190,7 @@ export function readErrorValue(value: unknown): ErrorBody {
     ),
     code: codeOrNull(sentCode),
     sentCode,
-    type: textOf(source['type']) ?? textOf(source['status']),
+    type: trimmedText(source['type']) ?? trimmedText(source['status']),
     param: codeOrNull(source['param']),
   };
 }
@@ -210,7 +210,7 @@ export function readPlainText(text: string): ErrorBody {
   const error = trimmed.slice(0, maxTextLength);
   if (!trimmed.startsWith('<')) return withoutFields('text', trimmed, error);
   const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1];
-  return withoutFields('html', textOf(title), error);
+  return withoutFields('html', trimmedText(title), error);
 }
 
 /**
@@ -272,7 +272,7 @@ export function readErrorEvent(
   eventName: string | undefined,
 ): ErrorBody | undefined {
   if (eventName === 'error') return readErrorValue(value);
-  const found = objectsOf(value).find(isErrorEvent);
+  const found = listObjects(value).find(isErrorEvent);
   return found === undefined ? undefined : readErrorValue(found);
 }
 

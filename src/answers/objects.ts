@@ -78,7 +78,7 @@ export function findFirst<In, Out>(
 }
 
 /** Returns the objects of a list, without other items. A single object counts as a list of one. */
-export function objectsOf(value: unknown): JsonObject[] {
+export function listObjects(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
   return isObject(value) ? [value] : [];
 }
@@ -89,7 +89,7 @@ export function normalizeItems(
   key: string,
   normalize: (item: JsonObject, position: number) => void,
 ): JsonObject[] {
-  const items = objectsOf(owner[key]);
+  const items = listObjects(owner[key]);
   items.forEach(normalize);
   owner[key] = items;
   return items;
@@ -225,7 +225,7 @@ export function unwrapLevels(body: JsonObject): readonly JsonObject[] {
 }
 
 /** Returns trimmed non-blank text; anything else counts as missing. */
-export function textOf(value: unknown): string | undefined {
+export function trimmedText(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   return text === '' ? undefined : text;
@@ -233,7 +233,7 @@ export function textOf(value: unknown): string | undefined {
 
 /** Returns a code as text. Gateways send text or numbers. */
 export function codeText(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : textOf(value);
+  return typeof value === 'number' ? String(value) : trimmedText(value);
 }
 
 /** Returns an id as text. A number too large to be exact could be the id of another task. */
@@ -241,7 +241,7 @@ export function readId(value: unknown): string | undefined {
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
   }
-  return textOf(value);
+  return trimmedText(value);
 }
 
 /** Returns the ids in an object; the first is its own. */

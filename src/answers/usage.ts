@@ -1,6 +1,6 @@
 import type { JsonObject } from '../types.ts';
 import { findUsage, readCost } from './cost.ts';
-import { isObject, numberFrom, objectsOf, toFields } from './objects.ts';
+import { isObject, numberFrom, listObjects, toFields } from './objects.ts';
 
 /**
  * Token counts and cost of a response, in the same shape for every format.
@@ -72,7 +72,7 @@ function countIn(details: readonly JsonObject[], ...names: readonly string[]): n
 /** Returns the sum of a modality in a list of Gemini's details, such as `promptTokensDetails`. */
 const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
   sumCounts(
-    ...objectsOf(details)
+    ...listObjects(details)
       .filter(({ modality }) => String(modality).toUpperCase() === kind)
       .map((entry) => entry['tokenCount'] ?? entry['token_count']),
   );

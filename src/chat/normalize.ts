@@ -4,7 +4,7 @@ import {
   hasValue,
   isObject,
   normalizeItems,
-  objectsOf,
+  listObjects,
   parseJSON,
   toNumber,
   toFields,
@@ -60,7 +60,7 @@ export function readParts(content: readonly unknown[]): {
   readonly text: string | null;
   readonly thoughts: string | null;
 } {
-  const parts = objectsOf(content);
+  const parts = listObjects(content);
   return {
     text: joinTexts(parts.map(({ text }) => text)),
     thoughts: joinTexts(parts.map(readThinking)),
@@ -70,7 +70,7 @@ export function readParts(content: readonly unknown[]): {
 /** Thinking is text or a list of text parts. */
 function readThinking({ thinking }: JsonObject): unknown {
   if (typeof thinking === 'string') return thinking;
-  return joinTexts(objectsOf(thinking).map(({ text }) => text));
+  return joinTexts(listObjects(thinking).map(({ text }) => text));
 }
 
 function joinTexts(values: readonly unknown[]): string | null {

@@ -1,4 +1,4 @@
-import { isObject, objectsOf } from '../answers/objects.ts';
+import { isObject, listObjects } from '../answers/objects.ts';
 import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
@@ -43,7 +43,7 @@ function toRequestMessage(message: unknown): unknown {
     if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
   }
   if (sent['tool_calls']) {
-    sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
+    sent['tool_calls'] = listObjects(sent['tool_calls']).map((call) => {
       const { incomplete: __, ...rest } = call;
       if (!isObject(rest['function'])) return rest;
       const { parsed_arguments: ___, ...called } = rest['function'];

@@ -1,4 +1,4 @@
-import { errorMessage, isObject, objectsOf } from '../answers/objects.ts';
+import { errorMessage, isObject, listObjects } from '../answers/objects.ts';
 import { type ResponseSchema, trust } from '../answers/reader.ts';
 import { GrowingJSON, parseJSONText, SchemaMismatch } from '../structured/json.ts';
 import type { JsonObject } from '../types.ts';
@@ -36,7 +36,7 @@ export class OutputParser<Parsed> {
     this.#mode = mode;
     const { response_format: format, tools } = params ?? {};
     if (isObject(format)) this.#add(undefined, format, format['type'] === 'json_schema');
-    for (const tool of objectsOf(tools)) {
+    for (const tool of listObjects(tools)) {
       const { function: definition } = tool;
       if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
       this.#add(definition['name'], tool, definition['strict'] === true);

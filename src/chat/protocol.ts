@@ -1,4 +1,4 @@
-import { isObject, objectsOf } from '../answers/objects.ts';
+import { isObject, listObjects } from '../answers/objects.ts';
 import { readValue } from '../answers/reader.ts';
 import { collectAs } from '../streams/open-stream.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
@@ -30,7 +30,7 @@ export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionC
     isPiece: (answer) =>
       isObject(answer) &&
       (endsInError(answer) ||
-        objectsOf(answer['choices']).some(({ delta: piece }) => isObject(piece))),
+        listObjects(answer['choices']).some(({ delta: piece }) => isObject(piece))),
   };
 }
 

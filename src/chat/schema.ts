@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types.ts';
-import { hasValue, isObject, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, listObjects } from '../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
   ChatCompletion,
@@ -103,7 +103,7 @@ function isChoice({ message: inner, delta, text, finish_reason: reason }: JsonOb
 
 /** Returns whether an error of the provider cut the completion, whatever it contains. */
 export function endsInError({ choices }: JsonObject): boolean {
-  return objectsOf(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
+  return listObjects(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
 }
 
 /**
@@ -112,7 +112,7 @@ export function endsInError({ choices }: JsonObject): boolean {
 export function isCompletion(value: JsonObject): boolean {
   const { choices, id } = value;
   if (isEmptyResult(choices, value)) return hasValue(id) || isObject(value['usage']);
-  return objectsOf(choices).some(isChoice);
+  return listObjects(choices).some(isChoice);
 }
 
 /** A complete completion. */

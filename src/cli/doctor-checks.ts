@@ -1,5 +1,5 @@
 import { readErrorText } from '../answers/error-body.ts';
-import { errorMessage, isObject, parseJSON, textOf } from '../answers/objects.ts';
+import { errorMessage, isObject, parseJSON, trimmedText } from '../answers/objects.ts';
 import type { HostFinder } from '../gateways/find.ts';
 import { isKeyUnknown } from '../http/classify.ts';
 import { type BaseURL, parseBaseURL } from '../http/url.ts';
@@ -240,7 +240,7 @@ function listedModels({ json }: Probe): JsonObject[] | undefined {
   return Array.isArray(data) ? data.filter(isObject) : undefined;
 }
 
-const modelId = ({ id, name }: JsonObject): string => textOf(id) ?? textOf(name) ?? '';
+const modelId = ({ id, name }: JsonObject): string => trimmedText(id) ?? trimmedText(name) ?? '';
 
 function modelsFinding(models: readonly JsonObject[] | undefined): Finding {
   if (models === undefined) {
@@ -386,7 +386,7 @@ function mediaReason(
   listed: JsonObject | undefined,
   price: ModelPrice | undefined,
 ): string | undefined {
-  const type = textOf(listed?.['type']) ?? 'text';
+  const type = trimmedText(listed?.['type']) ?? 'text';
   if (/^(image|video|audio)$/.test(type)) return `${model} is a model of the type "${type}"`;
   const routes = [listed, price?.raw].flatMap((entry): unknown[] => {
     const types = entry?.['supported_endpoint_types'];

@@ -1,6 +1,6 @@
 import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject, textOf } from '../answers/objects.ts';
+import { isObject, trimmedText } from '../answers/objects.ts';
 import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
 import { createFile, replaceFile } from '../node/durable.ts';
 import { isAlive, shortHash, thisProcess, type Owner } from '../node/durable.ts';
@@ -112,7 +112,7 @@ export async function findFile(id: string): Promise<string | undefined> {
     const stored: unknown = JSON.parse(
       await readFile(videoPath(await makeFolder('files'), id), 'utf8'),
     );
-    const path = textOf(isObject(stored) ? stored['path'] : undefined);
+    const path = trimmedText(isObject(stored) ? stored['path'] : undefined);
     if (path !== undefined) await access(path, constants.R_OK);
     return path;
   } catch {

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../answers/bytes.ts';
-import { hasValue, isObject, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, listObjects } from '../answers/objects.ts';
 import { type FieldsOf, type ResponseSchema, ShapeMismatch, typeName } from '../answers/reader.ts';
 import type { JsonObject, ResponseIssue } from '../types.ts';
 import type {
@@ -171,7 +171,7 @@ const common = {
   answer: {
     name: 'vector',
     isIn: ({ data }: JsonObject): boolean =>
-      objectsOf(data).some(({ embedding }) => hasValue(embedding)),
+      listObjects(data).some(({ embedding }) => hasValue(embedding)),
   },
   parse: parseEmbeddings,
 } as const;
@@ -209,7 +209,7 @@ function normalizeBody(
   value['usage'] = usage;
   usage['prompt_tokens'] ??= 0;
   usage['total_tokens'] ??= usage['prompt_tokens'];
-  const items = sortItems(objectsOf(value['data']), inputs);
+  const items = sortItems(listObjects(value['data']), inputs);
   value['data'] = items;
   for (const item of items) {
     item['object'] ||= 'embedding';
@@ -239,7 +239,7 @@ export function embeddingsSchema({
   return {
     ...common,
     compare({ data }, report) {
-      const items = objectsOf(data);
+      const items = listObjects(data);
       for (const [position, { embedding }] of items.entries()) {
         if (!isKnown || isVector(embedding, dimensions)) continue;
         report(vectorIssue(position, typeName(embedding)));
@@ -270,13 +270,13 @@ export function vectorsSchema(
     ...common,
     fields: { ...fields, data: 'any' },
     normalize(value) {
-      const items = objectsOf(value['data']);
+      const items = listObjects(value['data']);
       if (items.length !== inputs) {
         const received = `${items.length} vectors`;
         throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
       }
       normalizeBody(value, inputs, (vector) => toFloats(vector, dimensions));
-      for (const [position, item] of objectsOf(value['data']).entries()) {
+      for (const [position, item] of listObjects(value['data']).entries()) {
         if (item['embedding'] instanceof Float32Array) continue;
         throw new ShapeMismatch([vectorIssue(position, 'something else')]);
       }

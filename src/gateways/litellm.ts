@@ -1,5 +1,5 @@
 import { costInAnswer, dollars } from '../answers/cost.ts';
-import { isNumber, objectsOf, parseJSON, textOf, toFields } from '../answers/objects.ts';
+import { isNumber, listObjects, parseJSON, trimmedText, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { Amount, ModelPrice } from './account.ts';
 import type { AccountRules, GatewayProfile, UsageLogEntry } from './profile.ts';
@@ -12,17 +12,17 @@ const fieldsIn = (value: unknown): JsonObject => {
 /** Returns a row of `LiteLLM_SpendLogs`; `undefined` without an amount or a time. */
 function readSpend(raw: JsonObject): UsageLogEntry | undefined {
   const { spend, endTime, startTime, status } = raw;
-  const at = Date.parse(textOf(endTime) ?? textOf(startTime) ?? '');
+  const at = Date.parse(trimmedText(endTime) ?? trimmedText(startTime) ?? '');
   if (!isNumber(spend) || spend < 0 || Number.isNaN(at)) return undefined;
   const { error_information: error } = fieldsIn(raw['metadata']);
   return {
     type: status === 'failure' ? 'error' : 'consume',
     amount: dollars(spend),
-    model: textOf(raw['model_group']) ?? textOf(raw['model']),
+    model: trimmedText(raw['model_group']) ?? trimmedText(raw['model']),
     at,
-    requestId: textOf(raw['litellm_call_id']) ?? textOf(raw['request_id']),
+    requestId: trimmedText(raw['litellm_call_id']) ?? trimmedText(raw['request_id']),
     taskId: undefined,
-    reason: textOf(fieldsIn(error)['error_message']),
+    reason: trimmedText(fieldsIn(error)['error_message']),
     tokens: {
       input: Number(raw['prompt_tokens']) || 0,
       output: Number(raw['completion_tokens']) || 0,
@@ -56,7 +56,7 @@ function readPrice(model: string, deployments: readonly JsonObject[]): ModelPric
   const input = find('input_cost_per_token');
   const output = find('output_cost_per_token');
   const isByCall =
-    perCall !== undefined && infos.some(({ mode }) => /image|video/.test(textOf(mode) ?? ''));
+    perCall !== undefined && infos.some(({ mode }) => /image|video/.test(trimmedText(mode) ?? ''));
   if (!isByCall && input === undefined && output === undefined) return undefined;
   const byToken = (price: number | undefined) => (isByCall ? undefined : perMillion(price));
   return {
@@ -83,7 +83,7 @@ const account: AccountRules = {
     path: '/spend/logs?request_id={id}',
     read({ list }) {
       if (!Array.isArray(list)) return 'the answer is no list';
-      const rows = objectsOf(list);
+      const rows = listObjects(list);
       const entries = rows.map(readSpend).filter((entry) => entry !== undefined);
       return entries.length < rows.length ? 'an entry has no amount or no time' : entries;
     },
@@ -97,7 +97,7 @@ const account: AccountRules = {
         if (!isNumber(spend)) return 'the answer holds no spend';
         const shared = fieldsIn(info['litellm_budget_table'])['max_budget'];
         const limit = [ownLimit, shared].find(isNumber);
-        const end = Date.parse(textOf(expires) ?? '');
+        const end = Date.parse(trimmedText(expires) ?? '');
         return {
           used: dollars(spend),
           limit: limit === undefined ? undefined : dollars(limit),
@@ -112,8 +112,8 @@ const account: AccountRules = {
     read({ data }) {
       if (!Array.isArray(data)) return 'the answer holds no list';
       const groups = new Map<string, JsonObject[]>();
-      for (const deployment of objectsOf(data)) {
-        const name = textOf(deployment['model_name']);
+      for (const deployment of listObjects(data)) {
+        const name = trimmedText(deployment['model_name']);
         if (name !== undefined) groups.set(name, [...(groups.get(name) ?? []), deployment]);
       }
       const models = [...groups].flatMap(([name, group]) => readPrice(name, group) ?? []);

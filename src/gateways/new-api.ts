@@ -1,5 +1,12 @@
 import { dollars } from '../answers/cost.ts';
-import { isAmount, isNumber, isObject, parseJSON, textOf, toFields } from '../answers/objects.ts';
+import {
+  isAmount,
+  isNumber,
+  isObject,
+  parseJSON,
+  trimmedText,
+  toFields,
+} from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { Amount, Balance, ModelPrice } from './account.ts';
 import type { AccountRules, GatewayProfile, UsageLogEntry } from './profile.ts';
@@ -28,15 +35,15 @@ function readEntry(raw: JsonObject): UsageLogEntry | undefined {
     input: Number(raw['prompt_tokens']) || 0,
     output: Number(raw['completion_tokens']) || 0,
   };
-  const taskId = textOf(other['task_id']);
+  const taskId = trimmedText(other['task_id']);
   return {
-    type: isNumber(type) ? (types[type] ?? `${type}`) : (textOf(type) ?? 'unknown'),
+    type: isNumber(type) ? (types[type] ?? `${type}`) : (trimmedText(type) ?? 'unknown'),
     amount: { value: quota, unit: 'quota' },
-    model: textOf(raw['model_name']),
+    model: trimmedText(raw['model_name']),
     at: seconds * 1_000,
-    requestId: textOf(raw['request_id']),
+    requestId: trimmedText(raw['request_id']),
     taskId,
-    reason: textOf(other['reason']) ?? textOf(raw['content']),
+    reason: trimmedText(other['reason']) ?? trimmedText(raw['content']),
     tokens,
     isTask: other['is_task'] === true || taskId !== undefined,
     finalQuota: isNumber(final) ? final : undefined,
@@ -83,7 +90,7 @@ export function isTiered({ billing_mode: mode, billing_expr: expression }: JsonO
 
 /** Returns an entry of the price list; an empty list if its form is unknown. */
 function readPrice(raw: JsonObject): ModelPrice[] {
-  const model = textOf(raw['model_name']);
+  const model = trimmedText(raw['model_name']);
   const { quota_type: kind, model_price: price, model_ratio: ratio } = raw;
   const { completion_ratio: output, cache_ratio: cached, enable_groups: groups } = raw;
   const billedPer: ModelPrice['billedPer'] | undefined =

@@ -1,5 +1,5 @@
 import { dollars } from '../answers/cost.ts';
-import { isNumber, isObject, numberFrom, textOf, toFields } from '../answers/objects.ts';
+import { isNumber, isObject, numberFrom, trimmedText, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { ModelPrice } from './account.ts';
 import { createBalance, noAmount } from './new-api.ts';
@@ -38,7 +38,7 @@ export const openRouterAccount: AccountRules = {
     read(answer) {
       const data = dataIn(answer);
       const { id, total_cost: cost, created_at: created } = data;
-      const at = Date.parse(textOf(created) ?? '');
+      const at = Date.parse(trimmedText(created) ?? '');
       if (!isNumber(cost) || cost < 0 || Number.isNaN(at)) {
         return 'the generation has no cost or no time';
       }
@@ -46,9 +46,9 @@ export const openRouterAccount: AccountRules = {
       return {
         type: 'consume',
         amount: { value: cost, unit: 'USD' },
-        model: textOf(data['model']),
+        model: trimmedText(data['model']),
         at,
-        requestId: textOf(id),
+        requestId: trimmedText(id),
         taskId: undefined,
         reason: undefined,
         tokens: { input: tokens('prompt'), output: tokens('completion') },
@@ -72,7 +72,7 @@ export const openRouterAccount: AccountRules = {
         const { usage, limit, limit_remaining: left, expires_at: end } = dataIn(answer);
         if (!isNumber(usage)) return noAmount;
         const [most, rest] = [limit, left].map((value) => (isNumber(value) ? value : undefined));
-        return createBalance('USD', usage, most, rest, Date.parse(textOf(end) ?? '') / 1_000);
+        return createBalance('USD', usage, most, rest, Date.parse(trimmedText(end) ?? '') / 1_000);
       },
     },
   ],

@@ -1,12 +1,12 @@
 /** Converts parameters to OpenRouter's fields. Files are kept, and sent as data URLs later. */
-import { isObject, textOf } from '../answers/objects.ts';
+import { isObject, trimmedText } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import type { JsonObject } from '../types.ts';
 
 /** Returns `size` under the field name for its kind: pixels, a resolution or a ratio. */
 function sizeFields({ size, resolution }: JsonObject): JsonObject {
-  const text = textOf(size) ?? '';
-  const named = textOf(resolution) ?? '';
+  const text = trimmedText(size) ?? '';
+  const named = trimmedText(resolution) ?? '';
   // Tiers are upper case: "2K".
   const tier = /^\dk$/i.test(named) ? { resolution: named.toUpperCase() } : {};
   if (/^\d+p$|^\dk$/i.test(text)) return { resolution: text.replace('k', 'K') };

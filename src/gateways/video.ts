@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../answers/objects.ts';
+import { isObject, trimmedText } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoRules } from './profile.ts';
 
@@ -14,14 +14,14 @@ export function readVideo(rules: VideoRules, answer: JsonObject): JsonObject {
   const { statuses = {} } = rules;
   const video = { ...answer };
   const id = valueAt(answer, rules.id);
-  const url = textOf(valueAt(answer, rules.url));
+  const url = trimmedText(valueAt(answer, rules.url));
   const error = valueAt(answer, rules.error);
-  const word = textOf(valueAt(answer, rules.status ?? 'status'));
+  const word = trimmedText(valueAt(answer, rules.status ?? 'status'));
   const known = word?.toLowerCase() ?? '';
   if (id !== undefined) video['id'] = id;
   if (word !== undefined) video['status'] = Object.hasOwn(statuses, known) ? statuses[known] : word;
   if (url !== undefined) video['url'] = url;
   if (isObject(error)) video['error'] = error;
-  else if (textOf(error) !== undefined) video['error'] = { message: error };
+  else if (trimmedText(error) !== undefined) video['error'] = { message: error };
   return video;
 }

@@ -8,7 +8,13 @@ import type {
   PartialArg,
 } from './types.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
-import { copyUnknownFields, growText, hasValue, isObject, objectsOf } from '../answers/objects.ts';
+import {
+  copyUnknownFields,
+  growText,
+  hasValue,
+  isObject,
+  listObjects,
+} from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { readValue } from '../answers/reader.ts';
 
@@ -212,5 +218,5 @@ export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   follow: (keepsParts) => new GenerateAccumulator(keepsParts),
   fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
   // The first line of an NDJSON stream looks like a complete response.
-  isPiece: (answer) => isObject(answer) && objectsOf(answer['candidates']).some(isUnfinished),
+  isPiece: (answer) => isObject(answer) && listObjects(answer['candidates']).some(isUnfinished),
 };

@@ -9,7 +9,7 @@ import type {
   PromptFeedback,
   UsageMetadata,
 } from './types.ts';
-import { hasValue, isObject, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { hasValue, isObject, normalizeItems, listObjects } from '../answers/objects.ts';
 import type { Fields, FieldsOf, ResponseSchema } from '../answers/reader.ts';
 
 const functionCall: FieldsOf<FunctionCall> = {
@@ -158,7 +158,7 @@ export function emptyResponse(): GenerateContentResponse {
 export function isGeneration(value: JsonObject): boolean {
   const { candidates, promptFeedback, prompt_feedback: feedback = promptFeedback } = value;
   if (hasValue(feedback)) return true;
-  return objectsOf(candidates).some(({ content, finishReason, finish_reason: reason }) => {
+  return listObjects(candidates).some(({ content, finishReason, finish_reason: reason }) => {
     const parts = isObject(content) ? content['parts'] : undefined;
     return [parts, finishReason, reason].some((item) => hasValue(item));
   });

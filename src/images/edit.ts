@@ -108,19 +108,19 @@ function editRequest(
   profile: GatewayProfile | undefined,
 ): OperationRequest<'images.edit'> {
   const { image, images, mask, ...others } = params;
-  const given = [
+  const inputs = [
     ...listImages('image', image),
     ...listImages('images', images),
     ...listImages('mask', mask),
   ].map(([field, source]) => ({ field, isFile: isImageFile(field, source) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
   check(!isMissing, 'image', 'is missing; give a file, a URL or a list of them.');
-  if (profile?.requests?.['images.edit']?.body === 'json' && given.some(({ isFile }) => isFile)) {
+  if (profile?.requests?.['images.edit']?.body === 'json' && inputs.some(({ isFile }) => isFile)) {
     const json = writeParams(profile, 'images.edit', params);
     return { form: jsonWithImages(json), isWritten: true };
   }
-  const [first = { field: 'image', isFile: false }] = given;
-  for (const { field, isFile } of given) {
+  const [first = { field: 'image', isFile: false }] = inputs;
+  for (const { field, isFile } of inputs) {
     const [own, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
     const problem = `is a ${own}, but ${first.field} is a ${other}; files go into a form and references into JSON, so give all of them in one kind.`;
     check(isFile === first.isFile, field, problem);

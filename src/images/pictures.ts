@@ -3,7 +3,7 @@ import {
   isObject,
   isText,
   unwrapLevels,
-  objectsOf,
+  listObjects,
   parseJSON,
 } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
@@ -94,7 +94,7 @@ const isOpenAI = ({ url, b64_json: encoded }: JsonObject): boolean =>
  */
 export function findImages(body: JsonObject): JsonObject | undefined {
   const levels = unwrapLevels(body);
-  const whole = levels.find(({ data }) => Array.isArray(data) && objectsOf(data).some(isOpenAI));
+  const whole = levels.find(({ data }) => Array.isArray(data) && listObjects(data).some(isOpenAI));
   if (whole !== undefined) return { ...whole };
   const named = collect(body, '', (name) => pictureFields.test(name));
   const data =
@@ -117,6 +117,6 @@ export function joinImages(answers: readonly JsonObject[]): JsonObject {
     (total, other) => (isObject(other['usage']) ? addCounts(total, other['usage']) : total),
     isObject(usage) ? { ...usage } : {},
   );
-  const data = answers.flatMap((answer) => objectsOf(answer['data']));
+  const data = answers.flatMap((answer) => listObjects(answer['data']));
   return { ...first, data, ...(Object.keys(sum).length > 0 && { usage: sum }) };
 }

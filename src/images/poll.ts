@@ -1,4 +1,4 @@
-import { findIds, isObject, toFields, unwrapLevels, textOf } from '../answers/objects.ts';
+import { findIds, isObject, toFields, unwrapLevels, trimmedText } from '../answers/objects.ts';
 import type { ResponseSchema } from '../answers/reader.ts';
 import { APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { WithResponse } from '../http/promise.ts';
@@ -46,7 +46,7 @@ function toImageTask(raw: unknown): ImageTask {
   const word = findStatusWord(body);
   const reading = readStatusWord(word);
   const images = findImages(body);
-  const resultURL = levels.map((level) => textOf(level['response_url'])).find(Boolean);
+  const resultURL = levels.map((level) => trimmedText(level['response_url'])).find(Boolean);
   const hasPictures = Array.isArray(images?.['data']) && images['data'].length > 0;
   let { status } = reading;
   let inferred: true | undefined;
@@ -55,7 +55,8 @@ function toImageTask(raw: unknown): ImageTask {
     inferred = word === undefined ? undefined : true;
   }
   // In an envelope without an id, `status` describes the request, not the task.
-  const isNamed = levels.some((level) => findIds(level).length > 0) || textOf(body['request_id']);
+  const isNamed =
+    levels.some((level) => findIds(level).length > 0) || trimmedText(body['request_id']);
   const isEmpty = status === 'completed' && images === undefined && resultURL === undefined;
   if (isEmpty && !isNamed) status = 'queued';
   const isKnown = word !== undefined || hasPictures || Boolean(isNamed);

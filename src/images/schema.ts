@@ -14,7 +14,7 @@ import {
   hasValue,
   isObject,
   normalizeItems,
-  objectsOf,
+  listObjects,
   toNumber,
 } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../answers/reader.ts';
@@ -63,7 +63,7 @@ function isImage(image: JsonObject): boolean {
  * Returns whether a response holds images, or is empty because a filter removed them, which is charged too.
  */
 function areImages(value: JsonObject): boolean {
-  return isEmptyResult(value['data'], value) || objectsOf(value['data']).some(isImage);
+  return isEmptyResult(value['data'], value) || listObjects(value['data']).some(isImage);
 }
 
 /** The schema of responses to `images.generate()` and `images.edit()`. */
@@ -148,7 +148,7 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
 function toEvents(answer: unknown, type: string): JsonObject[] {
   if (!isObject(answer)) return [];
   const { data, created, background, output_format, quality, size, usage } = answer;
-  const images = objectsOf(data).filter(isImage);
+  const images = listObjects(data).filter(isImage);
   return images.map((image, index) => ({
     created_at: created,
     background,
@@ -171,7 +171,7 @@ function decodeDataURL({ b64_json: encoded, url }: JsonObject): JsonObject {
 
 /** Converts the events of a stream to a response, if a gateway streamed although no stream was requested. */
 export function toImagesResponse(events: unknown): ImagesResponse {
-  const images = objectsOf(events);
+  const images = listObjects(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
   const answer: JsonObject = { created, usage };
   answer['data'] = images.map(({ b64_json: encoded, url }) => ({ b64_json: encoded, url }));

@@ -8,7 +8,7 @@ import { handOver, type LedgerCall, type TaskKind } from '../tasks/ledger.ts';
 import { type ImageTaskRef, parseImageTaskRef } from '../tasks/ref.ts';
 import {
   comparable,
-  ledgerCallOf,
+  createLedgerCall,
   onlyRequest,
   settleCall,
   type Submitter,
@@ -47,7 +47,7 @@ export function submitImages(
 ): GatewayPromise<ImagesResponse> {
   // The ledger is read before the request is sent; the caller may change its options meanwhile.
   const options = copyOptions(given) ?? {};
-  const call = ledgerCallOf(imageTasks, options);
+  const call = createLedgerCall(imageTasks, options);
   if (call === undefined) return send(given);
   submitter.transport.checkOptions(options);
   checkTaskOptions(options);

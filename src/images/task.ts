@@ -3,9 +3,9 @@ import {
   isObject,
   unwrapLevels,
   firstObject,
-  objectsOf,
+  listObjects,
   readId,
-  textOf,
+  trimmedText,
 } from '../answers/objects.ts';
 import { displayURL } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
@@ -25,7 +25,7 @@ const finalWords = /^(complete(d)?|succe(ss|ed|eded)|done|finished)$/i;
 
 function findStatus(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, ({ status, task_status, state }) =>
-    findFirst([task_status, status, state], textOf),
+    findFirst([task_status, status, state], trimmedText),
   );
 }
 
@@ -40,7 +40,7 @@ function findAnyId(levels: readonly JsonObject[]): string | undefined {
 
 /** Returns text that was sent instead of an object and can only be an id: a word with a digit in it. */
 function idText(value: unknown): string | undefined {
-  const text = textOf(value);
+  const text = trimmedText(value);
   return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
 }
 
@@ -58,7 +58,7 @@ function findIdTexts(body: JsonObject): readonly string[] {
 function findListedIds(levels: readonly JsonObject[], read: typeof readTaskId): readonly string[] {
   for (const level of levels) {
     for (const list of [level['data'], level['tasks'], level['output']]) {
-      const ids = objectsOf(Array.isArray(list) ? list : undefined).map(read);
+      const ids = listObjects(Array.isArray(list) ? list : undefined).map(read);
       const known = ids.filter((id) => id !== undefined);
       if (known.length > 1) return [...new Set(known)];
     }
@@ -74,7 +74,7 @@ const addressFields = ['status', 'polling', 'poll', 'task', 'query', 'fetch', 'g
 function findAddress(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, (level) => {
     const { get, status } = firstObject(level['urls']) ?? {};
-    return findFirst([...addressFields.map((name) => level[name]), status, get], textOf);
+    return findFirst([...addressFields.map((name) => level[name]), status, get], trimmedText);
   });
 }
 
@@ -106,7 +106,7 @@ export function findAcceptedTask(
   // A filter may remove every image from the response of a finished task.
   const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
   if (isFiltered && status !== 202) return undefined;
-  const isTask = levels.some(({ object }) => /task|job/i.test(textOf(object) ?? ''));
+  const isTask = levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
   const isSure = status === 202 || isTask || pendingWords.test(word ?? '');
   const several = findListedIds(
     levels,

@@ -89,11 +89,11 @@ const beginRun = (
  */
 function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
   if (task.images !== undefined) return task.images;
-  const place = foreignResult(task);
+  const resultURL = foreignResult(task);
   const problem =
-    place === undefined
+    resultURL === undefined
       ? 'and its answer holds no image'
-      : `and its result is at ${place}, to which the key is not sent`;
+      : `and its result is at ${resultURL}, to which the key is not sent`;
   const { status, raw_status: rawStatus } = task;
   throw imageErrors.withoutResult(
     `Image task ${ref.id} is completed, ${problem}.`,
@@ -256,8 +256,8 @@ function withPlace(error: unknown, { address }: AcceptedTask, path: string | und
   if (!ImageWaitError.isInstance(error) || address === undefined || path !== undefined) {
     return error;
   }
-  const place = `Its answer names ${displayURL(address)}, to which the key is not sent.`;
-  error.message = error.message.replace(error.advice, `${place} ${error.advice}`);
+  const sentence = `Its answer names ${displayURL(address)}, to which the key is not sent.`;
+  error.message = error.message.replace(error.advice, `${sentence} ${error.advice}`);
   return error;
 }
 

@@ -109,13 +109,13 @@ const digests = new Map<Script, Promise<string>>();
 function scriptDigest(name: Script): Promise<string> {
   const known = digests.get(name);
   if (known !== undefined) return known;
-  const made = crypto.subtle
+  const pending = crypto.subtle
     .digest('SHA-1', new TextEncoder().encode(scripts[name]))
     .then((digest) =>
       Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join(''),
     );
-  digests.set(name, made);
-  return made;
+  digests.set(name, pending);
+  return pending;
 }
 
 class RedisStore implements CallStore {

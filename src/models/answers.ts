@@ -1,5 +1,5 @@
 import { isEmptyResult } from '../answers/error-body.ts';
-import { fill, hasValue, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { fill, hasValue, normalizeItems, listObjects } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 import { checkModel } from '../check.ts';
 import { NotFoundError } from '../errors/api-errors.ts';
@@ -131,7 +131,7 @@ function isGeminiList({ data, models }: JsonObject): boolean {
 }
 
 function holdsModels(list: unknown): boolean {
-  return objectsOf(list).some(({ id, name }) => hasValue(id ?? name));
+  return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
 }
 
 /** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */

@@ -22,14 +22,18 @@ import { systemErrorCode } from './durable.ts';
  */
 export async function fileFromPath(path: string, options: { type?: string } = {}): Promise<File> {
   checkText('path', path, 'the path of the file to upload');
-  const given: unknown = options?.type;
-  const isType = given === undefined || typeof given === 'string';
+  const declaredType: unknown = options?.type;
+  const isType = declaredType === undefined || typeof declaredType === 'string';
   check(isType, 'type', 'must be a MIME type such as "audio/mpeg", or left out.');
   try {
     const facts = await stat(path);
     check(facts.isFile(), 'path', `"${path}" is not a file.`);
     const blob = await openAsBlob(path);
-    const { type } = await readFile(blob, path, given === undefined ? {} : { type: given });
+    const { type } = await readFile(
+      blob,
+      path,
+      declaredType === undefined ? {} : { type: declaredType },
+    );
     return new DiskFile(blob, path, facts, type);
   } catch (error) {
     if (InvalidInputError.isInstance(error)) throw error;

@@ -79,16 +79,16 @@ export async function saveTo(
 ): Promise<SavedFile> {
   const target = checkPath('path', path);
   checkObject('options', options);
-  const given = options ?? {};
-  checkSaveOptions(given);
+  const saveOptions = options ?? {};
+  checkSaveOptions(saveOptions);
   const temporary = join(dirname(target), `.${randomBytes(12).toString('hex')}.part`);
   let body: OpenBody | undefined;
   let file: GrowingFile | undefined;
   try {
     await checkTarget(target);
     file = await GrowingFile.create(temporary);
-    body = await openSavable(source, given.signal);
-    await receive(body, file, given);
+    body = await openSavable(source, saveOptions.signal);
+    await receive(body, file, saveOptions);
     await checkLength(body, file);
     await file.finish(target);
     return { path: target, bytes: file.size };

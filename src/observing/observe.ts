@@ -148,7 +148,7 @@ export function observeWith(
             redaction.isSecret(name, value) ? '[key]' : value,
           ]),
         ),
-        body: typeof body === 'string' ? body : fieldsOf(spec),
+        body: typeof body === 'string' ? body : getFormFields(spec),
       };
       callbacks = each((one) => one.attempt?.(request));
     },
@@ -176,10 +176,10 @@ const isPlain = (value: unknown): value is string | number | boolean =>
  * Returns the fields of a form. A list repeats its field, and an object is sent as JSON. Files are included
  * only as `Blob`, because an observer could consume a stream.
  */
-function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
+function getFormFields({ form, options }: CallSpec): ObservedRequest['body'] {
   const extra = options?.extraBody ?? {};
-  const given = form?.fields?.filter(([name]) => !Object.hasOwn(extra, name));
-  const all = given?.concat(Object.entries(extra));
+  const formFields = form?.fields?.filter(([name]) => !Object.hasOwn(extra, name));
+  const all = formFields?.concat(Object.entries(extra));
   return all?.flatMap(([name, value, purpose]) => {
     const isFile = purpose !== undefined;
     const isRepeated = Array.isArray(value) && (isFile || value.every(isPlain));
@@ -242,8 +242,8 @@ function describeEnd(
 ): ObservedEnd {
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
-  const said = toFields(answer);
-  const choices = said['choices'] ?? said['candidates'];
+  const fields = toFields(answer);
+  const choices = fields['choices'] ?? fields['candidates'];
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
   const { outcome = 'unknown' } = thrown;
@@ -261,8 +261,8 @@ function describeEnd(
       const { finish_reason: inChat, finishReason } = toFields(choice);
       return nonEmptyText(inChat ?? finishReason) ?? [];
     }),
-    responseId: nonEmptyText(said['id'] ?? said['responseId']),
-    responseModel: nonEmptyText(said['model'] ?? said['modelVersion']),
+    responseId: nonEmptyText(fields['id'] ?? fields['responseId']),
+    responseModel: nonEmptyText(fields['model'] ?? fields['modelVersion']),
     requestId: thrown.requestID ?? received,
   };
 }

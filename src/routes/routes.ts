@@ -1,4 +1,4 @@
-import { isObject, objectsOf, getTag } from '../answers/objects.ts';
+import { isObject, listObjects, getTag } from '../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import { check } from '../check.ts';
 import { type ChargeClass, endpoints } from '../endpoints.ts';
@@ -316,7 +316,7 @@ function createRouteProtocol(): StreamProtocol<unknown> {
   function follow(event: JsonObject): void {
     const { type, choices, candidates, response } = event;
     for (const [kind, list] of Object.entries({ choices, candidates })) {
-      for (const { index = 0, finish_reason: reason, finishReason } of objectsOf(list)) {
+      for (const { index = 0, finish_reason: reason, finishReason } of listObjects(list)) {
         const part = `${kind} ${String(index)}`;
         parts.set(part, parts.get(part) === true || Boolean(reason ?? finishReason));
       }

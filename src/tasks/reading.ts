@@ -6,7 +6,7 @@ import {
   firstObject,
   parseJSON,
   codeText,
-  textOf,
+  trimmedText,
 } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { TaskErrorDetails, TaskStatus } from './types.ts';
@@ -68,7 +68,7 @@ export function parseWithIds(text: string): unknown {
 }
 
 function statusWordIn(level: JsonObject): string | undefined {
-  return findFirst([level['status'], level['task_status'], level['state']], textOf);
+  return findFirst([level['status'], level['task_status'], level['state']], trimmedText);
 }
 
 /** Returns the state of a task as a number, which some vendors send instead of a word. */
@@ -95,7 +95,7 @@ function at(level: JsonObject, path: string): unknown {
 }
 
 /** Returns the first value that `read` accepts at these paths. */
-export function placeOf<T>(
+export function findAt<T>(
   level: JsonObject,
   paths: readonly string[],
   read: (value: unknown) => T | undefined,
@@ -108,7 +108,7 @@ export function placeOf<T>(
  * anything else.
  */
 export function readProgress(value: unknown): number | undefined {
-  const text = textOf(value)?.replace(/%$/, '');
+  const text = trimmedText(value)?.replace(/%$/, '');
   const number = typeof value === 'number' ? value : Number(text);
   if (!(number >= 0 && number <= 100)) return undefined;
   const isFraction = number > 0 && number < 1 && text === undefined;
@@ -131,7 +131,7 @@ function unwrap(text: string): string {
 
 /** Reads a message about the request, unless it only says that the request succeeded (`"SUCCEED"`). */
 function readComplaint(value: unknown): string | undefined {
-  const message = textOf(value);
+  const message = trimmedText(value);
   if (message === undefined || /^ok$/i.test(message)) return undefined;
   return readStatusWord(message).status === 'completed' ? undefined : message;
 }
@@ -171,14 +171,14 @@ const codePlaces = [
 /** Returns the reason in one object, without nested bodies. */
 function reasonIn(level: JsonObject): string | undefined {
   return (
-    placeOf(level, reasonPlaces, textOf) ??
-    placeOf(level, ['output.message', 'base_resp.status_msg'], readComplaint)
+    findAt(level, reasonPlaces, trimmedText) ??
+    findAt(level, ['output.message', 'base_resp.status_msg'], readComplaint)
   );
 }
 
 function codeIn(level: JsonObject): string | undefined {
   const status = at(level, 'base_resp.status_code');
-  return placeOf(level, codePlaces, codeText) ?? codeText(status === 0 ? undefined : status);
+  return findAt(level, codePlaces, codeText) ?? codeText(status === 0 ? undefined : status);
 }
 
 /** Returns the reason of a failure. Only for failed tasks, because other tasks fill these fields too. */
@@ -193,7 +193,7 @@ export function findFailure(body: JsonObject): TaskErrorDetails {
 
 /** Returns the error of a body that has neither a status nor a result. */
 export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
-  const hasError = unwrapLevels(body).some(({ error }) => firstObject(error) ?? textOf(error));
+  const hasError = unwrapLevels(body).some(({ error }) => firstObject(error) ?? trimmedText(error));
   const failure = hasError ? findFailure(body) : undefined;
   return failure?.message === noReason ? undefined : failure;
 }

@@ -127,10 +127,10 @@ function readRoot(value: unknown): string {
 }
 
 function readRef(value: unknown, kind: TaskRef['kind']): JsonObject {
-  const given = readStored('ref', value);
-  checkStored(given['kind'] === kind, 'ref.kind', `must be "${kind}".`);
-  checkVersion('ref', given);
-  return given;
+  const stored = readStored('ref', value);
+  checkStored(stored['kind'] === kind, 'ref.kind', `must be "${kind}".`);
+  checkVersion('ref', stored);
+  return stored;
 }
 
 /** Optional fields of a handle to a video. */
@@ -150,16 +150,16 @@ const details = ['model', 'callId', 'remixOf', 'trace', 'requestId', 'gateway'] 
  * ```
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
-  const given = readRef(value, 'video');
-  const createdAt = readTime('ref.createdAt', given['createdAt']);
+  const stored = readRef(value, 'video');
+  const createdAt = readTime('ref.createdAt', stored['createdAt']);
   const ref = makeRef({
-    id: checkTaskId('ref.id', given['id']),
-    route: readRoute(given['route']),
-    baseURL: readRoot(given['baseURL']),
+    id: checkTaskId('ref.id', stored['id']),
+    route: readRoute(stored['route']),
+    baseURL: readRoot(stored['baseURL']),
     createdAt,
   });
   for (const name of details) {
-    const detail = given[name] ?? undefined;
+    const detail = stored[name] ?? undefined;
     if (detail !== undefined) ref[name] = readText(name, detail);
   }
   return ref;
@@ -209,17 +209,17 @@ const imageDetails = ['model', 'callId', 'trace', 'requestId', 'gateway'] as con
  * ```
  */
 export function parseImageTaskRef(value: unknown): ImageTaskRef {
-  const given = readRef(value, 'image');
-  const createdAt = readTime('ref.createdAt', given['createdAt']);
-  const id = checkTaskId('ref.id', given['id']);
-  const baseURL = readRoot(given['baseURL']);
+  const stored = readRef(value, 'image');
+  const createdAt = readTime('ref.createdAt', stored['createdAt']);
+  const id = checkTaskId('ref.id', stored['id']);
+  const baseURL = readRoot(stored['baseURL']);
   const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt };
-  const { ids, path, isAnswered } = given;
+  const { ids, path, isAnswered } = stored;
   if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
   if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);
   if (isAnswered === true) ref.isAnswered = true;
   for (const name of imageDetails) {
-    const detail = given[name] ?? undefined;
+    const detail = stored[name] ?? undefined;
     if (detail !== undefined) ref[name] = readText(name, detail);
   }
   return ref;

@@ -66,7 +66,7 @@ function withoutFiles(value: unknown): unknown {
 }
 
 /** Returns the ledger entry of a submission; `undefined` without a ledger. */
-export function ledgerCallOf<Ref extends TaskRef>(
+export function createLedgerCall<Ref extends TaskRef>(
   kind: TaskKind<Ref>,
   { ledger, callId, onUnknown = 'fail', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
 ): LedgerCall<Ref> | undefined {

@@ -77,7 +77,7 @@ const doubt = { first: 120_000, pause: 60_000 };
 const timerSlack = 10;
 
 /** The longest pause after failed polls, and the longest that a server may request, in milliseconds. */
-const longestPause = { afterErrors: 30_000, asked: 300_000 };
+const longestPause = { afterErrors: 30_000, requested: 300_000 };
 
 /** Varies a pause at random, so that tasks submitted together are not polled together. */
 function applyJitter(
@@ -164,10 +164,10 @@ export function decide(
     // limit polls once more.
     if (timeout !== null && started >= timeout - timerSlack) return stop(next, 'timeout');
     const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
-    const asked = Math.min(retryAfter, longestPause.asked);
+    const requested = Math.min(retryAfter, longestPause.requested);
     const varied = applyJitter(pause, { ...interval, max }, random);
-    const delayMs = Math.min(Math.max(varied, asked), remaining);
-    const earliestMs = Math.min(Math.max(interval.min, asked), delayMs);
+    const delayMs = Math.min(Math.max(varied, requested), remaining);
+    const earliestMs = Math.min(Math.max(interval.min, requested), delayMs);
     return { state: next, next: { delayMs, earliestMs } };
   };
   switch (seen.type) {
@@ -269,24 +269,24 @@ export function checkState(state: unknown, now: number): TaskWaitState {
   if (state === undefined || state === null) {
     return { v: 1, since: now, polls: 0, errors: 0, missing: 0 };
   }
-  const given = readStored('state', state);
-  checkVersion('state', given);
+  const stored = readStored('state', state);
+  checkVersion('state', stored);
   const count = (part: string): number => {
-    const value = given[part];
+    const value = stored[part];
     const isCount = isAmount(value) && Number.isSafeInteger(value);
     checkStored(isCount, `state.${part}`, 'must be a whole number of at least 0.');
     return value;
   };
   /** Reads an optional field, which some databases return as `null`. */
   const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
-    const value = given[part] ?? undefined;
+    const value = stored[part] ?? undefined;
     checkStored(value === undefined || fits(value), `state.${part}`, 'is not what it was.');
     return value;
   };
   return {
     v: 1,
     // If the clock was set back, `since` must not move the time limit into the future.
-    since: Math.min(readTime('state.since', given['since']), now),
+    since: Math.min(readTime('state.since', stored['since']), now),
     polls: count('polls'),
     errors: count('errors'),
     missing: count('missing'),

@@ -4,8 +4,8 @@ import {
   isObject,
   parseJSON,
   unwrapLevels,
-  objectsOf,
-  textOf,
+  listObjects,
+  trimmedText,
   findId,
   hasValue,
 } from '../answers/objects.ts';
@@ -16,7 +16,7 @@ import {
   findProgress,
   findStatusWord,
   parseWithIds,
-  placeOf,
+  findAt,
   readStatusWord,
   stateNumberIn,
 } from '../tasks/reading.ts';
@@ -40,7 +40,7 @@ const requestFields = [
 /** Returns the request id of a body without any other task id, such as xAI's. */
 function findRequestId(body: JsonObject): string | undefined {
   if (requestFields.some((name) => hasValue(body[name]))) return undefined;
-  return textOf(body['request_id']);
+  return trimmedText(body['request_id']);
 }
 
 /** Returns the task id in the response to a submission. */
@@ -50,7 +50,7 @@ export function findTaskId(body: JsonObject): string | undefined {
 
 /** Returns an http(s) URL or a data URL; gateways put error messages in the same fields. */
 export function toResultURL(value: unknown): string | undefined {
-  const text = textOf(Array.isArray(value) ? value[0] : value);
+  const text = trimmedText(Array.isArray(value) ? value[0] : value);
   if (text === undefined) return undefined;
   if (/^data:[^\s,]*,/i.test(text)) return text;
   if (!/^https?:\/\/\S+$/i.test(text)) return undefined;
@@ -103,8 +103,8 @@ function valuesAt(owner: unknown, path: readonly string[]): readonly unknown[] {
   const value = parseNested(owner);
   const [name, ...rest] = path;
   if (name === undefined) return [value].flat();
-  return objectsOf(value)
-    .filter(({ type }) => !nonVideoTypes.test(textOf(type) ?? ''))
+  return listObjects(value)
+    .filter(({ type }) => !nonVideoTypes.test(trimmedText(type) ?? ''))
     .flatMap((item) => valuesAt(item[name], rest));
 }
 
@@ -159,7 +159,7 @@ function inferStatus(
   if (Number(state) === 2 && findCompletedURL(body) !== undefined) return 'completed';
   const isFailed =
     Number(state) === 3 &&
-    unwrapLevels(body).some((level) => placeOf(level, failurePlaces, textOf) !== undefined);
+    unwrapLevels(body).some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
   return isFailed ? 'failed' : undefined;
 }
 
@@ -168,7 +168,7 @@ const largestSeconds = 1e11;
 
 /** Converts seconds or milliseconds, as a number or text, to seconds since 1970. */
 export function toTimestamp(value: unknown): number | undefined {
-  const number = typeof value === 'number' ? value : Number(textOf(value));
+  const number = typeof value === 'number' ? value : Number(trimmedText(value));
   if (!Number.isFinite(number) || number <= 0) return undefined;
   return number > largestSeconds ? Math.floor(number / 1_000) : number;
 }

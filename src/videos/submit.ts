@@ -38,7 +38,7 @@ import {
   comparable,
   filesLast,
   holdsFile,
-  ledgerCallOf,
+  createLedgerCall,
   onlyRequest,
   settleCall,
   type Submitter,
@@ -286,7 +286,7 @@ export async function submitOnce(
 ): Promise<Submitted> {
   const { transport } = submitter;
   transport.checkOptions(options);
-  const call = ledgerCallOf(videoTasks, options);
+  const call = createLedgerCall(videoTasks, options);
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
@@ -326,7 +326,8 @@ export function submit(
   const { transport } = submitter;
   // The ledger is read first; meanwhile the caller may change its options.
   const options = copyOptions(callerOptions) ?? {};
-  if (ledgerCallOf(videoTasks, options) === undefined) return send(transport, submission, options);
+  if (createLedgerCall(videoTasks, options) === undefined)
+    return send(transport, submission, options);
   const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
     return readTask(transport, resolveOwnTask(transport, ref), withoutBody(options)).withResponse();

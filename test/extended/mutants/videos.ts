@@ -16,8 +16,11 @@ export const videoMutants: MutantsByFile = {
       is: 'timeout !== null && started >= timeout - timerSlack',
       becomes: 'timeout !== null && elapsed >= timeout - timerSlack',
     },
-    { is: 'Math.min(retryAfter, longestPause.asked)', becomes: 'retryAfter' },
-    { is: 'Math.min(Math.max(varied, asked), remaining)', becomes: 'Math.max(varied, asked)' },
+    { is: 'Math.min(retryAfter, longestPause.requested)', becomes: 'retryAfter' },
+    {
+      is: 'Math.min(Math.max(varied, requested), remaining)',
+      becomes: 'Math.max(varied, requested)',
+    },
     {
       is: 'errors > settings.maxConsecutiveErrors',
       becomes: 'errors >= settings.maxConsecutiveErrors',
