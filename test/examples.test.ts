@@ -23,6 +23,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   'image-edit': /Saved .*room-with-plant\.png/,
   'images-night':
     /24 of 24\nSaved 10 images, 14 are left for the next run\.\nimages\.generate: 10 answered[\s\S]*About 0\.02 of 0\.02 USD/,
+  'image-task':
+    /Submitted (imgtask_\w+)\nAnother process waits for \1\nSaved .*lighthouse\.png, \d{4,} bytes\nA second call has task \1\n1 image\n/,
   'image-generate': /Saved .*lighthouse\.png/,
   models: /m-video custom/,
   openrouter:
@@ -53,12 +55,22 @@ const expected: Readonly<Record<string, RegExp>> = {
 let emulator: Emulator;
 let server: EmulatorServer;
 let openRouter: EmulatorServer;
+let imageTasks: Emulator;
+let imageTaskServer: EmulatorServer;
 beforeAll(async () => {
   emulator = createEmulator({ videoDuration: 1_000 });
   server = await emulator.listen();
   openRouter = await createEmulator({ gateway: 'openrouter', videoDuration: 1_000 }).listen();
+  imageTasks = createEmulator({ quirks: { imageTasks: 'list', imageTaskTime: 1_000 } });
+  imageTaskServer = await imageTasks.listen();
 });
-afterAll(() => Promise.all([server.close(), openRouter.close()]));
+afterAll(() => Promise.all([server.close(), openRouter.close(), imageTaskServer.close()]));
+
+/** The gateway that an example is for. */
+function gatewayFor(name: string): EmulatorServer {
+  if (name === 'image-task') return imageTaskServer;
+  return name === 'openrouter' ? openRouter : server;
+}
 
 test('every example has an expectation', async () => {
   const names = (await readdir(join(root, 'examples'))).filter((name) => name.endsWith('.ts'));
@@ -110,7 +122,7 @@ describe.concurrent('examples', () => {
     const { code, output } = await runProgram(
       join(root, 'examples', `${name}.ts`),
       {
-        GATEWAY_BASE_URL: (name === 'openrouter' ? openRouter : server).url,
+        GATEWAY_BASE_URL: gatewayFor(name).url,
         GATEWAY_API_KEY: emulator.apiKey,
       },
       folder,
@@ -118,5 +130,6 @@ describe.concurrent('examples', () => {
 
     expect(output).toMatch(pattern);
     expect(code).toBe(0);
+    if (name === 'image-task') expect(imageTasks.charges).toHaveLength(1);
   });
 });

@@ -14,7 +14,10 @@ if (name === undefined || !names.includes(name)) {
   process.exit(1);
 }
 
-const emulator = createEmulator({ gateway: name === 'openrouter' ? name : 'new-api' });
+const emulator = createEmulator({
+  gateway: name === 'openrouter' ? name : 'new-api',
+  quirks: { imageTasks: name === 'image-task' ? 'list' : 'none' },
+});
 const server = process.env['GATEWAY_BASE_URL'] === undefined ? await emulator.listen() : undefined;
 const environment =
   server === undefined

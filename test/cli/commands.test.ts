@@ -257,8 +257,8 @@ describe('usage', () => {
 
   test('--gateway names the kind of gateway, and takes precedence over GATEWAY_PROFILE', async () => {
     const openRouter = createEmulator({ gateway: 'openrouter' });
-    const { url, close } = await openRouter.listen();
-    const user = new Machine({ url, key: openRouter.apiKey });
+    const listening = await openRouter.listen();
+    const user = new Machine({ url: listening.url, key: openRouter.apiKey });
     const image = ['image', '-m', 'gpt-image-1', 'A fox', '-y', '-o', 'fox.png'];
     const env = { GATEWAY_PROFILE: 'litellm' };
     const after = await user.run([...image, '--gateway', 'openrouter'], '', env);
@@ -268,7 +268,7 @@ describe('usage', () => {
       env,
     );
     const doctor = await user.run(['doctor', '--gateway', 'openrouter', '--json'], '', env);
-    await close();
+    await listening.close();
 
     expect([after.code, before.code, doctor.code]).toEqual([0, 0, 0]);
     const paths = openRouter.requests.map(({ path }) => path);
