@@ -60,7 +60,6 @@ const kinds: Readonly<Record<string, Kind>> = {
       expect(parts.map(({ type }) => type)).toContain('text-delta');
       return (await result.providerMetadata)?.['modelGateway'];
     },
-    free: ['litellm'],
   },
   embedding: {
     operation: 'embeddings.create',

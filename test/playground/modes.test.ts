@@ -24,7 +24,6 @@ const rows: Readonly<Record<string, Row>> = {
   chat: {
     input: { kind: 'chat', body: { model: 'm-large', messages } },
     result: { verdict: 'complete', text: expect.stringContaining(prompt) },
-    free: ['litellm'],
   },
   image: {
     input: { kind: 'image', body: { model: 'm-image', prompt, size: '64x64' } },
