@@ -1,4 +1,5 @@
 import type {
+  JSONObject,
   LanguageModelV4Content,
   LanguageModelV4File,
   LanguageModelV4FinishReason,
@@ -15,7 +16,7 @@ import {
 } from '../index.ts';
 import { dataURLContent, detectImageType } from './media.ts';
 import { isJSONObject, providerName } from './options.ts';
-import { signatureMetadata } from './prompt.ts';
+import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 
 /**
  * Returns the provider metadata of a response: token counts without a field in the AI SDK, and the cost in
@@ -126,6 +127,20 @@ export function convertImages(images: unknown): LanguageModelV4File[] {
   });
 }
 
+/** Returns the objects of a list; none if it is not a list. */
+export function jsonObjects(list: unknown): JSONObject[] {
+  return Array.isArray(list) ? list.filter(isJSONObject) : [];
+}
+
+/** Merges metadata of this provider; `undefined` if there is none. */
+export function mergeMetadata(
+  ...all: readonly ({ readonly [providerName]: JSONObject } | undefined)[]
+): SharedV4ProviderMetadata | undefined {
+  const known = all.filter((metadata) => metadata !== undefined);
+  if (known.length === 0) return undefined;
+  return { [providerName]: Object.assign({}, ...known.map((metadata) => metadata[providerName])) };
+}
+
 /** Converts a message to content parts, in the same order as in a stream. */
 export function convertMessage(message: ChatCompletionMessage): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
@@ -133,13 +148,25 @@ export function convertMessage(message: ChatCompletionMessage): LanguageModelV4C
   const functionCalls = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
   // The AI SDK would run a call whose arguments are cut off.
   const calls = functionCalls.filter(({ incomplete }) => incomplete !== true);
+  const details = reasoningMetadata(jsonObjects(message.reasoning_details));
   return [
-    ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
+    ...(thoughts
+      ? [
+          {
+            type: 'reasoning' as const,
+            text: thoughts,
+            ...(details && { providerMetadata: details }),
+          },
+        ]
+      : []),
     ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),
     ...convertImages(message.images),
     ...convertSources(message.annotations, 'source-'),
     ...calls.map((call, index) => {
-      const providerMetadata = signatureMetadata(call);
+      const providerMetadata = mergeMetadata(
+        signatureMetadata(call),
+        index === 0 && !thoughts ? details : undefined,
+      );
       return {
         type: 'tool-call' as const,
         toolCallId: call.id || `call-${index}`,

@@ -1,4 +1,5 @@
 import type {
+  JSONObject,
   LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
@@ -13,6 +14,7 @@ import type {
   ChatCompletionContentPart,
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
+  ChatCompletionReasoningDetail,
 } from '../index.ts';
 import { toBytes, dataURL, detectImageType } from './media.ts';
 import { UnsupportedError } from './errors.ts';
@@ -20,7 +22,7 @@ import { isJSONObject, providerName, unsupported } from './options.ts';
 
 /** Returns extra fields that the caller adds to a message or part. */
 function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
-  const { thoughtSignature: _, ...added } = options?.[providerName] ?? {};
+  const { thoughtSignature: _, reasoningDetails: __, ...added } = options?.[providerName] ?? {};
   return added;
 }
 
@@ -85,6 +87,10 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
   }
 }
 
+function isReasoningDetail(value: unknown): value is ChatCompletionReasoningDetail {
+  return isJSONObject(value) && typeof value['type'] === 'string';
+}
+
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 function assistantMessage(
@@ -94,7 +100,10 @@ function assistantMessage(
   let text = '';
   let thoughts = '';
   const calls: ChatCompletionMessageToolCall[] = [];
+  const details: ChatCompletionReasoningDetail[] = [];
   for (const part of content) {
+    const known = part.providerOptions?.[providerName]?.['reasoningDetails'];
+    if (Array.isArray(known)) details.push(...known.filter(isReasoningDetail));
     if (part.type === 'text') text += part.text;
     else if (part.type === 'reasoning') thoughts += part.text;
     else if (part.type === 'tool-call') calls.push(convertToolCall(part));
@@ -104,7 +113,10 @@ function assistantMessage(
   return {
     role: 'assistant',
     content: messageText,
-    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    // The details contain the text.
+    ...(details.length > 0
+      ? { reasoning_details: details }
+      : thoughts !== '' && { reasoning_content: thoughts }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
 }
@@ -198,6 +210,13 @@ function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
   const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(bytes);
   if (type !== undefined) return dataURL(bytes, type);
   throw new UnsupportedError(`files of type ${mediaType}`, 'Give the full media type.');
+}
+
+/** Returns OpenRouter's details of reasoning as provider metadata, which the AI SDK sends back with the part. */
+export function reasoningMetadata(
+  details: readonly JSONObject[],
+): { [providerName]: { reasoningDetails: JSONObject[] } } | undefined {
+  return details.length === 0 ? undefined : { [providerName]: { reasoningDetails: [...details] } };
 }
 
 /** Returns Gemini's signature of a tool call as provider metadata, which the AI SDK sends back with the call. */

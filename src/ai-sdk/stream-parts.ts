@@ -1,4 +1,8 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type {
+  JSONObject,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import {
   StreamTimeoutError,
   StreamTruncatedError,
@@ -10,13 +14,15 @@ import {
 import {
   convertFinishReason,
   convertImages,
+  jsonObjects,
+  mergeMetadata,
   responseMetadata,
   usageMetadata,
   convertSources,
   convertUsage,
 } from './chat-answer.ts';
 import { isJSONObject } from './options.ts';
-import { signatureMetadata } from './prompt.ts';
+import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -43,6 +49,8 @@ export class PartMaker {
   #hasRefused = false;
   #reason = '';
   #usage: CompletionUsage | undefined;
+  /** Details of reasoning that no part has yet. */
+  #details: JSONObject[] = [];
 
   /** @param includesRaw - Also emit each chunk as parsed by the client. */
   constructor(includesRaw: boolean) {
@@ -65,6 +73,7 @@ export class PartMaker {
   }
 
   *#addDelta(delta: ChatCompletionChunkDelta): Generator<Part> {
+    for (const piece of jsonObjects(delta.reasoning_details)) this.#addDetail(piece);
     yield* this.#write('reasoning', delta.reasoning_content ?? delta.reasoning);
     yield* this.#write('text', delta.content);
     if (delta.refusal) this.#hasRefused = true;
@@ -98,7 +107,9 @@ export class PartMaker {
 
   *#endBlock(): Generator<Part> {
     if (this.#block === undefined) return;
-    yield { type: `${this.#block}-end`, id: this.#blockId };
+    const providerMetadata = this.#block === 'reasoning' ? this.#takeDetails() : undefined;
+    const end = { type: `${this.#block}-end`, id: this.#blockId } as const;
+    yield { ...end, ...(providerMetadata && { providerMetadata }) };
     this.#block = undefined;
   }
 
@@ -145,8 +156,9 @@ export class PartMaker {
       if (!isFinished && !isWholeObject(call.input)) continue;
       // Many models send no arguments for a function without parameters.
       const input = call.input.trim() === '' ? '{}' : call.input;
-      const signed = metadata && { providerMetadata: metadata };
-      yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...signed };
+      const providerMetadata = mergeMetadata(metadata, this.#takeDetails());
+      const kept = providerMetadata && { providerMetadata };
+      yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...kept };
     }
     yield this.#finish(finish);
   }
@@ -164,6 +176,37 @@ export class PartMaker {
     yield { type: 'error', error };
     const isCut = StreamTruncatedError.isInstance(cause) || StreamTimeoutError.isInstance(cause);
     yield this.#finish({ unified: isCut ? 'interrupted' : 'error', raw: undefined });
+  }
+
+  /** Adds a piece of reasoning to the step that it continues, or as a new step. */
+  #addDetail(piece: JSONObject): void {
+    const last = this.#details.at(-1);
+    const { type, id, index } = piece;
+    const continues =
+      last !== undefined &&
+      last['type'] === type &&
+      type !== 'reasoning.encrypted' &&
+      (!id || !last['id'] || last['id'] === id) &&
+      // Without an index, a piece continues the last step, which ends with its signature.
+      (index == null ? !last['signature'] : last['index'] === index);
+    if (!continues) {
+      this.#details.push({ ...piece });
+      return;
+    }
+    for (const [name, value] of Object.entries(piece)) {
+      const before = last[name];
+      const isText = name === 'text' || name === 'summary';
+      if (isText && typeof before === 'string' && typeof value === 'string')
+        last[name] = before + value;
+      else if (value !== null) last[name] = value;
+    }
+  }
+
+  /** Returns the details of reasoning that no part has yet. */
+  #takeDetails(): ReturnType<typeof reasoningMetadata> {
+    const details = this.#details;
+    this.#details = [];
+    return reasoningMetadata(details);
   }
 
   #finish(finishReason: LanguageModelV4FinishReason): Part {
