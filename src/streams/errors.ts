@@ -43,7 +43,7 @@ export class StreamError extends APIError {
   }
 }
 
-/** A stream ended without proof that the answer is complete. */
+/** A stream ended without proof that the response is complete. */
 export class StreamTruncatedError extends StreamError {
   static override readonly kind: string = 'StreamTruncatedError';
 
@@ -167,7 +167,7 @@ export function describeEnding(verdict: BadEnding, { started }: { started: boole
   return started ? endings[verdict] : 'ended without any content';
 }
 
-/** Creates the error of a stream that ended without proof that the answer is complete. */
+/** Creates the error of a stream that ended without proof that the response is complete. */
 export function truncated(
   base: StreamErrorBase,
   received: Received & { readonly started: boolean },

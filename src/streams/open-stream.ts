@@ -39,7 +39,7 @@ export function streamFromValues<Item>(
 }
 
 /**
- * Reads an event stream to its end and returns the whole answer.
+ * Reads an event stream to its end and returns the complete response.
  *
  * @throws the error that a loop over the stream would throw
  */
@@ -100,7 +100,7 @@ async function openStream<Item>(
   return createStream(answer.response, context, protocol);
 }
 
-/** Creates a stream from a whole answer that a gateway returned instead of a stream. */
+/** Creates a stream from a complete response that a gateway returned instead of a stream. */
 async function streamWholeAnswer<Item>(
   call: LogicalCall,
   answer: Answer,
@@ -117,7 +117,7 @@ async function streamWholeAnswer<Item>(
   return streamFromValues(instead.events, context, protocol, instead.isWhole);
 }
 
-/** Returns a reader that assembles the events of a stream into a whole answer. */
+/** Returns a reader that assembles the events of a stream into a complete response. */
 /* @__NO_SIDE_EFFECTS__ */
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,

@@ -20,9 +20,9 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly maxEventBytes?: number | undefined;
   /** The largest size of this stream in bytes; no limit by default. */
   readonly maxBytes?: number | undefined;
-  /** The largest size in bytes of a stream that is collected into one answer. */
+  /** The largest size in bytes of a stream that is collected into one response. */
   readonly maxResponseBytes?: number | undefined;
-  /** `true` keeps the response so far as a whole answer. */
+  /** `true` keeps the response so far, assembled from its chunks. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. */
@@ -36,14 +36,14 @@ export interface StreamContext extends StreamLimits, ReadCheck {
 declare const addsUpTo: unique symbol;
 
 /**
- * Declares, for the compiler only, the type of the whole answer that chunks of a type add up to, and the type
- * of their token usage.
+ * Declares, for the compiler only, the type of the response that chunks of a type add up to, and the type of
+ * their token usage.
  */
 export interface PieceOf<Whole, Usage> {
   readonly [addsUpTo]?: readonly [Whole, Usage];
 }
 
-/** The type of the whole answer that the items of a stream add up to. */
+/** The type of the complete response that the items of a stream add up to. */
 export type WholeOf<Item> = Item extends PieceOf<infer Whole, unknown> ? Whole : unknown;
 
 export type UsageOf<Item> = Item extends PieceOf<unknown, infer Usage> ? Usage : unknown;
@@ -54,9 +54,9 @@ export interface StreamProgress<Item> {
   add(item: Item): void;
   /** `true` once any part of a response was received; usage alone doesn't count. */
   readonly started: boolean;
-  /** Returns `true` if the answer is provably complete. `terminated`: a terminator arrived. */
+  /** Returns `true` if the response is provably complete. `terminated`: a terminator arrived. */
   isFinished(terminated: boolean): boolean;
-  /** The response so far as a whole answer, if it is kept. */
+  /** The response so far, in the shape of a complete one, if it is kept. */
   readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
   readonly usage: UsageOf<Item> | undefined;
@@ -88,21 +88,21 @@ export interface StreamProtocol<Item> {
    */
   follow(keeps: boolean): StreamProgress<Item>;
   /**
-   * Converts a JSON answer to events, for gateways that don't stream on request. Empty if the value is not an
-   * answer.
+   * Converts a JSON response to events, for gateways that don't stream on request. Empty if the value is not a
+   * response.
    */
   fromAnswer(answer: unknown): readonly unknown[];
-  /** Returns `true` if such an answer is only a chunk. */
+  /** Returns `true` if a JSON response is only a chunk. */
   isPiece?(answer: unknown): boolean;
   /** Converts a whole file to events, for providers that don't stream on request. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
-  /** `true` yields pings. They are not part of the answer, and its time limits don't count them as chunks. */
+  /** `true` yields pings. They are not part of the response, and its time limits don't count them as chunks. */
   readonly keepsPings?: boolean | undefined;
   /** `true` if every value is an item, and never an error, a ping or a terminator. */
   readonly isPlain?: boolean | undefined;
-  /** `true` if a clean end proves that the answer is complete. */
+  /** `true` if a clean end proves that the response is complete. */
   readonly endIsProof?: boolean | undefined;
 }
 
@@ -119,7 +119,7 @@ export interface TypedStream<Item> {
   readonly endType: string;
   /** The expected number of such events. With a terminator, one is enough. */
   readonly expected?: number | undefined;
-  /** Converts a whole answer to events. */
+  /** Converts a complete response to events. */
   readonly fromAnswer: (answer: unknown) => readonly unknown[];
 }
 

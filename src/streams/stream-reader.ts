@@ -165,7 +165,7 @@ export interface StreamForm {
   readonly limits?: { readonly watch: typeof watchTimeouts; readonly failure: typeof timedOut };
 }
 
-/** Time limit for the rest of a body after a complete answer, in milliseconds. */
+/** Time limit for the rest of a body after a complete response, in milliseconds. */
 const drainTimeout = 1_000;
 
 /**
@@ -295,8 +295,8 @@ export function readStream<Item>(
   }
 
   /**
-   * Ends the stream. The rest of the body is cancelled with its connection or, after a complete answer, read to
-   * its end, so that the connection can be reused.
+   * Ends the stream. The rest of the body is cancelled with its connection, or read to its end after a
+   * complete response, so that the connection can be reused.
    */
   function settle(end: StreamOutcome, givesUp = true): void {
     outcome = end;
@@ -321,7 +321,7 @@ export function readStream<Item>(
     try {
       while ((await body?.read())?.done === false);
     } catch {
-      // The answer is complete, so a failing connection doesn't matter.
+      // The response is complete, so a failing connection doesn't matter.
     } finally {
       clearTimeout(timer);
     }

@@ -26,9 +26,9 @@ const dropped =
     : new FinalizationRegistry<ItemSource<unknown>>((items) => items.close(true));
 
 /**
- * A streamed answer, read once with `for await`.
+ * A streamed response, read once with `for await`.
  *
- * The loop ends normally only if the answer is complete. It throws `StreamTruncatedError` if the stream
+ * The loop ends normally only if the response is complete. It throws `StreamTruncatedError` if the stream
  * ends without proof of that (see the option `onTruncated`), `StreamError` if the gateway sends an error,
  * `StreamTimeoutError` if it falls silent, and `APIUserAbortError` if the caller's `signal` is aborted.
  * All of them carry the response so far in `partial` and `usage`.
@@ -61,7 +61,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
    * Creates a stream from the output of `toReadableStream()`: lines of JSON as bytes.
    *
    * It is complete if the bytes end with a whole line, because the stream that wrote them has checked that
-   * the answer is complete and fails its readable otherwise.
+   * the response is complete and fails its readable otherwise.
    *
    * @param readable - The bytes, for example the body of a `fetch` response.
    * @param controller - Aborted when the stream is closed early. A new one by default.
@@ -84,8 +84,8 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 
   /**
-   * The response so far as a whole answer, also after an abort; for images, the list of finished ones.
-   * `undefined` before the first item, and with `partial: false`.
+   * The response so far, in the shape of a complete one, also after an abort; for images, the list of finished
+   * ones. `undefined` before the first item, and with `partial: false`.
    */
   get partial(): WholeOf<Item> | undefined {
     return this.#reading.partial;

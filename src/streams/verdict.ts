@@ -18,7 +18,7 @@ const terminator = /^\s*\[DONE\]\s*$/;
 const comparedItems = 20;
 
 /**
- * Turns events into checked items, and decides whether the answer is complete.
+ * Turns events into checked items, and decides whether the response is complete.
  *
  * `take()` throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
  *
@@ -46,9 +46,9 @@ export function followAnswer<Item>(
 
   /** Returns `true` if a terminator arrived and nothing contradicts it. */
   const isEnded = (): boolean => isTerminated && !hasHollowChunk;
-  /** Returns `true` if the answer is provably complete. */
+  /** Returns `true` if the response is provably complete. */
   const isFinished = (): boolean => isWhole || progress.isFinished(isEnded());
-  /** Returns `true` if the answer is complete and nothing can follow. */
+  /** Returns `true` if the response is complete and nothing can follow. */
   const isOver = (): boolean => isTerminated && progress.isFinished(isEnded());
   /** Returns `true` if the stream should end now. */
   const isEnding = (): boolean => isTerminated;
@@ -64,7 +64,7 @@ export function followAnswer<Item>(
 
   /** Takes one event. */
   function take(data: string, name: string | undefined, isOpen: boolean): void {
-    // Events after the end of a complete answer are ignored.
+    // Events after the end of a complete response are ignored.
     if (data === '' || isOver()) return;
     if (strayText !== '') refuseErrors(strayText);
     if (protocol.isPlain !== true && terminator.test(data)) {
@@ -132,7 +132,7 @@ export function followAnswer<Item>(
     throw new SentError('the gateway forwarded an error of the provider, but lost its message');
   }
 
-  /** Takes the text at the end: a late error, or a whole answer instead of events. */
+  /** Takes text at the end of the stream: a late error, or a complete response instead of events. */
   function takeInstead(text: string): void {
     const instead = hasEvents ? undefined : toEvents(parseJSON(text, parseLines), protocol);
     if (instead !== undefined) {
@@ -174,14 +174,14 @@ export function followAnswer<Item>(
   };
 }
 
-/** Events made from a JSON answer. */
+/** Events made from a JSON response. */
 interface Instead {
   readonly events: readonly unknown[];
   /** `true` if complete JSON makes the response complete; a list of chunks needs the proof of a stream. */
   readonly isWhole: boolean;
 }
 
-/** Turns a JSON answer into events. Returns `undefined` if it contains no answer. */
+/** Turns a JSON response into events. Returns `undefined` if it contains no result. */
 export function toEvents<Item>(
   value: unknown,
   protocol: StreamProtocol<Item>,
@@ -189,14 +189,14 @@ export function toEvents<Item>(
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   const eventsByValue = values.map((item) => protocol.fromAnswer(item));
   if (eventsByValue.every((events) => events.length === 0)) return undefined;
-  // Values that are not answers are errors.
+  // Values without a result are errors.
   const events = eventsByValue.flatMap((list, index) =>
     list.length === 0 ? [values[index]] : list,
   );
   return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
 }
 
-/** Returns the fields of the answer from an event that also has an error. */
+/** Returns the fields of the response from an event that also has an error. */
 function answerBeside(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const fields = ['choices', 'candidates', 'usage', 'usageMetadata', 'usage_metadata'];
