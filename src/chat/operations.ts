@@ -57,7 +57,7 @@ function toRequestMessage(message: unknown): unknown {
  * Checks parameters and returns the body of their request.
  *
  * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
- * providers, and a complete answer would look like a truncated one.
+ * providers, and a complete response would look like a truncated one.
  */
 function createBody(params: ChatCompletionCreateParamsBase): object {
   checkParams('chat.completions.create', params);

@@ -56,13 +56,13 @@ export class Images {
    * stored.
    *
    * With `stream: true` the images are events, and the loop over them throws `StreamTruncatedError` if one is
-   * missing; `error.partial` holds the received ones. Many gateways do not stream images: their whole answer is
+   * missing; `error.partial` holds the received ones. Many gateways do not stream images: their response is
    * then converted to events.
    *
    * @returns The images, as base64 or URLs. `data` is empty if a safety filter removed all of them; the call is
    * still charged.
    * @throws `InvalidInputError` if a parameter is invalid; nothing is sent
-   * @throws `APIError` if the gateway rejects the request or returns no usable answer
+   * @throws `APIError` if the gateway rejects the request or returns no usable response
    * @throws `ImageFailedError` if the task failed
    * @throws `ImageWaitError` if the wait ended before the task, also after `taskTimeout`
    * (`ImageWaitTimeoutError`) or an abort (`ImageWaitAbortedError`). The task is still running:
@@ -142,7 +142,7 @@ export class Images {
    * @returns The images, see `generate`.
    * @throws `InvalidInputError` if a parameter is invalid, a file is empty, or files are mixed with
    * references; nothing is sent
-   * @throws `APIError` if the gateway rejects the request or returns no usable answer
+   * @throws `APIError` if the gateway rejects the request or returns no usable response
    *
    * @example
    * ```ts

@@ -35,7 +35,9 @@ export class TaskFailedError<Ref> extends GatewayError {
   declare readonly code: string | undefined;
   /** `true` if the reason reads like a content review. A guess, because the gateway does not report it. */
   declare readonly moderated: boolean;
-  /** The answer that reported the failure, without the queries of URLs; `undefined` if later polls could not be read. */
+  /**
+   * The response that reported the failure, without URL queries; `undefined` if later polls could not be read.
+   */
   declare readonly raw: unknown;
   /** The handle of the task. */
   declare readonly ref: Ref;
