@@ -11,6 +11,8 @@ const callHeader = 'x-playground-call';
 export interface Backend extends AsyncDisposable {
   readonly isEmulator: boolean;
   readonly baseURL: string;
+  /** The kind of gateway; `undefined` for new-api, the default. */
+  readonly gateway?: string | undefined;
   /** Time between polls of a video, in milliseconds; `undefined` for the client's default. */
   readonly interval: number | undefined;
   /** Creates the client of a call. On the emulator, also sets up the call's fault. */
@@ -41,9 +43,11 @@ const emptyAccount: EmulatorAccount = {
 /** A real gateway, whose calls are charged. */
 export function realBackend(options: GatewayOptions): Backend {
   const gateway = new Gateway(options);
+  const name = gateway.transport().gateway?.profile.name;
   return {
     isEmulator: false,
     baseURL: gateway.baseURL,
+    gateway: name === 'new-api' ? undefined : name,
     interval: undefined,
     free: gateway,
     client: ({ view: { strict } }) =>

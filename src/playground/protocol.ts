@@ -181,6 +181,8 @@ export interface Hello {
   readonly version: string;
   readonly isEmulator: boolean;
   readonly baseURL: string;
+  /** The kind of gateway; `undefined` for new-api, the default. */
+  readonly gateway?: string | undefined;
   readonly scenarios: readonly Scenario[];
   /** The largest upload, in bytes. */
   readonly uploadLimit: number;

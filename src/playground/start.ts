@@ -56,6 +56,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     version,
     isEmulator,
     baseURL,
+    gateway: backend.gateway,
     scenarios: isEmulator ? describeScenarios() : [],
     uploadLimit,
     keeps: store.keeps,

@@ -1,6 +1,7 @@
 // The playground on each kind of gateway: one charge for each call, and its cost in US dollars where it is known.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { CallInput } from '../../src/playground/protocol.ts';
+import { toCurl, toTypeScript } from '../../src/playground/page/code.ts';
+import type { CallInput, CallView, Hello } from '../../src/playground/protocol.ts';
 import { createEmulator, type EmulatedGateway } from '../../src/testing/index.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { modes } from '../helpers/modes.ts';
@@ -175,4 +176,26 @@ test('a remix continues the job at OpenRouter', patient, async () => {
     path: '/api/v1/videos',
     body: { value: { model: 'm-video', previous_job_id: emulator.videos.list[0]?.id } },
   });
+});
+
+test.each(modes)('%s: copied code calls the same gateway', async (gateway) => {
+  const { playground } = await openAt(gateway);
+  const hello: Hello = await (await ask(playground, 'hello')).json();
+  const views: CallView[] = [];
+  for (const [index, name] of ['chat', 'image'].entries()) {
+    const input = rows[name]?.input;
+    if (input !== undefined) await order(playground, `call-000${index}`, input);
+    views.push(await ended(playground, `call-000${index}`));
+  }
+  const [chat, image] = views;
+  if (chat === undefined || image === undefined) throw new Error('Missing calls');
+
+  const option = gateway === 'new-api' ? '' : `{ gateway: '${gateway}' }`;
+  expect(toTypeScript(chat, hello)).toContain(`new Gateway(${option});`);
+  const isOpenRouter = gateway === 'openrouter';
+  const url = isOpenRouter
+    ? new URL('/api/v1/chat/completions', hello.baseURL).href
+    : '$GATEWAY_BASE_URL/v1/chat/completions';
+  expect(toCurl(chat, hello)).toContain(`curl "${url}"`);
+  expect(toCurl(image, hello)).toMatch(isOpenRouter ? /^# OpenRouter/ : /images\/generations"/);
 });

@@ -1,4 +1,4 @@
-import type { CallView } from '../protocol.ts';
+import type { CallView, Hello } from '../protocol.ts';
 import { toText } from './format.ts';
 
 /** The routes of the operations. */
@@ -102,12 +102,16 @@ await saveTo(await client.videos.downloadContent(video), 'remix.mp4');
 };
 
 /** Formats a call as a program that reads the key from the environment. */
-export function toTypeScript(call: CallView): string {
+export function toTypeScript(call: CallView, { gateway }: Pick<Hello, 'gateway'> = {}): string {
   const code = uses[call.operation]?.(call) ?? '';
   const helpers = ['fileFromPath', 'saveTo'].filter((name) => code.includes(`${name}(`));
   const node =
     helpers.length === 0 ? '' : `import { ${helpers.join(', ')} } from 'model-gateway/node';\n`;
-  const options = call.strict === true ? '{ retryUnknownOutcome: false }' : '';
+  const settings = {
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(call.strict === true ? { retryUnknownOutcome: false } : {}),
+  };
+  const options = Object.keys(settings).length === 0 ? '' : literal(settings);
   return `import { Gateway } from 'model-gateway';
 ${node}
 const client = new Gateway(${options}); // reads GATEWAY_BASE_URL and GATEWAY_API_KEY
@@ -119,10 +123,16 @@ ${code}`;
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Formats a call as a curl command. */
-export function toCurl(call: CallView): string {
+export function toCurl(call: CallView, hello?: Pick<Hello, 'gateway' | 'baseURL'>): string {
   const { body, sent, operation, kind, remixOf } = call;
   const path = paths[operation] ?? (remixOf === undefined ? '' : '/v1/videos/{video_id}/remix');
-  const lines = [`curl "$GATEWAY_BASE_URL${path}"`, '-H "Authorization: Bearer $GATEWAY_API_KEY"'];
+  const isOpenRouter = hello?.gateway === 'openrouter';
+  if (isOpenRouter && kind !== 'chat' && kind !== 'embeddings') {
+    return '# OpenRouter has its own format for this request. Use the TypeScript code.\n';
+  }
+  // The path of OpenRouter's API may be missing in GATEWAY_BASE_URL.
+  const base = isOpenRouter ? hello.baseURL.replace(/\/v1$/, '') : '$GATEWAY_BASE_URL';
+  const lines = [`curl "${base}${path}"`, '-H "Authorization: Bearer $GATEWAY_API_KEY"'];
   const isForm = sent.length > 0 || operation === 'videos.create';
   if (isForm) {
     for (const [name, value] of Object.entries(body)) {

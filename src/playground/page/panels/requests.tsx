@@ -17,7 +17,7 @@ import {
   StatusPill,
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
-import { newest } from '../state.ts';
+import { hello, newest } from '../state.ts';
 
 type Language = 'ts' | 'curl';
 
@@ -29,7 +29,7 @@ function Detail({
   onError: (error: unknown) => void;
 }): JSX.Element {
   const language: Language = recalled('as', 'ts') === 'curl' ? 'curl' : 'ts';
-  const code = language === 'ts' ? toTypeScript(call) : toCurl(call);
+  const code = language === 'ts' ? toTypeScript(call, hello.value) : toCurl(call, hello.value);
   const { attempts = [], problem, requestId } = call;
   return (
     <div class="stack detail">
