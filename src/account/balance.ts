@@ -33,7 +33,8 @@ export async function readBalance(routes: Routes): Promise<Omit<Balance, 'asOf'>
         UnsupportedByGatewayError.isInstance(error) || PermissionDeniedError.isInstance(error);
       if (!isAbsent && !RateLimitError.isInstance(error))
         throw RateLimitError.isInstance(failure) ? failure : error;
-      // A rate limit error is more useful than that of a missing route, because it has a time to try again.
+      // A rate limit error is more useful than the error of a missing route, because it says when to try
+      // again.
       failure = RateLimitError.isInstance(failure) ? failure : error;
     }
   }

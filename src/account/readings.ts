@@ -160,7 +160,7 @@ export class Routes {
   }
 
   /**
-   * Returns whether a rate-limited route gives the same response without a key; `undefined` if that is
+   * Returns whether a rate-limited route returns the same response without a key; `undefined` if that is
    * unknown.
    */
   async ignoresKey(path: string): Promise<boolean | undefined> {

@@ -253,7 +253,7 @@ export function keepWithinBudget(
   // The sums report the end of calls to the budget.
   findSums(findCalls(transport));
   const readPrices = async (): Promise<Prices> => {
-    // Reading prices is limited by the call's `timeout`, as each of its attempts is.
+    // Reading prices has the same time limit as an attempt of the call.
     scope.startAttempt(settings.timeout);
     try {
       return await readPriceList(transport, { signal: scope.controller.signal });

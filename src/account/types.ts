@@ -42,7 +42,7 @@ export interface Charges {
   readonly asOf: number;
   /**
    * The time of the oldest entry that the gateway sent, whether or not it matches; `undefined` if it sent
-   * none. It sends only the newest (some 1,000), so anything older is unknown.
+   * none. The gateway sends only the newest entries (about 1,000), so older ones are unknown.
    */
   readonly oldestAt: number | undefined;
 }
@@ -107,7 +107,7 @@ export interface SpentLine {
 /** The cost of all calls of a client. */
 export interface Spent {
   readonly lines: readonly SpentLine[];
-  /** The sum of what is known; see `unpriced`. */
+  /** The sum of all known costs; see `unpriced`. */
   readonly estimate: Amount;
   /** The additional cost of calls whose outcome is unknown, if they were charged, as far as it is known. */
   readonly possible: Amount;
