@@ -93,7 +93,7 @@ export interface ObservedCall {
   readonly baseURL: string;
   /** `true` if a stream of events is requested. */
   readonly stream: boolean;
-  /** The parameters that are text, numbers or booleans, for example `max_tokens`, and those of the path. */
+  /** The path parameters, and all parameters that are text, numbers or booleans, for example `max_tokens`. */
   readonly params: Readonly<Record<string, string | number | boolean>>;
   /** `CallObserver.trace` of the call that submitted the video task of this call. */
   readonly trace: string | undefined;
@@ -124,7 +124,7 @@ export interface ObservedResponse {
   /** The response headers without cookies. Empty if there was no response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
-  /** For a failed attempt: the gateway's error code, or that of the connection such as `ECONNRESET`. */
+  /** For a failed attempt: the gateway's error code, or the connection's, such as `ECONNRESET`. */
   readonly code: string | undefined;
   /** For a failed attempt: the gateway's error message. */
   readonly message: string | undefined;
@@ -380,8 +380,8 @@ export interface GatewayOptions extends SharedOptions {
    * outcome count as spent. Chat and similar calls are rejected once the limit is reached, because the length
    * of a response isn't known before. At 80 % a warning is logged.
    *
-   * The price list is read once in ten minutes. Clients with the same budget object share it, like those of
-   * `withOptions()`.
+   * The price list is read once in ten minutes. Clients with the same budget object share it, like clients
+   * created by `withOptions()`.
    */
   budget?: Budget | null | undefined;
   /** Called once for each difference between the responses of an operation and the expected type. */

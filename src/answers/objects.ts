@@ -250,7 +250,7 @@ export function findIds(level: JsonObject): readonly string[] {
   return [id, taskId, videoId, camel, jobId].map(readId).filter((found) => found !== undefined);
 }
 
-/** Returns the task id of a submission. In a nested body, `id` may be that of a record. */
+/** Returns the task id of a submission. In a nested body, `id` may be the id of a record. */
 export function findId(body: JsonObject): string | undefined {
   const [, ...inner] = unwrapLevels(body);
   return (

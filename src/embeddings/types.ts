@@ -13,8 +13,8 @@ export interface EmbeddingCreateParams {
    */
   input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
   /**
-   * Format of the vectors. With `"base64"` each vector is a string: little-endian 32-bit floats in
-   * base64. Otherwise each vector is an array of numbers, regardless of what the gateway sent.
+   * Format of the vectors. With `"base64"` each vector is a string: little-endian 32-bit floats in base64.
+   * Otherwise each vector is an array of numbers, regardless of the format that the gateway sent.
    * @defaultValue `"float"`, which is the gateway's own default; nothing is sent unless you set it
    */
   encoding_format?: 'float' | 'base64' | undefined;

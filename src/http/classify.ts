@@ -136,7 +136,7 @@ export function classifyErrorInSuccess(
   return hasCode(blocked, body) ? 'content_refused' : 'undecided';
 }
 
-/** Returns whether a body contains an id other than that of a request, also in nested JSON text. */
+/** Returns whether a body contains an id other than a request id, also in nested JSON text. */
 function containsId({ error }: ErrorBody): boolean {
   const text = JSON.stringify(error ?? null).replaceAll('\\', '');
   const ids = text.replaceAll(/(?:request|trace|log)_?id"/gi, '');

@@ -47,7 +47,7 @@ export interface BodyEncoding {
   /**
    * Encodes the body, once per call.
    *
-   * @param extra - Fields of the caller that override those of the body.
+   * @param extra - Fields of the caller that override fields of the body.
    * @param signal - Stops the encoding, and later the upload.
    * @param onProgress - Called as the files of a form are read.
    */
@@ -298,7 +298,7 @@ export function headerPairs(
   return Object.entries(values ?? {});
 }
 
-/** Adds headers to those of a lower level. `null` removes a header, `undefined` keeps it. */
+/** Adds headers, which override existing ones. `null` removes a header, `undefined` keeps it. */
 export function applyHeaders(
   headers: Headers,
   values: HeaderValues | null | undefined,

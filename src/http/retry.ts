@@ -30,7 +30,7 @@ interface Row {
   /** The outcome that the failure proves, before the charge class is considered. */
   readonly outcome: Outcome;
   readonly rules: Rules;
-  /** Advice, if it differs from that of the outcome. */
+  /** Advice, if it differs from the default for the outcome. */
   readonly advice: string | undefined;
 }
 

@@ -95,7 +95,7 @@ export class Transport implements Caller {
    * Calls an operation.
    *
    * @param format - Reads the response, in one of the kinds that the operation has.
-   * @param gateway - The kind of gateway; default: that of the client.
+   * @param gateway - The kind of gateway; default: the client's.
    */
   call<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
     operation: Name,

@@ -85,7 +85,7 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
   },
 };
 
-/** Returns the type of an event, from its `type` (which may be that of the other operation) or its fields. */
+/** Returns the type of an event, from its `type` (which may belong to the other operation) or its fields. */
 function readEventType(event: JsonObject, prefix: string): string {
   const { type, partial_image_index: position } = event;
   if (typeof type !== 'string' || type === '') {

@@ -237,7 +237,7 @@ function hasTask(found: Found): found is FoundTask {
   return found.entry.ref !== undefined;
 }
 
-/** Returns the tasks of a call, those of claims first. */
+/** Returns the tasks of a call, tasks with a claim first. */
 function findTasks(found: readonly Found[]): FoundTask[] {
   const tasks = found.filter(hasTask);
   const ofClaims = tasks.filter(({ number }) => number > 0);
