@@ -44,7 +44,7 @@ export interface FailureContext {
 /**
  * A call failed: an `APICallError` of the AI SDK, whose `cause` is the error of the client.
  *
- * Never retryable: the client has already retried what is safe, and any other retry may be charged twice.
+ * Never retryable: the client has already made all safe retries, and any other retry may be charged twice.
  * Contains no part of the request.
  */
 export class GatewayCallError extends AISDKError {

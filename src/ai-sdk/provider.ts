@@ -52,10 +52,9 @@ export interface ModelGatewayProvider extends ProviderV4 {
 /**
  * Creates a provider for the AI SDK.
  *
- * Requests that may have been charged are not retried. That includes text and audio: `retryUnknownOutcome`
- * is `false` unless the settings, the client or the provider options of a call set it. The AI SDK
- * retries nothing itself, because every error is marked as not retryable. The client retries what is
- * safe.
+ * Requests that may have been charged are not retried. That includes text and audio: `retryUnknownOutcome` is
+ * `false` unless the settings, the client or the provider options of a call set it. The AI SDK itself does not
+ * retry, because every error is marked as not retryable. The client makes all safe retries.
  *
  * @param settings - The options of a new client, or `{ client }`.
  * @throws `InvalidInputError` if an option is invalid

@@ -16,8 +16,8 @@ import type {
 } from './types.ts';
 
 /**
- * The method that parses. `parse` and `run` fail if a completion is cut or filtered, `stream` only if
- * something has to be parsed. With `run`, invalid arguments are an error for the model.
+ * The method that parses. `parse` and `run` fail if a completion is cut or filtered, `stream` only if the
+ * request has a parser. With `run`, invalid arguments are an error for the model.
  */
 type ParseMode = 'parse' | 'stream' | 'run';
 

@@ -75,7 +75,7 @@ export class ToolCallAssembler {
     return open?.index === index ? open : undefined;
   }
 
-  /** Adds the pieces of a chunk, and sets the index of each piece to that of its call. */
+  /** Adds the pieces of a chunk, and sets the index of each piece to the index of its call. */
   add(pieces: readonly ChatCompletionChunkToolCall[]): void {
     pieces.forEach((piece, position) => {
       // The index is required, but some providers omit it.

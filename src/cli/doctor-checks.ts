@@ -28,7 +28,7 @@ export interface Finding {
 export interface Target {
   /** The base URL as the user wrote it. */
   readonly baseURL: string;
-  /** Returns the gateway of a host, as the client does. */
+  /** Returns the gateway of a host, like the client. */
   readonly findGateway: HostFinder;
   readonly key: string;
   readonly signal: AbortSignal;

@@ -58,7 +58,7 @@ export interface Rival {
   readonly amount: number;
   /** `waiting`: it is still waiting, because it has no limit for silence. */
   readonly ended: 'answer' | 'error' | 'waiting';
-  /** A description of what the caller receives. */
+  /** A description of the result or error that the caller receives. */
   readonly result: string;
 }
 

@@ -173,7 +173,7 @@ const modelPatterns = {
   video: /video|sora|veo|kling|vidu|hailuo|jimeng|wan|seedance/i,
 } as const;
 
-/** Returns the suggested models of a panel. Chat suggests all that match no other panel. */
+/** Returns the suggested models of a panel. Chat suggests all models that match no other panel. */
 export function modelsFor(kind: CallKind): string[] {
   const others = Object.values(modelPatterns);
   const fits = (id: string): boolean =>

@@ -34,7 +34,7 @@ function parseTools(text: string): unknown {
     const tools: unknown = JSON.parse(text);
     if (Array.isArray(tools)) return tools;
   } catch {
-    // The error is shown below the field.
+    // Invalid JSON throws the same error as other values.
   }
   throw new Error('Tools: must be a JSON array like the example. Nothing was sent.');
 }
