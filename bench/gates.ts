@@ -52,8 +52,8 @@ export const gates: readonly Gate[] = [
   },
   {
     metric: 'import.call',
-    // 0.46 to 0.51 × from run to run.
-    atMost: 0.55,
+    // 0.46 to 0.55 × from run to run.
+    atMost: 0.65,
     of: 'openai',
     reason: 'A visitor waits for the cold start of a function.',
   },

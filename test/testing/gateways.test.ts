@@ -32,6 +32,15 @@ describe('an emulator of LiteLLM', () => {
     expect(named.headers.has('x-oneapi-request-id')).toBe(false);
   });
 
+  test('allows browsers to send the id of a call', async () => {
+    const { emulator } = newClient({ gateway });
+
+    const { headers } = await emulator.fetch(path, { method: 'OPTIONS' });
+
+    const allowed = headers.get('access-control-allow-headers')?.split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-litellm-call-id']));
+  });
+
   test('reports the cost of a stream in its last chunk', async () => {
     const { client, emulator } = emulated({ gateway }, { gateway });
     const { post } = plainClient(emulator);

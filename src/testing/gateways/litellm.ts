@@ -155,6 +155,8 @@ export const liteLLM: Family = {
   headers: (requestId) => ({
     ...(requestId === undefined ? {} : { 'x-litellm-call-id': requestId }),
     'x-litellm-version': 'emulator',
+    // The proxy allows any header. Browsers send only those that the client needs.
+    'access-control-allow-headers': 'authorization, content-type, accept, x-litellm-call-id',
   }),
   quirks: { reportedCost: 'header', videoStumble: 'none', contentNeedsKey: true, contentLimit: 0 },
 };

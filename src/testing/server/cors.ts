@@ -23,7 +23,7 @@ export function withCommonHeaders(
   own: Readonly<Record<string, string>> = {},
 ): Response {
   const headers = new Headers({ ...own, ...Object.fromEntries(response.headers) });
-  for (const [name, value] of Object.entries(shared)) headers.set(name, value);
+  for (const [name, value] of Object.entries(shared)) headers.set(name, own[name] ?? value);
   return new Response(response.body, {
     status: response.status,
     statusText: response.statusText,
