@@ -41,7 +41,7 @@ export interface ForeignResponse {
  */
 export interface ForeignFetch {
   (url: string): Promise<ForeignResponse>;
-  // A second, generic signature: TypeScript then infers the parameters of a function literal from `Fetch`.
+  // A generic overload, so that TypeScript infers a function literal's parameters from `Fetch`.
   <Url extends string>(url: Url | NoInfer<Url>): Promise<ForeignResponse>;
 }
 

@@ -55,7 +55,7 @@ function isIterable(value: unknown): value is Iterable<unknown> {
  */
 export function copyEach<Params>(params: Iterable<Params>): () => readonly Copied<Params>[] {
   return readNow(() => {
-    const problem = 'must be a list, with the parameters of one call in each place.';
+    const problem = 'must be a list of parameters, one item per call.';
     check(isIterable(params), 'params', problem);
     try {
       return Array.from(params, (original) => ({ original, copy: copyParams(original) }));

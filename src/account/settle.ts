@@ -37,7 +37,7 @@ const absent =
   'No entry of the usage log names it. That proves nothing: the log lags behind, returns only the newest entries, and may not record everything.';
 
 const partly =
-  'No entry of the usage log names one of the requests of this call, which may have been charged.';
+  'At least one request of this call has no entry in the usage log, and may have been charged.';
 
 /**
  * Concludes from the usage log whether something was charged. Only entries with the id of one of its requests
@@ -153,7 +153,7 @@ function settleFailure(evidence: Evidence): Finding {
   }
   const { finalQuota = 0, amount } = last;
   if (finalQuota === 0) return refunded(evidence, amount.value);
-  const why = 'An entry of the usage log that names the task has its final price.';
+  const why = 'The entry of the task in the usage log has its final price.';
   return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), why };
 }
 

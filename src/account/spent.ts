@@ -250,7 +250,7 @@ export function keepWithinBudget(
   const { budget } = client.original();
   const record = findRecord(call);
   if (!budget || record === undefined) return undefined;
-  // The sums report the end of calls to the budget.
+  // Registers `onEnd`, which updates the budget.
   findSums(findCalls(transport));
   const readPrices = async (): Promise<Prices> => {
     // Reading prices has the same time limit as an attempt of the call.

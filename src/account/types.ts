@@ -93,7 +93,7 @@ export interface SpentLine {
   /** The number of calls without a response that may have been charged. */
   readonly unknown: number;
   /**
-   * The number of these calls whose responses reported their cost, which is used instead of the price list.
+   * The number of `calls` whose response reported a cost, which is used instead of the price list.
    */
   readonly reported: number;
   /** The tokens that responses reported. */

@@ -195,7 +195,7 @@ export class DriftReporter {
     const onError = (): void => this.#log.write('error', 'onDrift threw an error', { operation });
     try {
       const result: unknown = this.#onDrift?.(drift);
-      // An async function matches the type, and its rejection would end a Node process.
+      // `onDrift` may be async, and its rejection would end a Node process.
       if (result instanceof Promise) result.catch(onError);
     } catch {
       onError();

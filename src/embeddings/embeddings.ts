@@ -68,8 +68,7 @@ export class Embeddings {
    * Same as `create`, but on the engine-style path, which contains the model:
    * `POST /v1/engines/{model}/embeddings`.
    *
-   * Many gateways have this path but do not serve it: they respond that `contents is required`, and the
-   * error then suggests `create`. The client does not fall back to it, because a second call could be
+   * Many gateways route this path but reject it with `contents is required`; the error then suggests `create`. The client does not fall back to it, because a second call could be
    * billed as well.
    *
    * @param params - Same as for `create`.

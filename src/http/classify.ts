@@ -129,7 +129,7 @@ export function classifyErrorInSuccess(
   charge: ChargeClass,
   createsTask: boolean,
 ): FailureKind {
-  // With a success status, this code means that the provider created the task.
+  // With a success status, `fail_to_fetch_task` means that the provider created the task.
   const hasTask = body.code === submissionFailed || containsId(body) || mentionsTaskId(body);
   const isTaskError = createsTask && body.envelope === 'task' && !hasTask;
   if (charge === 'free' || isTaskError) return 'refused';

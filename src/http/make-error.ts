@@ -115,7 +115,7 @@ function hintFor(code = ''): string {
     return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
   if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
-    return ' A browser does not tell a lost connection from a refused preflight (CORS), a request that it or an extension blocks (mixed content, content security policy) and a network that is off; its console does.';
+    return ' Check the console of the browser: a lost connection, a refused preflight (CORS), a request that the browser or an extension blocks (mixed content, content security policy) and no network look alike here.';
   }
   return '';
 }

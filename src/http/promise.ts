@@ -123,8 +123,7 @@ function parsed<T>(state: CallState<T>): Promise<T> {
   state.parsed ??= state.answer.then((answer) => {
     const { raw } = state;
     const isTaken = raw?.bodyUsed === true || raw?.body?.locked === true;
-    const problem =
-      'was returned by asResponse() and read there, so its body cannot be parsed here as well.';
+    const problem = 'was read through asResponse(), so its body cannot be parsed.';
     check(!isTaken, 'response', problem);
     return answer.parse();
   });

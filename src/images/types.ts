@@ -130,7 +130,7 @@ export interface ImagesResponse extends WithRequestId {
   svg_usage?: ImageSVGUsage | null | undefined;
 }
 
-/** Fields of every event in an image stream. Text that the provider omits is empty. */
+/** Fields of every event in an image stream. Omitted strings are empty. */
 export interface ImageEventBase {
   /** The image bytes in base64. Empty if the event has a `url` instead. */
   b64_json: string;

@@ -265,7 +265,7 @@ class PostgresStore implements CallStore {
       return { problem, isTransient: false };
     }
     if (code === '42703') {
-      const problem = `The table ${this.#name} of the ledger is one of another version (${message}). Call ledger.migrate(), or give another table.`;
+      const problem = `The ledger table ${this.#name} has the schema of another version (${message}). Call ledger.migrate(), or use another table.`;
       return { problem, isTransient: false };
     }
     if (isRefusal(code)) {

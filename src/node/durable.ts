@@ -32,7 +32,7 @@ const problems: Readonly<Record<string, string>> = {
   EROFS: 'is on a file system that cannot be written.',
   ENOSPC: 'does not fit: the disk is full.',
   EDQUOT: 'does not fit: the disk quota is used up.',
-  EFBIG: 'is larger than this file system or user may have files.',
+  EFBIG: 'exceeds the maximum file size of this file system or user.',
   ENAMETOOLONG: 'has a name that is too long.',
   EMFILE: 'cannot be opened: too many files are open.',
   EIO: 'cannot be written: the disk has failed.',

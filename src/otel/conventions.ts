@@ -68,7 +68,7 @@ export function commonAttributes(call: ObservedCall, provider: string | undefine
   const isGemini = call.operation.startsWith('generate.');
   return known({
     'gen_ai.operation.name': operationName(call)?.name,
-    // The wire format by default, as the conventions require: the provider behind a gateway is unknown.
+    // Defaults to the vendor of the wire format, as the conventions require: the real provider is unknown.
     'gen_ai.provider.name': provider ?? (isGemini ? 'gcp.gen_ai' : 'openai'),
     'gen_ai.request.model': call.model,
     'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),

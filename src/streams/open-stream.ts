@@ -111,7 +111,7 @@ async function streamWholeAnswer<Item>(
   const value = await readWhole(call, answer, text, parseLines);
   const instead = toEvents(value, protocol);
   if (instead === undefined) {
-    const problem = 'the response is JSON instead of a stream, and contains no answer.';
+    const problem = 'the response is JSON instead of a stream, and contains no result.';
     throw notResult(value, answer, problem, text);
   }
   return streamFromValues(instead.events, context, protocol, instead.isWhole);

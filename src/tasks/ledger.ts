@@ -93,7 +93,7 @@ export interface SubmitLedger {
    *
    * @param requestId - With `unknown`: the id of the only request that was sent, if the gateway returned one.
    * Store it with the claim, for `onUnknown: "settle"`; fewer calls can be settled without it.
-   * @param isAnswered - With `requestId`: `true` if its error response was read completely. Store it too:
+   * @param isAnswered - With `requestId`: `true` if an error response was read completely. Store it too:
    * without it, `"settle"` can't show that a failed submission was free, and does not submit again.
    */
   finish(
@@ -373,7 +373,7 @@ export class LedgerCall<Ref extends TaskRef> {
     if (found.status !== 'claimed') return found;
     const claimId: unknown = found.claimId;
     const unnamed =
-      'gave a claim without an id; claim() must give { status: "claimed", claimId }, with text that no other claim has.';
+      'returned a claim without an id; claim() must return { status: "claimed", claimId }, with a unique string.';
     check(typeof claimId === 'string' && claimId !== '', 'ledger', unnamed);
     this.#claimId = claimId;
     return found;

@@ -69,7 +69,7 @@ function lesson(call: CallView, rival: Rival): string {
     return 'The same charge, but one side reports a success.';
   }
   if (charges === 0)
-    return 'No charge on either side: a retry is safe here, and both sides retry or say so.';
+    return 'No charge on either side: each retries, or reports that a retry is safe.';
   return 'The same charge on both sides.';
 }
 

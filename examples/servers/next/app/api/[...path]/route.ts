@@ -1,4 +1,4 @@
-// Next. The client of its pages has { apiKey: null, baseURL: '/api' }; handler.ts is where you like.
+// Next. The client of its pages has { apiKey: null, baseURL: '/api' }; handler.ts is beside `app`.
 import { handle } from '@/handler';
 
 export { handle as POST };
