@@ -59,15 +59,8 @@ const detailsIn = (usage: JsonObject, names: readonly string[]): readonly JsonOb
   names.map((name) => usage[name]).filter(isObject);
 
 /** Returns the first count of the given names in any of the details. */
-function countIn(details: readonly JsonObject[], ...names: readonly string[]): number | undefined {
-  let first: number | undefined;
-  for (const fields of details) {
-    const count = firstCount(...names.map((name) => fields[name]));
-    if (count) return count;
-    first ??= count;
-  }
-  return first;
-}
+const countIn = (details: readonly JsonObject[], ...names: readonly string[]): number | undefined =>
+  firstCount(...details.map((fields) => firstCount(...names.map((name) => fields[name]))));
 
 /** Returns the sum of a modality in a list of Gemini's details, such as `promptTokensDetails`. */
 const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
