@@ -1,7 +1,7 @@
 /**
  * Who may import whom. Imports go one way:
  *
- *   index → gateway → the resource rooms → structured, streams, tasks, uploads, observing → http
+ *   index → gateway → the resource rooms → structured, streams, tasks, uploads, observing, limits → http
  *   → gateways → answers, errors, check → the ground floor (types, options, endpoints)
  *
  * Types count like code, and every file is on a floor. A resource room never imports another one: what
@@ -31,11 +31,15 @@ const floors = [
     'What differs between gateways is data and pure functions.',
     'src/gateways/(?!(account|profile)\\.ts$)',
   ],
-  ['http', 'Sending a request knows no resource, no stream, no form and no listener.', 'src/http/'],
+  [
+    'http',
+    'Sending a request knows no resource, no stream, no form and no listener.',
+    'src/(http|fallback)/',
+  ],
   [
     'middle',
     'What resources share knows no resource.',
-    'src/((structured|streams|tasks|uploads|observing)/|many\\.ts$)',
+    'src/((structured|streams|tasks|uploads|observing|limits)/|many\\.ts$)',
   ],
   ['resources', 'A resource is handed what it needs by the gateway.', resources],
   [
@@ -131,7 +135,7 @@ export default {
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
     onlyIn('commander', 'src/cli/'),
-    onlyIn('zod', 'src/helpers/'),
+    onlyIn('zod', 'src/(helpers/|cli/doctor/report-schema)'),
     {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',

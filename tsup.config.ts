@@ -8,6 +8,7 @@ export const entry = {
   'ai-sdk/index': 'src/ai-sdk/index.ts',
   'bullmq/index': 'src/bullmq/index.ts',
   core: 'src/core.ts',
+  'helpers/mcp': 'src/helpers/mcp.ts',
   'helpers/standard-schema': 'src/helpers/standard-schema.ts',
   'helpers/zod': 'src/helpers/zod.ts',
   'node/index': 'src/node/index.ts',

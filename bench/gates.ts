@@ -23,8 +23,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 109,
-      why: 'It was 97 KiB before profiles of gateways, costs in answers, and images that come as tasks, under a ledger. Every client has all of it. bench/results/bench.json has the minified size of each room.',
+      atMost: 116,
+      why: 'It was 97 KiB before profiles of gateways, costs in answers, and images that come as tasks, under a ledger, and 109 before fallbacks, limits and structured output in other modes. Every client has all of it. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -32,7 +32,7 @@ export const gates: readonly Gate[] = [
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
-      atMost: 14,
+      atMost: 14.2,
       why: 'It holds the class that chat.completions.stream() returns, with the loop that calls tools, which a reader never starts.',
     },
   },
@@ -46,8 +46,8 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 59,
-      why: 'All that a call of chat may need is in one file, failures and their retries included. No other resource is in it: esbuild makes 55 KiB of the source, and 57 of the package.',
+      atMost: 64,
+      why: 'All that a call of chat may need is in one file, failures and their retries included, and since it was 57 KiB also fallbacks, limits and structured output in other modes. No other resource is in it.',
     },
   },
   {

@@ -27,10 +27,19 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/many-machines',
     ],
   },
-  { text: 'Money', pages: ['guides/retries-and-charges', 'guides/was-i-charged', 'guides/costs'] },
+  {
+    text: 'Money',
+    pages: [
+      'guides/retries-and-charges',
+      'guides/fallbacks',
+      'guides/was-i-charged',
+      'guides/costs',
+    ],
+  },
   {
     text: 'In an app',
     pages: [
+      'guides/rate-limits',
       'guides/browser',
       'guides/your-own-server',
       'guides/testing',

@@ -17,9 +17,9 @@ try {
   console.log('outcome:', error.outcome);
   if (APIError.isInstance(error)) console.log('request:', error.requestID);
   try {
-    const { verdict, amount, why } = await client.account.settle(error);
+    const { verdict, amount, reason } = await client.account.settle(error);
     console.log('verdict:', verdict, amount?.value ?? '', amount?.unit ?? '');
-    console.log(why);
+    console.log(reason);
   } catch (problem) {
     if (!UnsupportedByGatewayError.isInstance(problem)) throw problem;
     console.log(problem.message);

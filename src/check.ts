@@ -172,7 +172,7 @@ export function checkParams(method: string, params: unknown): void {
  * is rejected, because a repeated job with a new id could be charged twice.
  */
 const nullable = new Set(
-  'apiKey baseURL budget callId chunkTimeout firstByteTimeout gateway idempotency idempotencyKey idleTimeout organization project totalTimeout'.split(
+  'apiKey baseURL budget callId chunkTimeout fallback firstByteTimeout gateway idempotency idempotencyKey idleTimeout organization project totalTimeout'.split(
     ' ',
   ),
 );

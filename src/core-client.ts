@@ -1,6 +1,8 @@
 import { check, checkNumber, checkObject, withoutNulls } from './check.ts';
 import type { CallSubscriber } from './http/call.ts';
 import { traceCall } from './observing/channel.ts';
+import { limitCall } from './limits/limit-call.ts';
+import { checkLimits } from './limits/limits.ts';
 import { logCall } from './observing/log.ts';
 import { observeCalls } from './observing/observe.ts';
 import type { GatewayReader } from './gateways/find.ts';
@@ -41,14 +43,15 @@ export interface AccountPart {
 }
 
 function createHooks(options: GatewayOptions, account: AccountPart | undefined): CallHooks {
-  const { budget } = options;
+  const { budget, limits } = options;
+  checkLimits(limits);
   checkObject('budget', budget);
   const problem =
     'needs prices, which the resource account reads: add account: Account to the resources.';
   check(!budget || account !== undefined, 'budget', problem);
   // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
-  const subscribers = [logCall, observeCalls(options), traceCall];
+  const subscribers = [logCall, observeCalls(options), traceCall, limitCall];
   if (account === undefined) return { subscribers };
   const { recordCall, keepWithinBudget } = account;
   return { subscribers: [recordCall, ...subscribers], beforeSend: keepWithinBudget };
@@ -106,7 +109,7 @@ export class GatewayCore {
 
   /**
    * Returns a client of the same class with changed options. The original is unchanged. Both share their
-   * budget and spending, and the download queue if the gateway limits downloads.
+   * budget, spending and `limits`, and the download queue if the gateway limits downloads.
    *
    * @throws `InvalidInputError` if an option is invalid
    */
@@ -116,7 +119,12 @@ export class GatewayCore {
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const transport = copy.transport();
     if (copy.baseURL === this.baseURL) {
-      transport.client = { ...transport.client, shared: original.client.shared };
+      const { shared, limits } = original.client;
+      transport.client = {
+        ...transport.client,
+        shared,
+        ...(options.limits === undefined && { limits }),
+      };
     }
     return copy;
   }

@@ -16,7 +16,7 @@ export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
  *
  * - `free`: reads; never charged, retried freely.
  * - `metered`: billed by use (chat, generation, embeddings, speech, translation); retried until the first byte
- *   of the response.
+ *   of the response, but not after a time limit of the client.
  * - `charged`: consumes credit per job (images and videos); sent once, and again only if the request provably
  *   was not sent or was rejected before any work.
  */

@@ -123,7 +123,7 @@ export type {
   Translations,
   Videos,
 } from './openai/gateway.ts';
-export * from './chat/run-tools.ts';
+export * from './chat/runs/run-tools.ts';
 export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
 export type {
   GenerateToolRun,
@@ -136,7 +136,7 @@ export {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './chat/runner.ts';
+} from './chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
 export {
   memoryLedger,

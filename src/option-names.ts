@@ -3,14 +3,14 @@ import { InvalidInputError } from './errors/gateway-error.ts';
 const words = (text: string): readonly string[] => text.split(' ');
 
 const shared = words(
-  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions bodyFormat',
+  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency fallback fallbackOn onFallback structuredOutput onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions bodyFormat',
 );
 
 /** Names of options, and the names that other packages use for them, in lower case. */
 const kinds = {
   client: {
     names: words(
-      'apiKey baseURL gateway organization project defaultHeaders defaultQuery fetch logger logLevel dangerouslyAllowBrowser budget onDrift observer onRequest onResponse',
+      'apiKey baseURL gateway organization project defaultHeaders defaultQuery fetch logger logLevel dangerouslyAllowBrowser budget limits onDrift observer onRequest onResponse',
     ),
     aliases: {
       headers: 'defaultHeaders',
@@ -44,6 +44,8 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 const aliases: Readonly<Record<string, string>> = {
+  fallbacks: 'fallback',
+  fallbackmodels: 'fallback',
   retries: 'maxRetries',
   retry: 'maxRetries',
   maxretry: 'maxRetries',

@@ -191,15 +191,56 @@ export interface Observer {
   start(call: ObservedCall): CallObserver | undefined | void;
 }
 
+/** A model to ask if the one before it cannot answer, with the parameters that differ for it. */
+export interface FallbackModel {
+  readonly model: string;
+  /** Replaces the parameter of that name, also in `extraBody`. `undefined` leaves it out. */
+  readonly [parameter: string]: unknown;
+}
+
+/**
+ * A reason to ask the next model of `fallback`:
+ *
+ * - `limits`: a rate limit or quota (429, or a provider's `insufficient_quota`).
+ * - `model`: the model or its channel is missing, disabled, or not allowed for this key, or its provider
+ *   rejected the key of the gateway.
+ * - `context`: the prompt is longer than the context of the model.
+ * - `overload`: a 5xx, a lost connection, or a response with nothing usable. Only metered calls.
+ * - `timeout`: `timeout`, `firstByteTimeout`, `idleTimeout` or `chunkTimeout`, or a time limit of `fetch`. Only
+ *   metered calls.
+ * - `content`: the gateway or the provider refused the content.
+ */
+export type FallbackReason = 'limits' | 'model' | 'context' | 'overload' | 'timeout' | 'content';
+
+/** A model could not answer, and the next one is asked. */
+export interface FallbackEvent {
+  /** The model that failed, as it was requested; `undefined` if the call named none. */
+  readonly from: string | undefined;
+  /** The model that is asked next. */
+  readonly to: string;
+  /** The error that the caller would have received. */
+  readonly error: Error;
+}
+
+/**
+ * How calls with a schema ask for JSON:
+ *
+ * - `json_schema`: the provider receives the schema, and may enforce it.
+ * - `json_object`: the provider enforces JSON, and the prompt contains the schema.
+ * - `prompt`: only the prompt asks for JSON, with the schema.
+ * - `auto`: in this order, until the provider does not reject it.
+ */
+export type StructuredOutput = 'auto' | 'json_schema' | 'json_object' | 'prompt';
+
 /** Options of a client that can be overridden per call. */
 export interface SharedOptions {
   /**
    * Maximum number of retries. Integer, 0 to 100; 0 disables retries.
    *
    * Charged calls (images, videos) are repeated only if the request provably was not sent or was rejected
-   * before any work; metered calls (chat, generation, embeddings, audio) also on 408, 425, 429, 5xx, timeouts
-   * and lost connections before the first byte of the response, where both attempts may be billed. See
-   * `retryUnknownOutcome`.
+   * before any work; metered calls (chat, generation, embeddings, audio) also on 408, 425, 429, 5xx and lost
+   * connections before the first byte of the response, where both attempts may be billed; only free calls
+   * after a `timeout`. See `retryUnknownOutcome`.
    * @defaultValue 2
    */
   maxRetries?: number | undefined;
@@ -207,6 +248,9 @@ export interface SharedOptions {
    * Time limit of one attempt in milliseconds: from requesting the key until the whole response is read,
    * until the first byte of a download, or until the headers of a stream. It also applies if `fetch` ignores
    * its signal. 1 to 2147483647.
+   *
+   * Gateways finish and bill a call whose client has disconnected. So only free calls are repeated after it,
+   * others with `retryUnknownOutcome: true` or `idempotency`.
    * @defaultValue 600000
    */
   timeout?: number | undefined;
@@ -237,7 +281,7 @@ export interface SharedOptions {
   /**
    * Allows a call to be repeated if it is unknown whether the gateway accepted it. `true` may pay twice;
    * `false` applies the strict rule of charged calls to metered ones.
-   * @defaultValue `true` for metered calls, `false` for charged calls
+   * @defaultValue `true` for metered calls except after `timeout`, `false` for charged calls
    */
   retryUnknownOutcome?: boolean | undefined;
   /**
@@ -247,6 +291,42 @@ export interface SharedOptions {
    * @defaultValue null
    */
   idempotency?: Idempotency | null | undefined;
+  /**
+   * Models to ask one after the other if the requested model cannot answer, each as a name or with the
+   * parameters that differ. At most 10, all different. `null` for none.
+   *
+   * The next model is asked once the retries of the one before have ended, and only if that provably did
+   * nothing and another model may do better; see `fallbackOn`. Metered calls (chat, generation, audio) also
+   * ask it after an unknown outcome, where both may be billed, unless `retryUnknownOutcome` is `false`.
+   * Charged calls (images, videos) never do. A stream asks it only before its first content.
+   *
+   * The error of the last model has the worst outcome and the attempts of all models. Not for embeddings,
+   * because vectors of different models cannot be compared, remixes and calls by path.
+   * @defaultValue null
+   */
+  fallback?: readonly (string | FallbackModel)[] | null | undefined;
+  /**
+   * The failures after which the next model of `fallback` is asked. All other failures end the call: invalid
+   * requests, a rejected key, missing credit, an unreachable host, aborts and `totalTimeout`.
+   * @defaultValue `['limits', 'model', 'context', 'overload', 'timeout']`
+   */
+  fallbackOn?: readonly FallbackReason[] | undefined;
+  /**
+   * Called before the next model of `fallback` is asked. If it throws, the call continues and the error is
+   * logged.
+   */
+  onFallback?: ((event: FallbackEvent) => void) | undefined;
+  /**
+   * How `parse()`, `stream()` and `runTools()` with a schema, and `generate` with `responseSchema` or
+   * `responseJsonSchema`, ask for JSON. The response is validated in every mode.
+   *
+   * With `auto`, a 400, 422 or 501 that rejects `response_format`, a JSON schema, JSON mode or structured
+   * output is followed by a request in the next mode. The rejected request is free, and counts neither as a
+   * retry nor against `maxRetries`. The client, and its copies by `withOptions()`, remember for each model
+   * which mode worked.
+   * @defaultValue "auto"
+   */
+  structuredOutput?: StructuredOutput | undefined;
   /**
    * Handling of a stream that ends without proof that it is complete: throw `StreamTruncatedError`, log a
    * warning, or accept it silently.
@@ -299,6 +379,29 @@ export interface Budget {
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The key's group, if prices differ by group. */
   readonly group?: string | undefined;
+}
+
+/** Limits for the requests of a client, or for those to one model. Each is a whole number of at least 1. */
+export interface ModelLimits {
+  /** Maximum number of requests that start within any 60 seconds. */
+  readonly requestsPerMinute?: number | null | undefined;
+  /**
+   * Maximum number of tokens of the requests that start within any 60 seconds. They are estimated from the
+   * characters of a request, and corrected when its response reports `usage`. A request with more tokens than
+   * the limit starts alone. Requests that are never charged count no tokens.
+   */
+  readonly tokensPerMinute?: number | null | undefined;
+  /**
+   * Maximum number of requests at the same time. A stream, or a `Response` whose body you read, counts until
+   * its end.
+   */
+  readonly concurrency?: number | null | undefined;
+}
+
+/** Limits for the requests of a client. See `limits`. */
+export interface ClientLimits extends ModelLimits {
+  /** Further limits by model name. A request must be within those of its model and those of the client. */
+  readonly models?: Readonly<Record<string, ModelLimits | null | undefined>> | null | undefined;
 }
 
 /** Options of the client. */
@@ -384,6 +487,21 @@ export interface GatewayOptions extends SharedOptions {
    * created by `withOptions()`.
    */
   budget?: Budget | null | undefined;
+  /**
+   * Limits for the requests of this client, so that the gateway need not reject them: every attempt of every
+   * call, polls and downloads too. Requests wait for their turn in order, each model in an order of its own.
+   * The wait counts towards `totalTimeout`, not `timeout`, and ends if the call is aborted.
+   *
+   * The client also follows the gateway's limits: after a 429 with `Retry-After` or `x-ratelimit-reset-*`,
+   * requests to the model wait that long (at most 60 seconds) and then start 6 seconds apart until one
+   * succeeds. After `x-ratelimit-remaining-*: 0` they wait until the reset (at most 60 seconds). `{}` sets no
+   * limits but these.
+   *
+   * Clients created by `withOptions()` for the same `baseURL` share the limits; with `limits` they get their
+   * own. `null` sets none.
+   * @defaultValue none
+   */
+  limits?: ClientLimits | null | undefined;
   /** Called once for each difference between the responses of an operation and the expected type. */
   onDrift?: ((drift: Drift) => void) | undefined;
   /**

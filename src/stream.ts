@@ -28,7 +28,7 @@ export {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './chat/runner.ts';
+} from './chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
 export type * from './generate/types.ts';
 export type * from './openai/audio.ts';

@@ -19,6 +19,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   embeddings: /^1\.000 The cat[\s\S]*Stocks fell today\./,
   'embeddings-many': /250 vectors for \d+ tokens/,
   errors: /outcome: rejected\nstatus: 503 code: model_not_found request: \w+/,
+  fallback:
+    /m-large → m-flash: [\s\S]*sky blue\?.* m-flash\.\ncharged: m-flash\nThe next model is not asked: .*\ncharged: m-flash, m-image\n/,
   generate: /Why do leaves turn red\?[\s\S]*Describe a forest\./,
   'image-edit': /Saved .*room-with-plant\.png/,
   'images-night':
@@ -26,17 +28,21 @@ const expected: Readonly<Record<string, RegExp>> = {
   'image-task':
     /Submitted (imgtask_\w+)\nAnother process waits for \1\nSaved .*lighthouse\.png, \d{4,} bytes\nA second call has task \1\n1 image\n/,
   'image-generate': /Saved .*lighthouse\.png/,
+  'mcp-tools': /The model calls files_read_file\(.*path.*\)\n.*says: The contents of /,
   models: /m-video custom/,
   openrouter:
     /sky blue\?[\s\S]*cost 0\.\d+ USD\ncharged: 0\.\d+ USD\n1 image\nSaved .*boat\.mp4\nspent: 0\.\d+ USD/,
   parse:
     /3 days in Lisbon, \d+ stops[\s\S]*so far: \{"city":"Porto","days":2,"stops":\[\{\}\]\}[\s\S]*checked: Porto/,
+  'rate-limits': /6 answers, at most 2 at a time\n/,
   'raw-response': /200 application\/json\ntrue 1\n.*^true\n.*^object/ms,
   'run-tools':
     /calls get_weather\(.*\)\n.*celsius.*\n2 completions, \d+ tokens\n.*celsius.*\n4 turns/,
   speech: /Saved .*fox\.mp3, \d{4,} bytes/,
   'speech-ffmpeg': /brown fox[\s\S]*(Played it|Could not play it)/,
   'stream-to-browser': /Why are dogs better than cats\?[\s\S]*\nstop, complete/,
+  'structured-output':
+    /3 days in Lisbon, [\s\S]*3 requests, 1 charged\n3 days in Porto, [\s\S]*4 requests, 2 charged/,
   testing: /Charged once, and not sent again\./,
   tracing: /sky blue\?[\s\S]*\nattempt 1 429\nattempt 2 200\nchat gpt-4o-mini completed \d+/,
   translate: /Guten Morgen!/,

@@ -5,10 +5,10 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/schema.ts');
-const { ChatRun } = await import('../src/chat/run.ts');
+const { ChatRun } = await import('../src/chat/runs/run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
-const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
+const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 const megabyte = 2 ** 20;
 
@@ -43,6 +43,11 @@ const scanners: readonly [
     'the beginning of JSON',
     (unit, length) => parsePartialJSON(`["${unit.repeat(length / unit.length)}`),
     ['[', '{"a":', '"', '\\', '\\"', '"\\\\', 'a ', '1,', '["\\', '\n', '```'],
+  ],
+  [
+    'JSON between prose',
+    (unit, length) => findJSON(unit.repeat(length / unit.length)),
+    ['{"a":', '[', '{', '{ ', '{"', '[1,', '{"a":1', '[{"a":"\\', ']}', '{"a":1]', '[]', ' '],
   ],
   [
     'events',

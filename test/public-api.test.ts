@@ -36,7 +36,7 @@ const entriesFor = (format: 'import' | 'require') =>
     if (typeof target === 'string') return [];
     const { types, default: code } = target[format];
     if (name !== '.' && code === mainExports[format].default) return [];
-    const names = name.includes('*') ? ['standard-schema', 'zod'] : [''];
+    const names = name.includes('*') ? ['mcp', 'standard-schema', 'zod'] : [''];
     return names.map((part) =>
       [name, join(root, code), join(root, types)].map((text) => text.replace('*', part)),
     );
@@ -59,6 +59,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   './stream': [],
   './testing': [],
   './testing/msw': [/^msw$/],
+  './helpers/mcp': [],
   './helpers/standard-schema': [],
   './helpers/zod': [/^zod/],
 };

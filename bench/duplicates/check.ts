@@ -7,13 +7,13 @@ import type { Cell } from './measure.ts';
 export function findProblems(cells: readonly Cell[]): string[] {
   return cells
     .filter(({ subject }) => subject.package === 'model-gateway')
-    .flatMap((cell) =>
-      brokenPromises(cell).map(
-        (problem) =>
-          `${cell.subject.call}${cell.subject.options === undefined ? '' : ` (${cell.subject.options})`}, ` +
-          `${cell.fault.label}: ${problem}`,
-      ),
-    );
+    .flatMap((cell) => {
+      const { call, ...subject } = cell.subject;
+      const details = [subject.gateway, subject.options].filter((detail) => detail !== undefined);
+      return brokenPromises(cell).map(
+        (problem) => `${call} (${details.join(', ')}), ${cell.fault.label}: ${problem}`,
+      );
+    });
 }
 
 function brokenPromises(cell: Cell): string[] {
@@ -23,7 +23,7 @@ function brokenPromises(cell: Cell): string[] {
     [ended !== 'time limit', 'did not end in time'],
     [!strict || charges <= 1, `charged ${charges} times`],
     [
-      !strict || fault.verdict !== 'unknown' || attempts === 1,
+      (!strict && fault.clientTimeout !== true) || fault.verdict !== 'unknown' || attempts === 1,
       `sent ${attempts} times although the outcome was unknown`,
     ],
     [

@@ -25,7 +25,7 @@ export const tables: readonly {
     pays: 'metered',
     title: 'Charges for one chat, embedding or audio call that goes wrong',
     finding:
-      'By default model-gateway repeats such a call until the first byte of its answer, as all clients here do (after a 499 it alone), and each attempt may be billed. ' +
+      'By default model-gateway repeats such a call until the first byte of its answer, as all clients here do (after a 499 it alone), and each attempt may be billed. It does not repeat it after a time-out of its own. ' +
       'With retryUnknownOutcome: false it charges once at most.',
     file: 'duplicates-metered.svg',
   },

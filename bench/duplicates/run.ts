@@ -2,12 +2,14 @@
  * Counts the charges for one paid call if the connection or the response is lost.
  *
  *   npm run duplicates              measures this client and its peers and writes bench/results
- *   npm run duplicates -- --check   measures this client only and fails when it breaks a promise
+ *   npm run duplicates -- --check   measures this client only, at every kind of gateway, and fails when it
+ *                                   breaks a promise
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import type { GatewayName } from '../lib/model-gateway.ts';
 import { describeEnvironment, saveJSON, saveResult } from '../lib/results.ts';
 import { findProblems } from './check.ts';
 import { faults } from './faults.ts';
@@ -36,8 +38,9 @@ const packages = [
   'replicate',
 ];
 
-async function ours(): Promise<readonly Subject[]> {
-  return (await import('./subjects/model-gateway.ts')).modelGateway;
+async function ours(gateways: readonly GatewayName[]): Promise<readonly Subject[]> {
+  const { modelGateway } = await import('./subjects/model-gateway.ts');
+  return gateways.flatMap(modelGateway);
 }
 
 async function peers(): Promise<readonly Subject[]> {
@@ -52,7 +55,10 @@ async function peers(): Promise<readonly Subject[]> {
 }
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const subjects = values.check ? await ours() : [...(await ours()), ...(await peers())];
+const gateways: readonly GatewayName[] = values.check
+  ? ['new-api', 'openrouter', 'litellm', 'openai']
+  : ['new-api'];
+const subjects = [...(await ours(gateways)), ...(values.check ? [] : await peers())];
 const measurement = new Measurement(callLimit);
 const cells: Cell[] = [];
 for (const fault of faults) {
@@ -62,8 +68,11 @@ for (const fault of faults) {
   console.error(`${fault.label}: ${seconds} s`);
 }
 
-for (const { pays, title } of tables) {
-  console.log(`\n${title}\n\n${textTable(faults, cells, pays)}`);
+for (const gateway of gateways) {
+  const shown = cells.filter(({ subject }) => (subject.gateway ?? gateway) === gateway);
+  for (const { pays, title } of tables) {
+    console.log(`\n${title} (${gateway})\n\n${textTable(faults, shown, pays)}`);
+  }
 }
 
 const settled = await settleAll(faults);

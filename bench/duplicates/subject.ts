@@ -1,3 +1,4 @@
+import type { GatewayName } from '../lib/model-gateway.ts';
 import type { Answer } from './answers.ts';
 
 /** The target of a subject's call. */
@@ -15,6 +16,8 @@ export interface Subject {
   /** The npm package. */
   readonly package: string;
   readonly call: string;
+  /** The kind of gateway that this client is set to. */
+  readonly gateway?: GatewayName;
   /** Options that differ from the defaults. */
   readonly options?: string;
   /** `job`: an image or a video; `metered`: chat and the like. */

@@ -77,13 +77,13 @@ export class Account {
    *
    * Models billed by call need `images`, or the `headers` of the submission of a video; models billed by
    * token need `usage`. The published ratios for caches, images and audio are applied. If a price is missing,
-   * `amount` is `undefined` and `why` names what is missing.
+   * `amount` is `undefined` and `reason` names what is missing.
    *
    * @throws `UnsupportedByGatewayError` if the gateway publishes no prices
    *
    * @example
    * const { usage } = await gateway.chat.completions.create({ model, messages });
-   * const { amount, why } = await gateway.account.estimate({ model, usage });
+   * const { amount, reason } = await gateway.account.estimate({ model, usage });
    */
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
     checkObject('query', query);
@@ -100,7 +100,7 @@ export class Account {
     const counts = usageOf(usage);
     const list = await readPriceList(this.transport(), options);
     if (product === undefined) {
-      return { why: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
+      return { reason: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
     }
     return computeCost(list, { model, units: images * product, usage: counts }, group);
   }
@@ -143,7 +143,7 @@ export class Account {
    *   await gateway.images.generate(params);
    * } catch (error) {
    *   if (!GatewayError.isInstance(error) || error.outcome !== 'unknown') throw error;
-   *   const { verdict, amount, why } = await gateway.account.settle(error);
+   *   const { verdict, amount, reason } = await gateway.account.settle(error);
    * }
    */
   async settle(question: SettleTarget, options: AccountOptions = {}): Promise<Settlement> {

@@ -1,4 +1,5 @@
 import { errorMessage } from '../answers/objects.ts';
+import { assumedTokens } from '../answers/token-estimate.ts';
 import { readUsage } from '../answers/usage.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
@@ -20,7 +21,7 @@ import {
   type Work,
 } from './cost.ts';
 import { BudgetError } from './errors.ts';
-import { assumedTokens, expectUsage, priceKey, requestedSeconds } from './request-cost.ts';
+import { expectUsage, priceKey, requestedSeconds } from './request-cost.ts';
 import type { CostEstimate, Prices } from './types.ts';
 
 type Log = ClientSettings['log'];
@@ -62,7 +63,7 @@ interface Expected {
 }
 
 /** The expected cost of a call, or the reason why it is unknown. */
-type Expectation = Expected | { readonly why: string };
+type Expectation = Expected | { readonly reason: string };
 
 /** The facts of a call that determine its cost. */
 interface Plan {
@@ -301,7 +302,7 @@ export class BudgetState {
       const advice =
         'Nothing was sent. Give budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
       const cause = 'list' in prices ? undefined : prices.error;
-      const message = `${name} has no price that could be kept within the budget: ${expected.why}.`;
+      const message = `${name} has no price that could be kept within the budget: ${expected.reason}.`;
       const facts = { limit, spent, reserved, cost: undefined, reason: 'price' } as const;
       throw new BudgetError(message, advice, facts, cause);
     }
@@ -328,20 +329,20 @@ export class BudgetState {
     const { outcome } = record.end ?? {};
     if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
     const { cost: reported, taskId } = record.end ?? {};
-    const { amount, why } = this.#costAfter(plan);
+    const { amount, reason } = this.#costAfter(plan);
     const expected = plan.expect();
     if (record.answer !== undefined) learned.answered.add(key);
     if (amount !== undefined || reported !== undefined) {
       this.#learn(plan, expected, amount?.value, reported);
     } else if (reserved === 0 && !('base' in expected)) {
-      this.#warnUncounted(record.operation, model, why, client.log);
+      this.#warnUncounted(record.operation, model, reason, client.log);
     }
     const isLost = outcome === 'unknown';
     const listed =
       amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value;
     const rule: ReportRule = {
       otherwise: listed,
-      isTrusted: client.findBase()?.gateway?.profile.costOf !== undefined && !isLost,
+      isTrusted: client.findBase()?.gateway?.profile.readCost !== undefined && !isLost,
       isFree: amount?.value === 0 || model?.endsWith(':free') === true,
     };
     const last = reported === undefined ? listed : countReported(reported, rule);
@@ -370,7 +371,7 @@ export class BudgetState {
   /** Returns the cost of a call according to its response. */
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
-    if (units === undefined) return { why: 'its answer has no ratios for its price' };
+    if (units === undefined) return { reason: 'its answer has no ratios for its price' };
     return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
   }
 
@@ -405,14 +406,14 @@ export class BudgetState {
     if ('list' in prices) return computeCost(prices.list, work, this.#budget.group);
     const { error } = prices;
     const reason = errorMessage(error);
-    return { why: `its price list cannot be read: ${reason}` };
+    return { reason: `its price list cannot be read: ${reason}` };
   }
 
-  #warnUncounted(operation: string, model: string | undefined, why: string, log: Log): void {
+  #warnUncounted(operation: string, model: string | undefined, reason: string, log: Log): void {
     const { uncounted } = this.#ledger;
     if (uncounted.has(model)) return;
     uncounted.add(model);
-    const message = `The budget does not count ${operation}() with ${model}: ${why}`;
+    const message = `The budget does not count ${operation}() with ${model}: ${reason}`;
     log.write('warn', message, { operation, model });
   }
 

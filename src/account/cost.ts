@@ -267,19 +267,20 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
  */
 export function computeCost(prices: Prices, work: Work, group?: string): CostEstimate {
   const { model, usage, units = 1 } = work;
-  if (model === undefined) return { why: 'it is not known which model was asked' };
+  if (model === undefined) return { reason: 'it is not known which model was asked' };
   const price = prices.models.find((one) => one.model === model);
-  if (price === undefined) return { why: `the price list has no model "${model}"` };
+  if (price === undefined) return { reason: `the price list has no model "${model}"` };
   if (isTiered(price.raw)) {
-    return { why: 'its price is an expression (billing_mode), which is not evaluated here' };
+    return { reason: 'its price is an expression (billing_mode), which is not evaluated here' };
   }
   const ratio = groupRatio(prices, price, group);
-  if (typeof ratio === 'string') return { why: ratio };
+  if (typeof ratio === 'string') return { reason: ratio };
   const isByToken = price.billedPer === 'token';
   const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
-  if (typeof listed === 'string') return { why: listed };
+  if (typeof listed === 'string') return { reason: listed };
   const value = listed * ratio;
-  if (!isAmount(value)) return { why: 'the price list holds a price for it that cannot be read' };
+  if (!isAmount(value))
+    return { reason: 'the price list holds a price for it that cannot be read' };
   const isRounded = isByToken && value > 0;
   return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
 }

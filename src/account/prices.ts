@@ -61,7 +61,7 @@ export class PriceList {
   }
 
   /**
-   * Returns a list that was requested at `notBefore` or later, and requests it if there is none.
+   * Returns a price list requested at `notBefore` or later; requests one if needed.
    *
    * @param notBefore - In milliseconds since 1970.
    */

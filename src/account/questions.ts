@@ -25,7 +25,7 @@ export function readAnsweredIds(calls: readonly CallRecord[]): readonly string[]
 
 /** Returns the request ids of attempts whose error response was read to its end. */
 function answeredIn(attempts: readonly AttemptEvidence[]): readonly string[] {
-  return attempts.flatMap(({ isAnswered, requestId }) => (isAnswered && requestId) || []);
+  return attempts.flatMap(({ isErrorComplete, requestId }) => (isErrorComplete && requestId) || []);
 }
 
 /** Returns whether a request of a call may be in the usage log under an id that the client does not know. */

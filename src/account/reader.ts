@@ -87,13 +87,13 @@ export class AccountReader {
       this.#isLogged,
     );
     if (typeof question !== 'string') return this.#settle(question, options);
-    return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), why: question };
+    return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), reason: question };
   }
 
   /** Settles a video submission from a ledger, by its call id and its request id if that is known. */
   async settleCall(
     callId: string,
-    { requestId, isAnswered }: Pick<AttemptEvidence, 'requestId' | 'isAnswered'>,
+    { requestId, isErrorComplete }: Pick<AttemptEvidence, 'requestId' | 'isErrorComplete'>,
     signal: AbortSignal | null | undefined,
   ): Promise<Settlement> {
     const { records } = findCalls(this.#caller);
@@ -106,7 +106,7 @@ export class AccountReader {
       taskIds: [],
       answeredIds: [
         ...readAnsweredIds(own),
-        ...(isAnswered === true && requestId !== undefined ? [requestId] : []),
+        ...(isErrorComplete === true && requestId !== undefined ? [requestId] : []),
       ],
       isWhole: named !== undefined && !own.some((call) => hasUnnamedRequest(call, this.#isLogged)),
       makesTask: true,

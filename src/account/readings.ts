@@ -180,7 +180,7 @@ export class Routes {
     if (!APIError.isInstance(error)) return false;
     const isPage = UnexpectedResponseError.isInstance(error) && /^\s*</.test(error.body ?? '');
     const isAbsent = isPage || [404, 405, 501].includes(error.status ?? 0);
-    return isAbsent || this.rules.isUnserved?.(error) === true;
+    return isAbsent || this.rules.isUnsupported?.(error) === true;
   }
 
   #request(path: string, options: RequestOptions) {

@@ -1,4 +1,5 @@
 import { numberFrom, parseJSON, toFields } from '../answers/objects.ts';
+import { assumedTokens, estimateTokens } from '../answers/token-estimate.ts';
 import type { JsonObject } from '../types.ts';
 import { type PriceKind, type UsageSum } from './cost.ts';
 
@@ -49,37 +50,8 @@ export function priceKey(params: JsonObject): string {
   return JSON.stringify([requestedSeconds(params) ?? null, ...entries]);
 }
 
-/** Tokens to assume for an image or audio in a message, and for a response without a requested maximum. */
-export const assumedTokens = 1_000;
-
 /** Audio tokens for each spoken character: 1,000 tokens a minute, and about 14 characters a second. */
 const soundPerCharacter = 1.25;
-
-/** Matches encoded data, not text. */
-const encoded = /^[\w+/=:;,.-]{500}/;
-
-/** Limits recursion into nested parameters. */
-const deepest = 100;
-
-/** Estimates the tokens of a text: four letters of English, or one character of other scripts, for each. */
-function estimateText(text: string): number {
-  if (encoded.test(text)) return assumedTokens;
-  const others = text.replaceAll(/[ -~\s]+/g, '').length;
-  return (text.length - others) / 4 + others;
-}
-
-function estimateTokens(value: unknown, depth = 0): number {
-  if (typeof value === 'string') return estimateText(value);
-  // Embeddings accept tokens as numbers.
-  if (typeof value === 'number') return 1;
-  if (typeof value !== 'object' || value === null || depth > deepest) return 0;
-  const isList = Array.isArray(value);
-  let sum = 0;
-  for (const [name, item] of Object.entries(value)) {
-    sum += estimateTokens(item, depth + 1) + (isList ? 0 : estimateText(name));
-  }
-  return sum;
-}
 
 /** Returns the maximum number of output tokens, if the request sets it. */
 function longestAnswer(params: JsonObject): number {

@@ -17,7 +17,7 @@ export interface Question {
 }
 
 /** The fields of a settlement that follow from the entries. */
-type Finding = Pick<Settlement, 'verdict' | 'amount' | 'why'>;
+type Finding = Pick<Settlement, 'verdict' | 'amount' | 'reason'>;
 
 /** Time in which the gateway writes all entries of a request, in milliseconds. */
 const writingTime = 5_000;
@@ -31,7 +31,7 @@ const amountIn = ([entry]: readonly UsageLogEntry[], value: number): Amount => (
 const sum = (entries: readonly UsageLogEntry[]): number =>
   entries.reduce((total, { amount }) => total + amount.value, 0);
 
-const unknowable = (why: string): Finding => ({ verdict: 'unknowable', why });
+const unknowable = (reason: string): Finding => ({ verdict: 'unknowable', reason });
 
 const absent =
   'No entry of the usage log names it. That proves nothing: the log lags behind, returns only the newest entries, and may not record everything.';
@@ -60,7 +60,7 @@ export function settleBy(question: Question, log: UsageLog, asOf: number): Settl
     requestId: onlyOne(found.flatMap(({ requestId }) => requestId ?? [])),
     taskId: onlyOne([...ownTasks, ...found.flatMap(({ taskId }) => taskId ?? [])]),
     asOf,
-    why: isOpen ? `${finding.why} The amount may still change.` : finding.why,
+    reason: isOpen ? `${finding.reason} The amount may still change.` : finding.reason,
   };
 }
 
@@ -123,8 +123,8 @@ function conclude(evidence: Evidence): Finding {
         'The usage log has its charge, but also a refund of the same model, which may be its own: a refund names the task, and not the request. settle(task.ref) can tell.',
       );
     }
-    const why = 'An entry of the usage log that names it is a charge.';
-    return { verdict: 'charged', amount: amountIn(found, kept), why };
+    const reason = 'An entry of the usage log that names it is a charge.';
+    return { verdict: 'charged', amount: amountIn(found, kept), reason };
   }
   if (refunds.length > 0) return refunded(evidence, sum(refunds));
   if (question.makesTask === true || charges.some(({ isTask }) => isTask)) {
@@ -132,8 +132,8 @@ function conclude(evidence: Evidence): Finding {
       'The usage log has an entry with the amount 0 for this request, so the video was accepted. It may be charged when it is done.',
     );
   }
-  const why = 'The entries of the usage log that name it have the amount 0.';
-  return notCharged(evidence, why);
+  const reason = 'The entries of the usage log that name it have the amount 0.';
+  return notCharged(evidence, reason);
 }
 
 /**
@@ -148,13 +148,13 @@ function isStrange({ type, amount }: UsageLogEntry): boolean {
 function settleFailure(evidence: Evidence): Finding {
   const [last] = evidence.found.filter(({ type }) => type !== 'error');
   if (last === undefined) {
-    const why = 'An entry of the usage log that names it is a failure, and none is a charge.';
-    return notCharged(evidence, why);
+    const reason = 'An entry of the usage log that names it is a failure, and none is a charge.';
+    return notCharged(evidence, reason);
   }
   const { finalQuota = 0, amount } = last;
   if (finalQuota === 0) return refunded(evidence, amount.value);
-  const why = 'The entry of the task in the usage log has its final price.';
-  return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), why };
+  const reason = 'The entry of the task in the usage log has its final price.';
+  return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), reason };
 }
 
 /** Returns a refund, unless another request of the same call may have been charged. */
@@ -164,15 +164,15 @@ function refunded({ question, found }: Evidence, value: number): Finding {
   if (!isWhole || !(isOnly || requestIds.every((id) => isNamed(id, found)))) {
     return unknowable(partly);
   }
-  const why = 'An entry of the usage log that names it is a refund of all that was charged.';
-  return { verdict: 'refunded', amount: amountIn(found, value), why };
+  const reason = 'An entry of the usage log that names it is a refund of all that was charged.';
+  return { verdict: 'refunded', amount: amountIn(found, value), reason };
 }
 
 /**
  * Returns `not_charged` if no more entries can follow. The gateway writes an entry for each channel that fails
  * and then tries the next one, so a failure is final only once the error response was read.
  */
-function notCharged({ question, found, isOld }: Evidence, why: string): Finding {
+function notCharged({ question, found, isOld }: Evidence, reason: string): Finding {
   const { requestIds, answeredIds, isWhole } = question;
   const isCovered = requestIds.length > 0 && requestIds.every((id) => isNamed(id, found));
   if (!isWhole || !isCovered) return unknowable(partly);
@@ -180,7 +180,8 @@ function notCharged({ question, found, isOld }: Evidence, why: string): Finding 
     const entries = found.filter(({ requestId }) => requestId === id);
     return answeredIds.includes(id) || (isOld && entries.some(({ type }) => type === 'consume'));
   };
-  if (requestIds.every(isOver)) return { verdict: 'not_charged', amount: amountIn(found, 0), why };
+  if (requestIds.every(isOver))
+    return { verdict: 'not_charged', amount: amountIn(found, 0), reason };
   return unknowable(
     'The usage log has no charge of it yet, but no whole error response was read either, so the gateway may have gone on with another channel. Ask again later.',
   );

@@ -83,7 +83,7 @@ class Sum {
   ): { readonly line: SpentLine; readonly unpriced: number } {
     const { operation, model } = this;
     const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
-      prices === undefined ? { why: unread } : computeCost(prices, { model, ...work }, group);
+      prices === undefined ? { reason: unread } : computeCost(prices, { model, ...work }, group);
     const isListed = this.#listed > 0 || hasCounts(this.#usage);
     const listed = isListed ? costs({ units: this.#units, usage: this.#usage }) : nothing;
     const possible = this.#listedUnknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;

@@ -80,8 +80,8 @@ export interface CostQuery {
  * amount.
  */
 export type CostEstimate =
-  | { readonly amount: Amount; readonly why?: undefined }
-  | { readonly amount?: undefined; readonly why: string };
+  | { readonly amount: Amount; readonly reason?: undefined }
+  | { readonly amount?: undefined; readonly reason: string };
 
 /** The cost of all calls of one operation to one model. */
 export interface SpentLine {
@@ -156,5 +156,5 @@ export interface Settlement {
   /** When the usage log was read, in milliseconds since 1970. */
   readonly asOf: number;
   /** The reason for the verdict, in one or two sentences. */
-  readonly why: string;
+  readonly reason: string;
 }

@@ -6,7 +6,6 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import {
-  usageOf,
   VideoWaitError,
   type Gateway,
   type SubmitLedger,
@@ -16,15 +15,7 @@ import {
 } from '../index.ts';
 import { toReference, toUpload } from './media.ts';
 import { convertErrors, errorMessage } from './errors.ts';
-import {
-  toHeaders,
-  numbered,
-  providerName,
-  readCall,
-  sumCosts,
-  unsupported,
-  readEnum,
-} from './options.ts';
+import { toHeaders, numbered, providerName, readCall, unsupported, readEnum } from './options.ts';
 
 /** Settings that prevent the loss of videos that are paid for. */
 export interface VideoSettings {
@@ -66,14 +57,11 @@ export async function startVideos(
     ledger: settings.ledger,
   };
   const refs: VideoTaskRef[] = [];
-  const costs: number[] = [];
   let headers: Record<string, string> | undefined;
   for (let index = 0; index < options.n; index += 1) {
     try {
       const started = await submit(client, params, numbered(submission, index), settings, refs);
       headers ??= toHeaders(started);
-      const { cost } = usageOf(undefined, started.headers);
-      if (cost !== undefined) costs.push(cost);
     } catch (error) {
       // Videos accepted before are paid for: return them instead of throwing.
       if (index === 0) throw error;
@@ -86,7 +74,7 @@ export async function startVideos(
   return {
     operation: options.n === 1 ? operation : [operation, ...others],
     warnings,
-    providerMetadata: { [providerName]: { refs: [operation, ...others], ...sumCosts(costs) } },
+    providerMetadata: { [providerName]: { refs: [operation, ...others] } },
     response: { timestamp: new Date(), modelId: model, headers },
   };
 }

@@ -1,6 +1,7 @@
 import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
+import { changeable } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import type { BodyEncoding } from '../http/request.ts';
+import type { BodyEncoding, Change } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -31,7 +32,11 @@ export function speak(
   params: SpeechCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-  const request = () => ({ json: speechBody(params), readFile: followToFile });
+  const paramsFor = changeable(transport, params, options);
+  const request = (change?: Change) => ({
+    json: speechBody(paramsFor(change)),
+    readFile: followToFile,
+  });
   return params?.stream_format === 'sse'
     ? transport.call('audio.speech.create', request, speechEvents, options)
     : transport.call('audio.speech.create', request, speechFile, options);
@@ -72,7 +77,8 @@ export function transcribe(
   options: RequestOptions | undefined,
 ): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
   const operation = 'audio.transcriptions.create';
-  const request = () => ({ form: audioForm('transcriptions', params) });
+  const paramsFor = changeable(transport, params, options);
+  const request = (change?: Change) => ({ form: audioForm('transcriptions', paramsFor(change)) });
   return params?.stream === true
     ? transport.call(operation, request, transcriptionEvents, options)
     : transport.call(operation, request, transcriptionAnswer(params?.response_format), options);
@@ -83,7 +89,8 @@ export function translate(
   params: TranslationCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<TranslationCreateResponse | string> {
-  const request = () => ({ form: audioForm('translations', params) });
+  const paramsFor = changeable(transport, params, options);
+  const request = (change?: Change) => ({ form: audioForm('translations', paramsFor(change)) });
   const format = transcriptionAnswer(params?.response_format);
   return transport.call('audio.translations.create', request, format, options);
 }

@@ -25,7 +25,7 @@ export interface VideoQueueSettings {
    * that is retried after its ledger entry has expired is submitted again. 3600000 (one hour) or more.
    * @defaultValue forever
    */
-  ledgerLife?: number | undefined;
+  keepFinished?: number | undefined;
 }
 
 /** BullMQ options for a queue of videos. */
@@ -59,7 +59,7 @@ const day = 86_400;
  *   count as attempts, not polls.
  * - A job may stall a thousand times. BullMQ counts stalls over the whole life of a job, and by default
  *   fails it at the second one, although its video is paid for.
- * - Completed jobs are kept for 7 days, failed ones for 30; with `ledgerLife`, for at most half of it.
+ * - Completed jobs are kept for 7 days, failed ones for 30; with `keepFinished`, for at most half of it.
  *
  * Leave `maxStartedAttempts` unset: each poll starts the job.
  *
@@ -72,17 +72,17 @@ const day = 86_400;
  */
 export function videoQueueOptions(settings: VideoQueueSettings = {}): VideoQueueOptions {
   check(typeof settings === 'object' && settings !== null, 'settings', 'must be an object.');
-  const { concurrency = 50, lockDuration = 30_000, maxPerSecond, ledgerLife } = settings;
+  const { concurrency = 50, lockDuration = 30_000, maxPerSecond, keepFinished } = settings;
   const isCount = Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000;
   check(isCount, 'concurrency', 'must be a whole number from 1 to 10000.');
   checkMilliseconds('lockDuration', lockDuration, 1_000);
   check(lockDuration <= 3_600_000, 'lockDuration', 'may be at most 3600000, an hour.');
   const isLong =
-    ledgerLife === undefined || (typeof ledgerLife === 'number' && ledgerLife >= 3_600_000);
+    keepFinished === undefined || (typeof keepFinished === 'number' && keepFinished >= 3_600_000);
   const problem =
     'must be at least 3600000 milliseconds (one hour): a call that the ledger has forgotten is submitted again.';
-  check(isLong, 'ledgerLife', problem);
-  const longest = ledgerLife === undefined ? Infinity : Math.floor(ledgerLife / 2_000);
+  check(isLong, 'keepFinished', problem);
+  const longest = keepFinished === undefined ? Infinity : Math.floor(keepFinished / 2_000);
   return {
     queue: {
       defaultJobOptions: {

@@ -15,12 +15,12 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { copyOptions, copyParams, peek } from '../snapshot.ts';
-import { ChatRun } from './run.ts';
+import { ChatRun } from './runs/run.ts';
 import {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './runner.ts';
+} from './runs/runner.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
   ChatCompletion,
@@ -34,7 +34,7 @@ import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   RunnerOptions,
-} from './run-tools.ts';
+} from './runs/run-tools.ts';
 
 /** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
 export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {
@@ -99,7 +99,8 @@ export class Completions {
   /**
    * Creates a completion with structured output: calls `create()`, parses the text in the format of
    * `response_format`, validates it, and returns it as `message.parsed`. Arguments of tools created by
-   * `tool()` are returned as `parsed_arguments`. Metered like `create()`.
+   * `tool()` are returned as `parsed_arguments`. Metered like `create()`. If the provider rejects the format,
+   * which is free, the schema is sent in the prompt; see the option `structuredOutput`.
    *
    * @param params - `responseFormat()` creates a `response_format` that validates the text. With a plain
    *   `json_schema`, text is parsed but not validated.

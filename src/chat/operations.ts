@@ -1,13 +1,16 @@
 import { isObject, listObjects } from '../answers/objects.ts';
 import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import { changeable } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import { type Change, withoutChanged } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { peek } from '../snapshot.ts';
+import { copyParams, peek } from '../snapshot.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
+import type { OutputModes } from '../structured/output-modes.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
@@ -20,13 +23,14 @@ import type {
   ChatCompletionTool,
 } from './params.ts';
 import { chatProtocolFor, completionAnswer } from './protocol.ts';
-import type { ChatRun } from './run.ts';
+import type { ChatRun } from './runs/run.ts';
+import { applyOutputMode, chatOutputModes } from './structured-output.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   RunnerOptions,
-} from './run-tools.ts';
-import type { ChatCompletionRunner } from './runner.ts';
+} from './runs/run-tools.ts';
+import type { ChatCompletionRunner } from './runs/runner.ts';
 import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -68,30 +72,61 @@ function createBody(params: ChatCompletionCreateParamsBase): object {
   return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
 }
 
+/** Returns the source of the requests, with the schema in the prompt if the provider does not take it. */
+function createRequest(
+  transport: Transport,
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+  output: OutputModes | undefined,
+  onChange?: (change: Change) => void,
+) {
+  // The caller may change its parameters before the next request.
+  const paramsFor = changeable(transport, output ? copyParams(params) : params, options);
+  return (change?: Change) => {
+    if (change !== undefined) onChange?.(change);
+    const changed = paramsFor(change);
+    return { json: createBody(output ? applyOutputMode(changed, output) : changed) };
+  };
+}
+
 export function createCompletion(
   transport: Transport,
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
+  output?: OutputModes,
+  onChange?: (change: Change) => void,
 ): GatewayPromise<ChatCompletion> {
-  const request = () => ({ json: createBody(params) });
   const format = jsonAnswer(completionAnswer(params));
-  return transport.call('chat.completions.create', request, format, options);
+  return transport.call(
+    'chat.completions.create',
+    createRequest(transport, params, options, output, onChange),
+    output?.remember(format) ?? format,
+    options,
+    undefined,
+    output?.next,
+  );
 }
 
 export function streamCompletion(
   transport: Transport,
   params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
   options: RequestOptions | undefined,
+  output?: OutputModes,
+  onChange?: (change: Change) => void,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
   const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
+  const format = eventAnswer({
+    ...chatProtocolFor(peek(params, 'n') ?? 1),
+    deliver: (emit) => deliverWithChoices(emit, includesUsage),
+  });
+  const request = createRequest(transport, params, options, output, onChange);
   return transport.call(
     'chat.completions.create',
-    () => ({ json: { ...createBody(params), stream: true } }),
-    eventAnswer({
-      ...chatProtocolFor(peek(params, 'n') ?? 1),
-      deliver: (emit) => deliverWithChoices(emit, includesUsage),
-    }),
+    (change) => ({ json: { ...request(change).json, stream: true } }),
+    output?.remember(format) ?? format,
     options,
+    undefined,
+    output?.next,
   );
 }
 
@@ -100,7 +135,8 @@ export function parseCompletion(
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
-  const parser = new OutputParser<unknown>(params, 'parse');
+  const output = chatOutputModes(transport, params, options, false);
+  const parser = new OutputParser<unknown>(params, 'parse', output);
   const format = jsonAnswer(
     completionAnswer(params),
     (completion, { callId, requestId, status }) => {
@@ -109,8 +145,14 @@ export function parseCompletion(
       return parser.apply(completion, { callId, evidence });
     },
   );
-  const request = () => ({ json: createBody(params) });
-  return transport.call('chat.completions.create', request, format, options);
+  return transport.call(
+    'chat.completions.create',
+    createRequest(transport, params, options, output),
+    output?.remember(format) ?? format,
+    options,
+    undefined,
+    output?.next,
+  );
 }
 
 /** Reads a streamed completion with the events of a run. */
@@ -122,9 +164,31 @@ export async function streamWithEvents(
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
   checkOptions(options);
-  if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
+  const output = chatOutputModes(transport, params, options, true);
+  if (params.response_format || params.tools) {
+    run.parser = new OutputParser(params, 'stream', output);
+  }
   const { signal } = run.controller;
-  await run.read(streamCompletion(transport, params, { ...options, signal }));
+  const callOptions = { ...options, signal };
+  await readStream(run, () => streamCompletion(transport, params, callOptions, output), output);
+}
+
+/**
+ * Reads a stream. If its first event rejects the mode of structured output, reads a stream requested in the next
+ * mode.
+ */
+async function readStream(
+  run: ChatRun<unknown>,
+  open: () => GatewayPromise<Stream<ChatCompletionChunk>>,
+  output: OutputModes | undefined,
+): Promise<ParsedChatCompletion<unknown> | undefined> {
+  for (;;) {
+    try {
+      return await run.read(open());
+    } catch (error) {
+      if (run.snapshot !== undefined || output?.follow(error) !== true) throw error;
+    }
+  }
 }
 
 /**
@@ -144,7 +208,8 @@ export async function runTools(
   const { maxChatCompletions: limit = 10, afterCompletion, ...requestOptions } = options ?? {};
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const parser = new OutputParser<unknown>(params, 'run');
+  const output = chatOutputModes(transport, params, requestOptions, params.stream === true);
+  const parser = new OutputParser<unknown>(params, 'run', output);
   run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
@@ -159,13 +224,27 @@ export async function runTools(
     sent.push(sentAs);
     if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
   }
+  /** The parameters of the model that answered, if that was a fallback. */
+  let answered: Change = {};
+  const onChange = (change: Change): void => {
+    if (run.completions.length === 0) answered = change;
+  };
   async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
     // Providers reject an empty list of tools.
     const list = sent.length > 0 ? { tools: sent } : {};
-    const request = { ...body, messages: createHistory(run, params.model), ...list };
-    const callOptions = { ...requestOptions, signal };
-    if (body.stream === true) return run.read(streamCompletion(transport, request, callOptions));
-    const completion = await createCompletion(transport, request, callOptions);
+    const { model } = answered;
+    const history = createHistory(run, typeof model === 'string' ? model : params.model);
+    const request = { ...body, ...answered, messages: history, ...list };
+    const stays = run.completions.length > 0 ? { fallback: null } : {};
+    const callOptions = withoutChanged({ ...requestOptions, ...stays, signal }, answered);
+    if (body.stream === true) {
+      return readStream(
+        run,
+        () => streamCompletion(transport, request, callOptions, output, onChange),
+        output,
+      );
+    }
+    const completion = await createCompletion(transport, request, callOptions, output, onChange);
     run.emit('connect');
     const parsed = run.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;

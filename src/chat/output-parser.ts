@@ -1,6 +1,13 @@
-import { errorMessage, isObject, listObjects } from '../answers/objects.ts';
+import { errorMessage, isObject, listObjects, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, trust } from '../answers/reader.ts';
-import { GrowingJSON, parseJSONText, SchemaMismatch } from '../structured/json.ts';
+import {
+  extractJSON,
+  findJSON,
+  GrowingJSON,
+  parseJSONText,
+  SchemaMismatch,
+} from '../structured/json.ts';
+import type { OutputModes } from '../structured/output-modes.ts';
 import type { JsonObject } from '../types.ts';
 import {
   ContentFilterFinishReasonError,
@@ -8,6 +15,7 @@ import {
   LengthFinishReasonError,
   type OutputErrorInit,
 } from './errors.ts';
+import { findSchema } from './structured-output.ts';
 import type {
   ChatCompletion,
   ChatCompletionMessage,
@@ -27,13 +35,19 @@ export class OutputParser<Parsed> {
   /** By tool name; `undefined` is the text of the message. */
   readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
   readonly #mode: ParseMode;
+  readonly #output: Pick<OutputModes, 'current'> | undefined;
 
-  /** @param params - Invalid values are rejected when they are sent. */
+  /**
+   * @param params - Invalid values are rejected when they are sent.
+   * @param output - How the requests ask for JSON.
+   */
   constructor(
     params: { response_format?: unknown; tools?: unknown } | null | undefined,
     mode: ParseMode,
+    output?: Pick<OutputModes, 'current'>,
   ) {
     this.#mode = mode;
+    this.#output = output;
     const { response_format: format, tools } = params ?? {};
     if (isObject(format)) this.#add(undefined, format, format['type'] === 'json_schema');
     for (const tool of listObjects(tools)) {
@@ -47,7 +61,8 @@ export class OutputParser<Parsed> {
     const { $parseRaw: customParse } = format;
     const hasCustomParse = typeof customParse === 'function';
     if (!hasCustomParse && !isJSON) return;
-    const parse = (text: string): Parsed => {
+    const parse = (received: string): Parsed => {
+      const text = name === undefined ? this.#readJSON(received, format) : received;
       const value: unknown = hasCustomParse
         ? Reflect.apply(customParse, format, [text])
         : parseJSONText(text);
@@ -61,6 +76,15 @@ export class OutputParser<Parsed> {
       cache.set(text, value);
       return value;
     });
+  }
+
+  /** Returns the JSON of a text: without a code fence and, if the provider doesn't enforce JSON, without prose. */
+  #readJSON(text: string, format: JsonObject): string {
+    const json = extractJSON(text);
+    const isEnforced = (this.#output?.current ?? 'json_schema') === 'json_schema';
+    if (isEnforced || parseJSON(json) !== undefined) return json;
+    const type = findSchema(format)?.['type'];
+    return findJSON(json, type === 'object' || type === 'array' ? type : undefined) ?? json;
   }
 
   /** Returns the parser for the arguments of a tool, or for the text; `undefined` if they are not parsed. */

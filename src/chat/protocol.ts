@@ -1,4 +1,4 @@
-import { isObject, listObjects } from '../answers/objects.ts';
+import { hasValue, isObject, listObjects } from '../answers/objects.ts';
 import { readValue } from '../answers/reader.ts';
 import { collectAs } from '../streams/open-stream.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
@@ -26,6 +26,12 @@ export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionC
   return {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
+    hasContent: ({ choices: pieces }) =>
+      pieces.some(({ delta }) =>
+        Object.entries<unknown>({ ...delta }).some(
+          ([name, value]) => name !== 'role' && hasValue(value),
+        ),
+      ),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (answer) =>
       isObject(answer) &&

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { chatCommand } from './chat.ts';
-import { doctorCommand } from './doctor.ts';
+import { doctorCommand } from './doctor/command.ts';
 import {
   drawCommand,
   editCommand,

@@ -228,10 +228,10 @@ function settleCommand(): Command {
     const client = await run.client();
     const found = await findVideo(id);
     const settled = await client.account.settle(found, { signal: run.signal });
-    const { verdict, amount, why } = settled;
+    const { verdict, amount, reason } = settled;
     const text = verdict.replace('_', ' ');
     run.show(settled, [amount === undefined ? text : `${text}  ${formatAmount(amount)}`]);
-    if (!run.json) run.terminal.note(why);
+    if (!run.json) run.terminal.note(reason);
     if (verdict === 'unknowable') throw new Exit(exitCodes.unknown);
   });
 }

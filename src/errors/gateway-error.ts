@@ -21,7 +21,9 @@ export interface AttemptEvidence {
   /** The gateway's request id, if one was received. */
   readonly requestId?: string | undefined;
   /** `true` if an error response was read to its end, so the gateway has finished the request. */
-  readonly isAnswered?: boolean | undefined;
+  readonly isErrorComplete?: boolean | undefined;
+  /** The model that was asked, if the call may ask several; see `fallback`. */
+  readonly model?: string | undefined;
 }
 
 /** The facts that `GatewayError.outcome` is based on. */

@@ -55,7 +55,10 @@ const texts = optional(checkList(text));
 const run = must('a function', (value) => typeof value === 'function');
 const isPath = (value: unknown): boolean =>
   isText(value) && /^\/[^?#\s]*$/.test(value) && !value.startsWith('//');
-const path = must('a path such as "/v1/images"', isPath);
+const path = must(
+  'a path such as "/v1/images" or "/api/usage?id={id}"',
+  (value) => isText(value) && isPath(value.split('?', 1)[0]) && !/[#\s]/.test(value),
+);
 const flag = optional(must('true or false', (value) => typeof value === 'boolean'));
 const word = (...words: readonly unknown[]): FieldCheck =>
   must(`one of "${words.join('", "')}"`, (value) => words.includes(value));
@@ -86,11 +89,7 @@ const byOperation = (createCheck: (name: Operation) => FieldCheck): FieldCheck =
   return optional(fields(Object.fromEntries(checks), 'operation'));
 };
 
-const accountPath = must(
-  'a path such as "/api/usage?id={id}"',
-  (value) => isText(value) && isPath(value.split('?', 1)[0]) && !/[#\s]/.test(value),
-);
-const route = { path: accountPath, read: run, isLimited: flag };
+const route = { path: path, read: run, isLimited: flag };
 
 const profile = fields({
   name: text,
@@ -99,7 +98,7 @@ const profile = fields({
     must('a path such as "/api/v1", or ""', (value) => value === '' || isPath(value)),
   ),
   paths: byOperation(checkPath),
-  unserved: byOperation(() => text),
+  unsupported: byOperation(() => text),
   requests: byOperation(() =>
     fields({
       body: optional(word('json', 'multipart')),
@@ -122,16 +121,14 @@ const profile = fields({
   sentIdHeader: optional(
     must('the name of a header', (value) => isText(value) && /^[\w-]+$/.test(value)),
   ),
-  costOf: optional(run),
+  readCost: optional(run),
   account: optional(
     fields({
       isLogged: optional(run),
-      isUnserved: optional(run),
+      isUnsupported: optional(run),
       charges: optional(fields(route)),
       charge: optional(fields(route)),
-      balance: optional(
-        checkList(fields({ paths: checkList(accountPath), read: run, isLimited: flag })),
-      ),
+      balance: optional(checkList(fields({ paths: checkList(path), read: run, isLimited: flag }))),
       prices: optional(fields(route)),
     }),
   ),

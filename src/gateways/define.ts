@@ -72,7 +72,7 @@ function writeRequest(
   operation: Operation,
   { json, form, isWritten, params }: Parameters<DefinedGateway['write']>[1],
 ): WrittenRequest {
-  const advice = profile.unserved?.[operation];
+  const advice = profile.unsupported?.[operation];
   if (advice !== undefined) {
     const message = `This gateway (${profile.name}) does not serve ${operation}.`;
     throw new UnsupportedByGatewayError(message, { outcome: 'not_sent', advice });

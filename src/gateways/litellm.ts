@@ -73,7 +73,7 @@ function readPrice(model: string, deployments: readonly JsonObject[]): ModelPric
 
 const account: AccountRules = {
   // If the database fails during a request, LiteLLM sends a plain 500 page without JSON.
-  isUnserved: ({ status, message }) =>
+  isUnsupported: ({ status, message }) =>
     (status === 500 && /^500 internal server error/i.test(message)) ||
     /no (connected db|db connected)|database not connected|prisma client is not initialized/i.test(
       message,
@@ -125,13 +125,14 @@ const account: AccountRules = {
 /** The LiteLLM proxy. It runs on hosts of its users, so `auto` cannot recognize it. */
 export const liteLLM: GatewayProfile = {
   name: 'litellm',
-  unserved: {
+  paths: { 'embeddings.createForEngine': '/engines/{+model}/embeddings' },
+  unsupported: {
     'audio.translations.create':
       'Use audio.transcriptions.create(), and let a chat model translate the text.',
     'videos.retrieveFromVendor': 'Use videos.retrieve() with the id of the task.',
   },
   requestIdHeaders: ['x-litellm-call-id', 'x-request-id', 'request-id'],
   sentIdHeader: 'x-litellm-call-id',
-  costOf: costInAnswer,
+  readCost: costInAnswer,
   account,
 };

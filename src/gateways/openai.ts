@@ -39,7 +39,7 @@ export const openAICompatible: GatewayProfile = {
     'ark.cn-beijing.volces.com',
     'qianfan.baidubce.com',
   ],
-  unserved: {
+  unsupported: {
     'videos.retrieveFromVendor': 'Use videos.retrieve() with the id of the task.',
   },
   account: {},

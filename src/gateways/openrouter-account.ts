@@ -77,7 +77,7 @@ export const openRouterAccount: AccountRules = {
     },
   ],
   prices: {
-    path: '/v1/models',
+    path: '/v1/models?output_modalities=all',
     read({ data }) {
       if (!Array.isArray(data)) return 'the answer holds no list';
       return { models: data.filter(isObject).flatMap(readPrice), groupRatios: {} };

@@ -1,5 +1,5 @@
 /** Converts parameters to OpenRouter's fields. Files are kept, and sent as data URLs later. */
-import { isObject, trimmedText } from '../answers/objects.ts';
+import { isObject, isPlainObject, trimmedText } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import type { JsonObject } from '../types.ts';
 
@@ -16,7 +16,8 @@ function sizeFields({ size, resolution }: JsonObject): JsonObject {
 
 /** Returns the URL or the file of an image reference. */
 function readImage(reference: unknown, field: string): unknown {
-  if (!isObject(reference)) return reference;
+  // A `Response` is a file, although it has a `url`.
+  if (!isObject(reference) || !isPlainObject(reference)) return reference;
   const { image_url: nested, url, b64_json: bytes, file_id: file } = reference;
   check(file === undefined, field, 'is a file id, which this gateway does not have; give a URL.');
   const address = (isObject(nested) ? nested['url'] : nested) ?? url;

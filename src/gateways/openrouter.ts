@@ -15,12 +15,14 @@ export const openRouter: GatewayProfile = {
   hosts: ['openrouter.ai'],
   basePath: '/api/v1',
   paths: {
+    // Without the query, the list contains only models that return text.
+    'models.list': '/v1/models?output_modalities=all',
     'models.retrieve': '/v1/model/{+model}',
     'images.generate': '/v1/images',
     'images.edit': '/v1/images',
     'videos.remix': '/v1/videos',
   },
-  unserved: {
+  unsupported: {
     'generate.content': useChat,
     'generate.contentStream': useChat,
     'embeddings.createForEngine': 'Use embeddings.create().',
@@ -65,6 +67,6 @@ export const openRouter: GatewayProfile = {
   // Signed URLs work without the key; `unsigned_urls` need it.
   video: { url: 'urls[0]' },
   requestIdHeaders: ['x-generation-id', 'x-request-id', 'request-id'],
-  costOf: costInAnswer,
+  readCost: costInAnswer,
   account: openRouterAccount,
 };

@@ -90,7 +90,7 @@ export interface AccountRules {
    * Returns whether an error of these routes means that the gateway does not serve them, or not to this key.
    * It becomes an `UnsupportedByGatewayError`; 404, 405 and 501 always do.
    */
-  readonly isUnserved?:
+  readonly isUnsupported?:
     | ((error: { readonly status: number | undefined; readonly message: string }) => boolean)
     | undefined;
   /** The price list. */
@@ -119,11 +119,12 @@ export interface GatewayProfile {
   /**
    * Paths of operations that differ. `/v1` at the beginning is replaced by the version at the end of
    * `baseURL`; any other path is below its root. `{name}` is a path parameter, `{+name}` a path parameter that
-   * keeps its slashes. Paths of POST requests may omit parameters, if `write` puts them into the body.
+   * keeps its slashes. Paths of POST requests may omit parameters, if `write` puts them into the body. A
+   * query such as `?type=all` is a default: the options `query` and `defaultQuery` replace its parameters.
    */
   readonly paths?: Readonly<Partial<Record<Operation, string>>> | undefined;
   /** Operations that the gateway does not serve, each with a sentence that names the alternative. */
-  readonly unserved?: Readonly<Partial<Record<Operation, string>>> | undefined;
+  readonly unsupported?: Readonly<Partial<Record<Operation, string>>> | undefined;
   /** Rules for requests that differ. */
   readonly requests?: Readonly<Partial<Record<Operation, RequestRules>>> | undefined;
   /**
@@ -154,7 +155,7 @@ export interface GatewayProfile {
    * @defaultValue reads `usage.cost` and the header `x-litellm-response-cost`. That may be the price of a
    * vendor behind the gateway, so a budget counts it only if it is higher than its own estimate.
    */
-  readonly costOf?: ((answer: unknown, headers: Headers) => number | undefined) | undefined;
+  readonly readCost?: ((answer: unknown, headers: Headers) => number | undefined) | undefined;
   /** The account of the key. */
   readonly account?: AccountRules | undefined;
 }

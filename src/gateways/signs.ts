@@ -3,7 +3,7 @@
  * are chained and forward the responses of other gateways.
  */
 
-/** Response headers that hold a request id of the gateway, the best first. */
+/** Response headers that may contain the gateway's request id, in order of preference. */
 export const requestIdHeaders = [
   'x-oneapi-request-id',
   'x-request-id',
@@ -14,6 +14,9 @@ export const requestIdHeaders = [
 /** Error types that show that the gateway itself rejected a key. */
 export const keyRefusals =
   /^((new|one)_api_error|auth_error|token_not_found_in_db|expired_key|no_db_connection)$/;
+
+/** Returns whether a kind of gateway has no providers behind it, so that a rejected key is the caller's. */
+export const isDirect = (gateway: string | undefined): boolean => gateway === 'openai';
 
 /**
  * LiteLLM resends a form without its fields if the connection to the vendor breaks. The vendor may have done

@@ -1,4 +1,6 @@
+import { changeable } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import { type Change, withoutChanged } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -22,8 +24,11 @@ import type {
 } from './types.ts';
 import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
-import { addCounts } from '../answers/objects.ts';
+import { addCounts, isObject } from '../answers/objects.ts';
+import { copyParams, peek } from '../snapshot.ts';
 import { toGoogleSchema } from '../structured/dialects.ts';
+import { outputInstruction, OutputModes } from '../structured/output-modes.ts';
+import type { JsonObject } from '../types.ts';
 import { followSignal } from '../http/abort.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 
@@ -34,19 +39,44 @@ const wholeAnswer = jsonAnswer({
 
 const streamedAnswer = eventAnswer(generateProtocol);
 
-/** Creates the request of both operations. */
-const createRequest = (params: GenerateContentParams, method: string) => () => ({
-  json: createBody(params, method),
-  params: { model: params.model },
-});
+const json = 'application/json';
+
+/** Creates the source of the requests of both operations. */
+function createRequest(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+  method: string,
+  output: OutputModes | undefined,
+) {
+  // The caller may change its parameters before the next request.
+  const paramsFor = changeable(transport, output ? copyParams(params) : params, options);
+  return (change?: Change) => {
+    const changed = paramsFor(change);
+    const own = output ? applyOutputMode(changed, output) : changed;
+    return { json: createBody(own, method), params: { model: own.model } };
+  };
+}
 
 export function generateContent(
   transport: Transport,
   params: GenerateContentParams,
   options: RequestOptions | undefined,
+  onChange?: (change: Change) => void,
 ): GatewayPromise<GenerateContentResponse> {
-  const request = createRequest(params, 'generate.content');
-  return transport.call('generate.content', request, wholeAnswer, options);
+  const output = outputModesFor(transport, params, options, false);
+  const request = createRequest(transport, params, options, 'generate.content', output);
+  return transport.call(
+    'generate.content',
+    (change) => {
+      if (change !== undefined) onChange?.(change);
+      return request(change);
+    },
+    output?.remember(wholeAnswer) ?? wholeAnswer,
+    options,
+    undefined,
+    output?.next,
+  );
 }
 
 export function streamContent(
@@ -54,8 +84,54 @@ export function streamContent(
   params: GenerateContentParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
-  const request = createRequest(params, 'generate.contentStream');
-  return transport.call('generate.contentStream', request, streamedAnswer, options);
+  const output = outputModesFor(transport, params, options, true);
+  return transport.call(
+    'generate.contentStream',
+    createRequest(transport, params, options, 'generate.contentStream', output),
+    output?.remember(streamedAnswer) ?? streamedAnswer,
+    options,
+    undefined,
+    output?.next,
+  );
+}
+
+/** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */
+function findSchema(config: GenerateContentParams['generationConfig']): JsonObject | undefined {
+  const { responseJsonSchema, responseSchema, responseMimeType = json } = config ?? {};
+  const schema = responseJsonSchema ?? responseSchema;
+  return isObject(schema) && responseMimeType === json ? schema : undefined;
+}
+
+/** Returns the modes of requests with a schema; `undefined` if these parameters have none. */
+function outputModesFor(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+  isStream: boolean,
+): OutputModes | undefined {
+  if (findSchema(peek(params, 'generationConfig')) === undefined) return undefined;
+  const kind = `generate ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
+  return new OutputModes(transport, options, kind, ['json_schema', 'json_object', 'prompt']);
+}
+
+/** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
+function applyOutputMode(params: GenerateContentParams, modes: OutputModes): GenerateContentParams {
+  const { model, generationConfig, systemInstruction } = params;
+  const mode = modes.choose(model);
+  const schema = findSchema(generationConfig);
+  if (schema === undefined || mode === 'json_schema') return params;
+  const {
+    responseSchema: _,
+    responseJsonSchema: __,
+    responseMimeType: ___,
+    ...config
+  } = generationConfig ?? {};
+  const { parts = [], ...turn } = isNil(systemInstruction) ? {} : toInstruction(systemInstruction);
+  return {
+    ...params,
+    generationConfig: mode === 'json_object' ? { ...config, responseMimeType: json } : config,
+    systemInstruction: { ...turn, parts: [...parts, { text: outputInstruction(schema) }] },
+  };
 }
 
 function isList(value: unknown): value is readonly unknown[] {
@@ -221,6 +297,8 @@ export async function runTools(
     contents.push(content);
     onContent?.(content);
   };
+  /** The parameters of the model that answered, if that was a fallback. */
+  let answered: Change = {};
   const release = followSignal(options?.signal, controller);
   try {
     const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
@@ -229,8 +307,12 @@ export async function runTools(
       signal,
       whatRemains: 'onContent was given every turn.',
       async ask() {
-        const next = { ...rest, contents: [...contents], tools: declared };
-        const latest = await generateContent(transport, next, { ...request, signal });
+        const next = { ...rest, ...answered, contents: [...contents], tools: declared };
+        const stays = responses.length > 0 ? { fallback: null } : {};
+        const own = withoutChanged({ ...request, ...stays, signal }, answered);
+        const latest = await generateContent(transport, next, own, (change) => {
+          if (responses.length === 0) answered = change;
+        });
         responses.push(latest);
         // Sent back unchanged, because signatures of thoughts must stay on their parts.
         const content = latest.candidates?.[0]?.content;

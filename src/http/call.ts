@@ -64,6 +64,8 @@ export interface CallEvents {
   readonly reading: boolean;
   /** The first chunk of a stream was received. */
   readonly firstChunk: undefined;
+  /** The response was read and only names a task, whose result the call waits for. */
+  readonly submitted: undefined;
   /** A stream ended, successfully or not. */
   readonly streamEnded: { readonly verdict: string; readonly error?: unknown };
   /** The call ended. Emitted once. */
@@ -76,6 +78,8 @@ type CallHandlers = { readonly [Name in keyof CallEvents]?: (event: CallEvents[N
 export interface CallListener extends CallHandlers {
   /** Stored in the handle of the video task that the call submits; see `CallObserver.trace`. */
   readonly trace?: string | undefined;
+  /** Awaited before each attempt, outside its `timeout`. Rejects only if `signal` is aborted. */
+  readonly beforeAttempt?: (signal: AbortSignal) => Promise<void>;
   /** Calls `work` once, immediately, in its own context, and returns its result. */
   readonly run?: <T>(work: () => T) => T;
 }
@@ -93,6 +97,15 @@ export interface Caller {
 
 type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
 
+/** Earlier requests of the same call; see `NextRequest`. */
+export interface EarlierRequests {
+  readonly first: LogicalCall;
+  /** The number of these requests. */
+  readonly count: number;
+  /** Their attempts, each with its model. */
+  readonly attempts: readonly AttemptEvidence[];
+}
+
 /** Returns the token usage that a response reports. */
 export function usageFrom({ answer, progress }: Ending): JsonObject | undefined {
   const fields: JsonObject = Object(answer);
@@ -106,7 +119,7 @@ export function costFrom(
   { answer, progress }: Ending,
   headers = new Headers(),
 ): number | undefined {
-  const read = client.findBase()?.gateway?.profile.costOf ?? costInAnswer;
+  const read = client.findBase()?.gateway?.profile.readCost ?? costInAnswer;
   return costBy(read, progress ? { usage: progress.usage } : answer, headers);
 }
 
@@ -145,8 +158,13 @@ function collectParams({ params, form, json, options }: CallSpec): Readonly<Json
 
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
+/** Returns the more severe outcome. */
+export const worse = (one: Outcome, other: Outcome): Outcome =>
+  severity.indexOf(one) > severity.indexOf(other) ? one : other;
+
 /**
- * One logical call, from the first attempt to the last byte.
+ * One logical call, from the first attempt to the last byte. A call with further requests has one of these
+ * for each request, all with the same id, start, client and signal.
  *
  * It owns all that must be cleaned up at the end (timers, the listener on the caller's signal) and the
  * history of attempts for errors.
@@ -163,6 +181,10 @@ export class LogicalCall {
   readonly url: string;
   /** The evidence of each attempt so far. */
   readonly attempts: AttemptEvidence[] = [];
+  /** Set if the call may have further requests. */
+  earlier: EarlierRequests | undefined;
+  /** The failure that ended the call; `undefined` if something other than an attempt failed. */
+  failure: FailedAttempt | undefined;
   /** The most severe outcome of the attempts is the outcome of the call. */
   #worst: Outcome = 'not_sent';
   /** Retry rules of a download; `undefined` if retries are off. */
@@ -178,16 +200,17 @@ export class LogicalCall {
   /** The parameters of path and body, by name. */
   readonly params: Readonly<JsonObject>;
 
-  constructor(spec: CallSpec, caller: Caller) {
-    const { client } = caller;
+  constructor(spec: CallSpec, caller: Caller, earlier?: EarlierRequests) {
+    const { client } = earlier?.first ?? caller;
     const { download, path } = spec;
     // Copied because the caller may change its options while the call awaits something.
     const options = copyOptions(spec.options);
     this.spec = options ? { ...spec, options } : spec;
     this.settings = resolveCallSettings(client, options);
     this.params = collectParams(this.spec);
-    this.startedAt = performance.now();
-    this.#id = options?.callId;
+    this.earlier = earlier;
+    this.startedAt = earlier?.first.startedAt ?? performance.now();
+    this.#id = earlier?.first.id ?? options?.callId;
     this.client = client;
     this.caller = caller;
     if (this.settings.maxRetries > 0) this.#downloadRules = download;
@@ -222,19 +245,19 @@ export class LogicalCall {
     };
   }
 
-  /**
-   * Returns a function that sends the call, with retries, and resolves with the first success response. It
-   * rejects if `makeCall` throws.
-   */
-  static prepare<T>(makeCall: () => LogicalCall, format: AnswerFormat<T>): Sender<T> {
-    try {
-      const call = makeCall();
-      call.#subscribe(format.kind === 'events');
-      return call.#sender(format);
-    } catch (cause) {
-      const error = toInputError(cause);
-      return () => Promise.reject(error);
-    }
+  /** Returns a function that sends the call, with retries, and resolves with the first success response. */
+  prepare<T>(format: AnswerFormat<T>): Sender<T> {
+    this.#subscribe(format.kind === 'events');
+    return this.#sender(format);
+  }
+
+  /** Returns the evidence of all attempts, with those of earlier requests, and of a current one. */
+  evidence(...current: readonly AttemptEvidence[]): readonly AttemptEvidence[] {
+    const own = [...this.attempts, ...current];
+    if (this.earlier === undefined) return own;
+    const { model } = this.params;
+    const named = typeof model === 'string' ? own.map((attempt) => ({ ...attempt, model })) : own;
+    return [...this.earlier.attempts, ...named];
   }
 
   #subscribe(isStream: boolean): void {
@@ -262,6 +285,9 @@ export class LogicalCall {
         for (;;) {
           // If the wait was stopped, the attempt fails without sending.
           if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
+          for (const { beforeAttempt } of this.#listeners) {
+            if (beforeAttempt !== undefined) await scope.pause(beforeAttempt);
+          }
           const answer = await this.#attempt(body);
           if ('kind' in answer) {
             await this.#afterFailure(answer);
@@ -271,7 +297,7 @@ export class LogicalCall {
           client.budget.refund();
           rules?.succeeded();
           scope.keepAlive(false);
-          return this.#open(answer, format);
+          return this.#toOpen(answer, format);
         }
       } catch (error) {
         this.release({ error });
@@ -284,7 +310,7 @@ export class LogicalCall {
     );
   }
 
-  #open<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> & Answer {
+  #toOpen<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> & Answer {
     const open: OpenAnswer<T> & Answer = {
       ...answer,
       parse: () => this.#read(open, format),
@@ -395,7 +421,7 @@ export class LogicalCall {
   #nameRequest(headers: Headers): string | undefined {
     const name = requireBase(this.client).gateway?.profile.sentIdHeader;
     if (name === undefined || this.spec.charge === 'free') return undefined;
-    const id = headers.get(name) ?? `${this.id}-${this.attempts.length + 1}`;
+    const id = headers.get(name) ?? `${this.id}-${this.evidence().length + 1}`;
     headers.set(name, id);
     return id;
   }
@@ -407,8 +433,8 @@ export class LogicalCall {
     const kind = classifyStatus(status, body, headers, this.spec.charge);
     const requestId = this.#findRequestId(response, body.requestId);
     // If the body ends with its connection, only valid JSON proves that it was not cut.
-    const isAnswered = status >= 400 && end === 'whole' && isJSON(body);
-    const details = { kind, status, headers, body, requestId, isAnswered };
+    const isErrorComplete = status >= 400 && end === 'whole' && isJSON(body);
+    const details = { kind, status, headers, body, requestId, isErrorComplete };
     const failed: FailedAttempt = { phase: 'headers', ...details };
     // A timeout while reading an error does not invalidate the error.
     return this.scope.stopped === 'signal' ? this.explain(failed) : failed;
@@ -458,7 +484,7 @@ export class LogicalCall {
       maxRetries: downloadPause === undefined ? settings.maxRetries : 0,
       retries: this.#retries,
       canRefresh: !this.#isRefreshed && typeof client.credential.reveal() === 'function',
-      replayable: this.#body?.replayable ?? true,
+      replayable: this.isReplayable,
       shouldRetry: readShouldRetry(failed),
     });
     if (decision === 'refresh') {
@@ -508,13 +534,12 @@ export class LogicalCall {
   }
 
   #addAttempt(failed: FailedAttempt): void {
-    const { phase, code, status, requestId, body, isAnswered } = failed;
+    const { phase, code, status, requestId, body, isErrorComplete } = failed;
     // Nothing was sent, so it does not count as an attempt.
     if (phase === 'local') return;
-    const outcome = getOutcome(failed);
-    if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
+    this.#worst = worse(getOutcome(failed), this.#worst);
     const evidence = { phase, code: body?.code ?? code, status, requestId };
-    this.attempts.push(isAnswered === true ? { ...evidence, isAnswered } : evidence);
+    this.attempts.push(isErrorComplete === true ? { ...evidence, isErrorComplete } : evidence);
     this.#previousFailure = failed;
   }
 
@@ -525,13 +550,20 @@ export class LogicalCall {
   }
 
   #makeError(failed: FailedAttempt): Error {
+    this.failure = failed;
     return makeError(failed, this, this.#worst);
+  }
+
+  /** `false` once the body is a stream that was opened. */
+  get isReplayable(): boolean {
+    return this.#body?.replayable ?? true;
   }
 
   /** The idempotency key of the call; `undefined` for GET requests, which need none. */
   get idempotencyKey(): string | undefined {
     if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
-    return this.spec.options?.idempotencyKey ?? this.id;
+    const key = this.spec.options?.idempotencyKey ?? this.id;
+    return this.earlier?.count ? `${key}-${this.earlier.count + 1}` : key;
   }
 
   /** Reports that a chunk of a stream was received. */
@@ -539,6 +571,11 @@ export class LogicalCall {
     if (this.#hasChunk) return;
     this.#hasChunk = true;
     this.#emit('firstChunk', undefined);
+  }
+
+  /** Reports that the response only names a task. */
+  noteTask(): void {
+    this.#emit('submitted', undefined);
   }
 
   /** Ends the call. Safe to call more than once. */

@@ -20,7 +20,7 @@ const afterWork = /^(read_response_body_failed|bad_response_body)$/;
 const settlementUnknown = 'blockrun_settlement_unknown';
 
 /** The provider rejected the task. Sent with the provider's status. */
-const submissionFailed = 'fail_to_fetch_task';
+export const submissionFailed = 'fail_to_fetch_task';
 
 /** Returns the kind of the first row whose pattern matches. */
 function findKind(
@@ -44,7 +44,7 @@ const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
 /**
  * Returns whether the pattern matches the code of an error, or its type, where some gateways put the code.
  */
-const hasCode = (pattern: RegExp, { code, type }: ErrorBody): boolean =>
+export const hasCode = (pattern: RegExp, { code, type }: ErrorBody): boolean =>
   pattern.test(code ?? '') || pattern.test(type ?? '');
 
 /** Gateways report a missing channel in English or Chinese, usually without a code. */
@@ -291,6 +291,19 @@ const phases: Partial<Record<FailureKind, Phase>> = {
 };
 
 /**
+ * Returns whether `fetch` exceeded a time limit of its own. An abort by something other than this client
+ * counts too.
+ */
+export function isTimeout(cause: unknown, levels = 3): boolean {
+  if (!isObject(cause) || levels === 0) return false;
+  const text = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
+  return /^AbortError|time[d_]?[ _]?out/i.test(text) || isTimeout(cause['cause'], levels - 1);
+}
+
+/** Codes of connections that were lost or not opened, although they contain the word "timeout". */
+const connectionTimeout = /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
+
+/**
  * Classifies an exception thrown by `fetch`.
  *
  * Unrecognized errors are `interrupted`, with an unknown outcome.
@@ -300,23 +313,31 @@ const phases: Partial<Record<FailureKind, Phase>> = {
  */
 export function classifyThrown(cause: unknown, url?: string): FailedAttempt {
   try {
-    // The error and its causes, outermost first.
-    const chain: JsonObject[] = [];
-    for (let link = cause; isObject(link) && chain.length < maxDepth; link = link['cause']) {
-      chain.push(link);
-    }
-    const target = url === undefined ? undefined : toEndpoint(url);
-    const isForOtherTarget =
-      target !== undefined && chain.some((link) => isAbout(link, target) === false);
-    for (const link of isForOtherTarget ? [] : chain) {
-      const kind = classifyLink(link, maxDepth, target);
-      const { code } = link;
-      if (kind === undefined) continue;
-      const phase = phases[kind] ?? 'connect';
-      return { kind, phase, code: typeof code === 'string' ? code : undefined, cause };
-    }
+    const failed = classifyChain(cause, url);
+    const isLost = failed.kind !== 'interrupted' || connectionTimeout.test(failed.code ?? '');
+    return isLost || !isTimeout(cause) ? failed : { ...failed, kind: 'timed_out' };
   } catch {
     // Any property access may throw if the error is a proxy.
+    return { kind: 'interrupted', phase: 'sent', cause };
+  }
+}
+
+/** Classifies an error by the first of its causes that has a known code or message. */
+function classifyChain(cause: unknown, url: string | undefined): FailedAttempt {
+  // The error and its causes, outermost first.
+  const chain: JsonObject[] = [];
+  for (let link = cause; isObject(link) && chain.length < maxDepth; link = link['cause']) {
+    chain.push(link);
+  }
+  const target = url === undefined ? undefined : toEndpoint(url);
+  const isForOtherTarget =
+    target !== undefined && chain.some((link) => isAbout(link, target) === false);
+  for (const link of isForOtherTarget ? [] : chain) {
+    const kind = classifyLink(link, maxDepth, target);
+    const { code } = link;
+    if (kind === undefined) continue;
+    const phase = phases[kind] ?? 'connect';
+    return { kind, phase, code: typeof code === 'string' ? code : undefined, cause };
   }
   return { kind: 'interrupted', phase: 'sent', code: undefined, cause };
 }

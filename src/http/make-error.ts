@@ -1,5 +1,4 @@
 import { asSentence } from '../answers/error-body.ts';
-import { isObject } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
   APIConnectionError,
@@ -18,7 +17,7 @@ import {
   type Outcome,
 } from '../errors/gateway-error.ts';
 import { unknownKey } from '../gateways/signs.ts';
-import { isKeyRefused, isKeyUnknown, isModelMissing } from './classify.ts';
+import { isKeyRefused, isKeyUnknown, isModelMissing, isTimeout } from './classify.ts';
 import type { CallSpec } from './request.ts';
 import { failures, getOutcome, type FailedAttempt } from './retry.ts';
 import { notAResponse } from './send.ts';
@@ -30,7 +29,7 @@ interface FailedCall {
   readonly id: string;
   readonly spec: CallSpec;
   readonly url: string;
-  readonly attempts: readonly AttemptEvidence[];
+  evidence(): readonly AttemptEvidence[];
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -61,7 +60,7 @@ function fixFor(
   const { operation } = spec;
   if (status !== 404 && status !== 503) return undefined;
   if (isModelMissing(status, body)) {
-    return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';
+    return 'No channel of the gateway serves this model for your key; models.list() returns the models that the key can use.';
   }
   if (status === 503) return undefined;
   if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
@@ -74,6 +73,10 @@ function fixFor(
   return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
 }
 
+/** Advice if an earlier attempt had an unknown outcome, but the last one a known one. */
+export const earlierUnknown =
+  'An earlier attempt may have been accepted and charged; check the account before sending it again.';
+
 /** Returns advice for a failure, or `undefined` if the advice for its outcome suffices. */
 function adviceFor(
   failed: FailedAttempt,
@@ -85,7 +88,7 @@ function adviceFor(
     return 'The call only reads, so it is safe to repeat.';
   }
   if (outcome === 'unknown' && getOutcome(failed) !== 'unknown') {
-    return 'An earlier attempt may have been accepted and charged; check the account before sending it again.';
+    return earlierUnknown;
   }
   if (kind !== 'unauthorized') return failures[kind].advice;
   if (body !== undefined && isKeyUnknown(body)) {
@@ -94,16 +97,6 @@ function adviceFor(
   return body === undefined || isKeyRefused(body)
     ? 'Check apiKey: the gateway did not accept it.'
     : "The model's provider probably refused the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
-}
-
-/**
- * Returns whether `fetch` exceeded a time limit of its own. An abort by something other than this client
- * counts too.
- */
-function isTimeout(cause: unknown, levels = 3): boolean {
-  if (!isObject(cause) || levels === 0) return false;
-  const text = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
-  return /^AbortError|time[d_]?[ _]?out/i.test(text) || isTimeout(cause['cause'], levels - 1);
 }
 
 /** Returns the usual cause of an error code that proves nothing by itself. */
@@ -144,7 +137,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     return new InvalidInputError('request', problem, { cause });
   }
   const { spec, id: callId, url } = call;
-  const attempts = [...call.attempts];
+  const attempts = call.evidence();
   const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
   const [ErrorType, summary] = describeFailure(failed, `${spec.method} ${displayURL(url)}`);
   const fix = fixFor(failed, call);
@@ -182,10 +175,10 @@ function describeFailure(
   request: string,
 ): [ErrorClass, string] {
   if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
-  if (kind === 'timed_out') {
+  if (kind === 'timed_out' && timeout !== undefined) {
     const what =
       phase === 'local'
-        ? `was not sent within ${timeout} ms: the key, the body or a free download slot was not available in time.`
+        ? `was not sent within ${timeout} ms: the key, the body, a free download slot or a turn within limits was not available in time.`
         : `took longer than ${timeout} ms.`;
     return [APIConnectionTimeoutError, `${request} ${what}`];
   }
@@ -199,7 +192,7 @@ function describeFailure(
     return [UnexpectedResponseError, `${request}: ${problem}${detail}`];
   }
   if (status === undefined) {
-    const isLost = kind === 'interrupted';
+    const isLost = kind === 'interrupted' || kind === 'timed_out';
     const isLate = isLost && isTimeout(cause);
     let what = isLost ? 'lost its connection' : 'could not connect';
     if (kind === 'tls_failed') what = 'could not open a TLS connection';

@@ -144,8 +144,10 @@ function findKeys([name, value]: readonly [name: string, value: string]): string
   return [...keys, ...rests.filter(({ length }) => length >= 2 * minKeyLength)];
 }
 
-/** Returns the forms of a key in text: in JSON, in a URL, and in a URL in JSON. */
+/** Returns the forms of a key in text: in JSON, with escaped slashes, in a URL and in a form. */
 function escapedForms(key: string): string[] {
+  // None of these characters is ever escaped. Most keys have no others.
+  if (/^[\w.-]+$/.test(key)) return [key];
   return [
     key,
     JSON.stringify(key).slice(1, -1),
@@ -186,7 +188,10 @@ export class Redaction {
 
   /** All secrets, longest first, because one may contain another. */
   get #keys(): readonly string[] {
-    const sent = this.#sent.flatMap(([headers, url]) => [...headers, ...new URL(url).searchParams]);
+    const sent = this.#sent.flatMap(([headers, url]) => [
+      ...headers,
+      ...(url.includes('?') ? new URL(url).searchParams : []),
+    ]);
     const secrets = sent.filter(([name, value]) => this.isSecret(name, value));
     const keys = secrets.flatMap(findKeys).filter(({ length }) => length >= minKeyLength);
     return [...new Set(keys)].toSorted((a, b) => b.length - a.length);

@@ -19,6 +19,7 @@ import type {
   QueryValues,
   RequestOptions,
 } from '../options.ts';
+import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';
 import { writeJSON } from './json.ts';
@@ -181,10 +182,16 @@ export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
   BodyOf<Name> &
   ResourceRules;
 
-/** A request, or a function that creates it. If the function throws, the call rejects. */
+/** Parameters of a further request of a call. They replace those of the caller, also in `extraBody`. */
+export type Change = Readonly<JsonObject>;
+
+/**
+ * A request, or a function that creates it. If the function throws, the call rejects. A call with further
+ * requests calls the function once for each of them, with its change.
+ */
 export type RequestSource<Name extends Operation> =
   | OperationRequest<Name>
-  | (() => OperationRequest<Name>);
+  | ((change?: Change) => OperationRequest<Name>);
 
 /** A logical call, for any number of attempts. */
 export interface CallSpec extends ResourceRules {
@@ -226,6 +233,7 @@ export function createSpec<Name extends Operation>(
   kind: ResponseKind,
   options: RequestOptions | undefined,
   gateway: DefinedGateway | undefined,
+  change?: Change,
 ): CallSpec {
   for (const field of ['path', 'method', 'body']) {
     const isAbsent = Reflect.get(Object(options), field) === undefined;
@@ -233,7 +241,7 @@ export function createSpec<Name extends Operation>(
     check(isAbsent, field, `is fixed for ${operation}; ${advice}.`);
   }
   const endpoint: Endpoint = endpoints[operation];
-  const request = typeof source === 'function' ? source() : source;
+  const request = typeof source === 'function' ? source(change) : source;
   const { method, query, charge } = endpoint;
   const written = gateway?.write(operation, request);
   return {
@@ -246,8 +254,18 @@ export function createSpec<Name extends Operation>(
     charge,
     task: findTaskRole(operation, charge),
     accept: accepted[kind],
-    options,
+    options: change && options ? withoutChanged(options, change) : options,
   };
+}
+
+/** Removes the fields of `extraBody` that a change replaces. */
+export function withoutChanged<Options extends RequestOptions>(
+  options: Options,
+  change: Change,
+): Options {
+  if (!options.extraBody) return options;
+  const fields = Object.entries(options.extraBody).filter(([name]) => !Object.hasOwn(change, name));
+  return { ...options, extraBody: Object.fromEntries(fields) };
 }
 
 type UpperCaseMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

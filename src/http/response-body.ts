@@ -238,13 +238,18 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
   const expected = expectedLength(response.headers);
   let received = 0;
   let isSilent = false;
+  let isReading = false;
   const onSilence = (): void => {
     isSilent = true;
     controller.abort();
   };
 
   // Ends bodies that ignore the abort, such as mocks.
-  const stopListening = onAbort(controller.signal, () => discardBody(reader));
+  const stopListening = onAbort(controller.signal, () => {
+    discardBody(reader);
+    // A pending read ends the call itself, with its error.
+    if (!isReading) call.release({});
+  });
   const end: BodyOwner['release'] = (ending) => {
     stopListening();
     call.release(ending);
@@ -254,6 +259,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
   const guarded = lazyStream({
     async pull(target) {
       let failure: FailedAttempt | undefined;
+      isReading = true;
       scope.keepAlive(true);
       const silence = idleTimeout === null ? undefined : setTimeout(onSilence, idleTimeout);
       try {
@@ -274,6 +280,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
           : { ...unusable(answer, 'the body broke off before its end.'), cause };
       } finally {
         clearTimeout(silence);
+        isReading = false;
         scope.keepAlive(false);
       }
       if (failure === undefined) {

@@ -89,7 +89,8 @@ export function readWhole(
   const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
   const { response, requestId } = answer;
   const whole = follow(value, call, { response, requestId, text });
-  if (whole === undefined && value === undefined) throw notJSON(text, answer);
+  if (whole !== undefined) call.noteTask();
+  else if (value === undefined) throw notJSON(text, answer);
   return whole ?? value;
 }
 

@@ -8,22 +8,25 @@ export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
 
 /**
  * `keyed`: the gateway honours the idempotency key and does the work once, however often the request is sent.
+ * `allowed`: the caller sets `retryUnknownOutcome: true`.
  */
-type Column = ChargeClass | 'keyed';
+type Column = ChargeClass | 'keyed' | 'allowed';
 
 type Rules = Readonly<Record<Column, Rule>>;
 
-const rules = (free: Rule, metered = free, charged = metered, keyed = free): Rules => ({
-  free,
-  metered,
-  charged,
-  keyed,
-});
+const rules = (
+  free: Rule,
+  metered = free,
+  charged = metered,
+  keyed = free,
+  allowed = metered,
+): Rules => ({ free, metered, charged, keyed, allowed });
 const never = rules('throw');
 const once = rules('once');
 const always = rules('retry');
 const unlessCharged = rules('retry', 'retry', 'throw');
 const ifFree = rules('retry', 'throw');
+const unlessBilled = rules('retry', 'throw', 'throw', 'retry', 'retry');
 const onceIfCharged = rules('retry', 'retry', 'once');
 
 interface Row {
@@ -62,7 +65,8 @@ export const failures = {
   ),
   /** Aborted by the caller. */
   aborted: row('unknown', never),
-  timed_out: row('unknown', unlessCharged),
+  /** A time limit of the client. Gateways finish and bill a call whose client has disconnected. */
+  timed_out: row('unknown', unlessBilled),
   /** The connection was lost, or a proxy gave up; work may have begun. */
   interrupted: row('unknown', unlessCharged),
   /** The gateway reports that the work failed. */
@@ -122,7 +126,7 @@ export interface FailedAttempt {
   readonly headers?: Headers | undefined;
   readonly body?: ErrorBody | undefined;
   /** `true` if an error response was read to its end. */
-  readonly isAnswered?: boolean | undefined;
+  readonly isErrorComplete?: boolean | undefined;
   /** The text of the body of a success response. */
   readonly text?: string | undefined;
   /** The exceeded time limit in milliseconds. */
@@ -155,7 +159,7 @@ export interface RetryState {
 function findColumn({ idempotent, charge, retryUnknownOutcome }: RetryState): Column {
   if (idempotent) return 'keyed';
   if (charge === 'free' || retryUnknownOutcome === undefined) return charge;
-  return retryUnknownOutcome ? 'metered' : 'charged';
+  return retryUnknownOutcome ? 'allowed' : 'charged';
 }
 
 /** Returns the outcome that a failure proves. */
@@ -172,7 +176,8 @@ function findRule(kind: FailureKind, column: Column, shouldRetry: boolean | unde
   const rule = byColumn[column];
   if (shouldRetry === undefined || rule === 'refresh') return rule;
   if (!shouldRetry) return 'throw';
-  const costsNothing = column === 'metered' ? outcome === 'rejected' : column !== 'charged';
+  const isRepeatable = column === 'free' || column === 'keyed';
+  const costsNothing = isRepeatable || (column !== 'charged' && outcome === 'rejected');
   return costsNothing ? 'retry' : rule;
 }
 
@@ -184,7 +189,7 @@ export function decide(
   const column = findColumn(state);
   const rule = findRule(kind, column, state.shouldRetry);
   // Once a response has begun, the work is done and billed.
-  const isBilled = phase === 'body' && (column === 'metered' || column === 'charged');
+  const isBilled = phase === 'body' && column !== 'free' && column !== 'keyed';
   if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';
   if (rule === 'refresh') return state.canRefresh ? 'refresh' : 'throw';
   const limit = rule === 'once' ? Math.min(1, state.maxRetries) : state.maxRetries;
@@ -218,16 +223,35 @@ export function pauseBefore(
 /** Larger numbers are a Unix time, because 30 years is not a duration to wait. */
 const minUnixTime = 1_000_000_000;
 
+/** A Unix time in milliseconds is this close, and one in seconds isn't. */
+const day = 86_400_000;
+
 const number = /^\d+(\.\d+)?$/;
 
-/** Converts seconds, a Unix time or a date to a wait in milliseconds. */
-function parseWait(text: string | null): number | undefined {
+/** Durations as OpenAI writes them in `x-ratelimit-reset-*`, for example `1m30.5s` or `20ms`. */
+const duration = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?$/;
+const shortDuration = /^(\d+(?:\.\d+)?)ms$/;
+
+function parseDuration(text: string): number | undefined {
+  const [, short] = shortDuration.exec(text) ?? [];
+  if (short !== undefined) return Math.ceil(Number(short));
+  const [match, hours = 0, minutes = 0, seconds = 0] = duration.exec(text) ?? [];
+  if (!match) return undefined;
+  return Math.ceil(((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000);
+}
+
+/** Converts seconds, a duration, a Unix time or a date to a wait in milliseconds. */
+export function parseWait(text: string | null): number | undefined {
   if (text === null) return undefined;
   const now = Date.now();
   if (number.test(text)) {
-    const wait = Number(text) * 1_000 - (Number(text) > minUnixTime ? now : 0);
-    return Math.max(0, Math.ceil(wait));
+    const value = Number(text);
+    const isMilliseconds = Math.abs(value - now) < day;
+    const milliseconds = value * (isMilliseconds ? 1 : 1_000);
+    return Math.max(0, Math.ceil(milliseconds - (value > minUnixTime ? now : 0)));
   }
+  const wait = parseDuration(text);
+  if (wait !== undefined) return wait;
   // Engines parse almost anything as a date ("-5" is in May 2001), so a time of day is required.
   if (!/\d:\d\d:\d\d/.test(text)) return undefined;
   // The asctime form of RFC 9110, 5.6.7 has no zone and means UTC.
@@ -236,7 +260,7 @@ function parseWait(text: string | null): number | undefined {
 }
 
 /**
- * Returns the wait that the server requests in milliseconds, or `undefined`.
+ * Returns how long the server asks to wait, in milliseconds, or `undefined`.
  *
  * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), a provider's header that
  * gateways forward, and for a 429 the reset of the `RateLimit` headers, which are only informative in other
@@ -270,7 +294,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** Returns one token after a successful call. */
+  /** Puts one token back after a successful call. */
   refund(): void {
     this.#tokens = Math.min(capacity, this.#tokens + 1);
   }

@@ -14,6 +14,7 @@ import {
 } from '../check.ts';
 import { type GatewayReader, readDefined } from '../gateways/find.ts';
 import type {
+  FallbackModel,
   GatewayOptions,
   LogLevel,
   Logger,
@@ -26,6 +27,7 @@ import {
   checkIdempotencyKey,
   createCredential,
 } from './auth.ts';
+import { checkFallback, checkReasons } from '../fallback/options.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
@@ -95,9 +97,11 @@ class Log {
 
 /** The options of a call, with all defaults. */
 export type CallSettings = {
-  readonly [Name in keyof SharedOptions]-?: Name extends 'retryUnknownOutcome'
-    ? SharedOptions[Name]
-    : Exclude<SharedOptions[Name], undefined>;
+  readonly [Name in Exclude<keyof SharedOptions, 'onFallback'>]-?: Name extends 'fallback'
+    ? readonly FallbackModel[] | null
+    : Name extends 'retryUnknownOutcome'
+      ? SharedOptions[Name]
+      : Exclude<SharedOptions[Name], undefined>;
 };
 
 /** The options of a client, with all defaults. */
@@ -115,6 +119,9 @@ const defaults: CallSettings = {
   totalTimeout: null,
   retryUnknownOutcome: undefined,
   idempotency: null,
+  fallback: null,
+  fallbackOn: ['limits', 'model', 'context', 'overload', 'timeout'],
+  structuredOutput: 'auto',
   onTruncated: 'throw',
   maxEventBytes: 134_217_728,
   maxResponseBytes: 134_217_728,
@@ -136,6 +143,10 @@ const checks: {
   totalTimeout: checkLimit,
   retryUnknownOutcome: checkBoolean,
   idempotency: checkIdempotency,
+  fallback: checkFallback,
+  fallbackOn: checkReasons,
+  structuredOutput: (field, value) =>
+    checkWord(field, value, ['auto', 'json_schema', 'json_object', 'prompt']),
   onTruncated: (field, value) => checkWord(field, value, ['throw', 'warn', 'allow']),
   maxEventBytes: bytesUpTo(1_073_741_824),
   maxResponseBytes: bytesUpTo(longestText),
@@ -333,6 +344,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     log,
     drift: new DriftReporter(options.onDrift, log),
     budget: new RetryBudget(),
+    /** A copy, so that each client has its own limits unless it is a copy of another one. */
+    limits: options.limits ? { ...options.limits } : undefined,
     bodyFormat:
       bodyFormat === undefined
         ? undefined
@@ -347,10 +360,10 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
 
 /** Returns the settings of a client with changed options. Facts learned about the gateway are kept. */
 export function changeSettings(
-  { log, drift, budget, shared, readGateway, original }: ClientSettings,
+  { log, drift, budget, limits, shared, readGateway, original }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
   const changed = resolveSettings({ ...original(), ...options }, readGateway);
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget, shared };
+  return { ...changed, log, drift, budget, limits, shared };
 }

@@ -6,12 +6,17 @@ import {
   type ResponseKind,
 } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
+import { withFallback } from '../fallback/fallback.ts';
 import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
 import type { DefinedGateway } from '../gateways/profile.ts';
+import { type CallMaker, type NextRequest, prepareRequests } from '../fallback/next-request.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, createSpec } from './request.ts';
 import { requireBase, type ClientSettings, resolveCallSettings } from './settings.ts';
 import { buildQuery, buildURL } from './url.ts';
+
+/** The policy of calls by path, whose parameters cannot change. */
+const forFixedParams = (call: LogicalCall) => withFallback(call, true);
 
 /**
  * Starts a call, and rejects instead of throwing.
@@ -28,7 +33,7 @@ export function startCall<T>(input: unknown, start: () => GatewayPromise<T>): Ga
 
 /** Hooks of a client for each of its calls. */
 export interface CallHooks {
-  /** Listeners to the events of calls. Contexts of later ones enclose those of earlier ones. */
+  /** Listeners to the events of calls. The context of a later listener wraps those of earlier ones. */
   readonly subscribers: readonly CallSubscriber[];
   /** Awaited before a call is sent. A rejection fails the call. */
   readonly beforeSend?: (call: LogicalCall, transport: Transport) => Promise<void> | undefined;
@@ -96,6 +101,7 @@ export class Transport implements Caller {
    *
    * @param format - Reads the response, in one of the kinds that the operation has.
    * @param gateway - The kind of gateway; default: the client's.
+   * @param next - Decides whether a failed request is followed by one with other parameters.
    */
   call<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
     operation: Name,
@@ -103,10 +109,15 @@ export class Transport implements Caller {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
     gateway = this.gateway,
+    next?: NextRequest,
   ): GatewayPromise<T> {
-    const makeCall = () =>
-      new LogicalCall(createSpec(operation, request, format.kind, options, gateway), this);
-    return new GatewayPromise(LogicalCall.prepare(makeCall, format)());
+    const makeCall: CallMaker = (change, earlier) => {
+      const own = earlier?.first.spec.options ?? options;
+      const spec = createSpec(operation, request, format.kind, own, gateway, change);
+      return new LogicalCall(spec, this, earlier);
+    };
+    const findPolicy = (call: LogicalCall) => withFallback(call, false, next);
+    return new GatewayPromise(prepareRequests(makeCall, format, findPolicy)());
   }
 
   raw<T>(
@@ -114,6 +125,6 @@ export class Transport implements Caller {
     format: AnswerFormat<T>,
   ): GatewayPromise<T> {
     const makeCall = () => new LogicalCall(makeSpec(this.client), this);
-    return new GatewayPromise(LogicalCall.prepare(makeCall, format)());
+    return new GatewayPromise(prepareRequests(makeCall, format, forFixedParams)());
   }
 }

@@ -161,20 +161,26 @@ function appendQueryValue(
 }
 
 /**
- * Returns the URL of a path. Its `/v1` is replaced by the version of the base URL. A path that is already a
- * URL is the status URL of a task, on the gateway's origin.
+ * Returns the URL of a path. Its `/v1` is replaced by the version of the base URL, and parameters of its query
+ * by those of `query`. A path that is already a URL is the status URL of a task, on the gateway's origin.
  */
 export function buildURL(
   { root, api }: Pick<BaseURL, 'root' | 'api'>,
   path: string,
   query: string,
 ): string {
+  if (/^https?:/.test(path)) return appendQuery(path, query);
   const isOpenAI = api === '' && /^\/v1(\/|$)/.test(path);
-  const isURL = /^https?:/.test(path);
-  const start = isURL ? '' : path.startsWith('/v1beta/') ? geminiRoot(root) : root;
-  const rest = isOpenAI ? path.slice(3) : path;
-  return start + rest + (path.includes('?') ? query.replace('?', '&') : query);
+  const start = path.startsWith('/v1beta/') ? geminiRoot(root) : root;
+  const [pathname = '', ...rest] = (isOpenAI ? path.slice(3) : path).split('?');
+  const overrides = new URLSearchParams(query);
+  const pairs = rest.length === 0 ? [] : rest.join('?').split('&');
+  const kept = pairs.filter((pair) => !overrides.has(pair.split('=', 1)[0] ?? ''));
+  return appendQuery(start + pathname + (kept.length === 0 ? '' : `?${kept.join('&')}`), query);
 }
+
+const appendQuery = (url: string, query: string): string =>
+  url + (url.includes('?') ? query.replace('?', '&') : query);
 
 export function isSameOrigin(first: string, second: string): boolean {
   return new URL(first).origin === new URL(second).origin;

@@ -1,8 +1,9 @@
 import { check, checkText } from '../check.ts';
 import { writeParams } from '../gateways/define.ts';
 import type { GatewayProfile } from '../gateways/profile.ts';
+import { changeable } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import type { OperationRequest } from '../http/request.ts';
+import type { Change, OperationRequest } from '../http/request.ts';
 import type { RequestOptions } from '../options.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -14,7 +15,7 @@ import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
 import type { Submitter } from '../tasks/submit.ts';
 import { checkImage, imageRules, wholeAnswer } from './operations.ts';
-import { submitImages, rejectLedger } from './submit.ts';
+import { type Submission, submitImages, rejectLedger } from './submit.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 import type { OnAccepted } from './wait.ts';
 import { imageEditProtocol } from './schema.ts';
@@ -76,24 +77,29 @@ export function editImages(
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
   const { transport } = submitter;
   const operation = 'images.edit';
-  const request = (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => () => {
-    checkImage('edit', params, 'what to change');
-    const { profile } = transport.gateway ?? {};
-    return {
-      ...editRequest(params, own, profile),
-      ...imageRules(transport, params, own, onAccepted),
+  const submission: Submission = { operation, params, model: params?.model };
+  const paramsFor = changeable(transport, params, options);
+  const request =
+    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
+      const changed = paramsFor(change);
+      submission.model = changed?.model;
+      checkImage('edit', changed, 'what to change');
+      const { profile } = transport.gateway ?? {};
+      return {
+        ...editRequest(changed, own, profile),
+        ...imageRules(transport, changed, own, onAccepted),
+      };
     };
-  };
   if (params?.stream === true) {
     const events = eventAnswer(imageEditProtocol(params.n ?? 1));
-    const streamed = () => {
+    const streamed = (change?: Change) => {
       rejectLedger(options);
-      return request(options)();
+      return request(options)(change);
     };
     return transport.call(operation, streamed, events, options);
   }
   if (options?.ledger !== undefined) request(options)();
-  return submitImages(submitter, { operation, params }, options, (own, onAccepted) =>
+  return submitImages(submitter, submission, options, (own, onAccepted) =>
     transport.call(operation, request(own, onAccepted), wholeAnswer, own),
   );
 }

@@ -1,5 +1,7 @@
 import { check, checkInteger, checkModel, checkNumber, checkParams, checkText } from '../check.ts';
+import { changeable } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import type { Change } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import {
@@ -15,7 +17,7 @@ import type { Stream } from '../streams/stream.ts';
 import type { ImageTaskRef } from '../tasks/ref.ts';
 import type { Submitter } from '../tasks/submit.ts';
 import { imageGenProtocol, toImagesResponse, imagesSchema } from './schema.ts';
-import { submitImages, rejectLedger } from './submit.ts';
+import { type Submission, submitImages, rejectLedger } from './submit.ts';
 import { checkTaskOptions, explainImages, followTask, type OnAccepted } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 import type {
@@ -74,13 +76,17 @@ function generateWhole(
   options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
   const { transport } = submitter;
-  const request = (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => () => ({
-    json: checkNewImage(params),
-    ...imageRules(transport, params, own, onAccepted),
-  });
-  if (options?.ledger !== undefined) checkNewImage(params);
   const operation = 'images.generate';
-  return submitImages(submitter, { operation, params }, options, (own, onAccepted) =>
+  const submission: Submission = { operation, params, model: params?.model };
+  const paramsFor = changeable(transport, params, options);
+  const request =
+    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
+      const changed = paramsFor(change);
+      submission.model = changed?.model;
+      return { json: checkNewImage(changed), ...imageRules(transport, changed, own, onAccepted) };
+    };
+  if (options?.ledger !== undefined) checkNewImage(params);
+  return submitImages(submitter, submission, options, (own, onAccepted) =>
     transport.call(operation, request(own, onAccepted), wholeAnswer, own),
   );
 }
@@ -93,9 +99,11 @@ export function generateImages(
   if (params?.stream !== true) return generateWhole(submitter, params, options);
   const { transport } = submitter;
   const events = eventAnswer(imageGenProtocol(params.n ?? 1));
-  const request = () => {
+  const paramsFor = changeable(transport, params, options);
+  const request = (change?: Change) => {
     rejectLedger(options);
-    return { json: checkNewImage(params), ...imageRules(transport, params, options) };
+    const changed = paramsFor(change);
+    return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
   };
   return transport.call('images.generate', request, events, options);
 }

@@ -27,9 +27,11 @@ const imageTasks: TaskKind<ImageTaskRef> = {
 };
 
 /** A validated call for images. */
-interface Submission {
+export interface Submission {
   readonly operation: 'images.generate' | 'images.edit';
-  readonly params: { readonly model?: string | null | undefined };
+  readonly params: object;
+  /** The model of its last request. */
+  model: string | null | undefined;
 }
 
 /** Sends a call for images. `onAccepted` is awaited as soon as the gateway returns a task. */
@@ -56,12 +58,11 @@ export function submitImages(
 
 function createRef(
   { baseURL }: Transport,
-  { params }: Submission,
+  { model }: Submission,
   id: string,
   by: { readonly callId: string; readonly requestId: string | undefined },
 ): ImageTaskRef {
   const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
-  const { model } = params;
   const { callId, requestId } = by;
   return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
 }
@@ -105,7 +106,7 @@ async function submitOnce(
     const requestId = answer.request_id ?? undefined;
     // These images can't be fetched again, so return them even if the ledger fails.
     if (!isRecorded) {
-      const ref = { ...toRef(callId, { callId, requestId }), isAnswered: true } as const;
+      const ref = { ...toRef(callId, { callId, requestId }), hasImages: true } as const;
       await call.accept(ref).catch(() => {});
     }
     await call.finish('completed');
@@ -131,7 +132,7 @@ async function resumeTask(
   ref: ImageTaskRef,
   { onSubmitted, ...options }: ImageRequestOptions,
 ): Promise<ImagesResponse> {
-  if (ref.isAnswered === true) {
+  if (ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} was answered with its images before.`,
       'They are paid for, and the ledger does not keep them. A new callId pays for new ones.',

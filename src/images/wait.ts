@@ -120,7 +120,7 @@ function readRef(transport: Transport, task: ImageTaskRef | string): ImageTaskRe
   const ref = parseImageTaskRef(task);
   const problem = `is ${ref.baseURL}, but this client calls ${baseURL}. Use a client of that gateway.`;
   check(ref.baseURL === baseURL, 'ref.baseURL', problem);
-  check(ref.isAnswered !== true, 'ref', 'is of images that came without a task.');
+  check(ref.hasImages !== true, 'ref', 'is of images that came without a task.');
   return ref;
 }
 

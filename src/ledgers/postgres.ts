@@ -270,11 +270,11 @@ class PostgresStore implements CallStore {
     }
     if (isRefusal(code)) {
       return {
-        problem: `PostgreSQL refuses what the ledger asks: ${message}.`,
+        problem: `PostgreSQL rejected a query of the ledger: ${message}.`,
         isTransient: false,
       };
     }
-    const problem = `The PostgreSQL of the ledger cannot be asked: ${message}. Check that it runs, and how the pool connects to it.`;
+    const problem = `The ledger cannot reach PostgreSQL: ${message}. Check that the server runs, and the connection settings of the pool.`;
     return { problem, isTransient: true };
   }
 }

@@ -55,7 +55,7 @@ export interface RedisLedgerOptions extends StoredLedgerOptions {
  * `appendfsync always` without failover, or `postgresLedger`. A Redis that may evict entries when its
  * memory is full (`maxmemory-policy allkeys-…`) is rejected.
  *
- * A claim holds a lease, measured by the clock of Redis, which is renewed during the submission. After it
+ * A claim has a lease, timed by the clock of Redis. The worker renews it while it submits. After it
  * has expired, other workers see an unknown outcome, because the worker may have died after its request
  * was accepted.
  *
@@ -200,13 +200,13 @@ class RedisStore implements CallStore {
       return { problem, isTransient: false };
     }
     if (/^(ERR|NOAUTH|NOPERM|WRONGPASS|WRONGTYPE)\b/.test(message)) {
-      return { problem: `Redis refuses what the ledger asks: ${message}.`, isTransient: false };
+      return { problem: `Redis rejected a command of the ledger: ${message}.`, isTransient: false };
     }
     if (error instanceof Error && error.constructor.name === 'ClientClosedError') {
       const problem = `The Redis client of the ledger is closed. Call await client.connect() first, and close it after the last video.`;
       return { problem, isTransient: false };
     }
-    const problem = `The Redis of the ledger cannot be asked: ${message}. Check that it runs, and how the client connects to it.`;
+    const problem = `The ledger cannot reach Redis: ${message}. Check that the server runs, and the connection settings of the client.`;
     return { problem, isTransient: true };
   }
 }

@@ -138,12 +138,12 @@ const answeredFlag = 'answered';
 function storedRequest(
   claimId: string | undefined,
   requestId: unknown,
-  isAnswered: boolean | undefined,
+  isErrorComplete: boolean | undefined,
 ): string {
   // Gateways use plain ids. Others are omitted because not every database could store them.
   const isPlain = typeof requestId === 'string' && /^[!-~]{1,200}$/.test(requestId);
   if (claimId === undefined || !isPlain) return '';
-  return [claimId, requestId, ...(isAnswered === true ? [answeredFlag] : [])].join(' ');
+  return [claimId, requestId, ...(isErrorComplete === true ? [answeredFlag] : [])].join(' ');
 }
 
 /**
@@ -167,7 +167,7 @@ function readCall(fields: StoredCall): SubmitEntry {
   if (!isUnknown) return { status: 'submitting', ...claim };
   const [requestClaimId, requestId, mark] = request.split(' ');
   if (requestClaimId !== claimId) return { status: 'unknown', ...claim };
-  const answered = mark === answeredFlag && { isAnswered: true };
+  const answered = mark === answeredFlag && { isErrorComplete: true };
   return { status: 'unknown', ...claim, requestId, ...answered };
 }
 
@@ -252,13 +252,13 @@ export class StoredLedger implements SubmitLedger {
     end: SubmitEnd,
     claimId?: string,
     requestId?: string,
-    isAnswered?: boolean,
+    isErrorComplete?: boolean,
   ): Promise<void> {
     const key = await toKey(callId);
     checkClaimId(claimId);
     check(ends.includes(end), 'end', `must be one of "${ends.join('", "')}".`);
     this.#stopHeartbeat(claimId);
-    const request = storedRequest(claimId, requestId, isAnswered);
+    const request = storedRequest(claimId, requestId, isErrorComplete);
     await this.#retry(
       callId,
       () => this.#store.finish(key, end, claimId, request),

@@ -181,7 +181,7 @@ const explainModel = (error: Error): Error | undefined =>
   explained(
     error,
     /not exist|not found/i,
-    'models.list() tells which models your key can use.',
+    'models.list() returns the models that your key can use.',
     NotFoundError,
   );
 

@@ -36,7 +36,7 @@ interface Entry {
   /** The id of the request in the gateway's usage log. */
   readonly requestId?: string | undefined;
   /** Set if the error response was read completely. */
-  readonly isAnswered?: boolean | undefined;
+  readonly isErrorComplete?: boolean | undefined;
 }
 
 /** A stored entry with its location. */
@@ -138,7 +138,7 @@ class FileLedger implements SubmitLedger {
     end: SubmitEnd,
     claimId?: string,
     requestId?: string,
-    isAnswered?: boolean,
+    isErrorComplete?: boolean,
   ): Promise<void> {
     checkLedgerCall(callId, claimId, end);
     const found = await this.#find(callId);
@@ -151,7 +151,7 @@ class FileLedger implements SubmitLedger {
       await write(current, {
         end,
         requestId,
-        ...(isAnswered === true && requestId && { isAnswered }),
+        ...(isErrorComplete === true && requestId && { isErrorComplete }),
       });
   }
 
@@ -248,7 +248,7 @@ function findTasks(found: readonly Found[]): FoundTask[] {
 function toEntry(found: readonly Found[]): SubmitEntry | undefined {
   const current = found.at(-1);
   if (current === undefined || found.every(isReleased)) return undefined;
-  const { inputHash, end, owner, claimedAt, requestId, isAnswered } = current.entry;
+  const { inputHash, end, owner, claimedAt, requestId, isErrorComplete } = current.entry;
   const tasks = findTasks(found);
   const [task] = tasks;
   if (task !== undefined) {
@@ -260,7 +260,7 @@ function toEntry(found: readonly Found[]): SubmitEntry | undefined {
     return { status, inputHash: task.entry.inputHash, ref: task.entry.ref, refs };
   }
   const claim = { inputHash, claimId: claimIdFor(current), refs: [] };
-  const request = requestId && { requestId, ...(isAnswered === true && { isAnswered }) };
+  const request = requestId && { requestId, ...(isErrorComplete === true && { isErrorComplete }) };
   return end === undefined
     ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
     : // A released claim does not resolve the unknown outcome of earlier ones.
@@ -292,7 +292,7 @@ async function readEntry(path: string, callId: string): Promise<Entry | undefine
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw error;
     const found = await lstat(path).catch(() => undefined);
-    // A broken link still occupies the name.
+    // A dangling symbolic link is still an entry.
     return found?.isSymbolicLink() === true ? unreadableEntry(callId) : undefined;
   }
   const value = parseJSON(text);

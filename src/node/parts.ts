@@ -62,7 +62,7 @@ export function readRange(
   return { start, total: total === '*' ? undefined : Number(total) };
 }
 
-/** The files of a download: the partial content, and next to it the notes for resuming it. */
+/** The files of a download: the partial content, and next to it the metadata for resuming it. */
 export class Part {
   readonly file: GrowingFile;
   readonly #prefix: string;

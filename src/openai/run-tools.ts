@@ -2,7 +2,7 @@
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
-} from '../chat/run-tools.ts';
+} from '../chat/runs/run-tools.ts';
 
 /** Parameters with a `toolContext`, which is required. */
 export type ChatCompletionToolRunnerParamsWithContext<

@@ -4,8 +4,8 @@ import type { Backend } from './backend.ts';
 import { callLimit, type Board } from './board.ts';
 import { isCallId, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
-import type { CallInput, CallKind, Hello, ListedModel, Problem, UsageLog } from './protocol.ts';
-import { findFault, scenarios } from './scenarios.ts';
+import type { CallInput, Hello, ListedModel, Problem, UsageLog } from './protocol.ts';
+import { callKinds, findFault, scenarios } from './scenarios.ts';
 
 /** The largest upload, in bytes. Gateways accept less. */
 export const uploadLimit = 64 * 1024 * 1024;
@@ -27,19 +27,10 @@ class RequestError extends Error {
   }
 }
 
-const kinds: readonly CallKind[] = [
-  'chat',
-  'image',
-  'speech',
-  'translation',
-  'embeddings',
-  'video',
-];
-
 function checkInput(value: unknown, isEmulator: boolean): void {
   const input = isObject(value) ? value : {};
-  if (!kinds.some((kind) => kind === input['kind'])) {
-    throw new RequestError(400, `kind: must be one of ${kinds.join(', ')}.`);
+  if (!callKinds.some((kind) => kind === input['kind'])) {
+    throw new RequestError(400, `kind: must be one of ${callKinds.join(', ')}.`);
   }
   if (!isObject(input['body'])) throw new RequestError(400, 'body: must be an object.');
   const { fault, times = 1 } = input;

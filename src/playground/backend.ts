@@ -1,5 +1,6 @@
 import { Gateway, type GatewayOptions } from '../index.ts';
 import { createEmulator, type Emulator } from '../testing/index.ts';
+import { unitsPerDollar } from '../testing/server/call.ts';
 import { findFault } from './scenarios.ts';
 import type { LiveCall } from './live-call.ts';
 import type { Attempt, EmulatorAccount } from './protocol.ts';
@@ -13,6 +14,8 @@ export interface Backend extends AsyncDisposable {
   readonly baseURL: string;
   /** The kind of gateway; `undefined` for new-api, the default. */
   readonly gateway?: string | undefined;
+  /** Credit units in one US dollar; `undefined` on a real gateway. */
+  readonly unitsPerDollar?: number | undefined;
   /** Time between polls of a video, in milliseconds; `undefined` for the client's default. */
   readonly interval: number | undefined;
   /** Creates the client of a call. On the emulator, also sets up the call's fault. */
@@ -91,6 +94,7 @@ export async function emulatorBackend(): Promise<Backend> {
   return {
     isEmulator: true,
     baseURL: server.url,
+    unitsPerDollar,
     interval: 1_500,
     free: gateway,
     client(call) {

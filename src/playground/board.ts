@@ -4,9 +4,15 @@ import type { Backend } from './backend.ts';
 import { newView, LiveCall, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
 import type { EmulatorAccount, CallInput, CallView, PlaygroundEvent } from './protocol.ts';
-import { runRival } from './rival.ts';
+import { runRivals } from './rival.ts';
 import { runChat } from './run-chat.ts';
-import { runEmbeddings, runImages, runSpeech, runTranslation } from './run-media.ts';
+import {
+  runEmbeddings,
+  runImages,
+  runSpeech,
+  runTranscription,
+  runTranslation,
+} from './run-media.ts';
 import { runVideo, waitForVideo } from './run-video.ts';
 import { findFault } from './scenarios.ts';
 import type { Store } from './store.ts';
@@ -169,6 +175,8 @@ export class Board implements AsyncDisposable {
         return runImages(call, client);
       case 'speech':
         return runSpeech(call, client);
+      case 'transcription':
+        return runTranscription(call, client);
       case 'translation':
         return runTranslation(call, client);
       case 'embeddings':
@@ -201,8 +209,8 @@ export class Board implements AsyncDisposable {
     const { operation, body, fault = '', kind } = call.view;
     if (call.files.size > 0 || operation === 'videos.remix') return;
     const sent = kind === 'chat' ? { ...body, stream: true } : body;
-    const rival = await runRival(operation, sent, findFault(fault), call.times);
-    call.set({ rival });
+    const rivals = await runRivals(kind, operation, sent, findFault(fault), call.times);
+    call.set({ rivals });
     await call.save();
   }
 

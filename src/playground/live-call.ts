@@ -20,6 +20,8 @@ function selectOperation({ kind, remixOf }: CallInput, files: SentFiles): Operat
       return files.has('image') ? 'images.edit' : 'images.generate';
     case 'speech':
       return 'audio.speech.create';
+    case 'transcription':
+      return 'audio.transcriptions.create';
     case 'translation':
       return 'audio.translations.create';
     case 'embeddings':

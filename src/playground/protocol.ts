@@ -6,7 +6,14 @@ import type { JsonObject } from '../types.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 
 /** The kinds of calls, one for each panel. */
-export type CallKind = 'chat' | 'image' | 'speech' | 'translation' | 'embeddings' | 'video';
+export type CallKind =
+  | 'chat'
+  | 'image'
+  | 'speech'
+  | 'transcription'
+  | 'translation'
+  | 'embeddings'
+  | 'video';
 
 /** The input of a call. The page creates its id, so that a repeated request makes the call once. */
 export interface CallInput {
@@ -25,6 +32,8 @@ export interface CallInput {
   readonly conversation?: string | undefined;
   /** The column of the model within the conversation. */
   readonly column?: number | undefined;
+  /** The id of the call that this one replaces in its column, with all calls after it. */
+  readonly replaces?: string | undefined;
 }
 
 /** An error, as the page shows it. */
@@ -51,14 +60,18 @@ export interface Attempt {
   readonly refunded: boolean;
 }
 
-/** The result of the same call and fault with the retry rule of `openai`. */
+/** Another SDK, by its package on npm. */
+export type RivalName = 'openai' | 'ai' | 'replicate' | '@fal-ai/client';
+
+/** The result of the same call and fault with the default retry rule of another SDK. */
 export interface Rival {
+  readonly name: RivalName;
   readonly requests: number;
   readonly charges: number;
   readonly amount: number;
-  /** `waiting`: it is still waiting, because it has no limit for silence. */
+  /** `waiting`: it is still waiting, because the SDK has no time limit. */
   readonly ended: 'answer' | 'error' | 'waiting';
-  /** A description of the result or error that the caller receives. */
+  /** What the caller receives, as the predicate of a sentence: `receives the answer`. */
   readonly result: string;
 }
 
@@ -126,7 +139,8 @@ export interface CallView extends Omit<CallInput, 'times'> {
   readonly requestId?: string | undefined;
   /** The requests and their charges. Emulator only. */
   readonly attempts?: readonly Attempt[] | undefined;
-  readonly rival?: Rival | undefined;
+  /** Emulator only. Missing until all have ended. */
+  readonly rivals?: readonly Rival[] | undefined;
 }
 
 /** An event of the stream, one per line. */
@@ -184,6 +198,10 @@ export interface Hello {
   /** The kind of gateway; `undefined` for new-api, the default. */
   readonly gateway?: string | undefined;
   readonly scenarios: readonly Scenario[];
+  /** The SDKs to compare with, and the calls that they have. Emulator only. */
+  readonly rivals: readonly { readonly name: RivalName; readonly kinds: readonly CallKind[] }[];
+  /** Credit units in one US dollar. Emulator only. */
+  readonly unitsPerDollar?: number | undefined;
   /** The largest upload, in bytes. */
   readonly uploadLimit: number;
   /** `true` if results are stored on disk. */

@@ -5,6 +5,7 @@ import type {
   ImageEditParamsNonStreaming,
   ImagesResponse,
   SpeechCreateParamsFile,
+  TranscriptionCreateParamsNonStreaming,
   TranslationCreateParams,
 } from '../index.ts';
 import { findFormatByBytes, defaultExtension } from '../answers/bytes.ts';
@@ -86,6 +87,23 @@ export async function runSpeech(call: LiveCall, gateway: Gateway): Promise<void>
   const contentType = answer.headers.get('content-type') ?? '';
   const { type, extension } = describe(bytes, contentType);
   await call.keep(`speech.${extension}`, type, bytes);
+}
+
+/** Transcribes the speech in a file. */
+export async function runTranscription(call: LiveCall, gateway: Gateway): Promise<void> {
+  const params: Omit<TranscriptionCreateParamsNonStreaming, 'file'> = call.params;
+  const [file] = call.files.get('file') ?? [];
+  // Without a file, the client throws an error that names the parameter.
+  const withFile: TranscriptionCreateParamsNonStreaming = {
+    ...params,
+    file: file ?? new File([], ''),
+  };
+  const { data: answer, request_id: requestId } = await gateway.audio.transcriptions
+    .create(withFile, { signal: call.signal })
+    .withResponse();
+  if (requestId !== null) call.set({ requestId });
+  if (typeof answer === 'string') call.add(answer, '');
+  else if ('text' in answer) call.add(answer.text, '');
 }
 
 /** Translates the speech in a file. */

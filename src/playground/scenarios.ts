@@ -6,7 +6,16 @@ interface FaultScenario extends Scenario {
 }
 
 const jobs: readonly CallKind[] = ['image', 'video'];
-const all: readonly CallKind[] = ['image', 'video', 'chat', 'speech', 'translation', 'embeddings'];
+/** All kinds of calls. */
+export const callKinds: readonly CallKind[] = [
+  'image',
+  'video',
+  'chat',
+  'speech',
+  'transcription',
+  'translation',
+  'embeddings',
+];
 
 /** The faults that the page offers, most instructive first. */
 export const scenarios: readonly FaultScenario[] = [
@@ -14,7 +23,7 @@ export const scenarios: readonly FaultScenario[] = [
     name: 'cut-after-charge',
     label: 'Cut after the charge',
     description: 'The work is done and charged, and the connection is lost before the response.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'reset', when: 'after-charge' },
   },
   {
@@ -22,14 +31,14 @@ export const scenarios: readonly FaultScenario[] = [
     label: '502 after the charge',
     description:
       'The work is done and charged; a proxy gives up waiting and responds with its own page.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'html', status: 502, charged: true },
   },
   {
     name: 'silence',
     label: 'No response',
     description: 'The work is done and charged, and no response ever arrives.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'hang', charged: true },
   },
   {
@@ -37,14 +46,14 @@ export const scenarios: readonly FaultScenario[] = [
     label: '499 after the charge',
     description:
       'The gateway assumes that the client has disconnected, responds with 499, and keeps the charge.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'error', status: 499, charged: true },
   },
   {
     name: 'error-in-200',
     label: 'An error in a 200',
     description: 'The status is 200, but the body is the error of a provider.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'error-in-200' },
   },
   {
@@ -80,7 +89,7 @@ export const scenarios: readonly FaultScenario[] = [
     label: 'Cut before the charge',
     description:
       'The connection is lost after the request and before any work, which the client cannot know.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'reset', when: 'before-charge' },
   },
   {
@@ -88,7 +97,7 @@ export const scenarios: readonly FaultScenario[] = [
     label: '429 with Retry-After',
     description:
       'The gateway rejects the request before any work and says when to retry: safe to repeat.',
-    kinds: all,
+    kinds: callKinds,
     fault: { type: 'rate-limit', retryAfter: 1 },
   },
 ];

@@ -7,6 +7,7 @@ import { emulatorBackend, realBackend } from './backend.ts';
 import { Board } from './board.ts';
 import { checkRequest, securityHeaders } from './guard.ts';
 import { readPages, servePage } from './pages.ts';
+import { describeRivals } from './rival.ts';
 import { describeScenarios } from './scenarios.ts';
 import { folderStore, memoryStore } from './store.ts';
 
@@ -57,7 +58,9 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     isEmulator,
     baseURL,
     gateway: backend.gateway,
+    unitsPerDollar: backend.unitsPerDollar,
     scenarios: isEmulator ? describeScenarios() : [],
+    rivals: isEmulator ? describeRivals() : [],
     uploadLimit,
     keeps: store.keeps,
   };

@@ -1,8 +1,12 @@
+import { readErrorValue } from '../answers/error-body.ts';
 import { parseLines } from '../answers/objects.ts';
+import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
+import { holdsStream } from '../fallback/fallback.ts';
+import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
 import { notResult, readWhole, detectFormat, readContentType } from '../http/response.ts';
-import { timedOut, truncated } from './errors.ts';
+import { StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { readStream, type StreamForm } from './stream-reader.ts';
@@ -97,7 +101,28 @@ async function openStream<Item>(
     }
   }
   call.scope.clearLimits();
-  return createStream(answer.response, context, protocol);
+  const holding = { ...context, holds: holdsStream(call) };
+  const reading = readStream(answer.response.body ?? [], holding, protocol, events);
+  await reading.begun?.catch(noteFailure(call));
+  return toStream(reading);
+}
+
+/** Returns a function that notes the failure of a stream in its call, and throws the error. */
+function noteFailure(call: LogicalCall): (error: unknown) => never {
+  return (error) => {
+    call.failure = toFailure(error);
+    throw error;
+  };
+}
+
+/** Returns the failure of a stream whose content has not reached the caller. */
+function toFailure(error: unknown): FailedAttempt | undefined {
+  if (APIUserAbortError.isInstance(error) || !APIError.isInstance(error)) return undefined;
+  const { status } = error;
+  const failed = { phase: 'body', status, body: readErrorValue(error.error) } as const;
+  if (StreamTimeoutError.isInstance(error)) return { ...failed, kind: 'timed_out' };
+  const { issues } = UnexpectedResponseError.isInstance(error) ? error : {};
+  return { ...failed, kind: 'undecided', issues };
 }
 
 /** Creates a stream from a complete response that a gateway returned instead of a stream. */
@@ -122,7 +147,10 @@ async function streamWholeAnswer<Item>(
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
 ): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
-  return (call, answer) => collectStream(answer.response, toStreamContext(call, answer), protocol);
+  return (call, answer) =>
+    collectStream(answer.response, toStreamContext(call, answer), protocol).catch(
+      noteFailure(call),
+    );
 }
 
 /** Returns the settings of a call that its stream needs. */
@@ -144,7 +172,7 @@ function toStreamContext(call: LogicalCall, answer: Answer): StreamContext {
       status,
       headers,
       redaction: call.redaction,
-      evidence: { ...evidence, attempts: [...call.attempts, evidence] },
+      evidence: { ...evidence, attempts: call.evidence(evidence) },
     },
     warn: (message) =>
       call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),

@@ -25,6 +25,8 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   /** `true` keeps the response so far, assembled from its chunks. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
+  /** `true` reads the stream up to its first content before the caller does; see `StreamReading.begun`. */
+  readonly holds?: boolean | undefined;
   /** Writes a warning to the caller's logger. */
   readonly warn?: (message: string) => void;
   /** Called exactly once, when reading ends. It must not throw. */
@@ -98,6 +100,8 @@ export interface StreamProtocol<Item> {
   fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
+  /** Returns whether an item has content of the response. By default each has. */
+  hasContent?(item: Item): boolean;
   /** `true` yields pings. They are not part of the response, and its time limits don't count them as chunks. */
   readonly keepsPings?: boolean | undefined;
   /** `true` if every value is an item, and never an error, a ping or a terminator. */
@@ -117,7 +121,7 @@ export interface TypedStream<Item> {
   readonly schema: ResponseSchema<Item>;
   /** The type of the events that complete an image or the speech. */
   readonly endType: string;
-  /** The expected number of such events. With a terminator, one is enough. */
+  /** The number of these events that complete the stream. If the terminator arrives, one is enough. */
   readonly expected?: number | undefined;
   /** Converts a complete response to events. */
   readonly fromAnswer: (answer: unknown) => readonly unknown[];

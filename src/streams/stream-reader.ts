@@ -40,6 +40,11 @@ export interface Aborted {
 export interface StreamReading<Item> extends ItemSource<Item> {
   /** Aborts the request behind the stream. */
   readonly controller: AbortController;
+  /**
+   * Settles once a stream with `holds` has content or has ended. Rejects with the error of a stream that ended
+   * before.
+   */
+  readonly begun: Promise<void> | undefined;
   /** The verdict once the stream has ended; `undefined` until then. */
   readonly verdict: StreamVerdict | undefined;
   readonly partial: WholeOf<Item> | undefined;
@@ -192,6 +197,8 @@ export function readStream<Item>(
   let isReading = false;
   let bytesRead = 0;
   let outcome: StreamOutcome | undefined;
+  /** Ends the hold; `undefined` unless the stream is held. */
+  let letGo: ((error?: unknown) => void) | undefined;
   const answer = followAnswer(
     protocol,
     context,
@@ -204,6 +211,21 @@ export function readStream<Item>(
   const events = format(answer, context.maxEventBytes);
   const timeouts = limits?.watch(context, context.startedAt, onPassed);
   const body = 'getReader' in source ? source.getReader() : undefined;
+  const begun = context.holds === true ? new Promise<void>(hold) : undefined;
+
+  function hold(resolve: () => void, reject: (error: unknown) => void): void {
+    timeouts?.setRead(true);
+    letGo = (error) => {
+      letGo = undefined;
+      if (error !== undefined) reject(error);
+      else resolve();
+      timeouts?.setRead(false);
+    };
+  }
+
+  function isHeld(): boolean {
+    return letGo !== undefined && outcome === undefined;
+  }
 
   /** Reads from the network until every waiting read has its item. Never rejects. */
   async function read(): Promise<void> {
@@ -221,7 +243,7 @@ export function readStream<Item>(
         if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
         else attempt(() => finish({ cause }));
       }
-    } while (items.isAwaited);
+    } while (items.isAwaited || isHeld());
     isReading = false;
   }
 
@@ -231,6 +253,7 @@ export function readStream<Item>(
     events.push(bytes);
     timeouts?.endRead(hasNewItems);
     if (hasNewItems) context.firstChunk?.();
+    if (answer.hasContent()) letGo?.();
     if (answer.isOver()) settle({ verdict: 'complete' }, false);
     else if (answer.isEnding()) timeouts?.expectEnd();
   }
@@ -310,6 +333,7 @@ export function readStream<Item>(
     else void drain();
     abortRequest();
     context.release?.(end, progress);
+    letGo?.(end.error);
   }
 
   // Rejects if the body has already failed; then there is nothing to close.
@@ -340,6 +364,7 @@ export function readStream<Item>(
 
   return {
     controller,
+    begun,
     get verdict() {
       return outcome?.verdict;
     },
@@ -353,7 +378,7 @@ export function readStream<Item>(
       return readAborted();
     },
     next() {
-      timeouts?.noteReader();
+      timeouts?.setRead(true);
       const result = items.next();
       if (items.isAwaited) void read();
       abortRequest();

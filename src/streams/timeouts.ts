@@ -35,6 +35,7 @@ export function watchTimeouts(
   onPassed: (limit: StreamLimit, timeout: number) => void,
 ) {
   const openedAt = performance.now();
+  let unreadSince = openedAt;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isUnread = true;
   let hasBytes = false;
@@ -48,7 +49,7 @@ export function watchTimeouts(
   function* running(): Generator<[StreamLimit, number | null | undefined, since: number]> {
     yield ['totalTimeout', totalTimeout, startedAt];
     if (terminatedAt !== undefined) yield ['ending', endingTimeout, terminatedAt];
-    if (isUnread) yield ['unread', idleTimeout, openedAt];
+    if (isUnread) yield ['unread', idleTimeout, unreadSince];
     if (readingSince === undefined) return;
     yield ['chunkTimeout', chunkTimeout, waitingSince ?? readingSince];
     if (hasBytes) yield ['idleTimeout', idleTimeout, readingSince];
@@ -77,10 +78,11 @@ export function watchTimeouts(
   const keepProcess = (): void => keepAlive(timer, readingSince !== undefined && !isUnread);
 
   return {
-    /** Called when the caller reads. */
-    noteReader(): void {
-      if (!isUnread) return;
-      isUnread = false;
+    /** Called when the caller reads, and around a time in which the stream is read for it. */
+    setRead(isRead: boolean): void {
+      if (isUnread !== isRead) return;
+      isUnread = !isRead;
+      unreadSince = performance.now();
       keepProcess();
     },
     /** Called when a network read starts. */

@@ -105,10 +105,13 @@ export function followAnswer<Item>(
     else if (isObject(value) || validation === 'strict') takeItem(value);
   }
 
+  let hasContent = false;
+
   function takeItem(value: unknown): void {
     const isCompared = validation === 'strict' || compared++ < comparedItems;
     const item = protocol.read(value, isCompared ? context : unchecked);
     progress.add(item);
+    if (context.holds === true) hasContent ||= protocol.hasContent?.(item) ?? true;
     if (delivery === undefined) emit(item);
     if (delivery?.add(item) !== false) onItem();
   }
@@ -162,6 +165,8 @@ export function followAnswer<Item>(
 
   return {
     progress,
+    /** Returns whether content was received; only known of a stream that is held. */
+    hasContent: () => hasContent,
     isFinished,
     isOver,
     isEnding,

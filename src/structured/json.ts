@@ -1,3 +1,4 @@
+import { parseJSON } from '../answers/objects.ts';
 import type { OutputIssue } from './types.ts';
 
 /** The text is not valid JSON, or the value does not match its schema. */
@@ -11,7 +12,7 @@ export class SchemaMismatch extends Error {
 }
 
 /**
- * Extracts the JSON from complete or partial output: removes the thoughts and the code fence that some models
+ * Extracts the JSON from complete or partial output: removes the reasoning and the code fence that some models
  * add.
  */
 export function extractJSON(text: string): string {
@@ -32,6 +33,53 @@ export function parseJSONText(text: string): unknown {
   } catch {
     throw new SchemaMismatch('it is not valid JSON');
   }
+}
+
+/** A bracket that may begin a JSON value, unlike most brackets in prose. */
+const opening = /\{\s*["}]|\[\s*["{[\]\dtfn-]/g;
+const quoteOrBracket = /["{}[\]]/g;
+
+/**
+ * Returns the end of the object or array that begins at `start`. If its brackets don't match, `isBalanced` is
+ * `false` and `end` is where that shows.
+ */
+function endOfValue(text: string, start: number): { end: number; isBalanced: boolean } {
+  const closers: string[] = [];
+  for (let at = start; at < text.length;) {
+    quoteOrBracket.lastIndex = at;
+    const index = quoteOrBracket.exec(text)?.index;
+    if (index === undefined) break;
+    const char = text[index] ?? '';
+    at = (char === '"' ? endOfString(text, index + 1) : index) + 1;
+    if (char === '{') closers.push('}');
+    else if (char === '[') closers.push(']');
+    else if (char !== '"') {
+      if (closers.pop() !== char) return { end: at, isBalanced: false };
+      if (closers.length === 0) return { end: at, isBalanced: true };
+    }
+  }
+  return { end: text.length, isBalanced: false };
+}
+
+/**
+ * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
+ * none, or more than one. Takes linear time.
+ *
+ * @param type - The type of the value. Values of the other type are ignored, for example `[1]` in prose.
+ */
+export function findJSON(text: string, type?: 'object' | 'array'): string | undefined {
+  const found: string[] = [];
+  for (let at = 0; at < text.length;) {
+    opening.lastIndex = at;
+    const start = opening.exec(text)?.index;
+    if (start === undefined) break;
+    const { end, isBalanced } = endOfValue(text, start);
+    at = end;
+    const value = isBalanced ? text.slice(start, end) : '';
+    const isWanted = type === undefined || value.startsWith(type === 'object' ? '{' : '[');
+    if (isWanted && parseJSON(value) !== undefined) found.push(value);
+  }
+  return found.length === 1 ? found[0] : undefined;
 }
 
 const literals = ['true', 'false', 'null'];

@@ -124,7 +124,7 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
   readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
 }
 
-/** Returns the message of a failed poll, without the advice that only concerns the poll. */
+/** Returns the message of a failed poll, without its advice, which applies only to the poll. */
 function pollMessage(cause: unknown): string {
   if (!(cause instanceof Error)) return '.';
   const { message } = cause;

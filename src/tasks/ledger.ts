@@ -33,7 +33,7 @@ type KnownCall =
       /** The request id of the claim in the usage log, as passed to `finish`. */
       readonly requestId?: string | undefined;
       /** `true` if the error response of that request was read completely, as passed to `finish`. */
-      readonly isAnswered?: boolean | undefined;
+      readonly isErrorComplete?: boolean | undefined;
     }
   | {
       readonly status: 'accepted' | 'finished';
@@ -93,7 +93,7 @@ export interface SubmitLedger {
    *
    * @param requestId - With `unknown`: the id of the only request that was sent, if the gateway returned one.
    * Store it with the claim, for `onUnknown: "settle"`; fewer calls can be settled without it.
-   * @param isAnswered - With `requestId`: `true` if an error response was read completely. Store it too:
+   * @param isErrorComplete - With `requestId`: `true` if an error response was read completely. Store it too:
    * without it, `"settle"` can't show that a failed submission was free, and does not submit again.
    */
   finish(
@@ -101,7 +101,7 @@ export interface SubmitLedger {
     end: SubmitEnd,
     claimId?: string,
     requestId?: string,
-    isAnswered?: boolean,
+    isErrorComplete?: boolean,
   ): Promise<void>;
   /** Returns the entry of a call without claiming it; `undefined` if the call may be submitted. */
   entry(callId: string): Promise<SubmitEntry | undefined>;
@@ -135,21 +135,21 @@ interface MemoryCall {
   /** `true` if an earlier claim may have created a task. */
   readonly isDoubtful: boolean;
   requestId?: string | undefined;
-  isAnswered?: boolean | undefined;
+  isErrorComplete?: boolean | undefined;
   refs: readonly TaskRef[];
   /** `true` if the first of its tasks has ended. */
   isOver: boolean;
 }
 
 function toEntry(call: MemoryCall): SubmitEntry {
-  const { inputHash, claimId, status, requestId, isAnswered, refs, isOver } = call;
+  const { inputHash, claimId, status, requestId, isErrorComplete, refs, isOver } = call;
   const [ref] = refs;
   if (ref !== undefined) {
     return { status: isOver ? 'finished' : 'accepted', inputHash, ref, refs };
   }
   // The claim was made in this process, so it is alive until it reports an outcome.
   const isAlive = status === 'submitting';
-  const request = requestId && { requestId, ...(isAnswered && { isAnswered }) };
+  const request = requestId && { requestId, ...(isErrorComplete && { isErrorComplete }) };
   return { status, inputHash, claimId, isAlive, refs, ...request };
 }
 
@@ -191,14 +191,14 @@ export function memoryLedger(): SubmitLedger {
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
       else if (others.length === call.refs.length) call.refs = [...others, ref];
     },
-    async finish(callId, end, claimId, requestId, isAnswered) {
+    async finish(callId, end, claimId, requestId, isErrorComplete) {
       checkLedgerCall(callId, claimId, end);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
       const hasEnded = end === 'completed' || end === 'failed';
       if (call.refs.length > 0) call.isOver ||= hasEnded;
       else if (end === 'not_submitted' && !call.isDoubtful) calls.delete(callId);
-      else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId, isAnswered });
+      else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId, isErrorComplete });
     },
     async entry(callId) {
       checkLedgerCall(callId);
@@ -243,7 +243,7 @@ export async function handOver<Ref>(
 /** The result of looking up a submission with an unknown outcome in the usage log. */
 export interface Settled<Ref = TaskRef> {
   readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-  readonly why: string;
+  readonly reason: string;
   /** The task that was charged, if the usage log names it. */
   readonly ref?: Ref | undefined;
   readonly cause?: unknown;
@@ -253,7 +253,7 @@ export interface Settled<Ref = TaskRef> {
 export interface SubmittedRequest {
   readonly requestId?: string | undefined;
   /** `true` if its error response was read completely. */
-  readonly isAnswered?: boolean | undefined;
+  readonly isErrorComplete?: boolean | undefined;
 }
 
 /** A kind of task, with the parser of its handles and its errors. */
@@ -303,10 +303,10 @@ export class LedgerCall<Ref extends TaskRef> {
       'claimId' in found &&
       found.isAlive !== true
     ) {
-      const { claimId, requestId, isAnswered } = found;
+      const { claimId, requestId, isErrorComplete } = found;
       if (onUnknown === 'resubmit') found = await this.#requestClaim(digest, claimId);
       if (onUnknown === 'settle') {
-        settled = await settle({ requestId, isAnswered });
+        settled = await settle({ requestId, isErrorComplete });
         const { ref, verdict } = settled;
         if (ref !== undefined) {
           this.#claimId = claimId;
@@ -339,7 +339,7 @@ export class LedgerCall<Ref extends TaskRef> {
         ? 'Try again later with the same callId: the ledger will know the task by then.'
         : settled === undefined
           ? `${unknownAdvice} onUnknown: "resubmit" does it all the same.`
-          : `${settleAdvice[settled.verdict]} ${settled.why}`.trim(),
+          : `${settleAdvice[settled.verdict]} ${settled.reason}`.trim(),
     });
   }
 
@@ -395,13 +395,13 @@ export class LedgerCall<Ref extends TaskRef> {
   /** Records the outcome of the call. Errors are ignored: the outcome is recorded again the next time. */
   async finish(
     end: SubmitEnd,
-    { requestId, isAnswered }: SubmittedRequest = {},
+    { requestId, isErrorComplete }: SubmittedRequest = {},
     claimId = this.#claimId,
   ): Promise<void> {
     const finished = (async () =>
-      this.#ledger.finish(this.#callId, end, claimId, requestId, isAnswered))();
-    // The call has ended, so the caller waits only for the grace period. If recording fails, a claimed call is
-    // not submitted again, and an accepted call is only read.
+      this.#ledger.finish(this.#callId, end, claimId, requestId, isErrorComplete))();
+    // The call is over, so this waits only for the grace period. A failed write is safe: a claimed call is
+    // not submitted again, and an accepted one is only read.
     const ended = AbortSignal.abort();
     await withAbortGrace(finished, ended, abortGraceMs, () => undefined).catch(() => {});
   }

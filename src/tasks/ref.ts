@@ -58,7 +58,7 @@ export interface ImageTaskRef {
    */
   path?: string | undefined;
   /** `true` if the response contained the images, so there is nothing to wait for. Only in ledgers. */
-  isAnswered?: true | undefined;
+  hasImages?: true | undefined;
   /** The root of the gateway that issued the id. The id is never sent to another gateway. */
   baseURL: string;
   model?: string | undefined;
@@ -214,10 +214,10 @@ export function parseImageTaskRef(value: unknown): ImageTaskRef {
   const id = checkTaskId('ref.id', stored['id']);
   const baseURL = readRoot(stored['baseURL']);
   const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt };
-  const { ids, path, isAnswered } = stored;
+  const { ids, path, hasImages } = stored;
   if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
   if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);
-  if (isAnswered === true) ref.isAnswered = true;
+  if (hasImages === true) ref.hasImages = true;
   for (const name of imageDetails) {
     const detail = stored[name] ?? undefined;
     if (detail !== undefined) ref[name] = readText(name, detail);

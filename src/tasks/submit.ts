@@ -90,7 +90,7 @@ export type SettleSubmission = (
 ) => Promise<{
   readonly verdict: Settled['verdict'];
   readonly taskId?: string | undefined;
-  readonly why: string;
+  readonly reason: string;
 }>;
 
 /** The parts of a client that a submission uses. */
@@ -100,11 +100,16 @@ export interface Submitter {
   readonly settle: SettleSubmission | undefined;
 }
 
-/** Returns the only request that a failed submission sent. */
+/**
+ * Returns the only request that a failed submission sent, or sent to the last of several models: the others
+ * rejected it.
+ */
 export function onlyRequest(error: unknown): SubmittedRequest {
   if (!GatewayError.isInstance(error)) return {};
-  const [request = {}, ...others] = error.evidence.attempts.filter(
-    ({ phase }) => phase !== 'connect',
+  const { attempts } = error.evidence;
+  const last = attempts.at(-1)?.model;
+  const [request = {}, ...others] = attempts.filter(
+    ({ phase, model }) => phase !== 'connect' && model === last,
   );
   return others.length === 0 ? request : {};
 }
@@ -117,17 +122,20 @@ export async function settleCall<Ref>(
   toRef: (taskId: string, by: { callId: string; requestId: string | undefined }) => Ref,
 ): Promise<Settled<Ref>> {
   if (settle === undefined) {
-    return { verdict: 'unknowable', why: 'this client has no account to read the usage log with' };
+    return {
+      verdict: 'unknowable',
+      reason: 'this client has no account to read the usage log with',
+    };
   }
   try {
     const settled = await settle(transport, callId, request, signal);
     const { requestId } = request;
-    const { verdict, why, taskId } = settled;
-    if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
-    return { verdict, why, ref: toRef(taskId, { callId, requestId }) };
+    const { verdict, reason, taskId } = settled;
+    if (verdict !== 'charged' || taskId === undefined) return { verdict, reason };
+    return { verdict, reason, ref: toRef(taskId, { callId, requestId }) };
   } catch (cause) {
     // An unreadable usage log proves nothing.
-    const why = errorMessage(cause);
-    return { verdict: 'unknowable', why, cause };
+    const reason = errorMessage(cause);
+    return { verdict: 'unknowable', reason, cause };
   }
 }

@@ -58,11 +58,11 @@ export interface TaskWaitState {
   /** The reason of a failure that is not final yet, or the error sent instead of a status. */
   readonly failure?: TaskErrorDetails | undefined;
   /** When polls began to return the same result, in milliseconds since the start of the wait. */
-  readonly sameSince?: number | undefined;
+  readonly unchangedSince?: number | undefined;
   /** Number of polls with the same result. */
-  readonly samePolls?: number | undefined;
+  readonly unchangedPolls?: number | undefined;
   /** When the vendor's route was last requested, in milliseconds since the start of the wait. */
-  readonly vendorAsked?: number | undefined;
+  readonly vendorPolledAt?: number | undefined;
   /** Number of failed polls in a row. */
   readonly errors: number;
   /** Number of polls in a row that did not find the task. */

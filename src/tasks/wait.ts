@@ -132,8 +132,8 @@ export function shouldPollVendor(
   const isUnknown = rawStatus !== undefined && readStatusWord(rawStatus).word === 'empty';
   if (status !== 'queued' || !isUnknown) return false;
   if (hasChanged(before, { status, rawStatus, progress })) return false;
-  const { sameSince = elapsed, vendorAsked = sameSince } = before;
-  return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
+  const { unchangedSince = elapsed, vendorPolledAt = unchangedSince } = before;
+  return elapsed - unchangedSince >= doubt.first && elapsed - vendorPolledAt >= doubt.pause;
 }
 
 function stop(state: TaskWaitState, reason: WaitEnd): Decision {
@@ -219,7 +219,7 @@ function afterTask(
     !hasChanged(before, isComplaint ? { ...seen, progress: before.progress } : seen) &&
     comparableReason(before) === comparableReason(seen) &&
     before.failure?.code === failure?.code;
-  const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
+  const { unchangedSince = elapsed, unchangedPolls = 0 } = isSame ? before : {};
   const { interval: last } = before;
   return {
     ...before,
@@ -229,9 +229,9 @@ function afterTask(
     progress,
     interval: hasMoved || last === undefined ? first : Math.min(max, last * factor),
     failure,
-    sameSince,
-    samePolls: samePolls + 1,
-    vendorAsked: hasPolledVendor ? elapsed : before.vendorAsked,
+    unchangedSince,
+    unchangedPolls: unchangedPolls + 1,
+    vendorPolledAt: hasPolledVendor ? elapsed : before.vendorPolledAt,
     errors: 0,
     missing: 0,
   };
@@ -241,12 +241,13 @@ function afterTask(
 function findEnd(
   before: TaskWaitState,
   { status, isFinal, failure }: SeenTask,
-  { samePolls, sameSince }: ReturnType<typeof afterTask>,
+  { unchangedPolls, unchangedSince }: ReturnType<typeof afterTask>,
   { elapsed }: Moment,
 ): 'completed' | 'failed' | undefined {
   if (status === 'completed') return status;
   if (status === 'failed') return isFinal || before.status === 'failed' ? status : undefined;
-  const isRepeated = samePolls >= complaints.polls && elapsed - sameSince >= complaints.span;
+  const isRepeated =
+    unchangedPolls >= complaints.polls && elapsed - unchangedSince >= complaints.span;
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
@@ -295,8 +296,8 @@ export function checkState(state: unknown, now: number): TaskWaitState {
     progress: optional('progress', isAmount),
     interval: optional('interval', isAmount),
     failure: optional('failure', isFailure),
-    sameSince: optional('sameSince', isAmount),
-    samePolls: optional('samePolls', isAmount),
-    vendorAsked: optional('vendorAsked', isAmount),
+    unchangedSince: optional('unchangedSince', isAmount),
+    unchangedPolls: optional('unchangedPolls', isAmount),
+    vendorPolledAt: optional('vendorPolledAt', isAmount),
   };
 }

@@ -29,6 +29,7 @@ export {
   type MediaQuirks,
   type Quirks,
   type StreamQuirks,
+  type StructuredOutputDialect,
   type VideoQuirks,
   type VideoState,
 } from './faults/quirks.ts';

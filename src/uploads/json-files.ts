@@ -26,7 +26,7 @@ async function dataURL(value: Uploadable, field: string, signal: AbortSignal): P
 const isPlain = (value: unknown): value is JsonObject =>
   isObject(value) && typeof value['toJSON'] !== 'function';
 
-/** Replaces the files in a value. They are opened before the first `await`. */
+/** Replaces the files in a value by data URLs. Opens all of them synchronously, before the first `await`. */
 async function withURLs(value: unknown, field: string, signal: AbortSignal): Promise<unknown> {
   if (isUploadable(value)) return dataURL(value, field, signal);
   if (Array.isArray(value)) {

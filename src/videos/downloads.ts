@@ -5,10 +5,11 @@ import {
   ContentNotReadyError,
   explained,
 } from '../errors/operation-errors.ts';
-import { delay, untilAborted } from '../http/abort.ts';
+import { delay } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { SendingRules } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
+import { Pace, Turns } from '../limits/turns.ts';
 import type { RequestOptions } from '../options.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
 import { readStatusWord } from '../tasks/reading.ts';
@@ -20,9 +21,6 @@ import type { VideoDownloadOptions } from './wait-options.ts';
 
 /** The duration of a download limit in milliseconds. Gateways limit downloads per minute. */
 const limitDuration = 60_000;
-
-/** The pause between downloads after that, until one succeeds: ten a minute. */
-const downloadInterval = 6_000;
 
 /** The maximum wait for the content of a completed task in milliseconds, and the first pause. */
 const contentTimeout = 30_000;
@@ -37,69 +35,34 @@ const firstContentPause = 2_000;
 class DownloadQueue {
   /** The number of successful downloads. */
   successes = 0;
-  /** The number of limits so far. The outcome of a download that began before the latest limit is ignored. */
-  #limits = 0;
-  #isLimited = false;
-  #next = 0;
-  #waiting = 0;
-  /** Settles when the last download in the queue has started or was aborted. */
-  #last = Promise.resolve();
-  #wakeFirst: (() => void) | undefined;
+  readonly #pace = new Pace();
+  readonly #turns = new Turns<object>(
+    () => ({ all: this.#pace.pause, lane: 0 }),
+    () => this.#pace.started(),
+  );
 
   /** The minimum wait of a download in milliseconds, unless another one succeeds. */
   get pause(): number {
-    return this.#isLimited ? Math.max(0, this.#next - performance.now()) : 0;
+    return this.#pace.pause;
   }
 
   /** Waits for the turn of a download. Returns the value to pass to `endLimit` or `startLimit`. */
   async enter(signal: AbortSignal): Promise<number> {
-    if (!this.#isLimited && this.#waiting === 0) return this.#limits;
-    this.#waiting += 1;
-    const turn = this.#last.then(() => this.#begin(signal));
-    this.#last = turn;
-    try {
-      await untilAborted(turn, signal);
-      return this.#limits;
-    } finally {
-      this.#waiting -= 1;
-      this.#wakeFirst?.();
-    }
-  }
-
-  /** Waits until the first download in the queue may start. */
-  async #begin(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const now = performance.now();
-      const rest = Math.ceil(this.#next - now);
-      if (rest <= 0) {
-        this.#next = now + downloadInterval;
-        return;
-      }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, rest);
-        this.#wakeFirst = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    await this.#turns.take({}, signal);
+    return this.#pace.limits;
   }
 
   /** Ends the limit after a successful download. */
   endLimit(limits: number): void {
     this.successes += 1;
-    if (limits !== this.#limits) return;
-    this.#isLimited = false;
-    this.#next = 0;
-    this.#wakeFirst?.();
+    this.#pace.succeeded(limits);
+    this.#turns.update();
   }
 
   /** Starts a limit after a rate-limited download. */
   startLimit(limits: number): void {
-    if (limits !== this.#limits || this.#isLimited) return;
-    this.#isLimited = true;
-    this.#limits += 1;
-    this.#next = performance.now() + limitDuration;
+    const { limits: current, isLimited } = this.#pace;
+    if (limits === current && !isLimited) this.#pace.limit(limitDuration);
   }
 }
 

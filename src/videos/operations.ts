@@ -191,6 +191,7 @@ export async function submitAndWait(
   const scope = shared ?? new VideoScope(submitter.transport, options);
   const { signal, request } = scope.settings;
   const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = options ?? {};
+  const { fallback, fallbackOn, onFallback } = options ?? {};
   const notify = async (ref: VideoTaskRef): Promise<void> => {
     if (onSubmitted !== undefined) {
       await handOver('onSubmitted', ref, onSubmitted, signal, videoErrors);
@@ -198,8 +199,18 @@ export async function submitAndWait(
   };
   let entered: LedgerCall<VideoTaskRef> | undefined;
   try {
-    const submitOptions = { ...request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
-    const { ref, answer, call } = await submitOnce(submitter, submission, submitOptions);
+    const { ref, answer, call } = await submitOnce(submitter, submission, {
+      ...request,
+      signal,
+      extraBody,
+      bodyFormat,
+      ledger,
+      callId,
+      onUnknown,
+      fallback,
+      fallbackOn,
+      onFallback,
+    });
     // Checked before onSubmitted is called: the ledger's task may be from another gateway.
     const task = scope.resolveTask(ref);
     await notify(ref);

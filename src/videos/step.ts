@@ -39,7 +39,7 @@ export function readTask(
   return transport.call('videos.retrieveFromVendor', { params, trace }, answer, options, gateway);
 }
 
-/** The route of the gateway's own record of a task, whichever vendor made it. */
+/** The route that returns the gateway's own record of a task, for any vendor. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
 /** State shared by the waits of one call. */

@@ -18,14 +18,14 @@ import {
 import { writeParams } from '../gateways/define.ts';
 import { newApi } from '../gateways/new-api.ts';
 import { writeJSON } from '../http/json.ts';
-import type { OperationRequest } from '../http/request.ts';
+import { type Change, type OperationRequest, withoutChanged } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { toLoggable } from '../http/make-error.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
-import { copyOptions } from '../snapshot.ts';
+import { copyOptions, copyParams } from '../snapshot.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import { jsonWithImages } from '../uploads/json-files.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
@@ -89,6 +89,8 @@ export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly fields: JsonObject;
   /** The trace of the original of a remix. */
   readonly origin?: string | undefined;
+  /** Returns the submission with changed parameters. */
+  readonly change?: ((change: Change) => Submission) | undefined;
 }
 
 /** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
@@ -107,7 +109,9 @@ export function createSubmission(params: VideoCreateParams): Submission {
     seconds,
     input_reference: toReference(params.input_reference),
   };
-  return { operation: 'videos.create', fields, model: params.model };
+  const own = copyParams(params);
+  const change = (changed: Change): Submission => createSubmission({ ...own, ...changed });
+  return { operation: 'videos.create', fields, model: params.model, change };
 }
 
 /** Checks the submission of a remix. */
@@ -209,6 +213,11 @@ function send(
   options: VideoSubmitOptions,
   request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
+  let sent = submission;
+  const changedRequest = (change: Change) => {
+    sent = submission.change?.(change) ?? submission;
+    return buildRequest(transport, sent, withoutChanged(options, change));
+  };
   const answer = jsonAnswer({ schema: videoSchema });
   const format: typeof answer = {
     kind: 'json',
@@ -219,14 +228,19 @@ function send(
         const { value: task } = await answer.read(call, received);
         const { id, model, raw } = task;
         if (id === '') throw createMissingIdError(raw, by, response.headers);
-        defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
+        defineHidden(task, 'ref', createRef(transport, sent, id, { ...by, model }));
         return { value: task };
       } catch (error) {
-        throw addRef(error, (id) => createRef(transport, submission, id, by));
+        throw addRef(error, (id) => createRef(transport, sent, id, by));
       }
     },
   };
-  return transport.call(submission.operation, request, format, withoutBody(options));
+  return transport.call(
+    submission.operation,
+    (change) => (change === undefined ? request : changedRequest(change)),
+    format,
+    withoutBody(options),
+  );
 }
 
 /** Creates the error for an accepted submission whose response has no task id. */

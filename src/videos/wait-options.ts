@@ -110,7 +110,10 @@ export interface VideoSubmitOptions extends Omit<RequestOptions, 'callId'>, Ledg
 export interface VideoCreateAndWaitOptions
   extends
     VideoWaitOptions,
-    Pick<VideoSubmitOptions, 'ledger' | 'callId' | 'onUnknown' | 'bodyFormat'> {
+    Pick<
+      VideoSubmitOptions,
+      'ledger' | 'callId' | 'onUnknown' | 'bodyFormat' | 'fallback' | 'fallbackOn' | 'onFallback'
+    > {
   /**
    * Called with the handle of the task as soon as the gateway has accepted it, and awaited before
    * the first poll. Save the handle here. If it throws, the error carries the handle.
@@ -150,7 +153,10 @@ export interface VideoCreateAndWaitAllOptions
   extends
     VideoWaitAllOptions,
     ManyOptions<VideoCreateAndWaitResult>,
-    Pick<VideoCreateAndWaitOptions, 'ledger' | 'onUnknown' | 'bodyFormat' | 'extraBody'> {
+    Pick<
+      VideoCreateAndWaitOptions,
+      'ledger' | 'onUnknown' | 'bodyFormat' | 'extraBody' | 'fallback' | 'fallbackOn' | 'onFallback'
+    > {
   /**
    * Your own id for this list, the same each time it is submitted. The tasks use `<callId>-0`, `<callId>-1`
    * and so on, by position: with a `ledger`, submitting the list again continues with the existing tasks.

@@ -198,7 +198,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect([unpriced, estimate.value]).toEqual([1, 0]);
     const headers = new Headers({ 'x-new-api-other-ratios': ratios });
     const cost = await own.client.account.estimate({ model: 'wan', headers });
-    expect(cost.why).toMatch(/ratios that cannot be read/);
+    expect(cost.reason).toMatch(/ratios that cannot be read/);
   });
 
   test('never more than one call beyond the limit is charged, whatever the gateway charges for parameters', async () => {
@@ -335,14 +335,17 @@ describe('images', () => {
 describe('prices that cannot be', () => {
   const byToken = { model_name: 'wan', quota_type: 0, model_ratio: 1, completion_ratio: 1 };
 
-  test.each<[string, object, object?]>([
-    ['a negative price by call', { ...perVideo, model_price: -1 }],
-    ['a negative ratio', { ...byToken, model_ratio: -1 }],
-    ['a negative ratio of the answer', { ...byToken, completion_ratio: -2 }],
-    ['a price that is text', { ...perVideo, model_price: '0.01' }],
-    ['a negative ratio of its group', perVideo, { default: -1 }],
-    ['an expression', { ...byToken, billing_mode: 'tiered_expr', billing_expr: 'tier(p * 3)' }],
-  ])('count as unknown: %s', async (_, entry, groups = { default: 1 }) => {
+  test.each<{ name: string; entry: object; groups?: object }>([
+    { name: 'a negative price by call', entry: { ...perVideo, model_price: -1 } },
+    { name: 'a negative ratio', entry: { ...byToken, model_ratio: -1 } },
+    { name: 'a negative ratio of the answer', entry: { ...byToken, completion_ratio: -2 } },
+    { name: 'a price that is text', entry: { ...perVideo, model_price: '0.01' } },
+    { name: 'a negative ratio of its group', entry: perVideo, groups: { default: -1 } },
+    {
+      name: 'an expression',
+      entry: { ...byToken, billing_mode: 'tiered_expr', billing_expr: 'tier(p * 3)' },
+    },
+  ])('count as unknown: $name', async ({ entry, groups = { default: 1 } }) => {
     const own = gateway([entry], () => ({ cost: 1 }), { limit: 1 }, groups);
 
     const video1 = await failureOf(own.client.videos.create(video));

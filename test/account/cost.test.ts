@@ -48,24 +48,24 @@ const inGroups = (groups: readonly string[], ratios: Prices['groupRatios'], grou
 
 describe('computeCost()', () => {
   // Usage as a real gateway answered it, with what its books then said.
-  test.each<[quota: number, what: string, ratios: JsonObject, usage: JsonObject]>([
-    [
-      4,
-      'a completion',
-      { model_ratio: 0.075, completion_ratio: 4, cache_ratio: 0.5 },
-      {
+  test.each<{ quota: number; name: string; ratios: JsonObject; usage: JsonObject }>([
+    {
+      quota: 4,
+      name: 'a completion',
+      ratios: { model_ratio: 0.075, completion_ratio: 4, cache_ratio: 0.5 },
+      usage: {
         prompt_tokens: 19,
         completion_tokens: 10,
         total_tokens: 29,
         prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
         completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
       },
-    ],
-    [
-      14,
-      'a converted completion',
-      { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
-      {
+    },
+    {
+      quota: 14,
+      name: 'a converted completion',
+      ratios: { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
+      usage: {
         prompt_tokens: 8,
         completion_tokens: 10,
         total_tokens: 18,
@@ -75,36 +75,36 @@ describe('computeCost()', () => {
         input_tokens_details: null,
         claude_cache_creation_5_m_tokens: 0,
       },
-    ],
-    [
-      14,
-      'a generation',
-      { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
-      {
+    },
+    {
+      quota: 14,
+      name: 'a generation',
+      ratios: { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
+      usage: {
         promptTokenCount: 8,
         candidatesTokenCount: 10,
         totalTokenCount: 18,
         promptTokensDetails: [{ modality: 'TEXT', tokenCount: 8 }],
       },
-    ],
-    [
-      1,
-      'a generation that was blocked',
-      { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
-      { promptTokenCount: 8, totalTokenCount: 8 },
-    ],
-    [
-      1225,
-      'images',
-      { model_ratio: 2.5, completion_ratio: 8, image_ratio: 2 },
-      {
+    },
+    {
+      quota: 1,
+      name: 'a generation that was blocked',
+      ratios: { model_ratio: 0.15, completion_ratio: 8.333333333333334 },
+      usage: { promptTokenCount: 8, totalTokenCount: 8 },
+    },
+    {
+      quota: 1225,
+      name: 'images',
+      ratios: { model_ratio: 2.5, completion_ratio: 8, image_ratio: 2 },
+      usage: {
         total_tokens: 100,
         input_tokens: 50,
         output_tokens: 50,
         input_tokens_details: { text_tokens: 10, image_tokens: 40 },
       },
-    ],
-  ])('is what the books say, %d quota, of %s', (quota, _, ratios, usage) => {
+    },
+  ])('is what the books say, $quota quota, of $name', ({ quota, ratios, usage }) => {
     const { amount } = computeCost(priceList(byToken(ratios)), { model, usage: usageOf(usage) });
 
     expect(amount?.unit).toBe('USD');
@@ -149,36 +149,44 @@ describe('computeCost()', () => {
     expect(amount?.value).toBeCloseTo((text * 0.5) / perDollar, 12);
   });
 
-  test.each<[why: RegExp, work: Parameters<typeof computeCost>[1], price: ModelPrice]>([
-    [/which model/, { model: undefined }, byCall(1)],
-    [/has no model "other"/, { model: 'other' }, byCall(1)],
-    [/by call is not published/, { model }, { ...byCall(1), perCall: undefined }],
-    [/how many tokens/, { model }, byToken({ model_ratio: 1, completion_ratio: 1 })],
-    [
-      /how many tokens/,
-      { model, usage: { inputTokens: 0, totalTokens: 0 } },
-      byToken({ model_ratio: 1, completion_ratio: 1 }),
-    ],
-    [
-      /by token is not published/,
-      { model, usage: { inputTokens: 1 } },
-      { ...byToken({ model_ratio: 1 }), input: undefined },
-    ],
-    [
-      /price of output is not published/,
-      { model, usage: { outputTokens: 1 } },
-      byToken({ model_ratio: 1 }),
-    ],
-    [
-      /price of sound is not published/,
-      { model, usage: { inputTokens: 9, audioInputTokens: 9 } },
-      byToken({ model_ratio: 1, completion_ratio: 1 }),
-    ],
-  ])('says why nothing can be told: %s', (why, work, price) => {
+  test.each<{ reason: RegExp; work: Parameters<typeof computeCost>[1]; price: ModelPrice }>([
+    { reason: /which model/, work: { model: undefined }, price: byCall(1) },
+    { reason: /has no model "other"/, work: { model: 'other' }, price: byCall(1) },
+    {
+      reason: /by call is not published/,
+      work: { model },
+      price: { ...byCall(1), perCall: undefined },
+    },
+    {
+      reason: /how many tokens/,
+      work: { model },
+      price: byToken({ model_ratio: 1, completion_ratio: 1 }),
+    },
+    {
+      reason: /how many tokens/,
+      work: { model, usage: { inputTokens: 0, totalTokens: 0 } },
+      price: byToken({ model_ratio: 1, completion_ratio: 1 }),
+    },
+    {
+      reason: /by token is not published/,
+      work: { model, usage: { inputTokens: 1 } },
+      price: { ...byToken({ model_ratio: 1 }), input: undefined },
+    },
+    {
+      reason: /price of output is not published/,
+      work: { model, usage: { outputTokens: 1 } },
+      price: byToken({ model_ratio: 1 }),
+    },
+    {
+      reason: /price of sound is not published/,
+      work: { model, usage: { inputTokens: 9, audioInputTokens: 9 } },
+      price: byToken({ model_ratio: 1, completion_ratio: 1 }),
+    },
+  ])('says why nothing can be told: $reason', ({ reason, work, price }) => {
     const cost = computeCost(priceList(price), work);
 
     expect(cost.amount).toBeUndefined();
-    expect(cost.why).toMatch(why);
+    expect(cost.reason).toMatch(reason);
   });
 
   test('groups: the one that is named, or the only ratio that there is', () => {
@@ -186,11 +194,11 @@ describe('computeCost()', () => {
     expect(inGroups(['vip'], { default: 1, vip: 0.5 }).amount?.value).toBe(0.5);
     expect(inGroups([], { default: 2, vip: 2 }).amount?.value).toBe(2);
     expect(inGroups(['elsewhere'], {}).amount?.value).toBe(1);
-    expect(inGroups([], { default: 1, vip: 0.5 }).why).toMatch(
+    expect(inGroups([], { default: 1, vip: 0.5 }).reason).toMatch(
       /give group, one of "default", "vip"/,
     );
-    expect(inGroups([], { default: 1 }, 'vip').why).toMatch(/has no group "vip"/);
-    expect(inGroups([], { default: 1 }, 'toString').why).toMatch(/has no group/);
+    expect(inGroups([], { default: 1 }, 'vip').reason).toMatch(/has no group "vip"/);
+    expect(inGroups([], { default: 1 }, 'toString').reason).toMatch(/has no group/);
   });
 
   test('what many answers cost is what they cost one by one', () => {

@@ -94,16 +94,20 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
   });
 
   test.each([
-    ['it was charged, and the books do not name the task', cut, {}],
-    ['the charge is lost without a request id', lost, {}],
-    ['the request is lost before it was charged, without a trace', nothing, {}],
-    ['the gateway writes no charges down', cut, { usageLogCharges: false }],
-    ['the gateway writes no errors down', failed, { usageLogErrors: false }],
-    ['the books lag behind', failed, { usageLogDelay: 60_000 }],
-    ['the log no longer shows the entry', failed, { usageLogEntries: 0 }],
-    ['the books may not be read now', failed, { usageLogLimit: -1 }],
-    ['the gateway has no books', failed, { accountRoutes: [] }],
-  ] as const)('submits nothing and throws when %s', async (_when, fault, quirks) => {
+    { when: 'it was charged, and the books do not name the task', fault: cut, quirks: {} },
+    { when: 'the charge is lost without a request id', fault: lost, quirks: {} },
+    {
+      when: 'the request is lost before it was charged, without a trace',
+      fault: nothing,
+      quirks: {},
+    },
+    { when: 'the gateway writes no charges down', fault: cut, quirks: { usageLogCharges: false } },
+    { when: 'the gateway writes no errors down', fault: failed, quirks: { usageLogErrors: false } },
+    { when: 'the books lag behind', fault: failed, quirks: { usageLogDelay: 60_000 } },
+    { when: 'the log no longer shows the entry', fault: failed, quirks: { usageLogEntries: 0 } },
+    { when: 'the books may not be read now', fault: failed, quirks: { usageLogLimit: -1 } },
+    { when: 'the gateway has no books', fault: failed, quirks: { accountRoutes: [] } },
+  ] as const)('submits nothing and throws when $when', async ({ fault, quirks }) => {
     for (const isNewProcess of [true, false]) {
       const { client, emulator, options } = await wentWrong(fault, quirks, isNewProcess);
       const charged = emulator.charges.length;
@@ -122,13 +126,21 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
   });
 
   test.each([
-    ['a failure of one channel, and the success was cut', cut, { type: 5, quota: 0 }],
-    ['a type that only forks have', failed, { type: 7, quota: 100 }],
-    ['a type as text', failed, { type: '2', quota: 100 }],
-    ['no type', failed, { quota: 100 }],
-    ['a failure with an amount', failed, { type: 5, quota: 100 }],
-    ['a charge of 0, which may follow when the video is done', failed, { type: 2, quota: 0 }],
-  ] as const)('submits nothing and throws when the log has %s', async (_when, fault, fields) => {
+    {
+      when: 'a failure of one channel, and the success was cut',
+      fault: cut,
+      fields: { type: 5, quota: 0 },
+    },
+    { when: 'a type that only forks have', fault: failed, fields: { type: 7, quota: 100 } },
+    { when: 'a type as text', fault: failed, fields: { type: '2', quota: 100 } },
+    { when: 'no type', fault: failed, fields: { quota: 100 } },
+    { when: 'a failure with an amount', fault: failed, fields: { type: 5, quota: 100 } },
+    {
+      when: 'a charge of 0, which may follow when the video is done',
+      fault: failed,
+      fields: { type: 2, quota: 0 },
+    },
+  ] as const)('submits nothing and throws when the log has $when', async ({ fault, fields }) => {
     for (const isNewProcess of [true, false]) {
       const quirks = fault === cut ? { usageLogDelay: 3_600_000 } : {};
       const { client, emulator, options } = await wentWrong(

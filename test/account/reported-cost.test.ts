@@ -209,7 +209,7 @@ describe('a budget with costs that answers report', () => {
 
   const ownProfile: GatewayProfile = {
     name: 'mine',
-    costOf: (_, headers) => Number(headers.get('x-cost')),
+    readCost: (_, headers) => Number(headers.get('x-cost')),
   };
 
   test.each<[GatewayOptions['gateway'], () => Response]>([
@@ -246,7 +246,7 @@ describe('a budget with costs that answers report', () => {
       },
     ]) {
       const budget = { limit: 1, perCall: { 'm-image': 0.06 } };
-      const options = { gateway: { name: 'mine', costOf: readCost } };
+      const options = { gateway: { name: 'mine', readCost } };
       const { spent } = await spentAfter(budget, unpriced(images({ cost: 0.01 })), options);
       expect(spent).toBeCloseTo(0.06, 12);
     }

@@ -59,13 +59,17 @@ async function settleOne(
 }
 
 describe.each([
-  ['as it is', {}, 0.75],
-  ['that writes errors down', { usageLogErrors: true }, 0.75],
-  ['whose answers bring no request id', { requestIdHeader: false }, 0.1],
-  ['that writes no charges down', { usageLogCharges: false }, 0],
-  ['that names tasks', { usageLogTaskIds: true, usageLogErrors: true }, 0.75],
-  ['that shows no more than its newest line', { usageLogEntries: 1 }, 0.75],
-] as const)('a gateway %s', (_, quirks, least) => {
+  { name: 'as it is', quirks: {}, least: 0.75 },
+  { name: 'that writes errors down', quirks: { usageLogErrors: true }, least: 0.75 },
+  { name: 'whose answers bring no request id', quirks: { requestIdHeader: false }, least: 0.1 },
+  { name: 'that writes no charges down', quirks: { usageLogCharges: false }, least: 0 },
+  {
+    name: 'that names tasks',
+    quirks: { usageLogTaskIds: true, usageLogErrors: true },
+    least: 0.75,
+  },
+  { name: 'that shows no more than its newest line', quirks: { usageLogEntries: 1 }, least: 0.75 },
+] as const)('a gateway $name', ({ quirks, least }) => {
   test('is never misunderstood, whatever goes wrong with whichever call', async () => {
     const wrong: string[] = [];
     let withLine = 0;
@@ -113,7 +117,7 @@ describe('settle', () => {
       taskId: undefined,
       asOf: Date.now(),
       isFinal: false,
-      why: expect.stringContaining('names it'),
+      reason: expect.stringContaining('names it'),
     });
     expect(await client.account.settle(charge?.requestId ?? '')).toMatchObject({
       verdict: 'charged',
@@ -142,7 +146,7 @@ describe('settle', () => {
     // By the request alone it cannot be told whose refund that is.
     const byRequest = await client.account.settle(task.ref.requestId ?? '');
     expect(byRequest).toMatchObject({ verdict: 'unknowable' });
-    expect(byRequest.why).toContain('task.ref');
+    expect(byRequest.reason).toContain('task.ref');
   });
 
   test('tells a failed task from its error', async () => {
@@ -160,7 +164,7 @@ describe('settle', () => {
     const settled = await client.account.settle('20261122011636');
     expect(settled).toMatchObject({ verdict: 'unknowable' });
     expect(settled.amount).toBeUndefined();
-    expect(settled.why).toContain('proves nothing');
+    expect(settled.reason).toContain('proves nothing');
   });
 
   test('asks no books about what was never sent', async () => {
@@ -263,15 +267,40 @@ describe('a failure in the log', () => {
   const events = { ...named, 'content-type': 'text/event-stream' };
 
   test.each([
-    ['a stream cut behind its headers', 200, events, () => broken('')],
-    ['a stream cut behind a heartbeat', 200, events, () => broken(': PING\n\n')],
-    ['a success that is cut', 200, named, () => broken('{"data": [')],
-    ['an error that is cut', 500, named, () => broken(problem.slice(0, 20))],
-    ['an error that ends too early', 500, named, () => problem.slice(0, 20)],
-    ['an error without a body', 502, named, () => null],
+    {
+      name: 'a stream cut behind its headers',
+      status: 200,
+      headers: events,
+      body: () => broken(''),
+    },
+    {
+      name: 'a stream cut behind a heartbeat',
+      status: 200,
+      headers: events,
+      body: () => broken(': PING\n\n'),
+    },
+    {
+      name: 'a success that is cut',
+      status: 200,
+      headers: named,
+      body: () => broken('{"data": ['),
+    },
+    {
+      name: 'an error that is cut',
+      status: 500,
+      headers: named,
+      body: () => broken(problem.slice(0, 20)),
+    },
+    {
+      name: 'an error that ends too early',
+      status: 500,
+      headers: named,
+      body: () => problem.slice(0, 20),
+    },
+    { name: 'an error without a body', status: 502, headers: named, body: () => null },
   ])(
-    'proves nothing after %s, and a charge that follows counts',
-    async (_, status, headers, body) => {
+    'proves nothing after $name, and a charge that follows counts',
+    async ({ status, headers, body }) => {
       const entries = [failure];
       const respond = () => new Response(body(), { status, headers });
       const { client, requests } = withLogEntries(respond, () => entries);
@@ -287,7 +316,7 @@ describe('a failure in the log', () => {
       for (const question of [error, id]) {
         const settled = await client.account.settle(question);
         expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
-        expect(settled.why).toContain('another channel');
+        expect(settled.reason).toContain('another channel');
       }
       // Another channel did the work.
       vi.advanceTimersByTime(6_000);
@@ -306,7 +335,7 @@ describe('a failure in the log', () => {
     const { client } = withLogEntries(respondWithError, () => [failure]);
     const error = await catchGatewayError(client.images.generate(image));
     expect(error.evidence.attempts).toEqual([
-      { phase: 'headers', code: undefined, status: 500, requestId: id, isAnswered: true },
+      { phase: 'headers', code: undefined, status: 500, requestId: id, isErrorComplete: true },
     ]);
     for (const question of [error, id]) {
       expect(await client.account.settle(question)).toMatchObject({

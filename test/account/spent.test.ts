@@ -44,9 +44,9 @@ describe('account.estimate()', () => {
     const unknown = await client.account.estimate({ model: 'nobody' });
     const unused = await client.account.estimate({ model: 'm-large' });
 
-    expect(unknown).toEqual({ why: 'the price list has no model "nobody"' });
+    expect(unknown).toEqual({ reason: 'the price list has no model "nobody"' });
     expect(unused.amount).toBeUndefined();
-    expect(unused.why).toMatch(/how many tokens/);
+    expect(unused.reason).toMatch(/how many tokens/);
   });
 
   test.each([
@@ -102,7 +102,7 @@ describe('account.spent()', () => {
     await client.account.prices();
     const after = await client.account.spent();
 
-    expect(before.lines[0]?.estimate.why).toMatch(/call account\.prices\(\) once/);
+    expect(before.lines[0]?.estimate.reason).toMatch(/call account\.prices\(\) once/);
     expect(before.unpriced).toBe(1);
     expect(after.estimate).toEqual(usd(0.002));
   });
@@ -132,7 +132,7 @@ describe('account.spent()', () => {
     const { lines, unpriced } = await client.account.spent();
 
     expect(unpriced).toBe(1);
-    expect(lines[0]?.estimate.why).toMatch(/was not told/);
+    expect(lines[0]?.estimate.reason).toMatch(/was not told/);
     expect(lines[1]?.estimate.amount?.value).toBeGreaterThan(0);
   });
 

@@ -52,7 +52,7 @@ const cases: Readonly<Record<string, Case>> = {
   'no usage': { quirks: { chatUsage: 'missing' } },
   heartbeats: { quirks: { heartbeatEvery: 1 } },
   'an empty first chunk': { quirks: { chatEmptyFirstChunk: true } },
-  'bytes in small pieces': { quirks: { pieceBytes: 7, lineEnding: 'crlf' } },
+  'bytes in small pieces': { quirks: { streamChunkBytes: 7, lineEnding: 'crlf' } },
   'no [DONE]': { quirks: { chatDone: false } },
 };
 

@@ -324,58 +324,61 @@ describe('tools', () => {
   const encrypted = { type: 'reasoning.encrypted', data: 'b3Blbg==', id: 'call_1', index: 1 };
 
   test.each([
-    [
-      'generateText',
-      'text and encrypted',
-      [
+    {
+      name: 'generateText',
+      title: 'text and encrypted',
+      deltas: [
         {
           reasoning: 'It rains.',
           reasoning_details: [{ ...thought, text: 'It rains.', signature: 'c2ln' }, encrypted],
         },
       ],
-    ],
-    [
-      'streamText',
-      'text and encrypted',
-      [
+    },
+    {
+      name: 'streamText',
+      title: 'text and encrypted',
+      deltas: [
         { reasoning: 'It ', reasoning_details: [{ ...thought, text: 'It ' }] },
         { reasoning: 'rains.', reasoning_details: [{ ...thought, text: 'rains.' }] },
         { reasoning_details: [{ ...thought, signature: 'c2ln' }] },
         { content: 'A moment.' },
         { reasoning_details: [encrypted] },
       ],
-    ],
-    ['generateText', 'only encrypted', [{ reasoning_details: [encrypted] }]],
-    ['streamText', 'only encrypted', [{ reasoning_details: [encrypted] }]],
-  ] as const)('keep the reasoning details of OpenRouter in %s: %s', async (name, _, deltas) => {
-    const calling = { role: 'assistant', content: null, tool_calls: [called] };
-    const end = { index: 0, finish_reason: 'tool_calls' };
-    const said = { index: 0, message: { content: 'Sunny' }, finish_reason: 'stop' };
-    const events = deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
-    const { provider, requests } = scriptedProvider(
-      name === 'generateText'
-        ? [
-            json({ choices: [{ ...end, message: { ...calling, ...deltas[0] } }] }),
-            json({ choices: [said] }),
-          ]
-        : [
-            eventStream(...events, { choices: [{ ...end, delta: calling }] }, '[DONE]'),
-            eventStream({ choices: [{ ...said, delta: said.message }] }, '[DONE]'),
-          ],
-    );
-    const { execute: __, ...tools } = weather();
-    const call = { model: provider(model), prompt: 'Weather?', tools, stopWhen: isStepCount(3) };
+    },
+    { name: 'generateText', title: 'only encrypted', deltas: [{ reasoning_details: [encrypted] }] },
+    { name: 'streamText', title: 'only encrypted', deltas: [{ reasoning_details: [encrypted] }] },
+  ] as const)(
+    'keep the reasoning details of OpenRouter in $name: $title',
+    async ({ name, deltas }) => {
+      const calling = { role: 'assistant', content: null, tool_calls: [called] };
+      const end = { index: 0, finish_reason: 'tool_calls' };
+      const said = { index: 0, message: { content: 'Sunny' }, finish_reason: 'stop' };
+      const events = deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
+      const { provider, requests } = scriptedProvider(
+        name === 'generateText'
+          ? [
+              json({ choices: [{ ...end, message: { ...calling, ...deltas[0] } }] }),
+              json({ choices: [said] }),
+            ]
+          : [
+              eventStream(...events, { choices: [{ ...end, delta: calling }] }, '[DONE]'),
+              eventStream({ choices: [{ ...said, delta: said.message }] }, '[DONE]'),
+            ],
+      );
+      const { execute: __, ...tools } = weather();
+      const call = { model: provider(model), prompt: 'Weather?', tools, stopWhen: isStepCount(3) };
 
-    const result = name === 'generateText' ? await generateText(call) : streamText(call);
+      const result = name === 'generateText' ? await generateText(call) : streamText(call);
 
-    expect(await result.text).toBe('Sunny');
-    const body = await requests[1]?.clone().json();
-    const signed = { ...thought, text: 'It rains.', signature: 'c2ln' };
-    const details = deltas.length === 1 && !('reasoning' in deltas[0]) ? [] : [signed];
-    expect(body.messages[1].reasoning_details).toEqual([...details, encrypted]);
-    expect(body.messages[1]).not.toHaveProperty('reasoning_content');
-    expect(JSON.stringify(body)).not.toContain('reasoningDetails');
-  });
+      expect(await result.text).toBe('Sunny');
+      const body = await requests[1]?.clone().json();
+      const signed = { ...thought, text: 'It rains.', signature: 'c2ln' };
+      const details = deltas.length === 1 && !('reasoning' in deltas[0]) ? [] : [signed];
+      expect(body.messages[1].reasoning_details).toEqual([...details, encrypted]);
+      expect(body.messages[1]).not.toHaveProperty('reasoning_content');
+      expect(JSON.stringify(body)).not.toContain('reasoningDetails');
+    },
+  );
 });
 
 describe('structured output', () => {

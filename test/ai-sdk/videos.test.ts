@@ -373,9 +373,9 @@ describe('a video that failed', () => {
 
   test.each(['no-status', 'failed'] as const)(
     'is found out when its vendor stumbled: %s',
-    async (videoStumble) => {
-      const { emulator, video } = setUp({}, { quirks: { videoStumble } });
-      const stumbling = `${prompt} ${markers.stumble}`;
+    async (videoPollError) => {
+      const { emulator, video } = setUp({}, { quirks: { videoPollError } });
+      const stumbling = `${prompt} ${markers.pollError}`;
 
       const error = await failing(generateVideo({ model: video, prompt: stumbling }));
 

@@ -34,39 +34,39 @@ const calls: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>>
   'models.list': (client) => client.models.list(),
 };
 
-const foreign: readonly (readonly [body: unknown, message?: string, code?: string | number])[] = [
-  [{}],
-  [[]],
-  [{ id: null, object: null, choices: null, data: null, candidates: null, models: null }],
-  [{ choices: [null], data: [null], candidates: [null], models: [null] }],
-  [{ choices: [{}], data: [{}], candidates: [{}], models: [{}] }],
-  [{ id: 'x1', status: 'ok', result: { answer: 42 } }],
-  [{ detail: 'Not enough quota' }, 'Not enough quota'],
-  [{ detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, 'Not enough quota'],
-  [{ errors: [{ code: 7_003, message: 'No route' }] }, 'No route', 7_003],
-  [{ errors: ['No route'] }, 'No route'],
-  [{ error_code: 336_003, error_msg: 'Bad key' }, 'Bad key', 336_003],
-  [
-    {
+const foreign: readonly { body: unknown; message?: string; code?: string | number }[] = [
+  { body: {} },
+  { body: [] },
+  { body: { id: null, object: null, choices: null, data: null, candidates: null, models: null } },
+  { body: { choices: [null], data: [null], candidates: [null], models: [null] } },
+  { body: { choices: [{}], data: [{}], candidates: [{}], models: [{}] } },
+  { body: { id: 'x1', status: 'ok', result: { answer: 42 } } },
+  { body: { detail: 'Not enough quota' }, message: 'Not enough quota' },
+  { body: { detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, message: 'Not enough quota' },
+  { body: { errors: [{ code: 7_003, message: 'No route' }] }, message: 'No route', code: 7_003 },
+  { body: { errors: ['No route'] }, message: 'No route' },
+  { body: { error_code: 336_003, error_msg: 'Bad key' }, message: 'Bad key', code: 336_003 },
+  {
+    body: {
       id: '',
       choices: null,
       data: [],
       base_resp: { status_code: 1_004, status_msg: 'Login fail' },
     },
-    'Login fail',
-    1_004,
-  ],
-  [{ fault: { faultstring: 'Spike arrest', detail: {} } }, 'Spike arrest'],
-  [
-    { Response: { Error: { Code: 'AuthFailure', Message: 'Bad sign' } } },
-    'Bad sign',
-    'AuthFailure',
-  ],
-  [{ errorCode: 'E1', errorMessage: 'Broken' }, 'Broken', 'E1'],
+    message: 'Login fail',
+    code: 1_004,
+  },
+  { body: { fault: { faultstring: 'Spike arrest', detail: {} } }, message: 'Spike arrest' },
+  {
+    body: { Response: { Error: { Code: 'AuthFailure', Message: 'Bad sign' } } },
+    message: 'Bad sign',
+    code: 'AuthFailure',
+  },
+  { body: { errorCode: 'E1', errorMessage: 'Broken' }, message: 'Broken', code: 'E1' },
 ];
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
-  test.each(foreign)('of %j is rejected', async (body, message, code) => {
+  test.each(foreign)('of $body is rejected', async ({ body, message, code }) => {
     const text = JSON.stringify(body);
     const { client, requests } = scripted([json(body)], { maxRetries: 0 });
 
@@ -134,32 +134,40 @@ describe('an answer with nothing in it', () => {
     expect(String(error)).toContain(message);
   });
 
-  test.each<[call: string, body: unknown, expected: object]>([
+  test.each<{ name: string; body: unknown; expected: object }>([
     // A prompt that was blocked, and pictures that a filter took out, are charged answers.
-    ['chat.completions.create', { id: 'c1', choices: [] }, { choices: [] }],
-    ['chat.completions.create', { choices: [], usage }, { choices: [] }],
-    [
-      'chat.completions.create',
-      { choices: [{ ...hollowChoice, finish_reason: 'content_filter' }] },
-      { choices: [{ finish_reason: 'content_filter' }] },
-    ],
-    [
-      'chat.completions.create',
-      { choices: [{ message: { reasoning_content: 'Hm' } }], base_resp: { status_code: 0 } },
-      { choices: [{ message: { reasoning_content: 'Hm' } }] },
-    ],
-    ['generate.content', { prompt_feedback: { block_reason: 'OTHER' } }, { blockReason: 'OTHER' }],
-    [
-      'generate.content',
-      { candidates: [{ finish_reason: 'SAFETY' }] },
-      { candidates: [{ finishReason: 'SAFETY' }] },
-    ],
-    ['images.generate', { created: 1, data: [] }, { data: [] }],
-    ['images.generate', { data: [{ image_base64: 'AA==' }] }, { data: [{ image_base64: 'AA==' }] }],
-    ['models.list', { data: [] }, { data: [] }],
-    ['models.list', { object: 'list', data: null }, { data: [] }],
-    ['models.list', { models: [] }, { data: [] }],
-  ])('to %s is one: %j', async (name, body, expected) => {
+    { name: 'chat.completions.create', body: { id: 'c1', choices: [] }, expected: { choices: [] } },
+    { name: 'chat.completions.create', body: { choices: [], usage }, expected: { choices: [] } },
+    {
+      name: 'chat.completions.create',
+      body: { choices: [{ ...hollowChoice, finish_reason: 'content_filter' }] },
+      expected: { choices: [{ finish_reason: 'content_filter' }] },
+    },
+    {
+      name: 'chat.completions.create',
+      body: { choices: [{ message: { reasoning_content: 'Hm' } }], base_resp: { status_code: 0 } },
+      expected: { choices: [{ message: { reasoning_content: 'Hm' } }] },
+    },
+    {
+      name: 'generate.content',
+      body: { prompt_feedback: { block_reason: 'OTHER' } },
+      expected: { blockReason: 'OTHER' },
+    },
+    {
+      name: 'generate.content',
+      body: { candidates: [{ finish_reason: 'SAFETY' }] },
+      expected: { candidates: [{ finishReason: 'SAFETY' }] },
+    },
+    { name: 'images.generate', body: { created: 1, data: [] }, expected: { data: [] } },
+    {
+      name: 'images.generate',
+      body: { data: [{ image_base64: 'AA==' }] },
+      expected: { data: [{ image_base64: 'AA==' }] },
+    },
+    { name: 'models.list', body: { data: [] }, expected: { data: [] } },
+    { name: 'models.list', body: { object: 'list', data: null }, expected: { data: [] } },
+    { name: 'models.list', body: { models: [] }, expected: { data: [] } },
+  ])('to $name is one: $body', async ({ name, body, expected }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
 
     expect(await calls[name]?.(client)).toMatchObject(expected);
@@ -418,22 +426,34 @@ describe('an answer that was paid for and cannot be used', () => {
     expect(String(error)).toContain('JSON instead of a file');
   });
 
-  test.each<[call: string, body: unknown, name: string]>([
-    ['images.generate', { success: false, message: 'No', data: { picture } }, 'APIError'],
-    [
-      'embeddings.create',
-      { code: 'bad', message: 'No', data: { picture } },
-      'UnexpectedResponseError',
-    ],
-    ['chat.completions.create', { error: { message: 'No', picture } }, 'APIError'],
-    ['videos.create', { hello: picture }, 'VideoSubmitUnknownError'],
-    [
-      'videos.create',
-      { code: 'fail_to_fetch_task', message: 'No', data: { picture } },
-      'VideoSubmitUnknownError',
-    ],
-    ['videos.create', { error: { message: 'No', picture } }, 'VideoSubmitUnknownError'],
-  ])('stays out of logs when it is an error: %s', async (name, body, kind) => {
+  test.each<{ name: string; body: unknown; kind: string }>([
+    {
+      name: 'images.generate',
+      body: { success: false, message: 'No', data: { picture } },
+      kind: 'APIError',
+    },
+    {
+      name: 'embeddings.create',
+      body: { code: 'bad', message: 'No', data: { picture } },
+      kind: 'UnexpectedResponseError',
+    },
+    {
+      name: 'chat.completions.create',
+      body: { error: { message: 'No', picture } },
+      kind: 'APIError',
+    },
+    { name: 'videos.create', body: { hello: picture }, kind: 'VideoSubmitUnknownError' },
+    {
+      name: 'videos.create',
+      body: { code: 'fail_to_fetch_task', message: 'No', data: { picture } },
+      kind: 'VideoSubmitUnknownError',
+    },
+    {
+      name: 'videos.create',
+      body: { error: { message: 'No', picture } },
+      kind: 'VideoSubmitUnknownError',
+    },
+  ])('stays out of logs when it is an error: $name', async ({ name, body, kind }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
     const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
 

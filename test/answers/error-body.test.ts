@@ -15,132 +15,186 @@ const requestId = '20260901120000123456789abcdefgh';
 const hasLoneSurrogate = (text: string): boolean => /\p{Surrogate}/u.test(text);
 
 /** Every shape that gateways of this family were seen to answer with. */
-const shapes: readonly [string, string, Expected][] = [
-  [
-    'no code',
-    `{"error":{"message":"Invalid token (request id: ${requestId})","type":"new_api_error","code":""}}`,
-    {
+const shapes: readonly { name: string; text: string; expected: Expected }[] = [
+  {
+    name: 'no code',
+    text: `{"error":{"message":"Invalid token (request id: ${requestId})","type":"new_api_error","code":""}}`,
+    expected: {
       envelope: 'gateway',
       message: `Invalid token (request id: ${requestId})`,
       type: 'new_api_error',
       code: undefined,
       requestId,
     },
-  ],
-  [
-    'a relayed status',
-    `{"error":{"message":"bad response status code 524 (request id: ${requestId})","type":"bad_response_status_code","param":"","code":"bad_response_status_code"}}`,
-    { envelope: 'gateway', code: 'bad_response_status_code', param: undefined, requestId },
-  ],
-  [
-    'a number as code',
-    '{"error":{"message":"Rate limit","type":"upstream_error","param":"","code":429}}',
-    { envelope: 'gateway', code: '429', type: 'upstream_error' },
-  ],
-  [
-    'null everywhere',
-    '{"error":{"message":"Oops","type":"","param":null,"code":null,"metadata":{"provider_name":"x"}}}',
-    { envelope: 'gateway', message: 'Oops', param: null, type: undefined },
-  ],
-  [
-    'text as error',
-    '{"error":"quota exceeded"}',
-    { envelope: 'gateway', message: 'quota exceeded' },
-  ],
-  [
-    'a panic',
-    '{"error":{"message":"Panic detected, error: x","type":"new_api_panic"}}',
-    { envelope: 'gateway', type: 'new_api_panic', message: 'Panic detected, error: x' },
-  ],
-  [
-    'a task error that holds the JSON of the provider',
-    String.raw`{"code":"fail_to_fetch_task","message":"{\"error\":{\"message\":\"blocked\"}}","data":null}`,
-    { envelope: 'task', code: 'fail_to_fetch_task', message: 'blocked' },
-  ],
-  [
-    'a task error that holds JSON and a request id',
-    String.raw`{"code":"fail_to_fetch_task","message":"{\"error\":{\"message\":\"blocked\"}} (request id: r-7)","data":null}`,
-    { envelope: 'task', message: 'blocked (request id: r-7)', requestId: 'r-7' },
-  ],
-  [
-    'an error without a wrapper',
-    '{"code":null,"message":"Task not found","param":"task_id","type":"invalid_request_error"}',
-    {
+  },
+  {
+    name: 'a relayed status',
+    text: `{"error":{"message":"bad response status code 524 (request id: ${requestId})","type":"bad_response_status_code","param":"","code":"bad_response_status_code"}}`,
+    expected: {
+      envelope: 'gateway',
+      code: 'bad_response_status_code',
+      param: undefined,
+      requestId,
+    },
+  },
+  {
+    name: 'a number as code',
+    text: '{"error":{"message":"Rate limit","type":"upstream_error","param":"","code":429}}',
+    expected: { envelope: 'gateway', code: '429', type: 'upstream_error' },
+  },
+  {
+    name: 'null everywhere',
+    text: '{"error":{"message":"Oops","type":"","param":null,"code":null,"metadata":{"provider_name":"x"}}}',
+    expected: { envelope: 'gateway', message: 'Oops', param: null, type: undefined },
+  },
+  {
+    name: 'text as error',
+    text: '{"error":"quota exceeded"}',
+    expected: { envelope: 'gateway', message: 'quota exceeded' },
+  },
+  {
+    name: 'a panic',
+    text: '{"error":{"message":"Panic detected, error: x","type":"new_api_panic"}}',
+    expected: { envelope: 'gateway', type: 'new_api_panic', message: 'Panic detected, error: x' },
+  },
+  {
+    name: 'a task error that holds the JSON of the provider',
+    text: String.raw`{"code":"fail_to_fetch_task","message":"{\"error\":{\"message\":\"blocked\"}}","data":null}`,
+    expected: { envelope: 'task', code: 'fail_to_fetch_task', message: 'blocked' },
+  },
+  {
+    name: 'a task error that holds JSON and a request id',
+    text: String.raw`{"code":"fail_to_fetch_task","message":"{\"error\":{\"message\":\"blocked\"}} (request id: r-7)","data":null}`,
+    expected: { envelope: 'task', message: 'blocked (request id: r-7)', requestId: 'r-7' },
+  },
+  {
+    name: 'an error without a wrapper',
+    text: '{"code":null,"message":"Task not found","param":"task_id","type":"invalid_request_error"}',
+    expected: {
       envelope: 'gateway',
       message: 'Task not found',
       param: 'task_id',
       type: 'invalid_request_error',
     },
-  ],
-  [
-    'the console',
-    '{"success":false,"message":"get user group failed"}',
-    { envelope: 'gateway', message: 'get user group failed' },
-  ],
-  [
-    'Anthropic',
-    '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
-    { envelope: 'gateway', type: 'overloaded_error', message: 'Overloaded' },
-  ],
-  [
-    'Google',
-    '{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED","details":[{"@type":"RetryInfo","retryDelay":"34s"}]}}',
-    { envelope: 'gateway', code: '429', type: 'RESOURCE_EXHAUSTED', message: 'Slow down' },
-  ],
-  [
-    'Google in a list',
-    '[{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}]',
-    { envelope: 'gateway', code: '400', type: 'INVALID_ARGUMENT', message: 'Bad' },
-  ],
-  [
-    'an old build with the status in param and no message',
-    '{"error":{"message":"","type":"new_api_error","param":"524","code":"x"}}',
-    { envelope: 'gateway', message: undefined, param: '524' },
-  ],
-  ['msg', '{"msg":"no"}', { envelope: 'other', message: 'no' }],
-  ['err', '{"err":"no"}', { envelope: 'other', message: 'no' }],
-  ['error_msg', '{"error_msg":"no","error_code":3}', { envelope: 'other', message: 'no' }],
-  ['detail', '{"detail":"no"}', { envelope: 'other', message: 'no' }],
-  ['detail as a list', '{"detail":[{"loc":["body"],"msg":"no"}]}', { message: 'no' }],
-  ['header.message', '{"header":{"message":"no"}}', { message: 'no' }],
-  [
-    'response.error.message',
-    '{"response":{"error":{"message":"no","code":"c"}}}',
-    { message: 'no' },
-  ],
-  [
-    'a base response',
-    '{"base_resp":{"status_code":1004,"status_msg":"no"}}',
-    { envelope: 'other', message: 'no', code: '1004' },
-  ],
-  ['error_code as text', '{"error_code":"E7","msg":"no"}', { message: 'no', code: 'E7' }],
-  ['a list of errors', '{"errors":[{"code":7,"message":"no"}]}', { message: 'no', code: '7' }],
-  ['a list of texts', '{"errors":["no"]}', { envelope: 'other', message: 'no' }],
-  ['a fault', '{"fault":{"faultstring":"no"}}', { envelope: 'other', message: 'no' }],
-  [
-    'a wrapped response',
-    '{"Response":{"Error":{"Code":"C","Message":"no"}}}',
-    { envelope: 'other', message: 'no', code: 'C' },
-  ],
-  ['error.msg', '{"error":{"msg":"no"}}', { message: 'no' }],
-  ['a JSON string', '"no"', { envelope: 'text', message: '"no"' }],
-  ['text', 'error code: 524', { envelope: 'text', message: 'error code: 524' }],
-  ['nothing', '', { envelope: 'empty', message: undefined, error: undefined }],
-  ['blanks', ' \r\n', { envelope: 'empty', message: undefined, error: undefined }],
-  [
-    'HTML',
-    '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
-    { envelope: 'html', message: '502 Bad Gateway' },
-  ],
-  ['HTML without a title', '<html></html>', { envelope: 'html', message: undefined }],
-  ['JSON that is cut', '{"error":{"message":"No', { envelope: 'text' }],
-  ['an empty object', '{}', { envelope: 'other', message: undefined }],
-  ['an empty list', '[]', { envelope: 'other', message: undefined }],
-  ['null as error', '{"error":null,"message":"no"}', { envelope: 'other', message: 'no' }],
+  },
+  {
+    name: 'the console',
+    text: '{"success":false,"message":"get user group failed"}',
+    expected: { envelope: 'gateway', message: 'get user group failed' },
+  },
+  {
+    name: 'Anthropic',
+    text: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+    expected: { envelope: 'gateway', type: 'overloaded_error', message: 'Overloaded' },
+  },
+  {
+    name: 'Google',
+    text: '{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED","details":[{"@type":"RetryInfo","retryDelay":"34s"}]}}',
+    expected: {
+      envelope: 'gateway',
+      code: '429',
+      type: 'RESOURCE_EXHAUSTED',
+      message: 'Slow down',
+    },
+  },
+  {
+    name: 'Google in a list',
+    text: '[{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}]',
+    expected: { envelope: 'gateway', code: '400', type: 'INVALID_ARGUMENT', message: 'Bad' },
+  },
+  {
+    name: 'an old build with the status in param and no message',
+    text: '{"error":{"message":"","type":"new_api_error","param":"524","code":"x"}}',
+    expected: { envelope: 'gateway', message: undefined, param: '524' },
+  },
+  { name: 'msg', text: '{"msg":"no"}', expected: { envelope: 'other', message: 'no' } },
+  { name: 'err', text: '{"err":"no"}', expected: { envelope: 'other', message: 'no' } },
+  {
+    name: 'error_msg',
+    text: '{"error_msg":"no","error_code":3}',
+    expected: { envelope: 'other', message: 'no' },
+  },
+  { name: 'detail', text: '{"detail":"no"}', expected: { envelope: 'other', message: 'no' } },
+  {
+    name: 'detail as a list',
+    text: '{"detail":[{"loc":["body"],"msg":"no"}]}',
+    expected: { message: 'no' },
+  },
+  { name: 'header.message', text: '{"header":{"message":"no"}}', expected: { message: 'no' } },
+  {
+    name: 'response.error.message',
+    text: '{"response":{"error":{"message":"no","code":"c"}}}',
+    expected: { message: 'no' },
+  },
+  {
+    name: 'a base response',
+    text: '{"base_resp":{"status_code":1004,"status_msg":"no"}}',
+    expected: { envelope: 'other', message: 'no', code: '1004' },
+  },
+  {
+    name: 'error_code as text',
+    text: '{"error_code":"E7","msg":"no"}',
+    expected: { message: 'no', code: 'E7' },
+  },
+  {
+    name: 'a list of errors',
+    text: '{"errors":[{"code":7,"message":"no"}]}',
+    expected: { message: 'no', code: '7' },
+  },
+  {
+    name: 'a list of texts',
+    text: '{"errors":["no"]}',
+    expected: { envelope: 'other', message: 'no' },
+  },
+  {
+    name: 'a fault',
+    text: '{"fault":{"faultstring":"no"}}',
+    expected: { envelope: 'other', message: 'no' },
+  },
+  {
+    name: 'a wrapped response',
+    text: '{"Response":{"Error":{"Code":"C","Message":"no"}}}',
+    expected: { envelope: 'other', message: 'no', code: 'C' },
+  },
+  { name: 'error.msg', text: '{"error":{"msg":"no"}}', expected: { message: 'no' } },
+  { name: 'a JSON string', text: '"no"', expected: { envelope: 'text', message: '"no"' } },
+  {
+    name: 'text',
+    text: 'error code: 524',
+    expected: { envelope: 'text', message: 'error code: 524' },
+  },
+  {
+    name: 'nothing',
+    text: '',
+    expected: { envelope: 'empty', message: undefined, error: undefined },
+  },
+  {
+    name: 'blanks',
+    text: ' \r\n',
+    expected: { envelope: 'empty', message: undefined, error: undefined },
+  },
+  {
+    name: 'HTML',
+    text: '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
+    expected: { envelope: 'html', message: '502 Bad Gateway' },
+  },
+  {
+    name: 'HTML without a title',
+    text: '<html></html>',
+    expected: { envelope: 'html', message: undefined },
+  },
+  { name: 'JSON that is cut', text: '{"error":{"message":"No', expected: { envelope: 'text' } },
+  { name: 'an empty object', text: '{}', expected: { envelope: 'other', message: undefined } },
+  { name: 'an empty list', text: '[]', expected: { envelope: 'other', message: undefined } },
+  {
+    name: 'null as error',
+    text: '{"error":null,"message":"no"}',
+    expected: { envelope: 'other', message: 'no' },
+  },
 ];
 
 describe('readErrorText()', () => {
-  test.each(shapes)('reads %s', (_, text, expected) => {
+  test.each(shapes)('reads $name', ({ text, expected }) => {
     expect(readErrorText(text)).toMatchObject(expected);
     expect(readErrorText(`\uFEFF \n${text}\n`)).toMatchObject(expected);
   });

@@ -23,10 +23,10 @@ const known = (usage: AnswerUsage) =>
 const withCost = (cost: string) => new Headers({ 'x-litellm-response-cost': cost });
 
 describe('usageOf()', () => {
-  test.each<[format: string, usage: object, expected: Partial<AnswerUsage>]>([
-    [
-      'chat with every detail',
-      {
+  test.each<{ name: string; usage: object; expected: Partial<AnswerUsage> }>([
+    {
+      name: 'chat with every detail',
+      usage: {
         prompt_tokens: 1_000,
         completion_tokens: 300,
         total_tokens: 1_300,
@@ -38,7 +38,7 @@ describe('usageOf()', () => {
         },
         completion_tokens_details: { reasoning_tokens: 200, audio_tokens: 5, image_tokens: 6 },
       },
-      {
+      expected: {
         inputTokens: 1_000,
         outputTokens: 300,
         totalTokens: 1_300,
@@ -50,10 +50,10 @@ describe('usageOf()', () => {
         imageInputTokens: 30,
         imageOutputTokens: 6,
       },
-    ],
-    [
-      'chat that a gateway filled with zeros',
-      {
+    },
+    {
+      name: 'chat that a gateway filled with zeros',
+      usage: {
         prompt_tokens: 14,
         completion_tokens: 5,
         total_tokens: 19,
@@ -65,7 +65,7 @@ describe('usageOf()', () => {
         claude_cache_creation_5_m_tokens: 0,
         claude_cache_creation_1_h_tokens: 0,
       },
-      {
+      expected: {
         inputTokens: 14,
         outputTokens: 5,
         totalTokens: 19,
@@ -73,132 +73,149 @@ describe('usageOf()', () => {
         cacheWriteTokens: 0,
         audioInputTokens: 0,
       },
-    ],
-    [
-      'chat whose reasoning is only in the total',
-      {
+    },
+    {
+      name: 'chat whose reasoning is only in the total',
+      usage: {
         prompt_tokens: 12,
         completion_tokens: 2,
         total_tokens: 334,
         completion_tokens_details: { reasoning_tokens: 320 },
       },
-      { inputTokens: 12, outputTokens: 322, totalTokens: 334, reasoningTokens: 320 },
-    ],
-    [
-      'Responses',
-      {
+      expected: { inputTokens: 12, outputTokens: 322, totalTokens: 334, reasoningTokens: 320 },
+    },
+    {
+      name: 'Responses',
+      usage: {
         input_tokens: 50,
         input_tokens_details: { cached_tokens: 20 },
         output_tokens: 30,
         output_tokens_details: { reasoning_tokens: 10 },
         total_tokens: 80,
       },
-      {
+      expected: {
         inputTokens: 50,
         outputTokens: 30,
         totalTokens: 80,
         cacheReadTokens: 20,
         reasoningTokens: 10,
       },
-    ],
-    [
-      'images',
-      {
+    },
+    {
+      name: 'images',
+      usage: {
         total_tokens: 100,
         input_tokens: 50,
         output_tokens: 50,
         input_tokens_details: { text_tokens: 10, image_tokens: 40 },
       },
-      { inputTokens: 50, outputTokens: 50, totalTokens: 100, imageInputTokens: 40 },
-    ],
-    [
-      'a transcription',
-      {
+      expected: { inputTokens: 50, outputTokens: 50, totalTokens: 100, imageInputTokens: 40 },
+    },
+    {
+      name: 'a transcription',
+      usage: {
         type: 'tokens',
         input_tokens: 14,
         input_token_details: { audio_tokens: 14, text_tokens: 0 },
         output_tokens: 45,
         total_tokens: 59,
       },
-      { inputTokens: 14, outputTokens: 45, totalTokens: 59, audioInputTokens: 14 },
-    ],
-    ['a transcription that is paid by its length', { type: 'duration', seconds: 3 }, {}],
-    ['vectors', { prompt_tokens: 5, total_tokens: 5 }, { inputTokens: 5, totalTokens: 5 }],
-    ['only a total', { total_tokens: 7 }, { inputTokens: 7, totalTokens: 7 }],
-    [
-      'Claude, whose input leaves out cached tokens',
-      {
+      expected: { inputTokens: 14, outputTokens: 45, totalTokens: 59, audioInputTokens: 14 },
+    },
+    {
+      name: 'a transcription that is paid by its length',
+      usage: { type: 'duration', seconds: 3 },
+      expected: {},
+    },
+    {
+      name: 'vectors',
+      usage: { prompt_tokens: 5, total_tokens: 5 },
+      expected: { inputTokens: 5, totalTokens: 5 },
+    },
+    {
+      name: 'only a total',
+      usage: { total_tokens: 7 },
+      expected: { inputTokens: 7, totalTokens: 7 },
+    },
+    {
+      name: 'Claude, whose input leaves out cached tokens',
+      usage: {
         input_tokens: 10,
         cache_creation_input_tokens: 200,
         cache_read_input_tokens: 3_000,
         output_tokens: 40,
       },
-      {
+      expected: {
         inputTokens: 3_210,
         outputTokens: 40,
         totalTokens: 3_250,
         cacheReadTokens: 3_000,
         cacheWriteTokens: 200,
       },
-    ],
-    [
-      'Claude with the time to live of each cache',
-      {
+    },
+    {
+      name: 'Claude with the time to live of each cache',
+      usage: {
         input_tokens: 10,
         cache_read_input_tokens: 0,
         cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
         output_tokens: 1,
       },
-      {
+      expected: {
         inputTokens: 17,
         outputTokens: 1,
         totalTokens: 18,
         cacheReadTokens: 0,
         cacheWriteTokens: 7,
       },
-    ],
-    [
-      'Claude behind LiteLLM, whose prompt includes cached tokens',
-      {
+    },
+    {
+      name: 'Claude behind LiteLLM, whose prompt includes cached tokens',
+      usage: {
         prompt_tokens: 3_210,
         completion_tokens: 40,
         total_tokens: 3_250,
         cache_creation_input_tokens: 200,
         cache_read_input_tokens: 3_000,
       },
-      {
+      expected: {
         inputTokens: 3_210,
         outputTokens: 40,
         totalTokens: 3_250,
         cacheReadTokens: 3_000,
         cacheWriteTokens: 200,
       },
-    ],
-    [
-      "a gateway that keeps Claude's meaning under OpenAI's names",
-      {
+    },
+    {
+      name: "a gateway that keeps Claude's meaning under OpenAI's names",
+      usage: {
         usage_semantic: 'anthropic',
         prompt_tokens: 10,
         completion_tokens: 40,
         total_tokens: 50,
         prompt_tokens_details: { cached_tokens: 3_000, cached_creation_tokens: 200 },
       },
-      {
+      expected: {
         inputTokens: 3_210,
         outputTokens: 40,
         totalTokens: 50,
         cacheReadTokens: 3_000,
         cacheWriteTokens: 200,
       },
-    ],
-    [
-      'DeepSeek',
-      { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, prompt_cache_hit_tokens: 8 },
-      { inputTokens: 9, outputTokens: 1, totalTokens: 10, cacheReadTokens: 8 },
-    ],
-    [
-      'Gemini, whose output leaves out thinking',
-      {
+    },
+    {
+      name: 'DeepSeek',
+      usage: {
+        prompt_tokens: 9,
+        completion_tokens: 1,
+        total_tokens: 10,
+        prompt_cache_hit_tokens: 8,
+      },
+      expected: { inputTokens: 9, outputTokens: 1, totalTokens: 10, cacheReadTokens: 8 },
+    },
+    {
+      name: 'Gemini, whose output leaves out thinking',
+      usage: {
         promptTokenCount: 19,
         toolUsePromptTokenCount: 2,
         candidatesTokenCount: 10,
@@ -212,7 +229,7 @@ describe('usageOf()', () => {
         ],
         candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 10 }],
       },
-      {
+      expected: {
         inputTokens: 21,
         outputTokens: 15,
         totalTokens: 36,
@@ -222,33 +239,33 @@ describe('usageOf()', () => {
         imageInputTokens: 6,
         imageOutputTokens: 10,
       },
-    ],
-    [
-      'Gemini in snake case',
-      {
+    },
+    {
+      name: 'Gemini in snake case',
+      usage: {
         prompt_token_count: 8,
         candidates_token_count: 10,
         total_token_count: 18,
         prompt_tokens_details: [{ modality: 'AUDIO', token_count: 8 }],
       },
-      { inputTokens: 8, outputTokens: 10, totalTokens: 18, audioInputTokens: 8 },
-    ],
-    [
-      'a generation that was blocked',
-      { promptTokenCount: 8, totalTokenCount: 8 },
-      { inputTokens: 8, totalTokens: 8 },
-    ],
-    [
-      'numbers as text',
-      { prompt_tokens: '5', completion_tokens: '2' },
-      { inputTokens: 5, outputTokens: 2, totalTokens: 7 },
-    ],
-    [
-      'counts that cannot be',
-      { prompt_tokens: -1, completion_tokens: 1e300, total_tokens: {} },
-      {},
-    ],
-  ])('reads %s', (_, usage, expected) => {
+      expected: { inputTokens: 8, outputTokens: 10, totalTokens: 18, audioInputTokens: 8 },
+    },
+    {
+      name: 'a generation that was blocked',
+      usage: { promptTokenCount: 8, totalTokenCount: 8 },
+      expected: { inputTokens: 8, totalTokens: 8 },
+    },
+    {
+      name: 'numbers as text',
+      usage: { prompt_tokens: '5', completion_tokens: '2' },
+      expected: { inputTokens: 5, outputTokens: 2, totalTokens: 7 },
+    },
+    {
+      name: 'counts that cannot be',
+      usage: { prompt_tokens: -1, completion_tokens: 1e300, total_tokens: {} },
+      expected: {},
+    },
+  ])('reads $name', ({ usage, expected }) => {
     expect(known(usageOf(usage))).toEqual(expected);
     expect(usageOf({ usage })).toEqual(usageOf(usage));
   });
@@ -265,35 +282,41 @@ describe('usageOf()', () => {
     expect(usageOf(answer).inputTokens).toBe(3);
   });
 
-  test.each<[cost: number | undefined, usage: object, headers?: Headers]>([
-    [0.0012, { cost: 0.0012 }],
-    [0.0012, { cost: '0.0012' }],
-    [0.000_015, { cost: 1.5e-5, cost_details: { upstream_inference_cost: 9 } }],
-    [0, { cost: 0 }],
-    [0.5, { cost: null, cost_details: { upstream_inference_cost: 0.5 } }],
+  test.each<{ cost: number | undefined; usage: object; headers?: Headers }>([
+    { cost: 0.0012, usage: { cost: 0.0012 } },
+    { cost: 0.0012, usage: { cost: '0.0012' } },
+    { cost: 0.000_015, usage: { cost: 1.5e-5, cost_details: { upstream_inference_cost: 9 } } },
+    { cost: 0, usage: { cost: 0 } },
+    { cost: 0.5, usage: { cost: null, cost_details: { upstream_inference_cost: 0.5 } } },
     // With a key of one's own, both the gateway and the vendor are paid.
-    [0.55, { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } }],
-    [0.05, { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: null } }],
-    [0.02, { cost: { total_cost: 0.02, request_cost: 0.01 } }],
-    [0.003, {}, withCost('0.003')],
-    [0.003, {}, withCost('3e-3')],
-    [0.004, { cost: 0.004 }, withCost('0.003')],
-    [0.003, { cost: 0 }, withCost('0.003')],
+    {
+      cost: 0.55,
+      usage: { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } },
+    },
+    {
+      cost: 0.05,
+      usage: { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: null } },
+    },
+    { cost: 0.02, usage: { cost: { total_cost: 0.02, request_cost: 0.01 } } },
+    { cost: 0.003, usage: {}, headers: withCost('0.003') },
+    { cost: 0.003, usage: {}, headers: withCost('3e-3') },
+    { cost: 0.004, usage: { cost: 0.004 }, headers: withCost('0.003') },
+    { cost: 0.003, usage: { cost: 0 }, headers: withCost('0.003') },
     // LiteLLM sends 0 for models whose price it doesn't know.
-    [undefined, {}, withCost('0.0')],
-    [undefined, {}, withCost('None')],
-    [undefined, {}, withCost('')],
-    [undefined, {}, withCost('NaN')],
-    [undefined, {}, withCost('-1')],
-    [undefined, { cost: -0.1 }],
-    [undefined, { cost: Number.NaN }],
-    [undefined, { cost: Infinity }],
-    [undefined, { cost: 'free' }],
-    [undefined, { cost: true }],
-    [undefined, { cost: [1] }],
+    { cost: undefined, usage: {}, headers: withCost('0.0') },
+    { cost: undefined, usage: {}, headers: withCost('None') },
+    { cost: undefined, usage: {}, headers: withCost('') },
+    { cost: undefined, usage: {}, headers: withCost('NaN') },
+    { cost: undefined, usage: {}, headers: withCost('-1') },
+    { cost: undefined, usage: { cost: -0.1 } },
+    { cost: undefined, usage: { cost: Number.NaN } },
+    { cost: undefined, usage: { cost: Infinity } },
+    { cost: undefined, usage: { cost: 'free' } },
+    { cost: undefined, usage: { cost: true } },
+    { cost: undefined, usage: { cost: [1] } },
     // In another unit, such as the credit units of the gateway.
-    [undefined, { cost: 250_000 }],
-  ])('reads a cost of %s', (cost, usage, headers) => {
+    { cost: undefined, usage: { cost: 250_000 } },
+  ])('reads a cost of $cost', ({ cost, usage, headers }) => {
     expect(usageOf({ usage }, headers).cost).toBe(cost);
   });
 

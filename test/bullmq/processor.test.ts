@@ -20,6 +20,7 @@ import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts
 import { TestQueue } from '../helpers/bullmq-queue.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
+import { modes } from '../helpers/modes.ts';
 import { order } from '../helpers/videos.ts';
 import { patient } from '../helpers/patient.ts';
 import { failureOf } from '../helpers/clients.ts';
@@ -39,7 +40,8 @@ function setUp(options: Partial<VideoProcessorOptions> = {}, setup: EmulatorOpti
   const emulator = createEmulator(setup);
   emulator.clock.hold();
   const { apiKey, baseURL, fetch } = emulator;
-  const client = new Gateway({ apiKey, baseURL, fetch, logLevel: 'off', maxRetries: 0 });
+  const { gateway = 'new-api' } = setup;
+  const client = new Gateway({ apiKey, baseURL, fetch, gateway, logLevel: 'off', maxRetries: 0 });
   const ledger = memoryLedger();
   const processor = videoProcessor(client, { ledger, interval: 1_000, ...options });
   const queue = new TestQueue();
@@ -641,6 +643,31 @@ describe('bad input', () => {
       name: 'UnrecoverableError',
       message: expect.stringContaining('callId: belongs to another submission'),
     });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+describe.each(modes)('a job at %s', (gateway) => {
+  test('submits once and completes', async () => {
+    const set = setUp({}, { gateway, videoDuration: 2_500 });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+    expect(set.emulator.charges).toHaveLength(1);
+    expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
+  });
+
+  test('whose response was lost is not submitted again', async () => {
+    const { queue, processor, emulator } = setUp({}, { gateway });
+    emulator.fail({ operation: 'videos.create', fault: reset });
+
+    await queue.finish('boat', processor);
+    const job = await queue.finish('boat', processor);
+
+    expect(job).toMatchObject({ state: 'failed' });
+    const posts = emulator.requests.filter(({ method }) => method === 'POST');
+    expect(posts).toHaveLength(1);
     expect(emulator.charges).toHaveLength(1);
   });
 });

@@ -28,13 +28,13 @@ describe('videoQueueOptions()', () => {
   });
 
   test.each([
-    { ledgerLife: undefined, completed: 7 * 86_400, failed: 30 * 86_400 },
-    { ledgerLife: hour, completed: 1_800, failed: 1_800 },
-    { ledgerLife: 20 * 24 * hour, completed: 7 * 86_400, failed: 10 * 86_400 },
+    { keepFinished: undefined, completed: 7 * 86_400, failed: 30 * 86_400 },
+    { keepFinished: hour, completed: 1_800, failed: 1_800 },
+    { keepFinished: 20 * 24 * hour, completed: 7 * 86_400, failed: 10 * 86_400 },
   ])(
-    'forgets jobs before a ledger that lives $ledgerLife ms',
-    ({ ledgerLife, completed, failed }) => {
-      const { removeOnComplete, removeOnFail } = videoQueueOptions({ ledgerLife }).queue
+    'forgets jobs before a ledger that lives $keepFinished ms',
+    ({ keepFinished, completed, failed }) => {
+      const { removeOnComplete, removeOnFail } = videoQueueOptions({ keepFinished }).queue
         .defaultJobOptions;
 
       expect(removeOnComplete.age).toBe(completed);
@@ -64,7 +64,7 @@ describe('videoQueueOptions()', () => {
     [{ lockDuration: 4_000_000 }, 'lockDuration: may be at most 3600000'],
     [{ maxPerSecond: 0 }, 'maxPerSecond: must be a number from 0.0001 to 100000.'],
     [{ maxPerSecond: '5' }, 'maxPerSecond'],
-    [{ ledgerLife: 1_000 }, 'ledgerLife: must be at least 3600000 milliseconds (one hour)'],
+    [{ keepFinished: 1_000 }, 'keepFinished: must be at least 3600000 milliseconds (one hour)'],
     [null, 'settings: must be an object.'],
   ])('refuses %j', (settings, message) => {
     const make = () => videoQueueOptions(untyped<VideoQueueSettings>(settings));

@@ -75,12 +75,12 @@ describe('chat.completions.create()', () => {
     expect(final.choices[0]?.message.content).toBe('weather says: 21');
   });
 
-  test.each<[name: string, quirks: Partial<Quirks>, expected: object]>([
-    ['parts as content', { chatContent: 'parts' }, { content: answered }],
-    ['a time with a fraction', { chatCreated: 'float' }, {}],
-    ['a time in text', { chatCreated: 'string' }, {}],
-    ['events', { chatMode: 'always-events' }, {}],
-  ])('reads %s', async (_, quirks, expected) => {
+  test.each<{ name: string; quirks: Partial<Quirks>; expected: object }>([
+    { name: 'parts as content', quirks: { chatContent: 'parts' }, expected: { content: answered } },
+    { name: 'a time with a fraction', quirks: { chatCreated: 'float' }, expected: {} },
+    { name: 'a time in text', quirks: { chatCreated: 'string' }, expected: {} },
+    { name: 'events', quirks: { chatMode: 'always-events' }, expected: {} },
+  ])('reads $name', async ({ quirks, expected }) => {
     const { client } = emulated({}, { quirks });
 
     const answer = await client.chat.completions.create({ model, messages });

@@ -8,7 +8,7 @@ import {
   StreamError,
   StreamTruncatedError,
 } from '../../src/index.ts';
-import { ChatRun } from '../../src/chat/run.ts';
+import { ChatRun } from '../../src/chat/runs/run.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import type { ChatCompletionChunk, ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';

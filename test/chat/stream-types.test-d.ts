@@ -6,7 +6,7 @@ import type {
   ChatCompletionTool as TheirTool,
 } from 'openai/resources/chat/completions';
 import { describe, expectTypeOf, test } from 'vitest';
-import type { ChatCompletionStream } from '../../src/chat/runner.ts';
+import type { ChatCompletionStream } from '../../src/chat/runs/runner.ts';
 import type { Stream } from '../../src/streams/stream.ts';
 import type {
   ChatCompletionMessageParam,

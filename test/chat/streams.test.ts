@@ -26,7 +26,7 @@ describe('chat.completions.create() with a stream', () => {
     ['with usage on the finish chunk', { chatUsage: 'finish-chunk' }],
     ['without [DONE]', { chatDone: false }],
     ['with heartbeats', { heartbeatEvery: 1 }],
-    ['in small pieces with CR', { pieceBytes: 3, lineEnding: 'cr' }],
+    ['in small pieces with CR', { streamChunkBytes: 3, lineEnding: 'cr' }],
     ['with content in parts', { chatContent: 'parts' }],
     ['as JSON', { chatMode: 'always-json' }],
   ])('is read %s', async (_, quirks) => {
@@ -53,24 +53,34 @@ describe('chat.completions.create() with a stream', () => {
     });
   });
 
-  test.each<
-    [name: string, given: Pick<ChatCompletionCreateParamsBase, 'stream_options'>, sent: unknown]
-  >([
-    ['nothing', {}, undefined],
-    ['null', { stream_options: null }, null],
-    [
-      'other options',
-      { stream_options: { include_obfuscation: false } },
-      { include_obfuscation: false },
-    ],
-    ['true', { stream_options: { include_usage: true } }, { include_usage: true }],
-    ['false', { stream_options: { include_usage: false } }, { include_usage: true }],
-    [
-      'false beside others',
-      { stream_options: { include_usage: false, include_obfuscation: true } },
-      { include_usage: true, include_obfuscation: true },
-    ],
-  ])('never sends include_usage: false for %s', async (_, given, sent) => {
+  test.each<{
+    name: string;
+    given: Pick<ChatCompletionCreateParamsBase, 'stream_options'>;
+    sent: unknown;
+  }>([
+    { name: 'nothing', given: {}, sent: undefined },
+    { name: 'null', given: { stream_options: null }, sent: null },
+    {
+      name: 'other options',
+      given: { stream_options: { include_obfuscation: false } },
+      sent: { include_obfuscation: false },
+    },
+    {
+      name: 'true',
+      given: { stream_options: { include_usage: true } },
+      sent: { include_usage: true },
+    },
+    {
+      name: 'false',
+      given: { stream_options: { include_usage: false } },
+      sent: { include_usage: true },
+    },
+    {
+      name: 'false beside others',
+      given: { stream_options: { include_usage: false, include_obfuscation: true } },
+      sent: { include_usage: true, include_obfuscation: true },
+    },
+  ])('never sends include_usage: false for $name', async ({ given, sent }) => {
     const { client, requests } = scripted([whole]);
     const params = { model, messages, ...given };
 
@@ -175,17 +185,52 @@ function finished(index: number) {
 }
 
 describe('several choices', () => {
-  test.each<[name: string, n: number | undefined, events: unknown[], verdict: StreamVerdict]>([
-    ['all of them', 2, [finished(0), finished(1)], 'complete'],
-    ['all of them, in any order', 2, [finished(1), finished(0), '[DONE]'], 'complete'],
-    ['cut between two', 2, [finished(0)], 'no_terminator'],
-    ['cut between two, with usage', 2, [finished(0), usageChunk], 'no_terminator'],
-    ['cut within the second', 2, [finished(0), chunk2('b')], 'no_terminator'],
-    ['ended within the second', 2, [finished(0), chunk2('b'), '[DONE]'], 'no_finish_reason'],
-    ['one, from a gateway that does not know n', 2, [finished(0), '[DONE]'], 'complete'],
-    ['more than asked for', undefined, [finished(0), finished(1)], 'complete'],
-    ['more than asked for, cut', undefined, [finished(0), chunk2('b')], 'no_terminator'],
-  ])('%s', async (_, n, events, verdict) => {
+  test.each<{ name: string; n: number | undefined; events: unknown[]; verdict: StreamVerdict }>([
+    { name: 'all of them', n: 2, events: [finished(0), finished(1)], verdict: 'complete' },
+    {
+      name: 'all of them, in any order',
+      n: 2,
+      events: [finished(1), finished(0), '[DONE]'],
+      verdict: 'complete',
+    },
+    { name: 'cut between two', n: 2, events: [finished(0)], verdict: 'no_terminator' },
+    {
+      name: 'cut between two, with usage',
+      n: 2,
+      events: [finished(0), usageChunk],
+      verdict: 'no_terminator',
+    },
+    {
+      name: 'cut within the second',
+      n: 2,
+      events: [finished(0), chunk2('b')],
+      verdict: 'no_terminator',
+    },
+    {
+      name: 'ended within the second',
+      n: 2,
+      events: [finished(0), chunk2('b'), '[DONE]'],
+      verdict: 'no_finish_reason',
+    },
+    {
+      name: 'one, from a gateway that does not know n',
+      n: 2,
+      events: [finished(0), '[DONE]'],
+      verdict: 'complete',
+    },
+    {
+      name: 'more than asked for',
+      n: undefined,
+      events: [finished(0), finished(1)],
+      verdict: 'complete',
+    },
+    {
+      name: 'more than asked for, cut',
+      n: undefined,
+      events: [finished(0), chunk2('b')],
+      verdict: 'no_terminator',
+    },
+  ])('$name', async ({ n, events, verdict }) => {
     const { client } = scripted([eventStream(...events)]);
     const params = { model, messages, ...(n === undefined ? {} : { n }) };
 

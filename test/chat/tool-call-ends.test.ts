@@ -295,7 +295,7 @@ describe('tool calls without a finish reason', () => {
           expect(verdict === 'complete', `cut at ${length}`).toBe(isWhole);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: 6 },
     );
   });
 });

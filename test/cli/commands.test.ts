@@ -204,24 +204,56 @@ describe('a lost answer', () => {
 });
 
 describe('usage', () => {
-  test.each<[string, string[], RegExp]>([
-    ['no prompt', ['chat', '-m', 'm'], /text is missing/],
-    ['an unknown option', ['chat', '-m', 'm', '--modle', 'm'], /unknown option/],
-    ['an unknown command', ['caht'], /Did you mean chat/],
-    ['an invalid time', ['chat', '-m', 'm', '--timeout', 'soon', 'a'], /30s/],
-    ['a number out of range', ['image', '-m', 'm', '-n', '99', 'a'], /from 1 to 10/],
-    ['a missing file', ['edit', '-m', 'm', '--image', 'no.png', 'a'], /no.png cannot be read/],
-    [
-      'a file that is not an image',
-      ['chat', '-m', 'm', '--image', 'a.txt', 'a'],
-      /a.txt is neither an image/,
-    ],
-    ['a body that is not JSON', ['post', '/v1/x', '{'], /not valid JSON/],
-    ['an unknown fault', ['emulator', '--fail', 'nothing'], /Unknown fault/],
-    ['an unknown gateway', ['emulator', '--gateway', 'x'], /new-api, openrouter/],
-    ['an unknown kind of gateway', ['models', '--gateway', 'x'], /auto, new-api, openrouter, lite/],
-    ['and before the command', ['--gateway', 'x', 'doctor'], /auto, new-api, openrouter, litellm/],
-  ])('%s ends with 2 before anything is sent', async (_, words, message) => {
+  test.each<{ name: string; words: string[]; message: RegExp }>([
+    { name: 'no prompt', words: ['chat', '-m', 'm'], message: /text is missing/ },
+    {
+      name: 'an unknown option',
+      words: ['chat', '-m', 'm', '--modle', 'm'],
+      message: /unknown option/,
+    },
+    { name: 'an unknown command', words: ['caht'], message: /Did you mean chat/ },
+    {
+      name: 'an invalid time',
+      words: ['chat', '-m', 'm', '--timeout', 'soon', 'a'],
+      message: /30s/,
+    },
+    {
+      name: 'a number out of range',
+      words: ['image', '-m', 'm', '-n', '99', 'a'],
+      message: /from 1 to 10/,
+    },
+    {
+      name: 'a missing file',
+      words: ['edit', '-m', 'm', '--image', 'no.png', 'a'],
+      message: /no.png cannot be read/,
+    },
+    {
+      name: 'a file that is not an image',
+      words: ['chat', '-m', 'm', '--image', 'a.txt', 'a'],
+      message: /a.txt is neither an image/,
+    },
+    { name: 'a body that is not JSON', words: ['post', '/v1/x', '{'], message: /not valid JSON/ },
+    {
+      name: 'an unknown fault',
+      words: ['emulator', '--fail', 'nothing'],
+      message: /Unknown fault/,
+    },
+    {
+      name: 'an unknown gateway',
+      words: ['emulator', '--gateway', 'x'],
+      message: /new-api, openrouter/,
+    },
+    {
+      name: 'an unknown kind of gateway',
+      words: ['models', '--gateway', 'x'],
+      message: /auto, new-api, openrouter, lite/,
+    },
+    {
+      name: 'and before the command',
+      words: ['--gateway', 'x', 'doctor'],
+      message: /auto, new-api, openrouter, litellm/,
+    },
+  ])('$name ends with 2 before anything is sent', async ({ words, message }) => {
     const { code, stderr } = await machine.run(words);
 
     expect(code).toBe(2);

@@ -326,13 +326,28 @@ test('--spend streams one chat', async () => {
 });
 
 describe('doctor finds the problem and suggests a fix', () => {
-  test.each<[string, (url: string) => string, string, RegExp]>([
-    ['/v1 twice', (url) => `${url}/v1/v1`, 'base-url', /twice/],
-    ['a superfluous path segment', (url) => `${url}/api/gateway`, 'base-url', /path/],
-    ['no address', () => 'gateway.example', 'base-url', /https:\/\//],
-    ['TLS on a port without', (url) => url.replace('http:', 'https:'), 'connection', /http:\/\//],
-    ['an unknown host', () => 'http://no-such-host.invalid', 'connection', /DNS/],
-  ])('%s', async (_, address, id, fix) => {
+  test.each<{ name: string; address: (url: string) => string; id: string; fix: RegExp }>([
+    { name: '/v1 twice', address: (url) => `${url}/v1/v1`, id: 'base-url', fix: /twice/ },
+    {
+      name: 'a superfluous path segment',
+      address: (url) => `${url}/api/gateway`,
+      id: 'base-url',
+      fix: /path/,
+    },
+    { name: 'no address', address: () => 'gateway.example', id: 'base-url', fix: /https:\/\// },
+    {
+      name: 'TLS on a port without',
+      address: (url) => url.replace('http:', 'https:'),
+      id: 'connection',
+      fix: /http:\/\//,
+    },
+    {
+      name: 'an unknown host',
+      address: () => 'http://no-such-host.invalid',
+      id: 'connection',
+      fix: /DNS/,
+    },
+  ])('$name', async ({ address, id, fix }) => {
     const { code, find } = await examine(address(gateway.url));
 
     expect(code).toBe(1);
@@ -584,35 +599,50 @@ describe('a model', () => {
     });
   });
 
-  test.each<[string, object, object | undefined, RegExp]>([
-    ['the type of its entry', ofType('m', 'video'), undefined, /type "video"/],
-    [
-      'the routes of its entry',
-      { id: 'm', supported_endpoint_types: ['openai-video'] },
-      undefined,
-      /openai-video/,
-    ],
-    [
-      'the routes of its price',
-      ofType('m', 'text'),
-      { model_name: 'm', quota_type: 1, supported_endpoint_types: ['image-generation'] },
-      /image-generation/,
-    ],
-    [
-      'its price',
-      ofType('m', 'text'),
-      {
+  test.each<{ name: string; model: object; price: object | undefined; reason: RegExp }>([
+    {
+      name: 'the type of its entry',
+      model: ofType('m', 'video'),
+      price: undefined,
+      reason: /type "video"/,
+    },
+    {
+      name: 'the routes of its entry',
+      model: { id: 'm', supported_endpoint_types: ['openai-video'] },
+      price: undefined,
+      reason: /openai-video/,
+    },
+    {
+      name: 'the routes of its price',
+      model: ofType('m', 'text'),
+      price: { model_name: 'm', quota_type: 1, supported_endpoint_types: ['image-generation'] },
+      reason: /image-generation/,
+    },
+    {
+      name: 'its price',
+      model: ofType('m', 'text'),
+      price: {
         model_name: 'm',
         quota_type: 1,
         model_price: 0.002,
         supported_endpoint_types: ['openai'],
       },
-      /\$0\.002 per call/,
-    ],
-    ['its name', { id: 'sora-2' }, undefined, /has the name/],
-    ['its name', { id: 'openai/dall-e-3' }, undefined, /has the name/],
-    ['its name', { id: 'wan2.5-t2v-preview' }, undefined, /has the name/],
-  ])('of media is not called by --spend, by %s', async (_, model, price, reason) => {
+      reason: /\$0\.002 per call/,
+    },
+    { name: 'its name', model: { id: 'sora-2' }, price: undefined, reason: /has the name/ },
+    {
+      name: 'its name',
+      model: { id: 'openai/dall-e-3' },
+      price: undefined,
+      reason: /has the name/,
+    },
+    {
+      name: 'its name',
+      model: { id: 'wan2.5-t2v-preview' },
+      price: undefined,
+      reason: /has the name/,
+    },
+  ])('of media is not called by --spend, by $name', async ({ model, price, reason }) => {
     const url = await selling(model, price);
     const id = 'id' in model ? String(model.id) : '';
 
@@ -635,15 +665,50 @@ describe('a model', () => {
 });
 
 describe('credit', () => {
-  test.each<[string, () => Promise<string>, string, RegExp]>([
-    ['a key with enough', () => showing(limited(5_000_000)), 'ok', /5000000 quota left/],
-    ['a key with 1 unit', () => showing(limited(1)), 'warn', /only 1 quota left/],
-    ['an empty key', () => showing(limited(0)), 'fail', /key has no credit left/],
-    ['an overdrawn key', () => showing(limited(-4_000)), 'fail', /key has no credit left/],
-    ['a key without a limit', () => showing(unlimited), 'skip', /does not show/],
-    ['an account with enough', () => showing(unlimited, 5), 'ok', /account has 5 USD left/],
-    ['an empty account', () => showing(unlimited, 0), 'fail', /account has no credit left/],
-  ])('of %s', async (_, url, status, detail) => {
+  test.each<{ name: string; url: () => Promise<string>; status: string; detail: RegExp }>([
+    {
+      name: 'a key with enough',
+      url: () => showing(limited(5_000_000)),
+      status: 'ok',
+      detail: /5000000 quota left/,
+    },
+    {
+      name: 'a key with 1 unit',
+      url: () => showing(limited(1)),
+      status: 'warn',
+      detail: /only 1 quota left/,
+    },
+    {
+      name: 'an empty key',
+      url: () => showing(limited(0)),
+      status: 'fail',
+      detail: /key has no credit left/,
+    },
+    {
+      name: 'an overdrawn key',
+      url: () => showing(limited(-4_000)),
+      status: 'fail',
+      detail: /key has no credit left/,
+    },
+    {
+      name: 'a key without a limit',
+      url: () => showing(unlimited),
+      status: 'skip',
+      detail: /does not show/,
+    },
+    {
+      name: 'an account with enough',
+      url: () => showing(unlimited, 5),
+      status: 'ok',
+      detail: /account has 5 USD left/,
+    },
+    {
+      name: 'an empty account',
+      url: () => showing(unlimited, 0),
+      status: 'fail',
+      detail: /account has no credit left/,
+    },
+  ])('of $name', async ({ url, status, detail }) => {
     const { code, find } = await examine(await url());
 
     expect(find('credit')).toMatchObject({ status, detail: expect.stringMatching(detail) });
@@ -695,13 +760,17 @@ test('a wrong key at LiteLLM without a database', async () => {
 });
 
 describe('pages', () => {
-  test.each<[string, string, RegExp]>([
-    ['*, Authorization', 'ok', /may call it/],
-    ['Content-Type,Authorization', 'ok', /may call it/],
-    ['*', 'warn', /may call it, but .* does not include "authorization"/],
-    ['x-authorization, content-type', 'warn', /may not send authorization$/],
-    ['authorization', 'warn', /may not send content-type$/],
-  ])('with Access-Control-Allow-Headers: %s', async (names, status, detail) => {
+  test.each<{ names: string; status: string; detail: RegExp }>([
+    { names: '*, Authorization', status: 'ok', detail: /may call it/ },
+    { names: 'Content-Type,Authorization', status: 'ok', detail: /may call it/ },
+    { names: '*', status: 'warn', detail: /may call it, but .* does not include "authorization"/ },
+    {
+      names: 'x-authorization, content-type',
+      status: 'warn',
+      detail: /may not send authorization$/,
+    },
+    { names: 'authorization', status: 'warn', detail: /may not send content-type$/ },
+  ])('with Access-Control-Allow-Headers: $names', async ({ names, status, detail }) => {
     const { find } = await examine(await allowing(names));
 
     expect(find('cors')).toMatchObject({ status, detail: expect.stringMatching(detail) });

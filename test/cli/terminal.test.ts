@@ -143,23 +143,55 @@ test('the doctor prints a line for each check', async () => {
 });
 
 describe('a person sees words and paths, and no JSON', () => {
-  test.each<[string, string[], RegExp]>([
-    [
-      'edit',
-      ['edit', '-m', 'm-image', '--image', 'a.png', '-y', '-o', 'b.png', 'snow'],
-      /b\.png\r\n$/,
-    ],
-    ['speak', ['speak', '-m', 'm-speech', '-o', 'a.mp3', 'hello there'], /a\.mp3\r\n$/],
-    ['translate', ['translate', '-m', 'm-translate', 'hello.mp3'], /^hello there\r\n$/],
-    ['embed', ['embed', '-m', 'm-embed', 'a cat'], /^\[.*, …\] \d+ numbers: a cat\r\n$/],
-    ['models', ['models', 'image'], /^m-image /m],
-    ['get', ['get', '/v1/models'], /"object": "list"/],
-    ['post', ['post', '-y', '/v1/embeddings', '{"model":"m-embed","input":"a"}'], /may be charged/],
-    ['video status', ['video', 'status', 'TASK'], /^task_\S+ completed 100 %\r\n$/],
-    ['video wait', ['video', 'wait', 'TASK', '-o', 'w.mp4'], /w\.mp4\r\n$/],
-    ['video download', ['video', 'download', 'TASK', '-o', 'd.mp4'], /d\.mp4\r\n$/],
-    ['video list', ['video', 'list'], /^task_\S+ .* m-video {2}completed\r\n$/],
-  ])('%s', async (_, words, expected) => {
+  test.each<{ name: string; words: string[]; expected: RegExp }>([
+    {
+      name: 'edit',
+      words: ['edit', '-m', 'm-image', '--image', 'a.png', '-y', '-o', 'b.png', 'snow'],
+      expected: /b\.png\r\n$/,
+    },
+    {
+      name: 'speak',
+      words: ['speak', '-m', 'm-speech', '-o', 'a.mp3', 'hello there'],
+      expected: /a\.mp3\r\n$/,
+    },
+    {
+      name: 'translate',
+      words: ['translate', '-m', 'm-translate', 'hello.mp3'],
+      expected: /^hello there\r\n$/,
+    },
+    {
+      name: 'embed',
+      words: ['embed', '-m', 'm-embed', 'a cat'],
+      expected: /^\[.*, …\] \d+ numbers: a cat\r\n$/,
+    },
+    { name: 'models', words: ['models', 'image'], expected: /^m-image /m },
+    { name: 'get', words: ['get', '/v1/models'], expected: /"object": "list"/ },
+    {
+      name: 'post',
+      words: ['post', '-y', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
+      expected: /may be charged/,
+    },
+    {
+      name: 'video status',
+      words: ['video', 'status', 'TASK'],
+      expected: /^task_\S+ completed 100 %\r\n$/,
+    },
+    {
+      name: 'video wait',
+      words: ['video', 'wait', 'TASK', '-o', 'w.mp4'],
+      expected: /w\.mp4\r\n$/,
+    },
+    {
+      name: 'video download',
+      words: ['video', 'download', 'TASK', '-o', 'd.mp4'],
+      expected: /d\.mp4\r\n$/,
+    },
+    {
+      name: 'video list',
+      words: ['video', 'list'],
+      expected: /^task_\S+ .* m-video {2}completed\r\n$/,
+    },
+  ])('$name', async ({ words, expected }) => {
     if (words.includes('a.png')) {
       await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
     }

@@ -2,6 +2,7 @@
 import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import type { ChatRequest, ChatResult, ChatStreamChunk } from '@openrouter/sdk/models';
 import { describe, expect, test } from 'vitest';
+import { Gateway } from '../../dist/index.js';
 import { createEmulator, type EmulatorOptions, type Fault } from '../../dist/testing/index.js';
 
 function setUp(options: EmulatorOptions = {}) {
@@ -249,11 +250,13 @@ describe("OpenRouter's client accepts", () => {
   test('models with their metadata', async () => {
     const { sdk } = setUp({ models: [{ id: 'acme/one' }, { id: 'acme/reel', type: 'video' }] });
 
-    const [page] = await collect(await sdk.models.list());
+    const [page] = await collect(await sdk.models.list({ outputModalities: 'all' }));
+    const [texts] = await collect(await sdk.models.list());
     const one = await sdk.models.get({ author: 'acme', slug: 'one' });
     const videos = await sdk.videoGeneration.listVideosModels();
 
     expect(page?.result.data.map(({ id }) => id)).toEqual(['acme/one', 'acme/reel']);
+    expect(texts?.result.data.map(({ id }) => id)).toEqual(['acme/one']);
     expect(one.data).toMatchObject({ contextLength: 128_000, pricing: { prompt: '0.000002' } });
     expect(videos.data.map(({ id }) => id)).toEqual(['acme/reel']);
   });
@@ -322,5 +325,136 @@ describe("OpenRouter's client accepts", () => {
       { name: 'BadRequestResponseError' },
     ]);
     expect(emulator.charges).toHaveLength(0);
+  });
+});
+
+describe("OpenRouter's client sends the same request for", () => {
+  const text = 'A fox';
+  const rows: readonly {
+    readonly name: string;
+    readonly ours: (client: Gateway) => PromiseLike<unknown>;
+    readonly theirs: (sdk: OpenRouter) => PromiseLike<unknown>;
+  }[] = [
+    {
+      name: 'chat with routing',
+      ours: ({ chat }) =>
+        chat.completions.create({
+          model: 'm-large',
+          models: ['m-reasoning'],
+          provider: { order: ['acme'], allow_fallbacks: false },
+          plugins: [{ id: 'web', max_results: 3 }],
+          messages,
+        }),
+      theirs: (sdk) =>
+        sdk.chat.send({
+          chatRequest: {
+            model: 'm-large',
+            models: ['m-reasoning'],
+            provider: { order: ['acme'], allowFallbacks: false },
+            plugins: [{ id: 'web', maxResults: 3 }],
+            messages,
+          },
+        }),
+    },
+    {
+      name: 'embeddings',
+      ours: ({ embeddings }) =>
+        embeddings.create({ model: 'm-embedding', input: text, encoding_format: 'base64' }),
+      theirs: (sdk) =>
+        sdk.embeddings.generate({
+          requestBody: { model: 'm-embedding', input: text, encodingFormat: 'base64' },
+        }),
+    },
+    {
+      name: 'an image',
+      ours: ({ images }) =>
+        images.generate({ model: 'm-image', prompt: text, n: 2, size: '16:9', quality: 'high' }),
+      theirs: (sdk) =>
+        sdk.images.generate({
+          imageGenerationRequest: {
+            model: 'm-image',
+            prompt: text,
+            n: 2,
+            aspectRatio: '16:9',
+            quality: 'high',
+          },
+        }),
+    },
+    {
+      name: 'an edited image',
+      ours: ({ images }) =>
+        images.edit({ model: 'm-image', prompt: text, image: picture, size: '64x64' }),
+      theirs: (sdk) =>
+        sdk.images.generate({
+          imageGenerationRequest: {
+            model: 'm-image',
+            prompt: text,
+            inputReferences: [image],
+            size: '64x64',
+          },
+        }),
+    },
+    {
+      name: 'a video',
+      ours: ({ videos }) =>
+        videos.create({
+          model: 'm-video',
+          prompt: text,
+          seconds: 4,
+          size: '720p',
+          image: picture,
+        }),
+      theirs: (sdk) =>
+        sdk.videoGeneration.generate({
+          videoGenerationRequest: {
+            model: 'm-video',
+            prompt: text,
+            duration: 4,
+            resolution: '720p',
+            frameImages: [{ ...image, frameType: 'first_frame' }],
+          },
+        }),
+    },
+    {
+      name: 'speech',
+      ours: ({ audio }) =>
+        audio.speech.create({ model: 'm-speech', input: text, voice: 'alloy', speed: 1.5 }),
+      theirs: (sdk) =>
+        sdk.tts.createSpeech({
+          speechRequest: {
+            model: 'm-speech',
+            input: text,
+            voice: 'alloy',
+            speed: 1.5,
+            responseFormat: 'mp3',
+          },
+        }),
+    },
+    {
+      name: 'models',
+      ours: ({ models }) => models.list(),
+      theirs: async (sdk) => collect(await sdk.models.list({ outputModalities: 'all' })),
+    },
+    {
+      name: 'a generation',
+      ours: ({ account }) => account.charges({ requestId: 'gen-1' }),
+      theirs: (sdk) => sdk.generations.getGeneration({ id: 'gen-1' }),
+    },
+  ];
+
+  test.each(rows)('$name', async ({ ours, theirs }) => {
+    const { emulator, sdk } = setUp();
+    const { apiKey, baseURL, fetch } = emulator;
+    const client = new Gateway({ gateway: 'openrouter', apiKey, baseURL, fetch, logLevel: 'off' });
+
+    await Promise.resolve(ours(client)).catch(() => {});
+    const [own] = emulator.requests;
+    emulator.reset();
+    await Promise.resolve(theirs(sdk)).catch(() => {});
+    const [other] = emulator.requests;
+
+    expect([own?.method, own?.path]).toEqual([other?.method, other?.path]);
+    // Their client adds defaults.
+    expect(other?.body).toMatchObject(Object(own?.body));
   });
 });

@@ -261,17 +261,21 @@ describe('embeddings.createMany()', () => {
     expect(keys).toEqual(['library-0', 'library-1', 'library-2']);
   });
 
-  test.each<[string, unknown, object]>([
-    ['onProgress', { model, input: ['a'] }, { onProgress: 1 }],
-    ['idempotencyKey', { model, input: ['a'] }, { idempotencyKey: 'one' }],
-    ['input', { model, input: [] }, {}],
-    ['input', { model, input: [1, 2] }, {}],
-    ['input', { model, input: 'a text' }, {}],
-    ['input[2]', { model, input: ['a', 'b', ''] }, { batchSize: 1 }],
-    ['model', { model: '', input: ['a'] }, {}],
-    ['batchSize', { model, input: ['a'] }, { batchSize: 0 }],
-    ['concurrency', { model, input: ['a'] }, { concurrency: 1.5 }],
-  ])('refuses a wrong %s before anything is sent', async (field, params, options) => {
+  test.each<{ field: string; params: unknown; options: object }>([
+    { field: 'onProgress', params: { model, input: ['a'] }, options: { onProgress: 1 } },
+    {
+      field: 'idempotencyKey',
+      params: { model, input: ['a'] },
+      options: { idempotencyKey: 'one' },
+    },
+    { field: 'input', params: { model, input: [] }, options: {} },
+    { field: 'input', params: { model, input: [1, 2] }, options: {} },
+    { field: 'input', params: { model, input: 'a text' }, options: {} },
+    { field: 'input[2]', params: { model, input: ['a', 'b', ''] }, options: { batchSize: 1 } },
+    { field: 'model', params: { model: '', input: ['a'] }, options: {} },
+    { field: 'batchSize', params: { model, input: ['a'] }, options: { batchSize: 0 } },
+    { field: 'concurrency', params: { model, input: ['a'] }, options: { concurrency: 1.5 } },
+  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
     const { client, requests } = scripted([numbered]);
     const embeddings = {
       createMany: (given: EmbeddingsCreateManyParams) =>

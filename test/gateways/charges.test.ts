@@ -16,28 +16,40 @@ const picture = { model: 'm-image', prompt: 'A fox', size: '64x64' };
 
 const chatCall = 'chat.completions.create';
 
-const calls: readonly (readonly [string, Operation, (client: Gateway) => Promise<unknown>])[] = [
-  ['images.generate', 'images.generate', async ({ images }) => images.generate(picture)],
-  [
-    'images.edit',
-    'images.edit',
-    async ({ images }) => {
+const calls: readonly {
+  name: string;
+  operation: Operation;
+  run: (client: Gateway) => Promise<unknown>;
+}[] = [
+  {
+    name: 'images.generate',
+    operation: 'images.generate',
+    run: async ({ images }) => images.generate(picture),
+  },
+  {
+    name: 'images.edit',
+    operation: 'images.edit',
+    run: async ({ images }) => {
       const image = new File([mediaHeads.png], 'fox.png', { type: 'image/png' });
       return images.edit({ ...picture, image });
     },
-  ],
-  [
-    'videos.create',
-    'videos.create',
-    async ({ videos }) => videos.create({ model: 'm-video', prompt: 'A fox' }),
-  ],
-  ['chat', chatCall, async ({ chat }) => chat.completions.create({ model: 'm-large', messages })],
-  [
-    'streamed chat',
-    chatCall,
-    async ({ chat }) =>
+  },
+  {
+    name: 'videos.create',
+    operation: 'videos.create',
+    run: async ({ videos }) => videos.create({ model: 'm-video', prompt: 'A fox' }),
+  },
+  {
+    name: 'chat',
+    operation: chatCall,
+    run: async ({ chat }) => chat.completions.create({ model: 'm-large', messages }),
+  },
+  {
+    name: 'streamed chat',
+    operation: chatCall,
+    run: async ({ chat }) =>
       collect(await chat.completions.create({ model: 'm-large', messages, stream: true })),
-  ],
+  },
 ];
 
 /** Faults after the work was done and charged. */
@@ -87,7 +99,7 @@ describe.each(modes)('%s', (gateway) => {
     return { settled, requests, charges: emulator.charges.length };
   }
 
-  describe.each(calls)('%s', (_, operation, run) => {
+  describe.each(calls)('$name', ({ operation, run }) => {
     test.each(lost)('is sent and charged once: %s', async (__, fault) => {
       const { settled, requests, charges } = await meet(fault, operation, run);
 

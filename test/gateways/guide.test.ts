@@ -1,6 +1,7 @@
 // The guide "Which gateway do you have?": each cell of its table is tried on the emulator.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../src/endpoints.ts';
 import { type Gateway, type GatewayName, GatewayError } from '../../src/index.ts';
 import { collect, emulated } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';
@@ -10,6 +11,9 @@ const guide = await readFile(new URL('../../docs/guides/gateways.md', import.met
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const png = () => new File([mediaHeads.png], 'fox.png', { type: 'image/png' });
 const mp3 = () => new File([mediaHeads.mp3], 'speech.mp3', { type: 'audio/mpeg' });
+const image = { model: 'm-image', prompt: 'A fox' };
+/** OpenRouter's route for a model has two segments. */
+const model = 'acme/one';
 const video = { model: 'm-video', prompt: 'A fox' };
 
 /** One call of each row, by the name in the guide. */
@@ -20,12 +24,16 @@ const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
     collect(await client.chat.completions.create({ model: 'm-large', messages, stream: true })),
   'generate.content()': async (client) =>
     client.generate.content({ model: 'm-flash', contents: 'Hello' }),
+  'generate.contentStream()': async (client) =>
+    collect(await client.generate.contentStream({ model: 'm-flash', contents: 'Hello' })),
   'embeddings.create()': async (client) =>
     client.embeddings.create({ model: 'm-embedding', input: 'Hello' }),
-  'images.generate()': async (client) =>
-    client.images.generate({ model: 'm-image', prompt: 'A fox' }),
-  'images.edit()': async (client) =>
-    client.images.edit({ model: 'm-image', prompt: 'A fox', image: png() }),
+  'embeddings.createForEngine()': async (client) =>
+    client.embeddings.createForEngine({ model: 'm-embedding', input: 'Hello' }),
+  'images.generate()': async (client) => client.images.generate(image),
+  'images.generate({ stream: true })': async (client) =>
+    collect(await client.images.generate({ ...image, stream: true })),
+  'images.edit()': async (client) => client.images.edit({ ...image, image: png() }),
   'audio.speech.create()': async (client) =>
     client.audio.speech.create({ model: 'm-speech', input: 'Hello', voice: 'alloy' }),
   'audio.transcriptions.create()': async (client) =>
@@ -39,7 +47,20 @@ const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
     await client.videos.wait(task.ref);
     return client.videos.remix(task.ref, { prompt: 'At night' });
   },
+  'videos.retrieve()': async (client) => {
+    const { ref } = await client.videos.create(video);
+    return client.videos.retrieve(ref);
+  },
+  'videos.downloadContent()': async (client) => {
+    const { ref } = await client.videos.create(video);
+    return client.videos.downloadContent(ref);
+  },
+  'videos.retrieveFromVendor()': async (client) => {
+    const { id: taskId } = await client.videos.create(video);
+    return client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
+  },
   'models.list()': async (client) => client.models.list(),
+  'models.retrieve()': async (client) => client.models.retrieve(model),
   'account.balance()': async (client) => client.account.balance(),
   'account.prices()': async (client) => client.account.prices(),
   'account.charges()': async (client) => client.account.charges(),
@@ -55,7 +76,12 @@ const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
 async function tryCall(gateway: GatewayName, name: string): Promise<string> {
   const { client } = emulated(
     { gateway, maxRetries: 0 },
-    { gateway, videoDuration: 0, quirks: { usageLogDelay: 0 } },
+    {
+      gateway,
+      ...(name === 'models.retrieve()' && { models: [{ id: model }] }),
+      videoDuration: 0,
+      quirks: { usageLogDelay: 0 },
+    },
   );
   try {
     await calls[name]?.(client);
@@ -64,7 +90,8 @@ async function tryCall(gateway: GatewayName, name: string): Promise<string> {
     if (!GatewayError.isInstance(error)) throw error;
     if (Reflect.get(error, 'field') === 'requestId') return 'by id';
     if (error.outcome === 'not_sent') return '–';
-    if (Reflect.get(error, 'status') === 404) return '404';
+    const status = String(Reflect.get(error, 'status'));
+    if (status === '400' || status === '404') return status;
     throw error;
   }
 }
@@ -92,6 +119,12 @@ describe('the table of gateways and operations', () => {
   const cells = rows.flatMap(([call = '', ...marks]) =>
     names.map((name, index) => [name, call, marks[index] ?? ''] as const),
   );
+
+  test('has each operation', () => {
+    const called = rows.map(([call = '']) => call.split('(', 1)[0]);
+
+    expect(called).toEqual(expect.arrayContaining(Object.keys(endpoints)));
+  });
 
   test.each(cells)('%s, %s: %s', async (name, call, mark) => {
     expect(await tryCall(name, call)).toBe(mark);

@@ -10,6 +10,7 @@ import {
   parseVideoTaskRef,
   UnsupportedByGatewayError,
   VideoFailedError,
+  type RequestOptions,
 } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { emulatedProvider } from '../ai-sdk/support.ts';
@@ -290,6 +291,17 @@ describe('at OpenRouter', () => {
     expect(error).toBeInstanceOf(InvalidInputError);
     expect(error).toMatchObject({ field, outcome: 'not_sent' });
     expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('models of all kinds are listed, or those that a query names', async () => {
+    const { client } = atOpenRouter();
+    const ids = async (options?: RequestOptions) =>
+      (await client.models.list(options)).data.map((model) => model.id);
+
+    expect(await ids()).toEqual(expect.arrayContaining(['m-large', 'm-embedding', 'm-image']));
+    expect(await ids({ query: { output_modalities: 'image' } })).toEqual(['m-image']);
+    const prices = await client.account.prices();
+    expect(prices.models.map(({ model }) => model)).toContain('m-image');
   });
 
   test('extraBody carries fields of its own', async () => {

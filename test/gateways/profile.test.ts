@@ -135,7 +135,7 @@ describe('a profile', () => {
       'gateway.requests.videos.create.names.seconds: must be text or null',
     ],
     [{ name: 'x', answers: { 'videos.create': {} } }, 'gateway.answers.videos.create: must be a f'],
-    [{ name: 'x', costOf: 1 }, 'gateway.costOf: must be a function'],
+    [{ name: 'x', readCost: 1 }, 'gateway.readCost: must be a function'],
     [
       { name: 'x', account: { prices: { path: '/prices' } } },
       'gateway.account.prices.read: must be a function',
@@ -143,11 +143,11 @@ describe('a profile', () => {
     [{ name: 'x', account: { balance: [{ paths: [] }] } }, 'gateway.account.balance[0].read'],
     [
       { name: 'x', account: { charge: { path: '/a b?id={id}', read: String } } },
-      'gateway.account.charge.path: must be a path such as "/api/usage?id={id}"',
+      'gateway.account.charge.path: must be a path such as "/v1/images" or "/api/usage?id={id}"',
     ],
     [
-      { name: 'x', account: { isUnserved: true } },
-      'gateway.account.isUnserved: must be a function',
+      { name: 'x', account: { isUnsupported: true } },
+      'gateway.account.isUnsupported: must be a function',
     ],
     [{ name: 'x', sentIdHeader: 'a b' }, 'gateway.sentIdHeader: must be the name of a header'],
   ])('%j is refused at construction', (gateway, problem) => {

@@ -30,10 +30,10 @@ const setting = { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' 
 const tool = { googleSearch: {} };
 
 describe('what a generation sends', () => {
-  test.each<[name: string, given: Fields, sent: object]>([
-    [
-      'no parameter that is null',
-      {
+  test.each<{ name: string; given: Fields; sent: object }>([
+    {
+      name: 'no parameter that is null',
+      given: {
         contents: 'Hello',
         systemInstruction: null,
         safetySettings: null,
@@ -44,20 +44,20 @@ describe('what a generation sends', () => {
         labels: null,
         modelArmorConfig: null,
       },
-      { contents: [turn] },
-    ],
-    [
-      'a turn whose parts are null',
-      { contents: { role: 'user', parts: null } },
-      { contents: [{ role: 'user' }] },
-    ],
-    ['text', { contents: 'Hello' }, { contents: [turn] }],
-    ['a list of texts', { contents: ['Hello'] }, { contents: [turn] }],
-    ['one part', { contents: { text: 'Hello' } }, { contents: [turn] }],
-    [
-      'parts and texts, which are one turn',
-      { contents: ['Look:', { fileData: { fileUri: 'gs://a/b.png' } }, 'What is it?'] },
-      {
+      sent: { contents: [turn] },
+    },
+    {
+      name: 'a turn whose parts are null',
+      given: { contents: { role: 'user', parts: null } },
+      sent: { contents: [{ role: 'user' }] },
+    },
+    { name: 'text', given: { contents: 'Hello' }, sent: { contents: [turn] } },
+    { name: 'a list of texts', given: { contents: ['Hello'] }, sent: { contents: [turn] } },
+    { name: 'one part', given: { contents: { text: 'Hello' } }, sent: { contents: [turn] } },
+    {
+      name: 'parts and texts, which are one turn',
+      given: { contents: ['Look:', { fileData: { fileUri: 'gs://a/b.png' } }, 'What is it?'] },
+      sent: {
         contents: [
           {
             role: 'user',
@@ -69,57 +69,71 @@ describe('what a generation sends', () => {
           },
         ],
       },
-    ],
-    [
-      'texts between turns',
-      { contents: [turn, { role: 'model', parts: [{ text: 'Hi' }] }, 'How', 'are you?'] },
-      {
+    },
+    {
+      name: 'texts between turns',
+      given: { contents: [turn, { role: 'model', parts: [{ text: 'Hi' }] }, 'How', 'are you?'] },
+      sent: {
         contents: [
           turn,
           { role: 'model', parts: [{ text: 'Hi' }] },
           { role: 'user', parts: [{ text: 'How' }, { text: 'are you?' }] },
         ],
       },
-    ],
-    ['one turn', { contents: turn }, { contents: [turn] }],
-    ['several turns', { contents: [turn, turn] }, { contents: [turn, turn] }],
-    [
-      'a single part',
-      { contents: { role: 'user', parts: { text: 'Hello' } } },
-      { contents: [turn] },
-    ],
-    [
-      'an instruction of text',
-      { contents: [turn], systemInstruction: 'Be kind' },
-      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
-    ],
-    [
-      'an instruction of parts',
-      { contents: [turn], systemInstruction: [{ text: 'Be kind' }] },
-      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
-    ],
-    [
-      'an instruction with a single part',
-      { contents: [turn], systemInstruction: { parts: { text: 'Be kind' } } },
-      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
-    ],
-    [
-      'one safety setting',
-      { contents: [turn], safetySettings: setting },
-      { contents: [turn], safetySettings: [setting] },
-    ],
-    [
-      'safety settings',
-      { contents: [turn], safetySettings: [setting] },
-      { contents: [turn], safetySettings: [setting] },
-    ],
-    ['one tool', { contents: [turn], tools: tool }, { contents: [turn], tools: [tool] }],
-    [
-      'everything else as it is',
-      { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
-      { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
-    ],
-  ])('%s', async (_, given, sent) => {
+    },
+    { name: 'one turn', given: { contents: turn }, sent: { contents: [turn] } },
+    { name: 'several turns', given: { contents: [turn, turn] }, sent: { contents: [turn, turn] } },
+    {
+      name: 'a single part',
+      given: { contents: { role: 'user', parts: { text: 'Hello' } } },
+      sent: { contents: [turn] },
+    },
+    {
+      name: 'an instruction of text',
+      given: { contents: [turn], systemInstruction: 'Be kind' },
+      sent: { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    },
+    {
+      name: 'an instruction of parts',
+      given: { contents: [turn], systemInstruction: [{ text: 'Be kind' }] },
+      sent: { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    },
+    {
+      name: 'an instruction with a single part',
+      given: { contents: [turn], systemInstruction: { parts: { text: 'Be kind' } } },
+      sent: { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    },
+    {
+      name: 'one safety setting',
+      given: { contents: [turn], safetySettings: setting },
+      sent: { contents: [turn], safetySettings: [setting] },
+    },
+    {
+      name: 'safety settings',
+      given: { contents: [turn], safetySettings: [setting] },
+      sent: { contents: [turn], safetySettings: [setting] },
+    },
+    {
+      name: 'one tool',
+      given: { contents: [turn], tools: tool },
+      sent: { contents: [turn], tools: [tool] },
+    },
+    {
+      name: 'everything else as it is',
+      given: {
+        contents: [turn],
+        generationConfig: { topP: 0.5 },
+        cachedContent: 'c',
+        toolConfig: {},
+      },
+      sent: {
+        contents: [turn],
+        generationConfig: { topP: 0.5 },
+        cachedContent: 'c',
+        toolConfig: {},
+      },
+    },
+  ])('$name', async ({ given, sent }) => {
     expect(await sentFor(given)).toEqual(sent);
   });
 

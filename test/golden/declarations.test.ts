@@ -103,7 +103,7 @@ const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) =>
   if (typeof target === 'string') return [];
   const { types } = target.import;
   if (entry !== '.' && types === packageJson.exports['.'].import.types) return [];
-  const names = entry.includes('*') ? ['standard-schema', 'zod'] : [''];
+  const names = entry.includes('*') ? ['mcp', 'standard-schema', 'zod'] : [''];
   return names.map(
     (name) => [entry.replace('*', name), join(root, types.replace('*', name))] as const,
   );

@@ -56,7 +56,7 @@ const task = (quirks: Partial<Quirks> = {}): Setup => ({
     if (/^(completed|success|succeeded)$/.test(state)) emulator.videos.complete(id);
     if (state.startsWith('fail')) emulator.videos.fail(id);
     const status = ([401, 500] as const).find((known) => recording.name.includes(`${known} to`));
-    if (state === 'stumbled') emulator.videos.stumble(id, status);
+    if (state === 'stumbled') emulator.videos.failPoll(id, status);
     if (state === 'in_progress') emulator.clock.advance(30_000);
     return id;
   },
@@ -91,7 +91,7 @@ const missing = failing({
 
 /** The words of a gateway that lists tasks of another gateway as a vendor's. */
 const chained: Partial<Quirks> = {
-  videoStumble: 'unknown',
+  videoPollError: 'unknown',
   videoLength: 'missing',
   videoModel: 'empty',
   videoEarlyEnd: true,
@@ -118,15 +118,15 @@ export const videoSetups: readonly (readonly [names: RegExp, setup: Setup])[] = 
   [/^(submission|poll), the gateway's own limit/, {}],
   [/^content, asked too often/, downloads(10)],
   [/^vendor has no content yet, content/, missing],
-  [/chain-sora, poll 1/, task({ videoForeignId: true, videoWords: queued })],
+  [/chain-sora, poll 1/, task({ videoForeignId: true, videoStatuses: queued })],
   [
     /chain-kling, poll 1/,
-    task({ videoForeignId: true, videoLength: 'missing', videoWords: queued }),
+    task({ videoForeignId: true, videoLength: 'missing', videoStatuses: queued }),
   ],
   [/chain-sora/, task()],
   [/chain-kling/, task(chained)],
   // The vendor's error shows in a task that goes on.
-  [/poll, ali, poll 9/, task({ videoError: 'always', videoWords: {} })],
+  [/poll, ali, poll 9/, task({ videoError: 'always', videoStatuses: {} })],
   [/poll, hailuo, poll 6/, task({ videoError: 'always' })],
   [
     /^(video (polled|completed|failed)|vendor route (at once|completed|failed)|content|remix|vendor's .* poll, |whole life|vendor has|status while)/,

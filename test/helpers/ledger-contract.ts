@@ -55,17 +55,17 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
         status: 'unknown',
         claimId: first,
         requestId: '20260101-request',
-        isAnswered: true,
+        isErrorComplete: true,
       };
       expect(told).toMatchObject([known, known]);
       expect(underWay).not.toHaveProperty('requestId');
       expect(await ledger.entry('job')).toMatchObject({ status: 'unknown', claimId: second });
       expect(await ledger.entry('job')).not.toHaveProperty('requestId');
-      expect(await ledger.entry('job')).not.toHaveProperty('isAnswered');
+      expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
 
       await ledger.finish('job', 'unknown', second, '20260101-cut', false);
       expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-cut' });
-      expect(await ledger.entry('job')).not.toHaveProperty('isAnswered');
+      expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
     });
 
     test('calls do not touch each other', async () => {

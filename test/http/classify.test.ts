@@ -62,91 +62,274 @@ describe('classifyStatus()', () => {
     expect(kindOfStatus(429, text)).toBe('refused');
   });
 
-  test.each<[number, string, string, FailureKind]>([
-    [400, '', 'an unparsable body', 'refused'],
-    [400, taskError('task_not_exist'), 'an unknown task', 'refused'],
-    [401, withCode(''), 'a bad key', 'unauthorized'],
-    [401, withCode('invalid_api_key'), 'the key of the channel', 'unauthorized'],
-    [402, withCode('blockrun_payment_rejected'), 'a rejected payment', 'refused'],
-    [402, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'unusable_answer'],
-    [500, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'unusable_answer'],
-    [403, withCode('access_denied'), 'a refusal', 'refused'],
-    [404, withCode(''), 'an unknown route', 'refused'],
-    [408, '', 'a request timeout', 'interrupted'],
-    [409, withCode('idempotency_conflict'), 'a conflict', 'conflict'],
-    [413, withCode('read_request_body_failed'), 'a body too large', 'refused'],
-    [422, '{"detail":"no"}', 'a refusal', 'refused'],
-    [425, '', 'too early', 'too_early'],
-    [429, withCode(''), 'the limit of a user', 'rate_limited'],
-    [429, withCode('get_channel_failed'), 'the limit of a channel', 'rate_limited'],
-    [429, taskError('get_channel_failed'), 'the limit of a task', 'rate_limited'],
-    [429, '', 'a silent limit', 'bare_rate_limited'],
-    [429, '<html>slow down</html>', 'the page of a middlebox', 'bare_rate_limited'],
-    [429, 'Too many requests', 'the text of a middlebox', 'bare_rate_limited'],
-    [500, withCode('do_request_failed'), 'an error of the gateway', 'server_error'],
-    [500, withCode('bad_response_body'), 'a broken answer of the provider', 'server_error'],
-    [400, withCode('bad_response_body'), 'the same under a remapped status', 'unusable_answer'],
-    [
-      400,
-      withCode('read_response_body_failed'),
-      'the same under a remapped status',
-      'unusable_answer',
-    ],
-    [500, '{"message":"Internal server error"}', 'JSON of no gateway', 'interrupted'],
-    [500, '<html></html>', 'a page', 'interrupted'],
-    [500, '', 'nothing', 'interrupted'],
-    [501, withCode('api_not_implemented'), 'a missing route', 'refused'],
-    [505, '', 'a missing version', 'refused'],
-    [502, '<html></html>', 'a proxy', 'interrupted'],
-    [502, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],
-    [503, withCode('system_cpu_overloaded'), 'an overloaded gateway', 'interrupted'],
-    [503, '<html></html>', 'a proxy', 'interrupted'],
-    [
-      503,
-      saying('当前分组 default 下对于模型 nope 无可用渠道 (request id: 2026)', 'one_api_error'),
-      'an unknown model at one-api',
-      'refused',
-    ],
-    [
-      503,
-      saying('No available channel for model nope under group default (distributor)'),
-      'an unknown model at an older build',
-      'refused',
-    ],
-    [503, saying('The model `nope` does not exist'), 'an unknown model', 'refused'],
-    [
-      503,
-      saying('分组 default 下模型 nope 的可用渠道不存在（retry）'),
-      'no other channel after one that failed',
-      'interrupted',
-    ],
-    [503, saying('The model is overloaded: unknown error'), 'an overloaded model', 'interrupted'],
-    [503, saying('The model is not available, try again'), 'a busy model', 'interrupted'],
-    [
-      400,
-      saying('No connected db.', 'no_db_connection', '400'),
-      'a key at LiteLLM',
-      'unauthorized',
-    ],
-    [400, saying('No connected db.', null, '400'), 'a key at LiteLLM', 'unauthorized'],
-    [400, saying('The page says: no connected db.'), 'a refusal', 'refused'],
-    [504, '', 'a proxy', 'interrupted'],
-    [524, 'error code: 524', 'Cloudflare', 'interrupted'],
-    [529, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],
-    [400, taskError('fail_to_fetch_task'), 'a provider that refused', 'refused'],
-    [401, taskError('fail_to_fetch_task'), 'a provider that refused its key', 'refused'],
-    [429, taskError('fail_to_fetch_task'), 'a provider that is busy', 'rate_limited'],
-    [429, vendorSaid({ error: 'busy', request_id: 'r' }), 'a busy provider', 'rate_limited'],
-    [429, vendorSaid({ error: 'busy', id: null }), 'a busy provider', 'rate_limited'],
-    [429, vendorSaid({ data: { task_id: 'made' } }), 'a task that was made', 'unusable_answer'],
-    [429, vendorSaid({ taskId: 7 }), 'a task that was made', 'unusable_answer'],
-    [400, vendorSaid('{"id": "cut'), 'a task that was made, in cut words', 'unusable_answer'],
-    [424, taskError('fail_to_fetch_task'), 'a provider that depends on others', 'unusable_answer'],
-    [499, taskError('fail_to_fetch_task'), 'a provider that was left alone', 'unusable_answer'],
-    [408, taskError('fail_to_fetch_task'), 'a provider that timed out', 'unusable_answer'],
-    [500, taskError('fail_to_fetch_task'), 'a provider that broke', 'unusable_answer'],
-    [304, '', 'not modified', 'redirected_after_work'],
-  ])('%i %s (%s): %s', (status, text, _, expected) => {
+  test.each<{ status: number; text: string; name: string; expected: FailureKind }>([
+    { status: 400, text: '', name: 'an unparsable body', expected: 'refused' },
+    {
+      status: 400,
+      text: taskError('task_not_exist'),
+      name: 'an unknown task',
+      expected: 'refused',
+    },
+    { status: 401, text: withCode(''), name: 'a bad key', expected: 'unauthorized' },
+    {
+      status: 401,
+      text: withCode('invalid_api_key'),
+      name: 'the key of the channel',
+      expected: 'unauthorized',
+    },
+    {
+      status: 402,
+      text: withCode('blockrun_payment_rejected'),
+      name: 'a rejected payment',
+      expected: 'refused',
+    },
+    {
+      status: 402,
+      text: withCode('blockrun_settlement_unknown'),
+      name: 'a payment of unknown fate',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 500,
+      text: withCode('blockrun_settlement_unknown'),
+      name: 'a payment of unknown fate',
+      expected: 'unusable_answer',
+    },
+    { status: 403, text: withCode('access_denied'), name: 'a refusal', expected: 'refused' },
+    { status: 404, text: withCode(''), name: 'an unknown route', expected: 'refused' },
+    { status: 408, text: '', name: 'a request timeout', expected: 'interrupted' },
+    {
+      status: 409,
+      text: withCode('idempotency_conflict'),
+      name: 'a conflict',
+      expected: 'conflict',
+    },
+    {
+      status: 413,
+      text: withCode('read_request_body_failed'),
+      name: 'a body too large',
+      expected: 'refused',
+    },
+    { status: 422, text: '{"detail":"no"}', name: 'a refusal', expected: 'refused' },
+    { status: 425, text: '', name: 'too early', expected: 'too_early' },
+    { status: 429, text: withCode(''), name: 'the limit of a user', expected: 'rate_limited' },
+    {
+      status: 429,
+      text: withCode('get_channel_failed'),
+      name: 'the limit of a channel',
+      expected: 'rate_limited',
+    },
+    {
+      status: 429,
+      text: taskError('get_channel_failed'),
+      name: 'the limit of a task',
+      expected: 'rate_limited',
+    },
+    { status: 429, text: '', name: 'a silent limit', expected: 'bare_rate_limited' },
+    {
+      status: 429,
+      text: '<html>slow down</html>',
+      name: 'the page of a middlebox',
+      expected: 'bare_rate_limited',
+    },
+    {
+      status: 429,
+      text: 'Too many requests',
+      name: 'the text of a middlebox',
+      expected: 'bare_rate_limited',
+    },
+    {
+      status: 500,
+      text: withCode('do_request_failed'),
+      name: 'an error of the gateway',
+      expected: 'server_error',
+    },
+    {
+      status: 500,
+      text: withCode('bad_response_body'),
+      name: 'a broken answer of the provider',
+      expected: 'server_error',
+    },
+    {
+      status: 400,
+      text: withCode('bad_response_body'),
+      name: 'the same under a remapped status',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 400,
+      text: withCode('read_response_body_failed'),
+      name: 'the same under a remapped status',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 500,
+      text: '{"message":"Internal server error"}',
+      name: 'JSON of no gateway',
+      expected: 'interrupted',
+    },
+    { status: 500, text: '<html></html>', name: 'a page', expected: 'interrupted' },
+    { status: 500, text: '', name: 'nothing', expected: 'interrupted' },
+    {
+      status: 501,
+      text: withCode('api_not_implemented'),
+      name: 'a missing route',
+      expected: 'refused',
+    },
+    { status: 505, text: '', name: 'a missing version', expected: 'refused' },
+    { status: 502, text: '<html></html>', name: 'a proxy', expected: 'interrupted' },
+    {
+      status: 502,
+      text: withCode('bad_response_status_code'),
+      name: 'a relayed status',
+      expected: 'interrupted',
+    },
+    {
+      status: 503,
+      text: withCode('system_cpu_overloaded'),
+      name: 'an overloaded gateway',
+      expected: 'interrupted',
+    },
+    { status: 503, text: '<html></html>', name: 'a proxy', expected: 'interrupted' },
+    {
+      status: 503,
+      text: saying(
+        '当前分组 default 下对于模型 nope 无可用渠道 (request id: 2026)',
+        'one_api_error',
+      ),
+      name: 'an unknown model at one-api',
+      expected: 'refused',
+    },
+    {
+      status: 503,
+      text: saying('No available channel for model nope under group default (distributor)'),
+      name: 'an unknown model at an older build',
+      expected: 'refused',
+    },
+    {
+      status: 503,
+      text: saying('The model `nope` does not exist'),
+      name: 'an unknown model',
+      expected: 'refused',
+    },
+    {
+      status: 503,
+      text: saying('分组 default 下模型 nope 的可用渠道不存在（retry）'),
+      name: 'no other channel after one that failed',
+      expected: 'interrupted',
+    },
+    {
+      status: 503,
+      text: saying('The model is overloaded: unknown error'),
+      name: 'an overloaded model',
+      expected: 'interrupted',
+    },
+    {
+      status: 503,
+      text: saying('The model is not available, try again'),
+      name: 'a busy model',
+      expected: 'interrupted',
+    },
+    {
+      status: 400,
+      text: saying('No connected db.', 'no_db_connection', '400'),
+      name: 'a key at LiteLLM',
+      expected: 'unauthorized',
+    },
+    {
+      status: 400,
+      text: saying('No connected db.', null, '400'),
+      name: 'a key at LiteLLM',
+      expected: 'unauthorized',
+    },
+    {
+      status: 400,
+      text: saying('The page says: no connected db.'),
+      name: 'a refusal',
+      expected: 'refused',
+    },
+    { status: 504, text: '', name: 'a proxy', expected: 'interrupted' },
+    { status: 524, text: 'error code: 524', name: 'Cloudflare', expected: 'interrupted' },
+    {
+      status: 529,
+      text: withCode('bad_response_status_code'),
+      name: 'a relayed status',
+      expected: 'interrupted',
+    },
+    {
+      status: 400,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that refused',
+      expected: 'refused',
+    },
+    {
+      status: 401,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that refused its key',
+      expected: 'refused',
+    },
+    {
+      status: 429,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that is busy',
+      expected: 'rate_limited',
+    },
+    {
+      status: 429,
+      text: vendorSaid({ error: 'busy', request_id: 'r' }),
+      name: 'a busy provider',
+      expected: 'rate_limited',
+    },
+    {
+      status: 429,
+      text: vendorSaid({ error: 'busy', id: null }),
+      name: 'a busy provider',
+      expected: 'rate_limited',
+    },
+    {
+      status: 429,
+      text: vendorSaid({ data: { task_id: 'made' } }),
+      name: 'a task that was made',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 429,
+      text: vendorSaid({ taskId: 7 }),
+      name: 'a task that was made',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 400,
+      text: vendorSaid('{"id": "cut'),
+      name: 'a task that was made, in cut words',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 424,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that depends on others',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 499,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that was left alone',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 408,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that timed out',
+      expected: 'unusable_answer',
+    },
+    {
+      status: 500,
+      text: taskError('fail_to_fetch_task'),
+      name: 'a provider that broke',
+      expected: 'unusable_answer',
+    },
+    { status: 304, text: '', name: 'not modified', expected: 'redirected_after_work' },
+  ])('$status $text ($name): $expected', ({ status, text, expected }) => {
     expect(kindOfStatus(status, text)).toBe(expected);
   });
 
@@ -195,150 +378,198 @@ describe('classifyThrown()', () => {
     ]);
   });
 
-  test.each<[string, unknown, FailureKind]>([
-    ['refused', fetchFailed(failure('connect', refused)), 'cannot_connect'],
-    [
-      'unreachable',
-      fetchFailed(failure('', { code: 'EHOSTUNREACH', syscall: 'connect' })),
-      'cannot_connect',
-    ],
-    [
-      'no route',
-      fetchFailed(failure('', { code: 'ENETUNREACH', syscall: 'connect' })),
-      'cannot_connect',
-    ],
-    [
-      'network down',
-      fetchFailed(failure('', { code: 'ENETDOWN', syscall: 'connect' })),
-      'cannot_connect',
-    ],
-    [
-      'no address',
-      fetchFailed(failure('', { code: 'EADDRNOTAVAIL', syscall: 'connect' })),
-      'cannot_connect',
-    ],
-    [
-      'connect timed out',
-      fetchFailed(failure('', { code: 'ETIMEDOUT', syscall: 'connect' })),
-      'cannot_connect',
-    ],
-    [
-      'connect timeout',
-      fetchFailed(failure('', { code: 'UND_ERR_CONNECT_TIMEOUT' })),
-      'cannot_connect',
-    ],
-    ['proxy refused', fetchFailed(failure('', { code: 'UND_ERR_PRX_CONN' })), 'cannot_connect'],
-    ['proxy TLS', fetchFailed(failure('', { code: 'UND_ERR_PRX_TLS' })), 'cannot_connect'],
-    ['SOCKS', fetchFailed(failure('', { code: 'UND_ERR_SOCKS5_CONNECT' })), 'cannot_connect'],
-    ['forbidden port', fetchFailed(failure('bad port')), 'invalid_input'],
-    ['bad header', fetchFailed(failure('', { code: 'UND_ERR_INVALID_ARG' })), 'invalid_input'],
-    ['pool closed', fetchFailed(failure('', { code: 'UND_ERR_CLOSED' })), 'cannot_connect'],
-    [
-      'name server busy',
-      fetchFailed(failure('', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' })),
-      'cannot_connect',
-    ],
-    [
-      'no such name',
-      fetchFailed(failure('', { code: 'ENOTFOUND', syscall: 'getaddrinfo' })),
-      'host_not_found',
-    ],
-    [
-      'nothing written',
-      fetchFailed(failure('', { code: 'UND_ERR_SOCKET', socket: { bytesWritten: 0 } })),
-      'cannot_connect',
-    ],
-    [
-      'self-signed',
-      fetchFailed(failure('', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })),
-      'tls_failed',
-    ],
-    [
-      'self-signed in chain',
-      fetchFailed(failure('', { code: 'SELF_SIGNED_CERT_IN_CHAIN' })),
-      'tls_failed',
-    ],
-    ['expired', fetchFailed(failure('', { code: 'CERT_HAS_EXPIRED' })), 'tls_failed'],
-    [
-      'no issuer',
-      fetchFailed(failure('', { code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })),
-      'tls_failed',
-    ],
-    [
-      'other name',
-      fetchFailed(failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })),
-      'tls_failed',
-    ],
-    [
-      'https to http',
-      fetchFailed(
+  test.each<{ name: string; error: unknown; expected: FailureKind }>([
+    {
+      name: 'refused',
+      error: fetchFailed(failure('connect', refused)),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'unreachable',
+      error: fetchFailed(failure('', { code: 'EHOSTUNREACH', syscall: 'connect' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'no route',
+      error: fetchFailed(failure('', { code: 'ENETUNREACH', syscall: 'connect' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'network down',
+      error: fetchFailed(failure('', { code: 'ENETDOWN', syscall: 'connect' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'no address',
+      error: fetchFailed(failure('', { code: 'EADDRNOTAVAIL', syscall: 'connect' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'connect timed out',
+      error: fetchFailed(failure('', { code: 'ETIMEDOUT', syscall: 'connect' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'connect timeout',
+      error: fetchFailed(failure('', { code: 'UND_ERR_CONNECT_TIMEOUT' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'proxy refused',
+      error: fetchFailed(failure('', { code: 'UND_ERR_PRX_CONN' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'proxy TLS',
+      error: fetchFailed(failure('', { code: 'UND_ERR_PRX_TLS' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'SOCKS',
+      error: fetchFailed(failure('', { code: 'UND_ERR_SOCKS5_CONNECT' })),
+      expected: 'cannot_connect',
+    },
+    { name: 'forbidden port', error: fetchFailed(failure('bad port')), expected: 'invalid_input' },
+    {
+      name: 'bad header',
+      error: fetchFailed(failure('', { code: 'UND_ERR_INVALID_ARG' })),
+      expected: 'invalid_input',
+    },
+    {
+      name: 'pool closed',
+      error: fetchFailed(failure('', { code: 'UND_ERR_CLOSED' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'name server busy',
+      error: fetchFailed(failure('', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'no such name',
+      error: fetchFailed(failure('', { code: 'ENOTFOUND', syscall: 'getaddrinfo' })),
+      expected: 'host_not_found',
+    },
+    {
+      name: 'nothing written',
+      error: fetchFailed(failure('', { code: 'UND_ERR_SOCKET', socket: { bytesWritten: 0 } })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'self-signed',
+      error: fetchFailed(failure('', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'self-signed in chain',
+      error: fetchFailed(failure('', { code: 'SELF_SIGNED_CERT_IN_CHAIN' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'expired',
+      error: fetchFailed(failure('', { code: 'CERT_HAS_EXPIRED' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'no issuer',
+      error: fetchFailed(failure('', { code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'other name',
+      error: fetchFailed(failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'https to http',
+      error: fetchFailed(
         failure('wrong version number:ssl/record/methods/tlsany_meth.c:77:', {
           code: 'ERR_SSL_WRONG_VERSION_NUMBER',
         }),
       ),
-      'tls_failed',
-    ],
-    ['old TLS', fetchFailed(failure('', { code: 'ERR_SSL_UNSUPPORTED_PROTOCOL' })), 'tls_failed'],
-    [
-      'REFUSED_STREAM',
-      fetchFailed(failure('', { code: 'UND_ERR_INFO', http2ErrorCode: 7 })),
-      'cannot_connect',
-    ],
-    [
-      'all addresses refused',
-      fetchFailed(new AggregateError([failure('', refused), failure('', refused)])),
-      'cannot_connect',
-    ],
-    [
-      'some addresses slow',
-      fetchFailed(
+      expected: 'tls_failed',
+    },
+    {
+      name: 'old TLS',
+      error: fetchFailed(failure('', { code: 'ERR_SSL_UNSUPPORTED_PROTOCOL' })),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'REFUSED_STREAM',
+      error: fetchFailed(failure('', { code: 'UND_ERR_INFO', http2ErrorCode: 7 })),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'all addresses refused',
+      error: fetchFailed(new AggregateError([failure('', refused), failure('', refused)])),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'some addresses slow',
+      error: fetchFailed(
         new AggregateError([
           failure('', refused),
           failure('', { code: 'ETIMEDOUT', syscall: 'connect' }),
         ]),
       ),
-      'cannot_connect',
-    ],
-    ['Bun: refused', failure('Unable to connect', { code: 'ConnectionRefused' }), 'cannot_connect'],
-    ['Bun: refused, new', failure('Unable to connect', { code: 'ECONNREFUSED' }), 'cannot_connect'],
-    ['Bun: no such name', failure('', { code: 'ENOTFOUND' }), 'host_not_found'],
-    ['Bun: self-signed', failure('', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls_failed'],
-    [
-      'Deno: REFUSED_STREAM',
-      fetchFailed(
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'Bun: refused',
+      error: failure('Unable to connect', { code: 'ConnectionRefused' }),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'Bun: refused, new',
+      error: failure('Unable to connect', { code: 'ECONNREFUSED' }),
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'Bun: no such name',
+      error: failure('', { code: 'ENOTFOUND' }),
+      expected: 'host_not_found',
+    },
+    {
+      name: 'Bun: self-signed',
+      error: failure('', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+      expected: 'tls_failed',
+    },
+    {
+      name: 'Deno: REFUSED_STREAM',
+      error: fetchFailed(
         failure('stream error received: refused stream before processing any application logic'),
       ),
-      'cannot_connect',
-    ],
-    [
-      'Deno: refused',
-      new TypeError(
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'Deno: refused',
+      error: new TypeError(
         'error sending request for url (http://127.0.0.1:1/): client error (Connect): tcp connect error: Connection refused (os error 111)',
       ),
-      'cannot_connect',
-    ],
-    [
-      'Deno: no such name',
-      new TypeError(
+      expected: 'cannot_connect',
+    },
+    {
+      name: 'Deno: no such name',
+      error: new TypeError(
         'error sending request: client error (Connect): dns error: failed to lookup address information: Name or service not known',
       ),
-      'host_not_found',
-    ],
-    [
-      'Deno: certificate',
-      new TypeError(
+      expected: 'host_not_found',
+    },
+    {
+      name: 'Deno: certificate',
+      error: new TypeError(
         'error sending request: client error (Connect): invalid peer certificate: UnknownIssuer',
       ),
-      'tls_failed',
-    ],
-    [
-      'Deno: https to http',
-      new TypeError(
+      expected: 'tls_failed',
+    },
+    {
+      name: 'Deno: https to http',
+      error: new TypeError(
         'error sending request: client error (Connect): received corrupt message of type InvalidContentType',
       ),
-      'tls_failed',
-    ],
-  ])('proves that nothing was sent: %s', (_, error, expected) => {
+      expected: 'tls_failed',
+    },
+  ])('proves that nothing was sent: $name', ({ error, expected }) => {
     const found = classifyThrown(error);
 
     expect(found.kind).toBe(expected);
@@ -356,8 +587,6 @@ describe('classifyThrown()', () => {
       ),
     ],
     ['closed, not told how much', fetchFailed(failure('', { code: 'UND_ERR_SOCKET' }))],
-    ['headers timeout', fetchFailed(failure('', { code: 'UND_ERR_HEADERS_TIMEOUT' }))],
-    ['body timeout', fetchFailed(failure('', { code: 'UND_ERR_BODY_TIMEOUT' }))],
     ['read timed out', fetchFailed(failure('', { code: 'ETIMEDOUT', syscall: 'read' }))],
     ['timed out, not told where', fetchFailed(failure('', { code: 'ETIMEDOUT' }))],
     [
@@ -433,8 +662,6 @@ describe('classifyThrown()', () => {
     ],
     ['HTTP/2 cancel', fetchFailed(failure('', { code: 'UND_ERR_INFO', http2ErrorCode: 8 }))],
     ['HTTP/2 internal error', fetchFailed(failure('', { http2ErrorCode: 2 }))],
-    ['abort', new DOMException('aborted', 'AbortError')],
-    ['timeout', new DOMException('timed out', 'TimeoutError')],
     [
       'Bun: reset',
       failure('The socket connection was closed unexpectedly', { code: 'ECONNRESET' }),
@@ -466,103 +693,155 @@ describe('classifyThrown()', () => {
     expect(failures[found.kind].outcome).toBe('unknown');
   });
 
+  test.each<[string, unknown]>([
+    ['headers timeout', fetchFailed(failure('', { code: 'UND_ERR_HEADERS_TIMEOUT' }))],
+    ['body timeout', fetchFailed(failure('', { code: 'UND_ERR_BODY_TIMEOUT' }))],
+    ['Bun: timeout', new DOMException('The operation timed out.', 'TimeoutError')],
+    ['an abort that is not of this client', new DOMException('aborted', 'AbortError')],
+    ['node-fetch: timeout', failure('network timeout at: https://gateway.test')],
+  ])('is a time limit of fetch: %s', (_, error) => {
+    const found = classifyThrown(error);
+
+    expect(found).toMatchObject({ kind: 'timed_out', phase: 'sent', cause: error });
+    expect(failures[found.kind].outcome).toBe('unknown');
+  });
+
   const ours = 'https://gateway.test/v1/images/generations';
   const local = 'http://127.0.0.1:8080/v1/images/generations';
   const odd = 'https://gateway.test:8443/v1/images/generations';
 
-  test.each<[string, string, unknown]>([
-    ['its own port', odd, failure('', { ...refused, address: '192.0.2.1', port: 8443 })],
-    ['its address and port', local, failure('', { ...refused, address: '127.0.0.1', port: 8080 })],
-    [
-      'an address of IPv6',
-      'http://[::1]:8080/v1',
-      failure('', { ...refused, address: '::1', port: 8080 }),
-    ],
-    ['its name', ours, failure('', { code: 'ENOTFOUND', hostname: 'gateway.test' })],
-    ['its host', ours, failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host: 'gateway.test' })],
-    [
-      'all of its addresses',
-      odd,
-      new AggregateError([
+  test.each<{ name: string; url: string; error: unknown }>([
+    {
+      name: 'its own port',
+      url: odd,
+      error: failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
+    },
+    {
+      name: 'its address and port',
+      url: local,
+      error: failure('', { ...refused, address: '127.0.0.1', port: 8080 }),
+    },
+    {
+      name: 'an address of IPv6',
+      url: 'http://[::1]:8080/v1',
+      error: failure('', { ...refused, address: '::1', port: 8080 }),
+    },
+    {
+      name: 'its name',
+      url: ours,
+      error: failure('', { code: 'ENOTFOUND', hostname: 'gateway.test' }),
+    },
+    {
+      name: 'its host',
+      url: ours,
+      error: failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host: 'gateway.test' }),
+    },
+    {
+      name: 'all of its addresses',
+      url: odd,
+      error: new AggregateError([
         failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
         failure('', { ...refused, address: '192.0.2.2', port: 8443 }),
       ]),
-    ],
-    [
-      "its name in undici's words",
-      ours,
-      failure('Connect Timeout Error (attempted address: gateway.test:443, timeout: 10000ms)', {
-        code: 'UND_ERR_CONNECT_TIMEOUT',
-      }),
-    ],
-    [
-      "its URL in Bun's fields",
-      local,
-      failure('Unable to connect.', { code: 'ConnectionRefused', path: local }),
-    ],
-    [
-      "its URL in Deno's words",
-      local,
-      new TypeError(
+    },
+    {
+      name: "its name in undici's words",
+      url: ours,
+      error: failure(
+        'Connect Timeout Error (attempted address: gateway.test:443, timeout: 10000ms)',
+        {
+          code: 'UND_ERR_CONNECT_TIMEOUT',
+        },
+      ),
+    },
+    {
+      name: "its URL in Bun's fields",
+      url: local,
+      error: failure('Unable to connect.', { code: 'ConnectionRefused', path: local }),
+    },
+    {
+      name: "its URL in Deno's words",
+      url: local,
+      error: new TypeError(
         'error sending request for url (http://127.0.0.1:8080/v1): client error (Connect): tcp connect error: Connection refused (os error 111)',
       ),
-    ],
-    [
-      "its URL in node-fetch's words",
-      ours,
-      failure(`request to ${ours} failed, reason: refused`, { code: 'ECONNREFUSED' }),
-    ],
-  ])("believes a caller's fetch when the error names %s", (_, url, error) => {
+    },
+    {
+      name: "its URL in node-fetch's words",
+      url: ours,
+      error: failure(`request to ${ours} failed, reason: refused`, { code: 'ECONNREFUSED' }),
+    },
+  ])("believes a caller's fetch when the error names $name", ({ url, error }) => {
     expect(failures[classifyThrown(fetchFailed(error), url).kind].outcome).toBe('not_sent');
   });
 
-  test.each<[string, string, unknown]>([
-    ['nothing', ours, failure('', refused)],
-    ['no more than an address', ours, failure('', { ...refused, address: '192.0.2.1' })],
-    [
-      'a port of another address',
-      ours,
-      failure('', { ...refused, address: '192.0.2.1', port: 443 }),
-    ],
-    ['another port', ours, failure('', { ...refused, address: '192.0.2.1', port: 8443 })],
-    [
-      'another port of its name',
-      ours,
-      failure('', { ...refused, hostname: 'gateway.test', port: 80 }),
-    ],
-    ['another address', local, failure('', { ...refused, address: '127.0.0.2', port: 8080 })],
-    ['another name', ours, failure('', { code: 'ENOTFOUND', hostname: 'log.test' })],
-    ['a longer name', ours, failure('', { code: 'ENOTFOUND', hostname: 'a.gateway.test' })],
-    [
-      'another URL beside its own',
-      ours,
-      failure(`${ours} was sent, http://log.test/ was not`, { code: 'ConnectionRefused' }),
-    ],
-    [
-      'one address of others',
-      odd,
-      new AggregateError([
+  test.each<{ name: string; url: string; error: unknown }>([
+    { name: 'nothing', url: ours, error: failure('', refused) },
+    {
+      name: 'no more than an address',
+      url: ours,
+      error: failure('', { ...refused, address: '192.0.2.1' }),
+    },
+    {
+      name: 'a port of another address',
+      url: ours,
+      error: failure('', { ...refused, address: '192.0.2.1', port: 443 }),
+    },
+    {
+      name: 'another port',
+      url: ours,
+      error: failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
+    },
+    {
+      name: 'another port of its name',
+      url: ours,
+      error: failure('', { ...refused, hostname: 'gateway.test', port: 80 }),
+    },
+    {
+      name: 'another address',
+      url: local,
+      error: failure('', { ...refused, address: '127.0.0.2', port: 8080 }),
+    },
+    {
+      name: 'another name',
+      url: ours,
+      error: failure('', { code: 'ENOTFOUND', hostname: 'log.test' }),
+    },
+    {
+      name: 'a longer name',
+      url: ours,
+      error: failure('', { code: 'ENOTFOUND', hostname: 'a.gateway.test' }),
+    },
+    {
+      name: 'another URL beside its own',
+      url: ours,
+      error: failure(`${ours} was sent, http://log.test/ was not`, { code: 'ConnectionRefused' }),
+    },
+    {
+      name: 'one address of others',
+      url: odd,
+      error: new AggregateError([
         failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
         failure('', { ...refused, address: '192.0.2.2', port: 9200 }),
       ]),
-    ],
-    [
-      'its own, for what another caused',
-      ours,
-      failure(`POST ${ours} failed`, {
+    },
+    {
+      name: 'its own, for what another caused',
+      url: ours,
+      error: failure(`POST ${ours} failed`, {
         cause: failure('', { ...refused, address: '192.0.2.1', port: 9200 }),
       }),
-    ],
-    [
-      'its own port, for what it says of another',
-      odd,
-      failure('The log https://log.test:8443/v1 failed', {
+    },
+    {
+      name: 'its own port, for what it says of another',
+      url: odd,
+      error: failure('The log https://log.test:8443/v1 failed', {
         cause: failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
       }),
-    ],
-    ['an expired certificate', ours, failure('', { code: 'CERT_HAS_EXPIRED' })],
-    ['a forbidden port', ours, failure('bad port')],
-  ])("does not believe a caller's fetch when the error names %s", (_, url, error) => {
+    },
+    { name: 'an expired certificate', url: ours, error: failure('', { code: 'CERT_HAS_EXPIRED' }) },
+    { name: 'a forbidden port', url: ours, error: failure('bad port') },
+  ])("does not believe a caller's fetch when the error names $name", ({ url, error }) => {
     expect(classifyThrown(fetchFailed(error), url).kind).toBe('interrupted');
   });
 

@@ -105,13 +105,33 @@ describe('errors', () => {
     },
   );
 
-  test.each<[string, number, object]>([
-    ['one-api', 401, { message: '无效的令牌 (request id: 2026)', type: 'one_api_error' }],
-    ['a fork of it', 401, { message: 'Invalid token (request id: 2026)', type: 'x_api_error' }],
-    ['LiteLLM', 401, { message: 'Authentication Error', type: 'auth_error', code: '401' }],
-    ['LiteLLM without a database', 400, { message: 'No connected db.', type: 'no_db_connection' }],
-    ['OpenRouter', 401, { message: 'No auth credentials found', code: 401 }],
-  ])('blame the key when %s refuses it', async (_, status, problem) => {
+  test.each<{ name: string; status: number; problem: object }>([
+    {
+      name: 'one-api',
+      status: 401,
+      problem: { message: '无效的令牌 (request id: 2026)', type: 'one_api_error' },
+    },
+    {
+      name: 'a fork of it',
+      status: 401,
+      problem: { message: 'Invalid token (request id: 2026)', type: 'x_api_error' },
+    },
+    {
+      name: 'LiteLLM',
+      status: 401,
+      problem: { message: 'Authentication Error', type: 'auth_error', code: '401' },
+    },
+    {
+      name: 'LiteLLM without a database',
+      status: 400,
+      problem: { message: 'No connected db.', type: 'no_db_connection' },
+    },
+    {
+      name: 'OpenRouter',
+      status: 401,
+      problem: { message: 'No auth credentials found', code: 401 },
+    },
+  ])('blame the key when $name refuses it', async ({ status, problem }) => {
     const { client, requests } = scripted([json({ error: problem }, status)]);
 
     const failure = await apiErrorOf(chat(client));
@@ -155,19 +175,43 @@ describe('errors', () => {
 describe('a 404 and a 503', () => {
   const noChannel = 'No available channel for model nope under group default (distributor)';
 
-  test.each<[string, number, object, string, RegExp]>([
-    ['a path that doubles /v1', 404, { message: 'Invalid URL' }, '/v1/v1/x', /version twice/],
-    ['a route that is not there', 404, { message: 'Invalid URL' }, '/v1/images', /Check baseURL/],
-    [
-      'no channel',
-      503,
-      { message: noChannel, code: 'model_not_found' },
-      '/v1/images',
-      /models\.list\(\)/,
-    ],
-    ['no channel, without a code', 503, { message: noChannel }, '/v1/images', /models\.list\(\)/],
-    ['an outage', 503, { message: 'Overloaded' }, '/v1/images', /may have been accepted/],
-  ])('name the URL and the fix: %s', async (_, status, problem, path, fix) => {
+  test.each<{ name: string; status: number; problem: object; path: string; fix: RegExp }>([
+    {
+      name: 'a path that doubles /v1',
+      status: 404,
+      problem: { message: 'Invalid URL' },
+      path: '/v1/v1/x',
+      fix: /version twice/,
+    },
+    {
+      name: 'a route that is not there',
+      status: 404,
+      problem: { message: 'Invalid URL' },
+      path: '/v1/images',
+      fix: /Check baseURL/,
+    },
+    {
+      name: 'no channel',
+      status: 503,
+      problem: { message: noChannel, code: 'model_not_found' },
+      path: '/v1/images',
+      fix: /models\.list\(\)/,
+    },
+    {
+      name: 'no channel, without a code',
+      status: 503,
+      problem: { message: noChannel },
+      path: '/v1/images',
+      fix: /models\.list\(\)/,
+    },
+    {
+      name: 'an outage',
+      status: 503,
+      problem: { message: 'Overloaded' },
+      path: '/v1/images',
+      fix: /may have been accepted/,
+    },
+  ])('name the URL and the fix: $name', async ({ status, problem, path, fix }) => {
     const { client } = scripted([json({ error: problem }, status)], { maxRetries: 0 });
 
     const { message } = await apiErrorOf(client.post(path, { body: {} }));

@@ -12,7 +12,7 @@ const image = { model: 'm', prompt: 'A cat' };
 const nulls = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, null]));
 
 const shared =
-  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions';
+  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency structuredOutput onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions';
 
 const ofClient = nulls(
   `${shared} gateway organization project defaultHeaders defaultQuery logger logLevel dangerouslyAllowBrowser bodyFormat budget onDrift observer onRequest onResponse`,

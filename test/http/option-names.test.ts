@@ -13,7 +13,7 @@ import {
   type VideoSubmitOptions,
 } from '../../src/index.ts';
 import type { AccountOptions } from '../../src/account/types.ts';
-import type { RunnerOptions } from '../../src/chat/run-tools.ts';
+import type { RunnerOptions } from '../../src/chat/runs/run-tools.ts';
 import { checkNames } from '../../src/option-names.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -71,28 +71,28 @@ test.each(Object.entries(calls))('%s refuses a misspelt option', async (_name, c
   expect(emulator.requests).toEqual([]);
 });
 
-const refused: readonly (readonly ['call' | 'client', string, string])[] = [
-  ['call', 'retries', 'use maxRetries'],
-  ['call', 'max_retries', 'use maxRetries'],
-  ['call', 'maxRetry', 'use maxRetries'],
-  ['call', 'timeOut', 'use timeout'],
-  ['call', 'singal', 'use signal'],
-  ['call', 'header', 'use headers'],
-  ['call', 'extra_body', 'use extraBody'],
-  ['call', 'extraHeaders', 'use headers'],
-  ['call', 'httpAgent', 'use fetchOptions'],
-  ['call', 'idempotency_key', 'use idempotencyKey'],
-  ['call', 'maxTokens', 'put max_tokens into the parameters'],
-  ['call', 'temperature', 'put temperature into the parameters'],
-  ['client', 'retries', 'use maxRetries'],
-  ['client', 'baseUrl', 'use baseURL'],
-  ['client', 'base_url', 'use baseURL'],
-  ['client', 'apikey', 'use apiKey'],
-  ['client', 'headers', 'use defaultHeaders'],
-  ['client', 'onDrif', 'use onDrift'],
+const refused: readonly { kind: 'call' | 'client'; name: string; advice: string }[] = [
+  { kind: 'call', name: 'retries', advice: 'use maxRetries' },
+  { kind: 'call', name: 'max_retries', advice: 'use maxRetries' },
+  { kind: 'call', name: 'maxRetry', advice: 'use maxRetries' },
+  { kind: 'call', name: 'timeOut', advice: 'use timeout' },
+  { kind: 'call', name: 'singal', advice: 'use signal' },
+  { kind: 'call', name: 'header', advice: 'use headers' },
+  { kind: 'call', name: 'extra_body', advice: 'use extraBody' },
+  { kind: 'call', name: 'extraHeaders', advice: 'use headers' },
+  { kind: 'call', name: 'httpAgent', advice: 'use fetchOptions' },
+  { kind: 'call', name: 'idempotency_key', advice: 'use idempotencyKey' },
+  { kind: 'call', name: 'maxTokens', advice: 'put max_tokens into the parameters' },
+  { kind: 'call', name: 'temperature', advice: 'put temperature into the parameters' },
+  { kind: 'client', name: 'retries', advice: 'use maxRetries' },
+  { kind: 'client', name: 'baseUrl', advice: 'use baseURL' },
+  { kind: 'client', name: 'base_url', advice: 'use baseURL' },
+  { kind: 'client', name: 'apikey', advice: 'use apiKey' },
+  { kind: 'client', name: 'headers', advice: 'use defaultHeaders' },
+  { kind: 'client', name: 'onDrif', advice: 'use onDrift' },
 ];
 
-test.each(refused)('the option of a %s %s: %s', (kind, name, advice) => {
+test.each(refused)('the option of a $kind $name: $advice', ({ kind, name, advice }) => {
   expect(() => checkNames({ [name]: 1 }, kind)).toThrow(advice);
 });
 
@@ -174,6 +174,10 @@ const shared = {
   chunkTimeout: true,
   totalTimeout: true,
   retryUnknownOutcome: true,
+  structuredOutput: true,
+  fallback: true,
+  fallbackOn: true,
+  onFallback: true,
   idempotency: true,
   onTruncated: true,
   maxEventBytes: true,
@@ -208,6 +212,7 @@ const client: Names<GatewayOptions> = {
   dangerouslyAllowBrowser: true,
   bodyFormat: true,
   budget: true,
+  limits: true,
   onDrift: true,
   observer: true,
   onRequest: true,

@@ -73,6 +73,54 @@ describe('the number of requests', () => {
       answer: never,
       outcome: 'unknown',
       free: 3,
+      metered: 1,
+      charged: 1,
+    },
+    {
+      fault: "headers that are late for Node's fetch",
+      answer: () => fetchFailure('UND_ERR_HEADERS_TIMEOUT'),
+      outcome: 'unknown',
+      free: 3,
+      metered: 1,
+      charged: 1,
+    },
+    {
+      fault: "headers that are late for Bun's fetch",
+      answer: () => new DOMException('The operation timed out.', 'TimeoutError'),
+      outcome: 'unknown',
+      free: 3,
+      metered: 1,
+      charged: 1,
+    },
+    {
+      fault: 'a connection that the system gave up',
+      answer: () => fetchFailure('ETIMEDOUT', 'read'),
+      outcome: 'unknown',
+      free: 3,
+      metered: 3,
+      charged: 1,
+    },
+    {
+      fault: 'a connect timeout',
+      answer: () => fetchFailure('UND_ERR_CONNECT_TIMEOUT'),
+      outcome: 'not_sent',
+      free: 3,
+      metered: 3,
+      charged: 3,
+    },
+    {
+      fault: '408, a time limit of the gateway',
+      answer: text('', { status: 408 }),
+      outcome: 'unknown',
+      free: 3,
+      metered: 3,
+      charged: 1,
+    },
+    {
+      fault: '504, a time limit of a proxy',
+      answer: html(504),
+      outcome: 'unknown',
+      free: 3,
       metered: 3,
       charged: 1,
     },
@@ -163,6 +211,21 @@ describe('the number of requests', () => {
     );
 
     expect(requests).toHaveLength(3);
+  });
+
+  test.each([
+    { name: 'no option', options: {}, count: 1 },
+    { name: 'retryUnknownOutcome: true', options: { retryUnknownOutcome: true }, count: 3 },
+    { name: 'retryUnknownOutcome: false', options: { retryUnknownOutcome: false }, count: 1 },
+    { name: 'idempotency', options: { idempotency: { header: 'Idempotency-Key' } }, count: 3 },
+  ])('with $name, a metered call that hits its timeout is sent $count times', async (row) => {
+    const { client, requests } = scripted([never], { timeout: 1_000, ...row.options });
+
+    const { error: failure } = await settled(chat(client));
+
+    expect(requests).toHaveLength(row.count);
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toMatchObject({ outcome: 'unknown', timeout: 1_000 });
   });
 
   test('maxRetries limits what may be repeated, and nothing else', async () => {

@@ -10,12 +10,13 @@ import {
   type Rule,
 } from '../../src/http/retry.ts';
 
-const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule][] = [
+/** The rules for free, metered and charged calls, and with `retryUnknownOutcome: true` if that differs from metered. */
+const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule, Rule?][] = [
   ['invalid_input', 'not_sent', 'throw', 'throw', 'throw'],
   ['cannot_connect', 'not_sent', 'retry', 'retry', 'retry'],
   ['host_not_found', 'not_sent', 'once', 'once', 'once'],
   ['tls_failed', 'not_sent', 'throw', 'throw', 'throw'],
-  ['timed_out', 'unknown', 'retry', 'retry', 'throw'],
+  ['timed_out', 'unknown', 'retry', 'throw', 'throw', 'retry'],
   ['aborted', 'unknown', 'throw', 'throw', 'throw'],
   ['redirected', 'rejected', 'throw', 'throw', 'throw'],
   ['redirected_after_work', 'unknown', 'throw', 'throw', 'throw'],
@@ -81,8 +82,13 @@ describe('decide()', () => {
       const phase = outcome === 'not_sent' ? 'connect' : 'headers';
       for (const [index, charge] of charges.entries()) {
         for (const retryUnknownOutcome of [undefined, true, false]) {
-          const column = { undefined: index, true: Math.min(index, 1), false: index === 0 ? 0 : 2 };
-          const rule = rules[column[`${retryUnknownOutcome}`]];
+          const [free, metered, , allowed = metered] = rules;
+          const column = {
+            undefined: rules[index],
+            true: charge === 'free' ? free : allowed,
+            false: rules[index === 0 ? 0 : 2],
+          };
+          const rule = column[`${retryUnknownOutcome}`];
 
           const first = decide({ kind, phase }, retryState({ charge, retryUnknownOutcome }));
           const second = decide(
@@ -125,6 +131,15 @@ describe('decide()', () => {
           { ...state, charge: 'charged', retryUnknownOutcome: undefined },
         );
         return strict === charged;
+      }),
+    );
+  });
+
+  test('a metered call that hit a time limit of the client is repeated only if the caller allows it', () => {
+    fc.assert(
+      fc.property(anyPhase, anyState, (phase, state) => {
+        const action = decide({ kind: 'timed_out', phase }, { ...state, charge: 'metered' });
+        return action === 'throw' || state.retryUnknownOutcome === true || state.idempotent;
       }),
     );
   });

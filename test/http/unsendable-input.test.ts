@@ -148,35 +148,43 @@ describe('inside of a body', () => {
     promise: /is a promise; put "await" before it\.$/,
   };
 
-  test.each<readonly [string, unknown, RegExp]>([
-    ['a typed array', new Uint8Array([1, 2]), advice.bytes],
-    ['floats', new Float32Array([0.5]), advice.bytes],
-    ['an empty typed array', new Uint8Array(), advice.bytes],
-    ['a Buffer', Buffer.from('hello'), advice.bytes],
-    ['an ArrayBuffer', new ArrayBuffer(2), advice.bytes],
-    ['a Blob', new Blob(['x']), advice.bytes],
-    ['a File', file(), advice.bytes],
-    ['a promise', Promise.resolve('text'), advice.promise],
-    ['a request', emulated().client.models.list(), advice.promise],
-    [
-      'a Map',
-      new Map([['a', 1]]),
-      /is a Map, which JSON cannot represent; pass an object or a list\.$/,
-    ],
-    ['a Set', new Set(['a']), /is a Set, which JSON cannot represent/],
-    ['a BigInt', 1n, /is a BigInt, which JSON cannot represent; pass a number or text\.$/],
-    ['an object in itself', circular, /contains itself\.$/],
-    ['a getter that throws', withThrowing({}, 'x'), /\.x: cannot be read: the database is gone\.$/],
-    [
-      'a toJSON() that throws',
-      {
+  test.each<{ what: string; value: unknown; message: RegExp }>([
+    { what: 'a typed array', value: new Uint8Array([1, 2]), message: advice.bytes },
+    { what: 'floats', value: new Float32Array([0.5]), message: advice.bytes },
+    { what: 'an empty typed array', value: new Uint8Array(), message: advice.bytes },
+    { what: 'a Buffer', value: Buffer.from('hello'), message: advice.bytes },
+    { what: 'an ArrayBuffer', value: new ArrayBuffer(2), message: advice.bytes },
+    { what: 'a Blob', value: new Blob(['x']), message: advice.bytes },
+    { what: 'a File', value: file(), message: advice.bytes },
+    { what: 'a promise', value: Promise.resolve('text'), message: advice.promise },
+    { what: 'a request', value: emulated().client.models.list(), message: advice.promise },
+    {
+      what: 'a Map',
+      value: new Map([['a', 1]]),
+      message: /is a Map, which JSON cannot represent; pass an object or a list\.$/,
+    },
+    { what: 'a Set', value: new Set(['a']), message: /is a Set, which JSON cannot represent/ },
+    {
+      what: 'a BigInt',
+      value: 1n,
+      message: /is a BigInt, which JSON cannot represent; pass a number or text\.$/,
+    },
+    { what: 'an object in itself', value: circular, message: /contains itself\.$/ },
+    {
+      what: 'a getter that throws',
+      value: withThrowing({}, 'x'),
+      message: /\.x: cannot be read: the database is gone\.$/,
+    },
+    {
+      what: 'a toJSON() that throws',
+      value: {
         toJSON() {
           throw gone;
         },
       },
-      /cannot be read: the database is gone\.$/,
-    ],
-  ])('%s is refused by name', async (_what, value, message) => {
+      message: /cannot be read: the database is gone\.$/,
+    },
+  ])('$what is refused by name', async ({ value, message }) => {
     const { client, emulator } = emulated();
     const metadata = untyped<Record<string, string>>({ deep: [{ 'two words': value }] });
     const place = 'metadata.deep[0]["two words"]';

@@ -280,6 +280,12 @@ describe('buildURL()', () => {
     { path: '/v1/models', query: '', expected: 'https://gw.example/ai/v1/models' },
     { path: '/v1/models', query: '?a=1', expected: 'https://gw.example/ai/v1/models?a=1' },
     { path: '/v1/models?b=2', query: '?a=1', expected: 'https://gw.example/ai/v1/models?b=2&a=1' },
+    { path: '/v1/models?a=2', query: '?a=1', expected: 'https://gw.example/ai/v1/models?a=1' },
+    {
+      path: '/v1/models?a=2&b=3',
+      query: '?a=1',
+      expected: 'https://gw.example/ai/v1/models?b=3&a=1',
+    },
   ])('joins $path and $query', ({ path, query, expected }) => {
     const base = { root: 'https://gw.example/ai', api: '/v1' } as const;
 

@@ -142,18 +142,26 @@ describe('images are charged once', () => {
     return () => vi.useRealTimers();
   });
 
-  const lost: [string, Fault, 0 | 1][] = [
-    ['502', { type: 'html', status: 502, charged: true }, 1],
-    ['503', { type: 'error', status: 503, charged: true }, 1],
-    ['500', { type: 'error', status: 500, charged: true }, 1],
-    ['524', { type: 'html', status: 524, charged: true }, 1],
-    ['a reset after the charge', { type: 'reset', when: 'after-charge' }, 1],
-    ['a reset before the charge', { type: 'reset', when: 'before-charge' }, 0],
-    ['a body that is cut', { type: 'cut', bytes: 20 }, 1],
-    ['no answer at all', { type: 'hang', charged: true }, 1],
+  const lost: { name: string; fault: Fault; charges: 0 | 1 }[] = [
+    { name: '502', fault: { type: 'html', status: 502, charged: true }, charges: 1 },
+    { name: '503', fault: { type: 'error', status: 503, charged: true }, charges: 1 },
+    { name: '500', fault: { type: 'error', status: 500, charged: true }, charges: 1 },
+    { name: '524', fault: { type: 'html', status: 524, charged: true }, charges: 1 },
+    {
+      name: 'a reset after the charge',
+      fault: { type: 'reset', when: 'after-charge' },
+      charges: 1,
+    },
+    {
+      name: 'a reset before the charge',
+      fault: { type: 'reset', when: 'before-charge' },
+      charges: 0,
+    },
+    { name: 'a body that is cut', fault: { type: 'cut', bytes: 20 }, charges: 1 },
+    { name: 'no answer at all', fault: { type: 'hang', charged: true }, charges: 1 },
   ];
 
-  test.each(lost)('one request after %s', async (_, fault, charges) => {
+  test.each(lost)('one request after $name', async ({ fault, charges }) => {
     for (const operation of ['images.generate', 'images.edit'] as const) {
       const { client, emulator } = emulated({ timeout: 60_000 });
       emulator.fail({ fault, times: 5 });

@@ -66,7 +66,7 @@ describe('images under a ledger', () => {
 
     expect(first).toHaveProperty('value.data.0.url');
     expect(second).toHaveProperty('error.name', 'ImageWaitError');
-    expect(second).toHaveProperty('error.ref.isAnswered', true);
+    expect(second).toHaveProperty('error.ref.hasImages', true);
     expect(posts(emulator)).toBe(1);
     await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
   });

@@ -149,17 +149,17 @@ describe('images.generateMany()', () => {
     ]);
   });
 
-  test.each<[string, unknown, object]>([
-    ['params', { model, prompt: 'one' }, {}],
-    ['params', 'a prompt', {}],
-    ['params[1]', [paramsFor(1)[0], 'a prompt'], {}],
-    ['params[1].prompt', [...paramsFor(1), { model, prompt: '' }], {}],
-    ['params[0].stream', [{ model, prompt: 'one', stream: true }], {}],
-    ['concurrency', paramsFor(2), { concurrency: 0 }],
-    ['onProgress', paramsFor(2), { onProgress: 'yes' }],
-    ['idempotencyKey', paramsFor(2), { idempotencyKey: 'one' }],
-    ['timeout', paramsFor(1), { timeout: -1 }],
-  ])('refuses a wrong %s before anything is sent', async (field, params, options) => {
+  test.each<{ field: string; params: unknown; options: object }>([
+    { field: 'params', params: { model, prompt: 'one' }, options: {} },
+    { field: 'params', params: 'a prompt', options: {} },
+    { field: 'params[1]', params: [paramsFor(1)[0], 'a prompt'], options: {} },
+    { field: 'params[1].prompt', params: [...paramsFor(1), { model, prompt: '' }], options: {} },
+    { field: 'params[0].stream', params: [{ model, prompt: 'one', stream: true }], options: {} },
+    { field: 'concurrency', params: paramsFor(2), options: { concurrency: 0 } },
+    { field: 'onProgress', params: paramsFor(2), options: { onProgress: 'yes' } },
+    { field: 'idempotencyKey', params: paramsFor(2), options: { idempotencyKey: 'one' } },
+    { field: 'timeout', params: paramsFor(1), options: { timeout: -1 } },
+  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
     const { client, emulator } = emulated();
     const given = untyped<ReturnType<typeof paramsFor>>(params);
 

@@ -133,22 +133,38 @@ describe('the routes that are asked', () => {
 describe('the images of a finished task', () => {
   const url = 'https://pictures.test/a.png';
 
-  test.each<[string, object, object]>([
-    ["OpenAI's list", { data: [{ url }] }, { data: [{ url }] }],
-    [
-      'a wrapper',
-      { code: 0, data: { data: [{ b64_json: 'AA' }] } },
-      { data: [{ b64_json: 'AA' }] },
-    ],
-    ['a list of objects', { images: [{ url, width: 1 }] }, { data: [{ url }] }],
-    ['a list of texts', { output: [url, `${url}?2`] }, { data: [{ url }, { url: `${url}?2` }] }],
-    ['a text', { output: url }, { data: [{ url }] }],
-    ['JSON in a text', { resultJson: `{"resultUrls":["${url}"]}` }, { data: [{ url }] }],
-    ['an imageUrl', { id: 't', imageUrl: url }, { data: [{ url }] }],
-    ['results', { output: { results: [{ url }] } }, { data: [{ url }] }],
-    ['a result', { task_result: { images: [{ index: 0, url }] } }, { data: [{ url }] }],
-    ['an empty list', { data: [] }, { data: [] }],
-  ])('%s', (_, body, images) => {
+  test.each<{ name: string; body: object; images: object }>([
+    { name: "OpenAI's list", body: { data: [{ url }] }, images: { data: [{ url }] } },
+    {
+      name: 'a wrapper',
+      body: { code: 0, data: { data: [{ b64_json: 'AA' }] } },
+      images: { data: [{ b64_json: 'AA' }] },
+    },
+    {
+      name: 'a list of objects',
+      body: { images: [{ url, width: 1 }] },
+      images: { data: [{ url }] },
+    },
+    {
+      name: 'a list of texts',
+      body: { output: [url, `${url}?2`] },
+      images: { data: [{ url }, { url: `${url}?2` }] },
+    },
+    { name: 'a text', body: { output: url }, images: { data: [{ url }] } },
+    {
+      name: 'JSON in a text',
+      body: { resultJson: `{"resultUrls":["${url}"]}` },
+      images: { data: [{ url }] },
+    },
+    { name: 'an imageUrl', body: { id: 't', imageUrl: url }, images: { data: [{ url }] } },
+    { name: 'results', body: { output: { results: [{ url }] } }, images: { data: [{ url }] } },
+    {
+      name: 'a result',
+      body: { task_result: { images: [{ index: 0, url }] } },
+      images: { data: [{ url }] },
+    },
+    { name: 'an empty list', body: { data: [] }, images: { data: [] } },
+  ])('$name', ({ body, images }) => {
     expect(findImages({ ...body })).toMatchObject(images);
     expect(findImages({ ...body })?.['data']).toEqual(Reflect.get(images, 'data'));
   });

@@ -44,86 +44,113 @@ const eager: GatewayOptions = {
   idempotency: { header: 'Idempotency-Key' },
 };
 
-const tasks: readonly [string, object, id: string | undefined, status?: string][] = [
-  [
-    'a list with a task',
-    { code: 200, data: [{ task_id: 't-1', status: 'submitted' }] },
-    't-1',
-    'submitted',
-  ],
-  ['a list of tasks', { data: [{ task_id: 't-1' }, { task_id: 't-2' }] }, 't-1'],
-  ['data with a task id', { code: 'success', data: { task_id: 't-2' } }, 't-2'],
-  [
-    'data with a task id in camel case',
-    { code: 200, msg: 'success', data: { taskId: 't-3' } },
-    't-3',
-  ],
-  [
-    'an object that is a task',
-    { id: 't-4', object: 'generation.task', created: 1, progress: 0 },
-    't-4',
-  ],
-  [
-    'an object that is a task, with its status',
-    {
+const tasks: readonly {
+  name: string;
+  answer: object;
+  taskId: string | undefined;
+  status?: string;
+}[] = [
+  {
+    name: 'a list with a task',
+    answer: { code: 200, data: [{ task_id: 't-1', status: 'submitted' }] },
+    taskId: 't-1',
+    status: 'submitted',
+  },
+  {
+    name: 'a list of tasks',
+    answer: { data: [{ task_id: 't-1' }, { task_id: 't-2' }] },
+    taskId: 't-1',
+  },
+  {
+    name: 'data with a task id',
+    answer: { code: 'success', data: { task_id: 't-2' } },
+    taskId: 't-2',
+  },
+  {
+    name: 'data with a task id in camel case',
+    answer: { code: 200, msg: 'success', data: { taskId: 't-3' } },
+    taskId: 't-3',
+  },
+  {
+    name: 'an object that is a task',
+    answer: { id: 't-4', object: 'generation.task', created: 1, progress: 0 },
+    taskId: 't-4',
+  },
+  {
+    name: 'an object that is a task, with its status',
+    answer: {
       id: 't-5',
       object: 'image.generation.task',
       status: 'pending',
       task_info: { can_cancel: true },
     },
-    't-5',
-    'pending',
-  ],
-  ['a bare task id', { task_id: 't-6', task_status: 'SUCCEED', request_id: 'r' }, 't-6', 'SUCCEED'],
-  [
-    "a vendor's task",
-    { output: { task_id: 't-7', task_status: 'PENDING' }, request_id: 'r' },
-    't-7',
-    'PENDING',
-  ],
-  [
-    'a task id beside an empty list',
-    { created: 1, data: [], task_id: 't-8', status: 'queued' },
-    't-8',
-    'queued',
-  ],
-  ['a task id beside null', { created: 1, data: null, task_id: 't-9' }, 't-9'],
-  [
-    'an id with a status that is pending',
-    { id: 't-10', status: 'IN_PROGRESS' },
-    't-10',
-    'IN_PROGRESS',
-  ],
-  [
-    'addresses to poll',
-    {
+    taskId: 't-5',
+    status: 'pending',
+  },
+  {
+    name: 'a bare task id',
+    answer: { task_id: 't-6', task_status: 'SUCCEED', request_id: 'r' },
+    taskId: 't-6',
+    status: 'SUCCEED',
+  },
+  {
+    name: "a vendor's task",
+    answer: { output: { task_id: 't-7', task_status: 'PENDING' }, request_id: 'r' },
+    taskId: 't-7',
+    status: 'PENDING',
+  },
+  {
+    name: 'a task id beside an empty list',
+    answer: { created: 1, data: [], task_id: 't-8', status: 'queued' },
+    taskId: 't-8',
+    status: 'queued',
+  },
+  {
+    name: 'a task id beside null',
+    answer: { created: 1, data: null, task_id: 't-9' },
+    taskId: 't-9',
+  },
+  {
+    name: 'an id with a status that is pending',
+    answer: { id: 't-10', status: 'IN_PROGRESS' },
+    taskId: 't-10',
+    status: 'IN_PROGRESS',
+  },
+  {
+    name: 'addresses to poll',
+    answer: {
       request_id: 't-11',
       status: 'IN_QUEUE',
       response_url: 'https://queue.test/t-11',
       status_url: 'https://queue.test/t-11/status',
       cancel_url: 'https://queue.test/t-11/cancel',
     },
-    't-11',
-    'IN_QUEUE',
-  ],
-  [
-    'addresses to poll, and the input',
-    {
+    taskId: 't-11',
+    status: 'IN_QUEUE',
+  },
+  {
+    name: 'addresses to poll, and the input',
+    answer: {
       id: 't-12',
       status: 'starting',
       input: { prompt, image },
       output: null,
       urls: { get: 'https://api.test/t-12', cancel: 'https://api.test/t-12/cancel' },
     },
-    't-12',
-    'starting',
-  ],
-  ['a number as id', { data: [{ task_id: 88, status: 'queued' }] }, '88', 'queued'],
-  [
-    'a prompt that repeats a URL',
-    { data: [{ task_id: 't-13', prompt: `like ${url}`, revised_prompt: url }] },
-    't-13',
-  ],
+    taskId: 't-12',
+    status: 'starting',
+  },
+  {
+    name: 'a number as id',
+    answer: { data: [{ task_id: 88, status: 'queued' }] },
+    taskId: '88',
+    status: 'queued',
+  },
+  {
+    name: 'a prompt that repeats a URL',
+    answer: { data: [{ task_id: 't-13', prompt: `like ${url}`, revised_prompt: url }] },
+    taskId: 't-13',
+  },
 ];
 
 /** Answers the submission, and then every poll by its path. */
@@ -151,7 +178,7 @@ const methods = (requests: readonly Request[]): string =>
 fakeWaitingTime();
 
 describe.each(calls)('%s: an answer that names a task and holds no picture', (_, call) => {
-  test.each(tasks)('%s is waited for', async (_name, answer, taskId) => {
+  test.each(tasks)('$name is waited for', async ({ answer, taskId }) => {
     const { client, requests } = withTask(json(answer), done);
 
     const end = await settle(readAll(call(client)));
@@ -161,16 +188,20 @@ describe.each(calls)('%s: an answer that names a task and holds no picture', (_,
     expect(requests[1]?.url).toContain(String(taskId));
   });
 
-  test.each<[string, () => Response, id: string]>([
-    ['an id', json({ id: 't-1' }, 202), 't-1'],
-    ['a request id', json({ request_id: 't-2' }, 202), 't-2'],
-    [
-      'nothing but an address',
-      () => new Response(null, { status: 202, headers: { location: '/v1/jobs/t-3' } }),
-      't-3',
-    ],
-    ['a text as id', json({ code: 1, description: 'ok', result: '1320098173412546' }), '1320098'],
-  ])('%s is enough to wait for it', async (_name, answer, taskId) => {
+  test.each<{ name: string; answer: () => Response; taskId: string }>([
+    { name: 'an id', answer: json({ id: 't-1' }, 202), taskId: 't-1' },
+    { name: 'a request id', answer: json({ request_id: 't-2' }, 202), taskId: 't-2' },
+    {
+      name: 'nothing but an address',
+      answer: () => new Response(null, { status: 202, headers: { location: '/v1/jobs/t-3' } }),
+      taskId: 't-3',
+    },
+    {
+      name: 'a text as id',
+      answer: json({ code: 1, description: 'ok', result: '1320098173412546' }),
+      taskId: '1320098',
+    },
+  ])('$name is enough to wait for it', async ({ answer, taskId }) => {
     const { client, requests } = withTask(answer, done);
 
     const end = await settle(readAll(call(client)));
@@ -453,30 +484,60 @@ describe('the wait for an image task', () => {
 });
 
 describe('bad input to the wait for images', () => {
-  test.each<[string, unknown, object, string]>([
-    ['an empty id', ' ', {}, 'ref'],
-    ['a handle of a video', { v: 1, kind: 'video' }, {}, 'ref.kind'],
-    ['text of a handle', '{"v":1}', {}, 'ref'],
-    ['a number', 7, {}, 'ref'],
-    ['a path elsewhere', { ...plain, path: '//evil.test/t' }, {}, 'ref.path'],
-    ['ids that are no list', { ...plain, ids: 't' }, {}, 'ref.ids'],
-    ['another gateway', { ...plain, baseURL: 'https://other.test' }, {}, 'ref.baseURL'],
-    ['images without a task', { ...plain, isAnswered: true }, {}, 'ref'],
-    ['a time limit below 1', 't-1', { taskTimeout: 0 }, 'taskTimeout'],
-    ['an option of videos misspelt', 't-1', { tasktimeout: 5 }, 'tasktimeout'],
-  ])('%s', async (_, given, options, field) => {
+  test.each<{ title: string; given: unknown; options: object; field: string }>([
+    { title: 'an empty id', given: ' ', options: {}, field: 'ref' },
+    {
+      title: 'a handle of a video',
+      given: { v: 1, kind: 'video' },
+      options: {},
+      field: 'ref.kind',
+    },
+    { title: 'text of a handle', given: '{"v":1}', options: {}, field: 'ref' },
+    { title: 'a number', given: 7, options: {}, field: 'ref' },
+    {
+      title: 'a path elsewhere',
+      given: { ...plain, path: '//evil.test/t' },
+      options: {},
+      field: 'ref.path',
+    },
+    { title: 'ids that are no list', given: { ...plain, ids: 't' }, options: {}, field: 'ref.ids' },
+    {
+      title: 'another gateway',
+      given: { ...plain, baseURL: 'https://other.test' },
+      options: {},
+      field: 'ref.baseURL',
+    },
+    {
+      title: 'images without a task',
+      given: { ...plain, hasImages: true },
+      options: {},
+      field: 'ref',
+    },
+    {
+      title: 'a time limit below 1',
+      given: 't-1',
+      options: { taskTimeout: 0 },
+      field: 'taskTimeout',
+    },
+    {
+      title: 'an option of videos misspelt',
+      given: 't-1',
+      options: { tasktimeout: 5 },
+      field: 'tasktimeout',
+    },
+  ])('$title', async ({ given, options, field }) => {
     const { client, requests } = scripted([done]);
     const error = await failureOf(misuse(client.images, 'wait', given, options));
     expect(error).toMatchObject({ name: 'InvalidInputError', field });
     expect(requests).toHaveLength(0);
   });
 
-  test.each<[string, object, string]>([
-    ['a time limit that is text', { taskTimeout: '9' }, 'taskTimeout'],
-    ['a callback that is none', { onSubmitted: 1 }, 'onSubmitted'],
-    ['a ledger without a call id', { ledger: memoryLedger() }, 'callId'],
-    ['a ledger that is none', { ledger: {}, callId: 'a' }, 'ledger'],
-  ])('generate() with %s sends nothing', async (_, options, field) => {
+  test.each<{ title: string; options: object; field: string }>([
+    { title: 'a time limit that is text', options: { taskTimeout: '9' }, field: 'taskTimeout' },
+    { title: 'a callback that is none', options: { onSubmitted: 1 }, field: 'onSubmitted' },
+    { title: 'a ledger without a call id', options: { ledger: memoryLedger() }, field: 'callId' },
+    { title: 'a ledger that is none', options: { ledger: {}, callId: 'a' }, field: 'ledger' },
+  ])('generate() with $title sends nothing', async ({ options, field }) => {
     const { client, requests } = scripted([done]);
     const error = await failureOf(misuse(client.images, 'generate', { model, prompt }, options));
     expect(error).toMatchObject({ name: 'InvalidInputError', field });

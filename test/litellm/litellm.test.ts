@@ -179,6 +179,40 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(text).toContain('Hello');
     });
 
+    test('to requests with the model in the path', async () => {
+      const { data } = await client.embeddings.createForEngine({ model: 'embedding', input: 'x' });
+
+      expect(data[0]?.embedding.length).toBeGreaterThan(0);
+    });
+
+    test('report the cost of the same operations as an emulated LiteLLM', async () => {
+      const params = { model: 'image', prompt: 'A fox' };
+      const file = new File([mediaHeads.mp3], 'speech.mp3', { type: 'audio/mpeg' });
+      await client.chat.completions.create({ model: 'chat', messages });
+      await client.generate.content({ model: 'chat', contents: 'Hello' });
+      await client.embeddings.create({ model: 'embedding', input: 'Hello' });
+      await client.embeddings.createForEngine({ model: 'embedding', input: 'Hello' });
+      await client.images.generate(params);
+      await client.images.edit({ ...params, image: png });
+      const speech = { model: 'speech', input: 'Good morning', voice: 'alloy' };
+      await (await client.audio.speech.create(speech)).arrayBuffer();
+      await client.audio.transcriptions.create({ model: 'transcription', file });
+      const task = await client.videos.create({ model: 'video', prompt: 'A fox', seconds: '4' });
+      proxy.emulator.clock.advance(60_000);
+      await client.videos.retrieve(task.id);
+
+      const { lines } = await client.account.spent();
+      const reported = lines.filter((line) => line.reported === 1);
+      expect(reported.map(({ operation }) => operation)).toEqual([
+        'chat.completions.create',
+        'embeddings.create',
+        'embeddings.createForEngine',
+        'images.generate',
+        'audio.transcriptions.create',
+      ]);
+      expect(lines).toHaveLength(9);
+    });
+
     test('to one model', async () => {
       expect(await client.models.retrieve('chat')).toMatchObject({ id: 'chat' });
     });
@@ -193,33 +227,66 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
   });
 
   describe('errors', () => {
-    const refusals: readonly [string, string, object, typeof APIError, object][] = [
-      ['a model that it does not have', masterKey, { model: 'nope' }, BadRequestError, {}],
-      ['a key that it does not know', 'sk-unknown', {}, AuthenticationError, {}],
-      ['a key that has expired', 'sk-expired', {}, AuthenticationError, { type: 'expired_key' }],
-      [
-        'a key whose budget is spent',
-        'sk-over-budget',
-        {},
-        UnprocessableEntityError,
-        { type: 'budget_exceeded' },
-      ],
-      ['a key for other models', 'sk-other-models', {}, PermissionDeniedError, {}],
+    const refusals: readonly {
+      name: string;
+      apiKey: string;
+      params: object;
+      type: typeof APIError;
+      facts: object;
+    }[] = [
+      {
+        name: 'a model that it does not have',
+        apiKey: masterKey,
+        params: { model: 'nope' },
+        type: BadRequestError,
+        facts: {},
+      },
+      {
+        name: 'a key that it does not know',
+        apiKey: 'sk-unknown',
+        params: {},
+        type: AuthenticationError,
+        facts: {},
+      },
+      {
+        name: 'a key that has expired',
+        apiKey: 'sk-expired',
+        params: {},
+        type: AuthenticationError,
+        facts: { type: 'expired_key' },
+      },
+      {
+        name: 'a key whose budget is spent',
+        apiKey: 'sk-over-budget',
+        params: {},
+        type: UnprocessableEntityError,
+        facts: { type: 'budget_exceeded' },
+      },
+      {
+        name: 'a key for other models',
+        apiKey: 'sk-other-models',
+        params: {},
+        type: PermissionDeniedError,
+        facts: {},
+      },
     ];
 
-    test.each(refusals)('%s is refused before any work', async (_, apiKey, params, type, facts) => {
-      const call = proxy.connect({ apiKey, maxRetries: 2 }).chat.completions.create({
-        model: 'chat',
-        messages,
-        ...params,
-      });
-      const error = await failureOf(call);
+    test.each(refusals)(
+      '$name is refused before any work',
+      async ({ apiKey, params, type, facts }) => {
+        const call = proxy.connect({ apiKey, maxRetries: 2 }).chat.completions.create({
+          model: 'chat',
+          messages,
+          ...params,
+        });
+        const error = await failureOf(call);
 
-      expect(error).toBeInstanceOf(type);
-      expect(error).toMatchObject({ outcome: 'rejected', ...facts });
-      expect(proxy.emulator.requests).toHaveLength(0);
-      if (type === AuthenticationError) expect(String(error)).toContain('Check apiKey');
-    });
+        expect(error).toBeInstanceOf(type);
+        expect(error).toMatchObject({ outcome: 'rejected', ...facts });
+        expect(proxy.emulator.requests).toHaveLength(0);
+        if (type === AuthenticationError) expect(String(error)).toContain('Check apiKey');
+      },
+    );
 
     test('a key above its rate limit is refused before any work', async () => {
       const limited = proxy.connect({ apiKey: 'sk-rate-limited' });
@@ -232,15 +299,15 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(proxy.emulator.charges).toHaveLength(1);
     });
 
-    const relayed: readonly [number, typeof APIError, string][] = [
-      [400, BadRequestError, 'rejected'],
-      [401, AuthenticationError, 'rejected'],
-      [429, RateLimitError, 'rejected'],
-      [500, InternalServerError, 'unknown'],
-      [503, InternalServerError, 'unknown'],
+    const relayed: readonly { status: number; type: typeof APIError; outcome: string }[] = [
+      { status: 400, type: BadRequestError, outcome: 'rejected' },
+      { status: 401, type: AuthenticationError, outcome: 'rejected' },
+      { status: 429, type: RateLimitError, outcome: 'rejected' },
+      { status: 500, type: InternalServerError, outcome: 'unknown' },
+      { status: 503, type: InternalServerError, outcome: 'unknown' },
     ];
 
-    test.each(relayed)('%i of the vendor', async (status, type, outcome) => {
+    test.each(relayed)('$status of the vendor', async ({ status, type, outcome }) => {
       const fault = { type: 'error', status, message: 'Boom', errorType: 'vendor' } as const;
       proxy.emulator.fail({ fault });
       const error = await failureOf(

@@ -152,16 +152,24 @@ describe('a part that is gone on with', () => {
 
   const sameSecond = new Date().toUTCString();
 
-  test.each<[string, Record<string, string>, boolean]>([
-    ['an old date', { 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' }, true],
-    ['a date of the same second', { 'last-modified': sameSecond, date: sameSecond }, false],
-    [
-      'an old date beside a weak tag',
-      { etag: 'W/"1"', 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' },
-      false,
-    ],
-    ['no date at all', { 'last-modified': 'yesterday' }, false],
-  ])('is named by Last-Modified only when that is strong: %s', async (_, headers, isNamed) => {
+  test.each<{ name: string; headers: Record<string, string>; isNamed: boolean }>([
+    {
+      name: 'an old date',
+      headers: { 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' },
+      isNamed: true,
+    },
+    {
+      name: 'a date of the same second',
+      headers: { 'last-modified': sameSecond, date: sameSecond },
+      isNamed: false,
+    },
+    {
+      name: 'an old date beside a weak tag',
+      headers: { etag: 'W/"1"', 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' },
+      isNamed: false,
+    },
+    { name: 'no date at all', headers: { 'last-modified': 'yesterday' }, isNamed: false },
+  ])('is named by Last-Modified only when that is strong: $name', async ({ headers, isNamed }) => {
     const { requests, again } = await resumed({ headers });
 
     await again();
@@ -435,32 +443,35 @@ describe('bad input is refused before anything is sent or written', () => {
 
   const used = new Response('used');
   const reader = new Response('held');
-  const saves: [string, unknown, unknown][] = [
-    ['onProgress', new Blob(['a']), { onProgress: 7 }],
-    ['signal', new Blob(['a']), { signal: {} }],
-    ['options', new Blob(['a']), 7],
-    ['response', reader, {}],
-    ['response', new Response('{"error":"No."}', { status: 404 }), {}],
-    ['response', used, {}],
-    ['source', { headers: {}, data: 'axios' }, {}],
-    ['source', 'text', {}],
-    ['source', undefined, {}],
-    ['source', { b64_json: '' }, {}],
+  const saves: { field: string; source: unknown; options: unknown }[] = [
+    { field: 'onProgress', source: new Blob(['a']), options: { onProgress: 7 } },
+    { field: 'signal', source: new Blob(['a']), options: { signal: {} } },
+    { field: 'options', source: new Blob(['a']), options: 7 },
+    { field: 'response', source: reader, options: {} },
+    { field: 'response', source: new Response('{"error":"No."}', { status: 404 }), options: {} },
+    { field: 'response', source: used, options: {} },
+    { field: 'source', source: { headers: {}, data: 'axios' }, options: {} },
+    { field: 'source', source: 'text', options: {} },
+    { field: 'source', source: undefined, options: {} },
+    { field: 'source', source: { b64_json: '' }, options: {} },
   ];
 
-  test.each(saves)('saveTo(): %s of %s with %j', async (field, source, options) => {
-    const { folder, to } = await fileNamed();
-    if (!used.bodyUsed) await used.text();
-    if (!reader.bodyUsed && reader.body?.locked === false) reader.body.getReader();
+  test.each(saves)(
+    'saveTo(): $field of $source with $options',
+    async ({ field, source, options }) => {
+      const { folder, to } = await fileNamed();
+      if (!used.bodyUsed) await used.text();
+      if (!reader.bodyUsed && reader.body?.locked === false) reader.body.getReader();
 
-    const error = await failureOf(
-      (async () => Reflect.apply(saveTo, undefined, [source, to, options]))(),
-    );
+      const error = await failureOf(
+        (async () => Reflect.apply(saveTo, undefined, [source, to, options]))(),
+      );
 
-    expect(InvalidInputError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ field });
-    expect(await readdir(folder)).toEqual([]);
-  });
+      expect(InvalidInputError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ field });
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 
   test('saveTo() takes null for no options', async () => {
     const { to } = await fileNamed();

@@ -164,13 +164,13 @@ describe('saveTo()', () => {
     expect(cancelled).toBe(2);
   });
 
-  test.each<[string, unknown, unknown]>([
-    ['path', bytes, ''],
-    ['path', bytes, undefined],
-    ['source', {}, 'a'],
-    ['source', undefined, 'a'],
-    ['url', { url: 'ftp://files.example/a' }, 'a'],
-  ])('refuses a bad %s', async (field, source, name) => {
+  test.each<{ field: string; source: unknown; name: unknown }>([
+    { field: 'path', source: bytes, name: '' },
+    { field: 'path', source: bytes, name: undefined },
+    { field: 'source', source: {}, name: 'a' },
+    { field: 'source', source: undefined, name: 'a' },
+    { field: 'url', source: { url: 'ftp://files.example/a' }, name: 'a' },
+  ])('refuses a bad $field', async ({ field, source, name }) => {
     const path =
       typeof name === 'string' && name !== '' ? join(await temporaryFolder(), name) : name;
 

@@ -455,9 +455,17 @@ function beforeFirst(
 
 describe('a ledger that is looked at while another claims a call that was given back', () => {
   test.each([
-    ['is not given the call when the old claim vanishes under it', 'readFile', undefined],
-    ['is not given the call when the list of files misses both claims', 'readdir', []],
-  ] as const)('%s', async (_, name, finds) => {
+    {
+      title: 'is not given the call when the old claim vanishes under it',
+      name: 'readFile',
+      finds: undefined,
+    },
+    {
+      title: 'is not given the call when the list of files misses both claims',
+      name: 'readdir',
+      finds: [],
+    },
+  ] as const)('$title', async ({ name, finds }) => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');

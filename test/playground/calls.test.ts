@@ -38,7 +38,9 @@ test('a fault after the charge: one charge here, two by the rule, and an outcome
   expect(view).toMatchObject({
     status: 'failed',
     problem: { name: 'APIConnectionError', outcome: 'unknown' },
-    rival: { requests: 2, charges: 2, ended: 'answer' },
+    rivals: expect.arrayContaining([
+      expect.objectContaining({ name: 'openai', requests: 2, charges: 2, ended: 'answer' }),
+    ]),
   });
   expect(view.attempts).toHaveLength(1);
   expect(view.attempts?.[0]?.charged).toBeGreaterThan(0);
@@ -190,7 +192,7 @@ test('an edit sends the picture and its mask', async () => {
   ]);
 });
 
-test('speech becomes a file, and the file English text', async () => {
+test('speech becomes a file, and the file its text or English text', async () => {
   const playground = await open();
   await order(playground, 'speech-01', {
     kind: 'speech',
@@ -200,13 +202,13 @@ test('speech becomes a file, and the file English text', async () => {
   expect(files).toMatchObject([{ name: 'speech.mp3', type: 'audio/mpeg' }]);
   const sound = await (await ask(playground, 'calls/speech-01/files/0')).blob();
 
-  for (const format of ['json', 'text', 'srt']) {
-    const input: CallInput = { kind: 'translation', body: { model: 'm', response_format: format } };
-    await order(playground, `text-${format}`.padEnd(9, '-'), input, {
-      file: new File([sound], 'a.mp3'),
-    });
-    const { text } = await ended(playground, `text-${format}`.padEnd(9, '-'));
-    expect(text, format).not.toBe('');
+  for (const kind of ['transcription', 'translation'] as const) {
+    for (const format of ['json', 'text', 'srt']) {
+      const input: CallInput = { kind, body: { model: 'm', response_format: format } };
+      await order(playground, `${kind}-${format}`, input, { file: new File([sound], 'a.mp3') });
+      const { text } = await ended(playground, `${kind}-${format}`);
+      expect(text, `${kind} ${format}`).toContain('Light');
+    }
   }
 });
 
@@ -334,7 +336,7 @@ test('a result that cannot be written to the disk is kept in memory, and the pag
       // The call has been written down by now, and its result has not.
       async fetch(input, init) {
         const answer = await fetch(input, init);
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
         return answer;
       },
     },

@@ -1,76 +1,139 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateImage, streamText } from 'ai';
 import OpenAI from 'openai';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Operation } from '../../src/index.ts';
-import { runRival } from '../../src/playground/rival.ts';
-import { scenarios } from '../../src/playground/scenarios.ts';
-import { createEmulator } from '../../src/testing/index.ts';
+import type { CallKind, Rival } from '../../src/playground/protocol.ts';
+import { runRivals } from '../../src/playground/rival.ts';
+import { findFault, scenarios } from '../../src/playground/scenarios.ts';
+import { createEmulator, type Emulator } from '../../src/testing/index.ts';
 import { patient } from '../helpers/patient.ts';
 
-const messages = [{ role: 'user' as const, content: 'Why does light bend?' }];
+const prompt = 'Why does light bend?';
+const messages = [{ role: 'user' as const, content: prompt }];
 
-/** Each call as input of the rule, and through the package itself. */
-const calls = [
-  {
-    kind: 'image' as const,
-    operation: 'images.generate' as const satisfies Operation,
-    body: { model: 'm-image', prompt: 'A lighthouse' },
-    run: (client: OpenAI) => client.images.generate({ model: 'm-image', prompt: 'A lighthouse' }),
+const calls = {
+  image: {
+    operation: 'images.generate',
+    body: { model: 'm-image', prompt },
   },
-  {
-    kind: 'video' as const,
-    operation: 'videos.create' as const satisfies Operation,
-    body: { model: 'm-video', prompt: 'A boat' },
-    run: (client: OpenAI) => client.videos.create({ model: 'sora-2', prompt: 'A boat' }),
+  video: {
+    operation: 'videos.create',
+    body: { model: 'm-video', prompt },
   },
-  {
-    kind: 'chat' as const,
-    operation: 'chat.completions.create' as const satisfies Operation,
+  chat: {
+    operation: 'chat.completions.create',
     body: { model: 'm-large', messages, stream: true },
-    run: async (client: OpenAI) => {
-      const stream = await client.chat.completions.create({
-        model: 'm-large',
-        messages,
-        stream: true,
-      });
+  },
+} as const satisfies Partial<Record<CallKind, { operation: Operation; body: object }>>;
+
+/** Runs the rule of one SDK. */
+async function run(
+  name: Rival['name'],
+  kind: keyof typeof calls,
+  scenario: string,
+  times: number,
+): Promise<Rival | undefined> {
+  const { operation, body } = calls[kind];
+  const rivals = await runRivals(kind, operation, { ...body }, findFault(scenario), times);
+  return rivals.find((rival) => rival.name === name);
+}
+
+/** The packages themselves. Only the time limit differs, where a package has one. */
+const packages = [
+  {
+    name: 'openai',
+    kind: 'image',
+    times: [1, 3],
+    call: (emulator: Emulator, timeout?: number) =>
+      connect(emulator, timeout).images.generate(calls.image.body),
+  },
+  {
+    name: 'openai',
+    kind: 'video',
+    times: [1, 3],
+    call: (emulator: Emulator, timeout?: number) =>
+      connect(emulator, timeout).videos.create({ model: 'sora-2', prompt }),
+  },
+  {
+    name: 'openai',
+    kind: 'chat',
+    times: [1, 3],
+    async call(emulator: Emulator, timeout?: number) {
+      const { body } = calls.chat;
+      const params = { ...body, messages: [...body.messages], stream: true as const };
+      const stream = await connect(emulator, timeout).chat.completions.create(params);
       for await (const chunk of stream) if (chunk === undefined) return;
     },
   },
-];
+  {
+    name: 'ai',
+    kind: 'image',
+    // Each of its retries waits for seconds.
+    times: [1],
+    call: (emulator: Emulator) =>
+      generateImage({ model: provider(emulator).imageModel('m-image'), prompt }),
+  },
+  {
+    name: 'ai',
+    kind: 'chat',
+    times: [1],
+    async call(emulator: Emulator) {
+      const errors: unknown[] = [];
+      const { textStream } = streamText({
+        model: provider(emulator).chatModel('m-large'),
+        prompt,
+        onError: ({ error }) => {
+          errors.push(error);
+        },
+      });
+      await textStream.pipeTo(new WritableStream());
+      if (errors.length > 0) throw errors[0];
+    },
+  },
+] as const;
 
-const cases = calls.flatMap((call) =>
-  scenarios
-    .filter(({ kinds }) => kinds.includes(call.kind))
-    .flatMap((scenario) =>
-      [1, 3].map((times) => ({ ...call, ...scenario, call: call.kind, times })),
-    ),
-);
-
-/** The package itself, on an emulator of its own, without its pauses. */
-async function payByPackage({ operation, fault, times, run }: (typeof cases)[number]) {
-  const emulator = createEmulator({ videoDuration: 0, quirks: { eventDelay: 0 } });
-  emulator.fail({ operation, fault, times });
+function connect({ apiKey, baseURL, fetch }: Emulator, timeout?: number): OpenAI {
   const client = new OpenAI({
-    apiKey: emulator.apiKey,
-    baseURL: `${emulator.baseURL}/v1`,
-    fetch: emulator.fetch,
-    // As long as ours is: it has arrived by then, however busy the machine is.
-    ...(fault.type === 'hang' ? { timeout: 1_500 } : {}),
+    apiKey,
+    baseURL: `${baseURL}/v1`,
+    fetch,
+    ...(timeout === undefined ? {} : { timeout }),
   });
   // Its pauses between attempts: `calculateDefaultRetryTimeoutMillis` is private.
   Reflect.set(client, 'calculateDefaultRetryTimeoutMillis', () => 0);
-  const answered = run(client).then(
+  return client;
+}
+
+const provider = ({ apiKey, baseURL, fetch }: Emulator) =>
+  createOpenAICompatible({ name: 'emulator', apiKey, baseURL: `${baseURL}/v1`, fetch });
+
+const cases = packages.flatMap((entry) =>
+  scenarios
+    .filter(({ kinds }) => kinds.includes(entry.kind))
+    .flatMap((scenario) =>
+      entry.times.map((times) => ({ ...entry, ...scenario, times, package: entry.name })),
+    ),
+);
+
+/** Calls the package on a separate emulator. */
+async function runPackage({ kind, fault, times, call, package: name }: (typeof cases)[number]) {
+  const emulator = createEmulator({ videoDuration: 0, quirks: { eventDelay: 0 } });
+  emulator.fail({ operation: calls[kind].operation, fault, times });
+  const isEndless = fault.type === 'stall-events' || (fault.type === 'hang' && name !== 'openai');
+  // As long as the limit of the rule: the request has arrived by then, however busy the machine is.
+  const timeout = fault.type === 'hang' ? 1_500 : undefined;
+  const result = call(emulator, timeout).then(
     () => 'answer' as const,
     () => 'error' as const,
   );
-  /** Says that it waits when nothing has come of it for half a second after it was charged. */
   const waiting = async (): Promise<'waiting'> => {
     await vi.waitUntil(() => emulator.charges.length > 0, patient);
     return pause(500, 'waiting' as const);
   };
-  const ended = await (fault.type === 'stall-events'
-    ? Promise.race([answered, waiting()])
-    : answered);
+  const ended = await (isEndless ? Promise.race([result, waiting()]) : result);
   return {
     requests: emulator.requests.filter(({ method }) => method === 'POST').length,
     charges: emulator.charges.length,
@@ -79,27 +142,76 @@ async function payByPackage({ operation, fault, times, run }: (typeof cases)[num
 }
 
 test.concurrent.for(cases)(
-  '$call, $name × $times: the rule pays what the openai package pays',
-  { timeout: 20_000 },
+  '$package, $kind, $name × $times: the rule pays what the package pays',
+  { timeout: 30_000 },
   async (wanted, { expect: is }) => {
-    const { operation, body, fault, times } = wanted;
-
     const [rule, packaged] = await Promise.all([
-      runRival(operation, body, fault, times),
-      payByPackage(wanted),
+      run(wanted.package, wanted.kind, wanted.name, wanted.times),
+      runPackage(wanted),
     ]);
 
-    is({ requests: rule.requests, charges: rule.charges, ended: rule.ended }).toEqual(packaged);
+    is({ requests: rule?.requests, charges: rule?.charges, ended: rule?.ended }).toEqual(packaged);
   },
 );
 
-test('without a fault both sides pay once', async () => {
-  const { charges, ended } = await runRival(
-    'images.generate',
-    { model: 'm-image', prompt: 'A lighthouse' },
-    undefined,
-    1,
-  );
+/** A count of `bench/duplicates`, which has the packages that are not installed here. */
+interface Measured {
+  readonly requests: number;
+  readonly charges: number;
+  readonly ended: string;
+}
 
-  expect({ charges, ended }).toEqual({ charges: 1, ended: 'answer' });
+const {
+  calls: measured,
+}: {
+  calls: { package: string; call: string; faults: Record<string, Measured> }[];
+} = JSON.parse(
+  readFileSync(new URL('../../bench/results/duplicates.json', import.meta.url), 'utf8'),
+);
+
+/** The faults that the playground and the bench share. There, each hits every request. */
+const shared: readonly { scenario: string; measuredAs: string; kinds?: readonly string[] }[] = [
+  { scenario: 'cut-after-charge', measuredAs: 'reset' },
+  { scenario: 'page-502', measuredAs: '502-html' },
+  { scenario: 'status-499', measuredAs: '499-json' },
+  // The emulator charges nothing for a rejected video.
+  { scenario: 'error-in-200', measuredAs: '200-error', kinds: ['image'] },
+  { scenario: 'half-answer', measuredAs: '200-cut' },
+  { scenario: 'rate-limit', measuredAs: '429-retry-after' },
+];
+
+describe.each([
+  { name: 'openai', call: 'images.generate', kind: 'image' },
+  { name: 'openai', call: 'videos.create', kind: 'video' },
+  { name: 'ai', call: 'generateImage', kind: 'image' },
+  { name: 'replicate', call: 'run', kind: 'image' },
+  { name: 'replicate', call: 'predictions.create', kind: 'video' },
+  { name: '@fal-ai/client', call: 'run', kind: 'image' },
+  { name: '@fal-ai/client', call: 'queue.submit', kind: 'video' },
+] as const)('$name, $kind', ({ name, call, kind }) => {
+  const counts = measured.find((entry) => entry.package === name && entry.call === call)?.faults;
+
+  test.each(shared.filter(({ kinds }) => kinds?.includes(kind) ?? true))(
+    '$scenario: the counts of the measurement',
+    async (row) => {
+      const rule = await run(name, kind, row.scenario, 10);
+
+      const { requests, charges } = counts?.[row.measuredAs] ?? {};
+      expect({ requests: rule?.requests, charges: rule?.charges }).toEqual({ requests, charges });
+    },
+  );
+});
+
+test.each([
+  { kind: 'image', names: ['openai', 'ai', 'replicate', '@fal-ai/client'] },
+  { kind: 'video', names: ['openai', 'replicate', '@fal-ai/client'] },
+  { kind: 'chat', names: ['openai', 'ai'] },
+] as const)('$kind: SDKs that have this call, and each pays once without a fault', async (row) => {
+  const { operation, body } = calls[row.kind];
+
+  const rivals = await runRivals(row.kind, operation, { ...body }, undefined, 1);
+
+  expect(rivals.map(({ name, charges, ended }) => ({ name, charges, ended }))).toEqual(
+    row.names.map((name) => ({ name, charges: 1, ended: 'answer' })),
+  );
 });

@@ -124,7 +124,7 @@ export async function ended(playground: Playground, id: string): Promise<CallVie
     return (
       one !== undefined &&
       one.status !== 'running' &&
-      (one.fault === undefined || one.rival !== undefined || one.sent.length > 0)
+      (one.fault === undefined || one.rivals !== undefined || one.sent.length > 0)
     );
   });
   const found = calls.get(id);

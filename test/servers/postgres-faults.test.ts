@@ -51,7 +51,7 @@ async function migrated(table = newTable()): Promise<string> {
   return table;
 }
 
-describe('a database that cannot be asked', () => {
+describe('a database that is unreachable', () => {
   test('submits nothing, and is an error that passes', async () => {
     const { emulator, videos } = emulatedVideos();
     const gone = new Pool({ host: '127.0.0.1', port: await freePort() });
@@ -62,7 +62,9 @@ describe('a database that cannot be asked', () => {
 
     expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
     expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-    expect(String(error)).toMatch(/ECONNREFUSED.*Check that it runs, and how the pool connects/);
+    expect(String(error)).toMatch(
+      /ECONNREFUSED.*Check that the server runs, and the connection settings of the pool/,
+    );
     expect(emulator.requests).toHaveLength(0);
   });
 
@@ -335,7 +337,9 @@ describe('a table', () => {
     await ledger.migrate();
 
     expect(refused).toMatchObject({ name: 'LedgerError', cause: { code: '42501' } });
-    expect(String(refused)).toContain('PostgreSQL refuses what the ledger asks: permission denied');
+    expect(String(refused)).toContain(
+      'PostgreSQL rejected a query of the ledger: permission denied',
+    );
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 
@@ -366,25 +370,35 @@ describe('a table', () => {
 });
 
 describe('postgresLedger() refuses', () => {
-  const bad: readonly [string, string, unknown, unknown?][] = [
-    ['no pool', 'pool', undefined],
-    ['null', 'pool', null],
-    ['an address', 'pool', 'postgres://localhost/app'],
-    ['what has no query()', 'pool', {}],
-    ['the class', 'pool', Pool],
-    ['options that are text', 'options', pool, 'calls'],
-    ['no options', 'options', pool, null],
-    ['a name that is none', 'table', pool, { table: 'calls; DROP TABLE jobs' }],
-    ['an empty name', 'table', pool, { table: '' }],
-    ['a name of three parts', 'table', pool, { table: 'a.b.c' }],
-    ['a name that is too long', 'table', pool, { table: 'x'.repeat(64) }],
-    ['a lease of no time', 'lease', pool, { lease: 0 }],
-    ['a lease as text', 'lease', pool, { lease: '30s' }],
-    ['a lease without end', 'lease', pool, { lease: Infinity }],
-    ['no time to answer', 'timeout', pool, { timeout: 0 }],
+  const bad: readonly { title: string; field: string; given: unknown; options?: unknown }[] = [
+    { title: 'no pool', field: 'pool', given: undefined },
+    { title: 'null', field: 'pool', given: null },
+    { title: 'an address', field: 'pool', given: 'postgres://localhost/app' },
+    { title: 'what has no query()', field: 'pool', given: {} },
+    { title: 'the class', field: 'pool', given: Pool },
+    { title: 'options that are text', field: 'options', given: pool, options: 'calls' },
+    { title: 'no options', field: 'options', given: pool, options: null },
+    {
+      title: 'a name that is none',
+      field: 'table',
+      given: pool,
+      options: { table: 'calls; DROP TABLE jobs' },
+    },
+    { title: 'an empty name', field: 'table', given: pool, options: { table: '' } },
+    { title: 'a name of three parts', field: 'table', given: pool, options: { table: 'a.b.c' } },
+    {
+      title: 'a name that is too long',
+      field: 'table',
+      given: pool,
+      options: { table: 'x'.repeat(64) },
+    },
+    { title: 'a lease of no time', field: 'lease', given: pool, options: { lease: 0 } },
+    { title: 'a lease as text', field: 'lease', given: pool, options: { lease: '30s' } },
+    { title: 'a lease without end', field: 'lease', given: pool, options: { lease: Infinity } },
+    { title: 'no time to answer', field: 'timeout', given: pool, options: { timeout: 0 } },
   ];
 
-  test.each(bad)('%s, naming %s', (_, field, given, options) => {
+  test.each(bad)('$title, naming $field', ({ field, given, options }) => {
     const make = () => postgresLedger(untyped<PostgresPool>(given), untyped<object>(options));
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));

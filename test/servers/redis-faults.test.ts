@@ -29,7 +29,9 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
       const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
 
       expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
-      expect(String(error)).toContain('Check that it runs, and how the client connects to it');
+      expect(String(error)).toContain(
+        'Check that the server runs, and the connection settings of the client',
+      );
       expect(emulator.requests).toHaveLength(0);
     },
   );
@@ -93,10 +95,10 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [ref] });
   });
 
-  test.each<[string, (key: string) => Promise<unknown>, string]>([
-    ['of a later version', (key) => client.hset(key, 'v', '2'), 'format 2'],
-    ['of another program', (key) => client.set(key, 'mine'), 'WRONGTYPE'],
-  ])('with an entry %s submits nothing', async (_, spoil, word) => {
+  test.each<{ title: string; spoil: (key: string) => Promise<unknown>; word: string }>([
+    { title: 'of a later version', spoil: (key) => client.hset(key, 'v', '2'), word: 'format 2' },
+    { title: 'of another program', spoil: (key) => client.set(key, 'mine'), word: 'WRONGTYPE' },
+  ])('with an entry $title submits nothing', async ({ spoil, word }) => {
     const { emulator, videos } = emulatedVideos();
     const prefix = newPrefix();
     await spoil(`${prefix}job`);
@@ -164,19 +166,24 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     });
   });
 
-  const bad: readonly [string, string, unknown, unknown?][] = [
-    ['no client', 'client', undefined],
-    ['an address', 'client', 'redis://localhost'],
-    ['an object that is not a client', 'client', {}],
-    ['one that is still connecting', 'client', Promise.resolve(client)],
-    ['what has only one of the methods', 'client', { eval: () => 1 }],
-    ['options that are none', 'options', client, 7],
-    ['a prefix that is none', 'prefix', client, { prefix: 7 }],
-    ['a lease of no time', 'lease', client, { lease: 10 }],
-    ['a time to keep that is none', 'keepFinished', client, { keepFinished: 0 }],
+  const bad: readonly { title: string; field: string; given: unknown; options?: unknown }[] = [
+    { title: 'no client', field: 'client', given: undefined },
+    { title: 'an address', field: 'client', given: 'redis://localhost' },
+    { title: 'an object that is not a client', field: 'client', given: {} },
+    { title: 'one that is still connecting', field: 'client', given: Promise.resolve(client) },
+    { title: 'what has only one of the methods', field: 'client', given: { eval: () => 1 } },
+    { title: 'options that are none', field: 'options', given: client, options: 7 },
+    { title: 'a prefix that is none', field: 'prefix', given: client, options: { prefix: 7 } },
+    { title: 'a lease of no time', field: 'lease', given: client, options: { lease: 10 } },
+    {
+      title: 'a time to keep that is none',
+      field: 'keepFinished',
+      given: client,
+      options: { keepFinished: 0 },
+    },
   ];
 
-  test.each(bad)('is refused: %s, naming %s', (_, field, given, options) => {
+  test.each(bad)('is refused: $title, naming $field', ({ field, given, options }) => {
     const make = () => redisLedger(untyped<IORedisClient>(given), untyped<object>(options));
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));

@@ -304,117 +304,134 @@ describe('streamed tool calls', () => {
   const c1 = { id: 'c1' };
   const c2 = { id: 'c2' };
 
-  test.each<[string, readonly (readonly object[] | null)[], unknown]>([
-    [
-      'with an index',
-      [[first('find', '{"q":', { index: 0, ...c1 })], [next('1}', { index: 0 })]],
-      one,
-    ],
-    ['without an index', [[first('find', '{"q":', c1)], [next('1}')]], one],
-    [
-      'two without an index, one after the other',
-      [[first('find', '{"q":', c1)], [next('1}')], [first('list', '{"n":', c2)], [next('2}')]],
-      two,
-    ],
-    [
-      'two without an index, side by side',
-      [
+  test.each<{ name: string; pieces: readonly (readonly object[] | null)[]; expected: unknown }>([
+    {
+      name: 'with an index',
+      pieces: [[first('find', '{"q":', { index: 0, ...c1 })], [next('1}', { index: 0 })]],
+      expected: one,
+    },
+    {
+      name: 'without an index',
+      pieces: [[first('find', '{"q":', c1)], [next('1}')]],
+      expected: one,
+    },
+    {
+      name: 'two without an index, one after the other',
+      pieces: [
+        [first('find', '{"q":', c1)],
+        [next('1}')],
+        [first('list', '{"n":', c2)],
+        [next('2}')],
+      ],
+      expected: two,
+    },
+    {
+      name: 'two without an index, side by side',
+      pieces: [
         [first('find', '{"q":', c1), first('list', '{"n":', c2)],
         [next('1}'), next('2}')],
       ],
-      two,
-    ],
-    [
-      'with an index from 1',
-      [[first('find', '{"q":', { index: 1, ...c1 })], [next('1}', { index: 1 })]],
-      one,
-    ],
-    [
-      'two with an index from 1',
-      [
+      expected: two,
+    },
+    {
+      name: 'with an index from 1',
+      pieces: [[first('find', '{"q":', { index: 1, ...c1 })], [next('1}', { index: 1 })]],
+      expected: one,
+    },
+    {
+      name: 'two with an index from 1',
+      pieces: [
         [first('find', '{"q":', { index: 1, ...c1 })],
         [next('1}', { index: 1 })],
         [first('list', '{"n":', { index: 2, ...c2 })],
         [next('2}', { index: 2 })],
       ],
-      two,
-    ],
-    [
-      'two with the same index',
-      [
+      expected: two,
+    },
+    {
+      name: 'two with the same index',
+      pieces: [
         [first('find', '{"q":1}', { index: 0, ...c1 })],
         [first('list', '{"n":2}', { index: 0, ...c2 })],
       ],
-      two,
-    ],
-    [
-      'two with the same index, begun before either is whole',
-      [
+      expected: two,
+    },
+    {
+      name: 'two with the same index, begun before either is whole',
+      pieces: [
         [first('find', '', { index: 0, ...c1 }), first('list', '{"n"', { index: 0, ...c2 })],
         [next('{"q"', { index: 0, ...c1 }), next(':2', { index: 0, ...c2 })],
         [next('}', { index: 0 }), next(':1}', { index: 0, ...c1 })],
       ],
-      two,
-    ],
-    [
-      'two calls of one function with the same index',
-      [
+      expected: two,
+    },
+    {
+      name: 'two calls of one function with the same index',
+      pieces: [
         [first('find', '{"q":', { index: 0, ...c1 }), first('find', '{"q":', { index: 0, ...c2 })],
         [next('2}', { index: 0 }), next('1}', { index: 0, ...c1 })],
       ],
-      [...one, ['c2', 'find', '{"q":2}']],
-    ],
-    [
-      'with an index as text in between',
-      [
+      expected: [...one, ['c2', 'find', '{"q":2}']],
+    },
+    {
+      name: 'with an index as text in between',
+      pieces: [
         [first('find', '{"q":', { index: 0, ...c1 })],
         [next('1}', { index: '0' })],
         [first('list', '{"n":', { index: '1', ...c2 })],
         [next('2}', { index: 1 })],
       ],
-      two,
-    ],
-    [
-      'with empty ids later',
-      [[first('find', '{"q":', { index: 0, ...c1 })], [next('1}', { index: 0, id: '' })]],
-      one,
-    ],
-    [
-      'with an id that comes later',
-      [[first('find', '{"q":', { index: 0, id: '' })], [next('1}', { index: 0, ...c1 })]],
-      one,
-    ],
-    [
-      'without an id at all',
-      [[first('find', '{"q":', { index: 0 })], [next('1}', { index: 0 })]],
-      [['', 'find', '{"q":1}']],
-    ],
-    [
-      'with empty names later',
-      [[first('find', '{"q":', { index: 0, ...c1 })], [first('', '1}', { index: 0 })]],
-      one,
-    ],
-    [
-      'with a null type, name and id later',
-      [
+      expected: two,
+    },
+    {
+      name: 'with empty ids later',
+      pieces: [[first('find', '{"q":', { index: 0, ...c1 })], [next('1}', { index: 0, id: '' })]],
+      expected: one,
+    },
+    {
+      name: 'with an id that comes later',
+      pieces: [[first('find', '{"q":', { index: 0, id: '' })], [next('1}', { index: 0, ...c1 })]],
+      expected: one,
+    },
+    {
+      name: 'without an id at all',
+      pieces: [[first('find', '{"q":', { index: 0 })], [next('1}', { index: 0 })]],
+      expected: [['', 'find', '{"q":1}']],
+    },
+    {
+      name: 'with empty names later',
+      pieces: [[first('find', '{"q":', { index: 0, ...c1 })], [first('', '1}', { index: 0 })]],
+      expected: one,
+    },
+    {
+      name: 'with a null type, name and id later',
+      pieces: [
         [first('find', '{"q":', { index: 0, ...c1 })],
         [{ index: 0, id: null, type: null, function: { name: null, arguments: '1}' } }],
       ],
-      one,
-    ],
-    ['with arguments as an object', [[first('find', { q: 1 }, { index: 0, ...c1 })]], one],
-    [
-      'with null arguments at first',
-      [[first('find', null, { index: 0, ...c1 })], [next('{"q":1}', { index: 0 })]],
-      one,
-    ],
-    [
-      'with null in place of a list in between',
-      [[first('find', '{"q":', { index: 0, ...c1 })], null, [next('1}', { index: 0 })]],
-      one,
-    ],
-    ['whole in one piece', [[first('find', '{"q":1}', { index: 0, ...c1 })]], one],
-  ])('%s', async (_, pieces, expected) => {
+      expected: one,
+    },
+    {
+      name: 'with arguments as an object',
+      pieces: [[first('find', { q: 1 }, { index: 0, ...c1 })]],
+      expected: one,
+    },
+    {
+      name: 'with null arguments at first',
+      pieces: [[first('find', null, { index: 0, ...c1 })], [next('{"q":1}', { index: 0 })]],
+      expected: one,
+    },
+    {
+      name: 'with null in place of a list in between',
+      pieces: [[first('find', '{"q":', { index: 0, ...c1 })], null, [next('1}', { index: 0 })]],
+      expected: one,
+    },
+    {
+      name: 'whole in one piece',
+      pieces: [[first('find', '{"q":1}', { index: 0, ...c1 })]],
+      expected: one,
+    },
+  ])('$name', async ({ pieces, expected }) => {
     expect(await addToolCalls(...pieces)).toEqual(expected);
   });
 });

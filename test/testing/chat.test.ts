@@ -369,7 +369,7 @@ describe('streamed chat completions', () => {
 
   test('are framed as the quirks say', async () => {
     const { emulator, chat } = newClient({
-      quirks: { lineEnding: 'crlf', heartbeatEvery: 1000, pieceBytes: 7 },
+      quirks: { lineEnding: 'crlf', heartbeatEvery: 1000, streamChunkBytes: 7 },
     });
 
     const pieces: number[] = [];
@@ -392,5 +392,67 @@ describe('streamed chat completions', () => {
     expect((await chat('Hi')).headers.get('content-type')).toBe('text/event-stream');
     emulator.quirks.chatMode = 'always-json';
     expect((await chat('Hi', stream)).headers.get('content-type')).toBe('application/json');
+  });
+});
+
+describe('structured output', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const formats = {
+    json_schema: { type: 'json_schema', json_schema: { name: 'place', schema } },
+    json_object: { type: 'json_object' },
+  };
+
+  test.each([
+    { supported: 'json_schema', format: 'json_schema', status: 200 },
+    { supported: 'json_object', format: 'json_schema', status: 400 },
+    { supported: 'json_object', format: 'json_object', status: 200 },
+    { supported: 'none', format: 'json_schema', status: 400 },
+    { supported: 'none', format: 'json_object', status: 400 },
+  ] as const)(
+    'a model that supports $supported answers $format with $status',
+    async ({ supported, format, status }) => {
+      const { chat, emulator } = newClient({
+        models: [{ id: 'm-large', structuredOutput: supported }],
+      });
+
+      const response = await chat('Oslo', { response_format: formats[format] });
+
+      expect(response.status).toBe(status);
+      expect(emulator.charges).toHaveLength(status === 200 ? 1 : 0);
+    },
+  );
+
+  test.each([
+    { dialect: 'openai', status: 400, words: /'response_format' of type 'json_schema'/ },
+    { dialect: 'azure', status: 400, words: /enabled only for api versions/ },
+    { dialect: 'cloudflare', status: 400, words: /doesn't support JSON Schema/ },
+    { dialect: 'deepseek', status: 400, words: /This response_format type is unavailable now/ },
+    { dialect: 'google', status: 400, words: /Json mode is not enabled for models\/m-large/ },
+    { dialect: 'groq', status: 400, words: /does not support response format `json_schema`/ },
+    { dialect: 'siliconflow', status: 400, words: /Json mode is not supported/ },
+    { dialect: 'volcengine', status: 400, words: /`response_format.type` specified/ },
+    { dialect: 'xai', status: 422, words: /parameter is unsupported at the moment/ },
+  ] as const)('is rejected in the words of $dialect', async ({ dialect, status, words }) => {
+    const { chat } = newClient({
+      models: [{ id: 'm-large', structuredOutput: 'none' }],
+      quirks: { structuredOutputError: dialect },
+    });
+
+    const response = await chat('Oslo', { response_format: formats.json_schema });
+
+    expect(response.status).toBe(status);
+    expect(await response.text()).toMatch(words);
+  });
+
+  test('is fenced JSON if only the prompt has the schema', async () => {
+    const { chat } = newClient();
+    const system = { role: 'system', content: `JSON Schema:\n${JSON.stringify(schema)}` };
+
+    const response = await chat('Oslo', {
+      messages: [system, { role: 'user', content: 'Where is Oslo?' }],
+    });
+
+    const { choices } = await response.json();
+    expect(choices[0].message.content).toMatch(/^```json\n\{"city":".*"\}\n```$/);
   });
 });

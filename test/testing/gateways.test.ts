@@ -41,6 +41,20 @@ describe('an emulator of LiteLLM', () => {
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-litellm-call-id']));
   });
 
+  test('reports the cost of embeddings, but not of speech', async () => {
+    const { client, emulator } = emulated({ gateway }, { gateway });
+    const speech = { model: 'm-speech', input: 'Good morning', voice: 'alloy' };
+    await client.embeddings.createForEngine({ model: 'm-embedding', input: 'Hello' });
+    await (await client.audio.speech.create(speech)).arrayBuffer();
+
+    const { lines } = await client.account.spent();
+    expect(lines.map(({ operation, reported }) => [operation, reported])).toEqual([
+      ['embeddings.createForEngine', 1],
+      ['audio.speech.create', 0],
+    ]);
+    expect(emulator.requests[0]?.path).toBe('/engines/m-embedding/embeddings');
+  });
+
   test('reports the cost of a stream in its last chunk', async () => {
     const { client, emulator } = emulated({ gateway }, { gateway });
     const { post } = plainClient(emulator);
@@ -89,9 +103,21 @@ describe('an emulator of LiteLLM', () => {
   });
 
   test.each([
-    ['an unknown model', {}, { model: 'missing-model' }, 400, 'invalid_request_error'],
-    ['a spent budget', { credit: 0 }, {}, 422, 'budget_exceeded'],
-  ])('refuses %s as the proxy does', async (_, options, fields, status, type) => {
+    {
+      name: 'an unknown model',
+      options: {},
+      fields: { model: 'missing-model' },
+      status: 400,
+      type: 'invalid_request_error',
+    },
+    {
+      name: 'a spent budget',
+      options: { credit: 0 },
+      fields: {},
+      status: 422,
+      type: 'budget_exceeded',
+    },
+  ])('refuses $name as the proxy does', async ({ options, fields, status, type }) => {
     const { post } = newClient({ gateway, ...options });
 
     const response = await post(path, { ...chat, ...fields });
@@ -138,9 +164,21 @@ describe('an emulator of plain OpenAI', () => {
   });
 
   test.each([
-    ['an unknown model', {}, { model: 'missing-model' }, 404, 'model_not_found'],
-    ['a spent budget', { credit: 0 }, {}, 429, 'insufficient_quota'],
-  ])('refuses %s as OpenAI does', async (_, options, fields, status, code) => {
+    {
+      name: 'an unknown model',
+      options: {},
+      fields: { model: 'missing-model' },
+      status: 404,
+      code: 'model_not_found',
+    },
+    {
+      name: 'a spent budget',
+      options: { credit: 0 },
+      fields: {},
+      status: 429,
+      code: 'insufficient_quota',
+    },
+  ])('refuses $name as OpenAI does', async ({ options, fields, status, code }) => {
     const { post } = newClient({ gateway, ...options });
 
     const response = await post(path, { ...chat, ...fields });

@@ -243,7 +243,7 @@ test('the list of models can name the vendor of any', async () => {
 });
 
 describe('a vendor that stumbles on the poll of the gateway', () => {
-  const prompt = `A boat ${markers.stumble}`;
+  const prompt = `A boat ${markers.pollError}`;
 
   test.each(['sora-2', 'm-video'])('%s: { error, id } for ever, and given back', async (model) => {
     const { emulator, id, status, vendor } = await submittedTo(model, prompt);
@@ -271,7 +271,7 @@ describe('a vendor that stumbles on the poll of the gateway', () => {
   });
 
   test('behind another gateway: unknown for ever, while the vendor route says FAILURE', async () => {
-    const quirks = { videoStumble: 'unknown' } as const;
+    const quirks = { videoPollError: 'unknown' } as const;
     const { emulator, status, vendor } = await submittedTo('m-video', prompt, { quirks });
 
     emulator.clock.advance(3_600_000);
@@ -313,7 +313,7 @@ describe('a vendor that stumbles on the poll of the gateway', () => {
   test('by hand, on a task that runs', async () => {
     const { emulator, id, status } = await submittedTo('m-video');
 
-    emulator.videos.stumble(id);
+    emulator.videos.failPoll(id);
 
     expect(Object.keys(await status()).toSorted()).toEqual(['error', 'id']);
   });

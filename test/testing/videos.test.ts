@@ -206,7 +206,7 @@ describe('the status of a video', () => {
   test('is reported in the words, place and units of the quirks', async () => {
     const { emulator, id, status } = await submitted({
       quirks: {
-        videoWords: { completed: 'SUCCEED' },
+        videoStatuses: { completed: 'SUCCEED' },
         videoNesting: 'data',
         videoProgress: 'percent',
         videoTimes: 'milliseconds',

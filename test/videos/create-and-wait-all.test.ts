@@ -137,16 +137,16 @@ describe('videos.createAndWaitAll()', () => {
     expect(emulator.charges.length).toBeLessThan(9);
   });
 
-  test.each<[string, unknown, object]>([
-    ['params', order, {}],
-    ['params[1].prompt', [order, { ...order, prompt: ' ' }], {}],
-    ['params[0].model', [{ prompt: 'A boat' }], {}],
-    ['concurrency', [order], { concurrency: 0.5 }],
-    ['onProgress', [order], { onProgress: 1 }],
-    ['onSubmitted', [order], { onSubmitted: 1 }],
-    ['maxPollsPerSecond', [order], { maxPollsPerSecond: 0 }],
-    ['timeout', [order], { timeout: -1 }],
-  ])('refuses a wrong %s before anything is sent', async (field, params, options) => {
+  test.each<{ field: string; params: unknown; options: object }>([
+    { field: 'params', params: order, options: {} },
+    { field: 'params[1].prompt', params: [order, { ...order, prompt: ' ' }], options: {} },
+    { field: 'params[0].model', params: [{ prompt: 'A boat' }], options: {} },
+    { field: 'concurrency', params: [order], options: { concurrency: 0.5 } },
+    { field: 'onProgress', params: [order], options: { onProgress: 1 } },
+    { field: 'onSubmitted', params: [order], options: { onSubmitted: 1 } },
+    { field: 'maxPollsPerSecond', params: [order], options: { maxPollsPerSecond: 0 } },
+    { field: 'timeout', params: [order], options: { timeout: -1 } },
+  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
     const { emulator, videos } = emulatedVideos();
     const given = untyped<VideoCreateParams[]>(params);
 

@@ -196,31 +196,31 @@ describe('videos.create()', () => {
       expect(await captureJSON(params)).toEqual({ ...order, input_reference: sent });
     });
 
-    test.each<[string, Partial<VideoCreateParams>, [string, string][]]>([
-      ['one in image', { image: reference }, [['image', reference]]],
-      ['one in a list', { images: [reference] }, [['image', reference]]],
-      [
-        'several in a list',
-        { images: many },
-        [
+    test.each<{ name: string; params: Partial<VideoCreateParams>; sent: [string, string][] }>([
+      { name: 'one in image', params: { image: reference }, sent: [['image', reference]] },
+      { name: 'one in a list', params: { images: [reference] }, sent: [['image', reference]] },
+      {
+        name: 'several in a list',
+        params: { images: many },
+        sent: [
           ['images', many[0] ?? ''],
           ['images', many[1] ?? ''],
         ],
-      ],
-      [
-        'one in a list beside another',
-        { image: many[1], images: [reference] },
-        [
+      },
+      {
+        name: 'one in a list beside another',
+        params: { image: many[1], images: [reference] },
+        sent: [
           ['image', many[1] ?? ''],
           ['images', reference],
         ],
-      ],
-      [
-        "a vendor's own field",
-        { metadata: { image_tail: reference } },
-        [['metadata', `{"image_tail":"${reference}"}`]],
-      ],
-    ])('references under the field that was used: %s', async (_, params, sent) => {
+      },
+      {
+        name: "a vendor's own field",
+        params: { metadata: { image_tail: reference } },
+        sent: [['metadata', `{"image_tail":"${reference}"}`]],
+      },
+    ])('references under the field that was used: $name', async ({ params, sent }) => {
       expect(await captureForm({ ...order, ...params })).toEqual([
         ...Object.entries(order),
         ...sent,
@@ -262,20 +262,23 @@ describe('videos.create()', () => {
       expect(await captureJSON(params, { extraBody })).toEqual({ ...order, ...extraBody });
     });
 
-    test.each<[string, object, object]>([
-      ['input_reference', { input_reference: png }, {}],
-      ['images', { images: [reference, png] }, {}],
-      ['image', {}, { extraBody: { image: new Blob([png]) } }],
-    ])('no file in JSON: %s is refused before anything is sent', async (field, params, more) => {
-      const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
-      const options = { bodyFormat: 'json', ...more } as const;
+    test.each<{ field: string; params: object; more: object }>([
+      { field: 'input_reference', params: { input_reference: png }, more: {} },
+      { field: 'images', params: { images: [reference, png] }, more: {} },
+      { field: 'image', params: {}, more: { extraBody: { image: new Blob([png]) } } },
+    ])(
+      'no file in JSON: $field is refused before anything is sent',
+      async ({ field, params, more }) => {
+        const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+        const options = { bodyFormat: 'json', ...more } as const;
 
-      const error = await failureOf(videos.create({ ...order, ...params }, options));
+        const error = await failureOf(videos.create({ ...order, ...params }, options));
 
-      expect(error).toMatchObject({ name: 'InvalidInputError', field, outcome: 'not_sent' });
-      expect(String(error)).toMatch(/is a file, which JSON cannot hold; .*bodyFormat: "json"/);
-      expect(requests).toHaveLength(0);
-    });
+        expect(error).toMatchObject({ name: 'InvalidInputError', field, outcome: 'not_sent' });
+        expect(String(error)).toMatch(/is a file, which JSON cannot hold; .*bodyFormat: "json"/);
+        expect(requests).toHaveLength(0);
+      },
+    );
 
     test.each(['form', 'json'] as const)('no file in metadata, sent as %s', async (bodyFormat) => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
@@ -370,21 +373,43 @@ describe('videos.create()', () => {
 });
 
 describe('a submission is never sent twice', () => {
-  test.each<[string, FaultRule['fault'], number]>([
-    ['a reset after the charge', { type: 'reset', when: 'after-charge' }, 1],
-    ['a reset before the charge', { type: 'reset', when: 'before-charge' }, 0],
-    ['a 502 page after the charge', { type: 'html', status: 502, charged: true }, 1],
-    ['a 503', { type: 'error', status: 503, message: 'overloaded' }, 0],
-    ['a 500', { type: 'error', status: 500, message: 'broken' }, 0],
-    ['a 408', { type: 'error', status: 408, message: 'slow' }, 0],
-    ['a cut answer', { type: 'cut', bytes: 20 }, 1],
-    ['an HTML page with status 200', { type: 'html', status: 200, charged: true }, 1],
-    [
-      'the status 201 of the provider in an error',
-      { type: 'error', status: 201, code: 'fail_to_fetch_task', message: 'x', charged: true },
-      1,
-    ],
-  ])('%s leaves the outcome unknown', async (_, fault, charges) => {
+  test.each<{ name: string; fault: FaultRule['fault']; charges: number }>([
+    {
+      name: 'a reset after the charge',
+      fault: { type: 'reset', when: 'after-charge' },
+      charges: 1,
+    },
+    {
+      name: 'a reset before the charge',
+      fault: { type: 'reset', when: 'before-charge' },
+      charges: 0,
+    },
+    {
+      name: 'a 502 page after the charge',
+      fault: { type: 'html', status: 502, charged: true },
+      charges: 1,
+    },
+    { name: 'a 503', fault: { type: 'error', status: 503, message: 'overloaded' }, charges: 0 },
+    { name: 'a 500', fault: { type: 'error', status: 500, message: 'broken' }, charges: 0 },
+    { name: 'a 408', fault: { type: 'error', status: 408, message: 'slow' }, charges: 0 },
+    { name: 'a cut answer', fault: { type: 'cut', bytes: 20 }, charges: 1 },
+    {
+      name: 'an HTML page with status 200',
+      fault: { type: 'html', status: 200, charged: true },
+      charges: 1,
+    },
+    {
+      name: 'the status 201 of the provider in an error',
+      fault: {
+        type: 'error',
+        status: 201,
+        code: 'fail_to_fetch_task',
+        message: 'x',
+        charged: true,
+      },
+      charges: 1,
+    },
+  ])('$name leaves the outcome unknown', async ({ fault, charges }) => {
     const { emulator, videos } = emulatedVideos({ maxRetries: 5 });
     emulator.fail({ operation: 'videos.create', fault, times: 10 });
 

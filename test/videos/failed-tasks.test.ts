@@ -127,22 +127,39 @@ describe('a failure is confirmed by one more poll', () => {
     expect(state).toMatchObject({ status: 'failed', polls: 2 });
   });
 
-  test.each<[string, ReturnType<typeof failed>, isModerated?: boolean]>([
-    ['Sora', failed('Your request was blocked by our moderation system.', 'moderation_blocked')],
-    ['Kling', failed('Failure to pass the risk control system')],
-    ['Ali', failed('Output data may contain inappropriate content.', 'DataInspectionFailed')],
-    ['Vidu', failed('AuditSubmitIllegal', 'AuditSubmitIllegal')],
-    ['Hailuo', failed('the generated video involves sensitive content', '1027')],
-    ['Jimeng', failed('Post Text Risk Not Pass', '50512')],
-    ['a size', failed('sora-2 size is invalid', 'invalid_size'), false],
-    ['a field', failed('field prompt is required', 'invalid_request'), false],
-    ["Google's code", failed('Request failed.', 'INVALID_ARGUMENT'), false],
-    ["Ali's code", failed('No.', 'InvalidParameter'), false],
-    ['Doubao', failed('The input text may contain sensitive information.')],
-    ['safety', failed('Your request was rejected as a result of our safety system.')],
+  test.each<{ title: string; body: ReturnType<typeof failed>; isModerated?: boolean }>([
+    {
+      title: 'Sora',
+      body: failed('Your request was blocked by our moderation system.', 'moderation_blocked'),
+    },
+    { title: 'Kling', body: failed('Failure to pass the risk control system') },
+    {
+      title: 'Ali',
+      body: failed('Output data may contain inappropriate content.', 'DataInspectionFailed'),
+    },
+    { title: 'Vidu', body: failed('AuditSubmitIllegal', 'AuditSubmitIllegal') },
+    { title: 'Hailuo', body: failed('the generated video involves sensitive content', '1027') },
+    { title: 'Jimeng', body: failed('Post Text Risk Not Pass', '50512') },
+    { title: 'a size', body: failed('sora-2 size is invalid', 'invalid_size'), isModerated: false },
+    {
+      title: 'a field',
+      body: failed('field prompt is required', 'invalid_request'),
+      isModerated: false,
+    },
+    {
+      title: "Google's code",
+      body: failed('Request failed.', 'INVALID_ARGUMENT'),
+      isModerated: false,
+    },
+    { title: "Ali's code", body: failed('No.', 'InvalidParameter'), isModerated: false },
+    { title: 'Doubao', body: failed('The input text may contain sensitive information.') },
+    {
+      title: 'safety',
+      body: failed('Your request was rejected as a result of our safety system.'),
+    },
   ])(
-    'but at once where it names moderation or bad input: %s',
-    async (_, body, isModerated = true) => {
+    'but at once where it names moderation or bad input: $title',
+    async ({ body, isModerated = true }) => {
       const { videos, requests } = answeredVideos(inTurn(body));
 
       const error = await failing(videos.wait(id), 1);
@@ -438,22 +455,22 @@ describe('a task whose status stays unknown', () => {
 
 describe('a gateway whose vendor stumbles once', () => {
   test.each([
-    { videoStumble: 'no-status', reason: 'Rate limit reached', earliest: 35_000, latest: 60_000 },
+    { videoPollError: 'no-status', reason: 'Rate limit reached', earliest: 35_000, latest: 60_000 },
     {
-      videoStumble: 'unknown',
+      videoPollError: 'unknown',
       reason: 'upstream returned unrecognized message',
       earliest: 120_000,
       latest: 160_000,
     },
-    { videoStumble: 'failed', reason: 'Rate limit reached', earliest: 10_000, latest: 30_000 },
+    { videoPollError: 'failed', reason: 'Rate limit reached', earliest: 10_000, latest: 30_000 },
   ] as const)(
-    '$videoStumble: the task has failed, and is given back',
-    async ({ videoStumble, reason, earliest, latest }) => {
-      const quirks = { videoStumble };
+    '$videoPollError: the task has failed, and is given back',
+    async ({ videoPollError, reason, earliest, latest }) => {
+      const quirks = { videoPollError };
       const { emulator, videos } = emulatedVideos({}, { videoDuration: 5_000, quirks });
       const begun = Date.now();
 
-      const prompt = `A boat ${markers.stumble}`;
+      const prompt = `A boat ${markers.pollError}`;
       const error = await failing(videos.createAndWait({ ...order, prompt }));
 
       expect(error).toMatchObject({ name: 'VideoFailedError', reason });
@@ -465,10 +482,10 @@ describe('a gateway whose vendor stumbles once', () => {
   );
 
   test.each(['failed-first', 'none'] as const)('%s: the task is completed', async (word) => {
-    const quirks = { videoStumble: word };
+    const quirks = { videoPollError: word };
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000, quirks });
 
-    const prompt = `A boat ${markers.stumble}`;
+    const prompt = `A boat ${markers.pollError}`;
     const video = await giving(videos.createAndWait({ ...order, prompt }));
 
     expect(video.status).toBe('completed');

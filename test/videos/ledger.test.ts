@@ -447,22 +447,34 @@ describe('what is the same submission', () => {
   });
 
   /** The calls that wrote the folder, with the client that sent JSON unless there was a file. */
-  const written: readonly [string, VideoCreateParams, VideoSubmitOptions?][] = [
-    ['plain', order],
-    [
-      'settings',
-      { ...order, metadata: { negative_prompt: 'rain', seed: 1 }, size: '1280x720', seconds: 8 },
-    ],
-    [
-      'reference',
-      { ...order, input_reference: { image_url: image } },
-      { extraBody: { mode: 'pro' } },
-    ],
-    ['images', { ...order, images: [image] }],
-    ['file', { ...order, input_reference: png, seconds: 8, metadata: { seed: 1 } }],
+  const written: readonly {
+    callId: string;
+    params: VideoCreateParams;
+    more?: VideoSubmitOptions;
+  }[] = [
+    { callId: 'plain', params: order },
+    {
+      callId: 'settings',
+      params: {
+        ...order,
+        metadata: { negative_prompt: 'rain', seed: 1 },
+        size: '1280x720',
+        seconds: 8,
+      },
+    },
+    {
+      callId: 'reference',
+      params: { ...order, input_reference: { image_url: image } },
+      more: { extraBody: { mode: 'pro' } },
+    },
+    { callId: 'images', params: { ...order, images: [image] } },
+    {
+      callId: 'file',
+      params: { ...order, input_reference: png, seconds: 8, metadata: { seed: 1 } },
+    },
   ];
 
-  test.each(written)('a ledger of before knows %s', async (callId, params, more) => {
+  test.each(written)('a ledger of before knows $callId', async ({ callId, params, more }) => {
     const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
     const options = { ledger: await oldLedger(), callId, ...more };
 

@@ -114,11 +114,11 @@ describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
   });
 
   test.each<[string, Partial<Quirks>]>([
-    ['the status unknown', { videoWords: { queued: 'unknown', in_progress: 'UNKNOWN' } }],
-    ['an empty status', { videoWords: { queued: '', in_progress: ' ' } }],
-    ['words of its own', { videoWords: { queued: 'baking', in_progress: 'frosting' } }],
-    ['words in capitals', { videoWords: { queued: 'NOT_START', completed: 'SUCCESS' } }],
-    ['Kling’s succeed', { videoWords: { completed: 'succeed' } }],
+    ['the status unknown', { videoStatuses: { queued: 'unknown', in_progress: 'UNKNOWN' } }],
+    ['an empty status', { videoStatuses: { queued: '', in_progress: ' ' } }],
+    ['words of its own', { videoStatuses: { queued: 'baking', in_progress: 'frosting' } }],
+    ['words in capitals', { videoStatuses: { queued: 'NOT_START', completed: 'SUCCESS' } }],
+    ['Kling’s succeed', { videoStatuses: { completed: 'succeed' } }],
     ['a status in data', { videoNesting: 'data' }],
     ['progress as text', { videoProgress: 'percent' }],
     ['no result URL', { videoUrl: 'missing' }],

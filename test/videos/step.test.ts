@@ -173,7 +173,12 @@ describe('videos.step()', () => {
   test('a database that gives null for what was left out changes nothing', async () => {
     const { videos, task } = await submitted(40_000);
     const empty = { status: null, rawStatus: null, progress: null, interval: null };
-    const later = { failure: null, sameSince: null, samePolls: null, vendorAsked: null };
+    const later = {
+      failure: null,
+      unchangedSince: null,
+      unchangedPolls: null,
+      vendorPolledAt: null,
+    };
     const stored = untyped<VideoWaitState>({ ...state, since: Date.now(), ...empty, ...later });
 
     expect((await videos.step(task, stored)).next).toEqual({ delayMs: 5_000, earliestMs: 5_000 });
@@ -221,9 +226,9 @@ describe('videos.step()', () => {
     ['state.failure', { ...state, failure: 'No.' }],
     ['state.failure', { ...state, failure: { code: '7' } }],
     ['state.failure', { ...state, failure: { message: 'No.', code: 7 } }],
-    ['state.sameSince', { ...state, sameSince: '0' }],
-    ['state.samePolls', { ...state, samePolls: -1 }],
-    ['state.vendorAsked', { ...state, vendorAsked: true }],
+    ['state.unchangedSince', { ...state, unchangedSince: '0' }],
+    ['state.unchangedPolls', { ...state, unchangedPolls: -1 }],
+    ['state.vendorPolledAt', { ...state, vendorPolledAt: true }],
   ])('names %s in %j', async (field, stored) => {
     const { emulator, videos, task } = await submitted(0);
 

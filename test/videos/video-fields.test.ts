@@ -121,33 +121,58 @@ describe('status words', () => {
     );
   });
 
-  test.each<[string, JsonObject, string, string | undefined]>([
-    ['at the top', { id: 'a', status: 'RUNNING' }, 'in_progress', 'RUNNING'],
-    ['inside data', { id: 'a', data: { status: 'SUCCESS' } }, 'completed', 'SUCCESS'],
-    ['as the vendor writes it', { data: { task_status: 'succeed' } }, 'completed', 'succeed'],
-    ['in an output', { id: 'a', output: { task_status: 'RUNNING' } }, 'in_progress', 'RUNNING'],
-    ['in a result', { result: { id: 'a', status: 'fail' } }, 'failed', 'fail'],
-    [
-      'in an output beside a word about the request',
-      { status: 'success', output: { task_id: 'a', task_status: 'RUNNING' } },
-      'in_progress',
-      'RUNNING',
-    ],
-    [
-      'in a wrapper whose own word is about the request',
-      { status: 'success', data: { task_id: 'a', status: 'processing' } },
-      'in_progress',
-      'processing',
-    ],
-    [
-      'nowhere in a wrapper whose word is about the request, as the task has a number',
-      { status: 'success', data: { status: 1 } },
-      'queued',
-      undefined,
-    ],
-    ['nowhere', { id: 'a' }, 'queued', undefined],
-    ['as null', { id: 'a', status: null }, 'queued', undefined],
-  ])('the word is found %s', (_, body, status, raw) => {
+  test.each<{ name: string; body: JsonObject; status: string; raw: string | undefined }>([
+    {
+      name: 'at the top',
+      body: { id: 'a', status: 'RUNNING' },
+      status: 'in_progress',
+      raw: 'RUNNING',
+    },
+    {
+      name: 'inside data',
+      body: { id: 'a', data: { status: 'SUCCESS' } },
+      status: 'completed',
+      raw: 'SUCCESS',
+    },
+    {
+      name: 'as the vendor writes it',
+      body: { data: { task_status: 'succeed' } },
+      status: 'completed',
+      raw: 'succeed',
+    },
+    {
+      name: 'in an output',
+      body: { id: 'a', output: { task_status: 'RUNNING' } },
+      status: 'in_progress',
+      raw: 'RUNNING',
+    },
+    {
+      name: 'in a result',
+      body: { result: { id: 'a', status: 'fail' } },
+      status: 'failed',
+      raw: 'fail',
+    },
+    {
+      name: 'in an output beside a word about the request',
+      body: { status: 'success', output: { task_id: 'a', task_status: 'RUNNING' } },
+      status: 'in_progress',
+      raw: 'RUNNING',
+    },
+    {
+      name: 'in a wrapper whose own word is about the request',
+      body: { status: 'success', data: { task_id: 'a', status: 'processing' } },
+      status: 'in_progress',
+      raw: 'processing',
+    },
+    {
+      name: 'nowhere in a wrapper whose word is about the request, as the task has a number',
+      body: { status: 'success', data: { status: 1 } },
+      status: 'queued',
+      raw: undefined,
+    },
+    { name: 'nowhere', body: { id: 'a' }, status: 'queued', raw: undefined },
+    { name: 'as null', body: { id: 'a', status: null }, status: 'queued', raw: undefined },
+  ])('the word is found $name', ({ body, status, raw }) => {
     const { task } = read(body);
 
     expect(task.status).toBe(status);
@@ -182,45 +207,69 @@ describe('a status word that says nothing', () => {
 });
 
 describe('why a task failed', () => {
-  test.each<[JsonObject, string, string | undefined]>([
-    [{ error: { message: 'A', code: 'b' }, fail_reason: 'C' }, 'A', 'b'],
-    [{ error: { message: 'A', code: 1301 } }, 'A', '1301'],
-    [{ error: { message: 'A', code: '' } }, 'A', undefined],
-    [{ error: 'plain text' }, 'plain text', undefined],
-    [{ error: null, fail_reason: 'C' }, 'C', undefined],
-    [{ error: { message: '' }, message: 'D' }, 'D', undefined],
-    [{ error: { message: '', code: 'content_policy' } }, 'content_policy', 'content_policy'],
-    [{ data: { fail_reason: 'E' } }, 'E', undefined],
-    [{ data: { error: { message: 'F', code: 7 } } }, 'F', '7'],
-    [{ message: 'SUCCEED', data: { task_status_msg: 'G' } }, 'G', undefined],
-    [{ message: 'SUCCEED', data: { data: { task_status_msg: 'H' } } }, 'H', undefined],
-    [{ error: '{"error":{"message":"inner"}}' }, 'inner', undefined],
-    [{ error: '{broken' }, '{broken', undefined],
-    [{ message: 'SUCCEED' }, noReason, undefined],
-    [{ message: 'ok' }, noReason, undefined],
-    [{ error: {} }, noReason, undefined],
-    [{ output: { task_status: 'FAILED', code: 'Size', message: 'I' } }, 'I', 'Size'],
-    [{ data: { fail_reason: '', data: { output: { message: 'J' } } } }, 'J', undefined],
-    [{ output: { message: 'Success' }, message: 'K' }, 'K', undefined],
-    [{ output: { error: 'L' } }, 'L', undefined],
-    [{ base_resp: { status_code: 1026, status_msg: 'M' } }, 'M', '1026'],
-    [{ base_resp: { status_code: 0, status_msg: 'success' } }, noReason, undefined],
-    [{ state: 'failed', err_code: 'PromptPolicy' }, 'PromptPolicy', 'PromptPolicy'],
-    [{ failure: 'N', failureCode: 'SAFETY.INPUT' }, 'N', 'SAFETY.INPUT'],
-    [{ failure_reason: 'O' }, 'O', undefined],
-    [{ error_message: 'P', error_code: 5 }, 'P', '5'],
-    [{ failedReason: 'W' }, 'W', undefined],
-    [{ data: { failedReason: 'X', failCode: 'x' } }, 'X', 'x'],
-    [{ failReason: 'Y' }, 'Y', undefined],
-    [{ failMsg: 'Z', failCode: 422 }, 'Z', '422'],
-    [{ error: [{ message: 'Q', code: 'q' }] }, 'Q', 'q'],
-    [{ errors: [{ message: 'R' }] }, 'R', undefined],
-    [{ error: { error: { message: 'S', code: 's' } } }, 'S', 's'],
-    [{ code: 'success', reason: 'T' }, 'T', undefined],
-    [{ detail: 'U' }, 'U', undefined],
-    [{ detail: [{ msg: 'V' }] }, noReason, undefined],
-    [{}, noReason, undefined],
-  ])('%j', (body, message, code) => {
+  test.each<{ body: JsonObject; message: string; code: string | undefined }>([
+    { body: { error: { message: 'A', code: 'b' }, fail_reason: 'C' }, message: 'A', code: 'b' },
+    { body: { error: { message: 'A', code: 1301 } }, message: 'A', code: '1301' },
+    { body: { error: { message: 'A', code: '' } }, message: 'A', code: undefined },
+    { body: { error: 'plain text' }, message: 'plain text', code: undefined },
+    { body: { error: null, fail_reason: 'C' }, message: 'C', code: undefined },
+    { body: { error: { message: '' }, message: 'D' }, message: 'D', code: undefined },
+    {
+      body: { error: { message: '', code: 'content_policy' } },
+      message: 'content_policy',
+      code: 'content_policy',
+    },
+    { body: { data: { fail_reason: 'E' } }, message: 'E', code: undefined },
+    { body: { data: { error: { message: 'F', code: 7 } } }, message: 'F', code: '7' },
+    { body: { message: 'SUCCEED', data: { task_status_msg: 'G' } }, message: 'G', code: undefined },
+    {
+      body: { message: 'SUCCEED', data: { data: { task_status_msg: 'H' } } },
+      message: 'H',
+      code: undefined,
+    },
+    { body: { error: '{"error":{"message":"inner"}}' }, message: 'inner', code: undefined },
+    { body: { error: '{broken' }, message: '{broken', code: undefined },
+    { body: { message: 'SUCCEED' }, message: noReason, code: undefined },
+    { body: { message: 'ok' }, message: noReason, code: undefined },
+    { body: { error: {} }, message: noReason, code: undefined },
+    {
+      body: { output: { task_status: 'FAILED', code: 'Size', message: 'I' } },
+      message: 'I',
+      code: 'Size',
+    },
+    {
+      body: { data: { fail_reason: '', data: { output: { message: 'J' } } } },
+      message: 'J',
+      code: undefined,
+    },
+    { body: { output: { message: 'Success' }, message: 'K' }, message: 'K', code: undefined },
+    { body: { output: { error: 'L' } }, message: 'L', code: undefined },
+    { body: { base_resp: { status_code: 1026, status_msg: 'M' } }, message: 'M', code: '1026' },
+    {
+      body: { base_resp: { status_code: 0, status_msg: 'success' } },
+      message: noReason,
+      code: undefined,
+    },
+    {
+      body: { state: 'failed', err_code: 'PromptPolicy' },
+      message: 'PromptPolicy',
+      code: 'PromptPolicy',
+    },
+    { body: { failure: 'N', failureCode: 'SAFETY.INPUT' }, message: 'N', code: 'SAFETY.INPUT' },
+    { body: { failure_reason: 'O' }, message: 'O', code: undefined },
+    { body: { error_message: 'P', error_code: 5 }, message: 'P', code: '5' },
+    { body: { failedReason: 'W' }, message: 'W', code: undefined },
+    { body: { data: { failedReason: 'X', failCode: 'x' } }, message: 'X', code: 'x' },
+    { body: { failReason: 'Y' }, message: 'Y', code: undefined },
+    { body: { failMsg: 'Z', failCode: 422 }, message: 'Z', code: '422' },
+    { body: { error: [{ message: 'Q', code: 'q' }] }, message: 'Q', code: 'q' },
+    { body: { errors: [{ message: 'R' }] }, message: 'R', code: undefined },
+    { body: { error: { error: { message: 'S', code: 's' } } }, message: 'S', code: 's' },
+    { body: { code: 'success', reason: 'T' }, message: 'T', code: undefined },
+    { body: { detail: 'U' }, message: 'U', code: undefined },
+    { body: { detail: [{ msg: 'V' }] }, message: noReason, code: undefined },
+    { body: {}, message: noReason, code: undefined },
+  ])('$body', ({ body, message, code }) => {
     expect(findFailure(body)).toEqual(code === undefined ? { message } : { message, code });
   });
 
@@ -368,37 +417,49 @@ describe('a result of a task whose status says nothing', () => {
 describe('states that are numbers', () => {
   const done = { status: 'completed', inferred: true, error: null };
 
-  test.each<[string, JsonObject, JsonObject]>([
-    ['2 with a result', { status: 2, generated_video: [{ video_url: url }] }, { ...done, url }],
-    [
-      '2 with a result in parts',
-      { status: 2, content: [{ video_url: { url } }] },
-      { ...done, url },
-    ],
-    ['2 as text', { state: '2', outputUrls: [url] }, { ...done, url }],
-    ['2 inside data', { code: 200, data: { status: 2, videoUrls: [url] } }, { ...done, url }],
-    [
-      '2 behind a word',
-      { status: 'success', data: { status: 2, outputUrls: [url] } },
-      { status: 'completed', url },
-    ],
-    [
-      '3 with a result: done, in the dialect where 2 is running',
-      { status: 3, video_url: url },
-      { ...done, url },
-    ],
-    [
-      '3 with a reason',
-      { status: 3, error_code: 'E7', error_message: 'No' },
-      { status: 'failed', inferred: true, error: { message: 'No', code: 'E7' } },
-    ],
-    [
-      '3 with a reason, inside data',
-      { code: 0, data: { task_status: 3, failedReason: 'No' } },
-      { status: 'failed', error: { message: 'No' } },
-    ],
-    ['3 as text', { status: '3', failedReason: 'No' }, { status: 'failed' }],
-  ])('%s', (_, body, expected) => {
+  test.each<{ name: string; body: JsonObject; expected: JsonObject }>([
+    {
+      name: '2 with a result',
+      body: { status: 2, generated_video: [{ video_url: url }] },
+      expected: { ...done, url },
+    },
+    {
+      name: '2 with a result in parts',
+      body: { status: 2, content: [{ video_url: { url } }] },
+      expected: { ...done, url },
+    },
+    { name: '2 as text', body: { state: '2', outputUrls: [url] }, expected: { ...done, url } },
+    {
+      name: '2 inside data',
+      body: { code: 200, data: { status: 2, videoUrls: [url] } },
+      expected: { ...done, url },
+    },
+    {
+      name: '2 behind a word',
+      body: { status: 'success', data: { status: 2, outputUrls: [url] } },
+      expected: { status: 'completed', url },
+    },
+    {
+      name: '3 with a result: done, in the dialect where 2 is running',
+      body: { status: 3, video_url: url },
+      expected: { ...done, url },
+    },
+    {
+      name: '3 with a reason',
+      body: { status: 3, error_code: 'E7', error_message: 'No' },
+      expected: { status: 'failed', inferred: true, error: { message: 'No', code: 'E7' } },
+    },
+    {
+      name: '3 with a reason, inside data',
+      body: { code: 0, data: { task_status: 3, failedReason: 'No' } },
+      expected: { status: 'failed', error: { message: 'No' } },
+    },
+    {
+      name: '3 as text',
+      body: { status: '3', failedReason: 'No' },
+      expected: { status: 'failed' },
+    },
+  ])('$name', ({ body, expected }) => {
     expect(read({ id: 'a', ...body }).task).toMatchObject(expected);
   });
 

@@ -33,16 +33,20 @@ function inSeconds(seconds: number): () => string {
 }
 
 describe.each([200, 429, 503])('Retry-After of an answer with status %i', (status) => {
-  test.each<[string, () => string, number]>([
-    ['seconds', () => '42', 42_000],
-    ['a date', inSeconds(60), 60_000],
-    ['a date that has passed', inSeconds(-60), 5_000],
-    ['far too many seconds', () => '86400000', 300_000],
-    ['a date in a hundred years', () => 'Fri, 31 Dec 2126 23:59:59 GMT', 300_000],
-    ['zero', () => '0', 5_000],
-    ['a negative number', () => '-30', 5_000],
-    ['no number at all', () => 'soon', 5_000],
-  ])('as %s', async (_, makeHeader, pause) => {
+  test.each<{ name: string; makeHeader: () => string; pause: number }>([
+    { name: 'seconds', makeHeader: () => '42', pause: 42_000 },
+    { name: 'a date', makeHeader: inSeconds(60), pause: 60_000 },
+    { name: 'a date that has passed', makeHeader: inSeconds(-60), pause: 5_000 },
+    { name: 'far too many seconds', makeHeader: () => '86400000', pause: 300_000 },
+    {
+      name: 'a date in a hundred years',
+      makeHeader: () => 'Fri, 31 Dec 2126 23:59:59 GMT',
+      pause: 300_000,
+    },
+    { name: 'zero', makeHeader: () => '0', pause: 5_000 },
+    { name: 'a negative number', makeHeader: () => '-30', pause: 5_000 },
+    { name: 'no number at all', makeHeader: () => 'soon', pause: 5_000 },
+  ])('as $name', async ({ makeHeader, pause }) => {
     vi.setSystemTime(new Date('2026-11-21T12:00:00.000Z'));
 
     expect(await pollsAfter(makeHeader, status)).toEqual([0, pause]);

@@ -39,10 +39,10 @@ describe('a wait tolerates what gateways say', () => {
     ['an empty URL while it runs', { videoUrlBefore: 'empty' }],
     ['an error while it runs', { videoError: 'always' }],
     ['completed_at while it runs', { videoEarlyEnd: true }],
-    ['words in capitals', { videoWords: { queued: 'QUEUED', completed: 'SUCCESS' } }],
-    ['succeed', { videoWords: { in_progress: 'processing', completed: 'succeed' } }],
-    ['NOT_START', { videoWords: { unknown: 'NOT_START', queued: 'SUBMITTED' } }],
-    ['an unknown status', { videoWords: { queued: 'baking', in_progress: 'frosting' } }],
+    ['words in capitals', { videoStatuses: { queued: 'QUEUED', completed: 'SUCCESS' } }],
+    ['succeed', { videoStatuses: { in_progress: 'processing', completed: 'succeed' } }],
+    ['NOT_START', { videoStatuses: { unknown: 'NOT_START', queued: 'SUBMITTED' } }],
+    ['an unknown status', { videoStatuses: { queued: 'baking', in_progress: 'frosting' } }],
   ])('%s', async (_, quirks) => {
     const onDrift = vi.fn();
     const { emulator, videos } = emulatedVideos({ onDrift }, { videoDuration: 40_000, quirks });

@@ -1,4 +1,4 @@
-import { Gateway } from '../../lib/model-gateway.ts';
+import { Gateway, type GatewayName } from '../../lib/model-gateway.ts';
 import {
   chat,
   chatEvents,
@@ -11,8 +11,14 @@ import {
 } from '../answers.ts';
 import { fetchOption, readAll, timeoutOption, type Subject, type Target } from '../subject.ts';
 
+/** Options that differ between columns. */
+interface Options {
+  readonly gateway?: GatewayName;
+  readonly retryUnknownOutcome?: boolean;
+}
+
 /** A client on its default options. */
-export function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
+export function connect(target: Target, options: Options = {}): Gateway {
   return new Gateway({
     apiKey: 'benchmark',
     baseURL: target.origin,
@@ -29,6 +35,9 @@ const prompt = 'A lighthouse';
 const image = { model: 'image-model', prompt };
 const file = new File([new Uint8Array(64)], 'lighthouse.png', { type: 'image/png' });
 
+/** A subject without the column that it is in. */
+type Call = Omit<Subject, 'package' | 'pays'>;
+
 /** A charged call of a client. */
 export interface Job {
   readonly call: string;
@@ -36,6 +45,9 @@ export interface Job {
   readonly answer: Answer;
   readonly stream?: Pick<Job, 'run' | 'answer'>;
 }
+
+/** OpenRouter needs the model of a remix, which a task has and an id does not. */
+const videoModel = { extraBody: { model: 'video-model' } };
 
 /** The calls that are charged by the job. */
 export const jobs: readonly Job[] = [
@@ -65,19 +77,19 @@ export const jobs: readonly Job[] = [
   },
   {
     call: 'videos.remix',
-    run: (client) => client.videos.remix('video_0', { prompt }),
+    run: (client) => client.videos.remix('video_0', { prompt }, videoModel),
     answer: video,
   },
 ];
 
 /** A job as a subject: with a client of its own. */
-function createSubject({ call, run, answer, stream }: Job): Subject {
+function createSubject({ call, run, answer, stream }: Job, options: Options): Call {
   const bound = (part: Pick<Job, 'run' | 'answer'>): Pick<Subject, 'run' | 'answer'> => ({
-    run: (target) => part.run(connect(target)),
+    run: (target) => part.run(connect(target, options)),
     answer: part.answer,
   });
   const streamed = stream === undefined ? {} : { stream: bound(stream) };
-  return { package: name, pays: 'job', call, ...bound({ run, answer }), ...streamed };
+  return { call, ...bound({ run, answer }), ...streamed };
 }
 
 const model = 'text-model';
@@ -104,7 +116,7 @@ const embeddings = json({
 });
 
 /** The metered calls, with a client on its default options or on the strict rule. */
-function metered(options: { retryUnknownOutcome?: false }): Omit<Subject, 'package' | 'pays'>[] {
+function metered(options: Options): Call[] {
   const client = (target: Target): Gateway => connect(target, options);
   return [
     {
@@ -164,13 +176,25 @@ function metered(options: { retryUnknownOutcome?: false }): Omit<Subject, 'packa
   ];
 }
 
-export const modelGateway: readonly Subject[] = [
-  ...jobs.map(createSubject),
-  ...metered({}).map((call): Subject => ({ ...call, package: name, pays: 'metered' })),
-  ...metered({ retryUnknownOutcome: false }).map((call): Subject => ({
-    ...call,
-    package: name,
-    pays: 'metered',
-    options: 'retryUnknownOutcome: false',
-  })),
-];
+/** Calls that a gateway does not serve, so that nothing is sent. */
+const unserved: Readonly<Partial<Record<GatewayName, readonly string[]>>> = {
+  openrouter: ['generate.content', 'embeddings.createForEngine', 'audio.translations.create'],
+  litellm: ['audio.translations.create'],
+};
+
+/** The calls of this client at one kind of gateway. */
+export function modelGateway(gateway: GatewayName): Subject[] {
+  const own = { package: name, gateway } as const;
+  const strict = { gateway, retryUnknownOutcome: false };
+  const subjects: readonly Subject[] = [
+    ...jobs.map((job) => ({ ...createSubject(job, { gateway }), ...own, pays: 'job' as const })),
+    ...metered({ gateway }).map((call) => ({ ...call, ...own, pays: 'metered' as const })),
+    ...metered(strict).map((call) => ({
+      ...call,
+      ...own,
+      pays: 'metered' as const,
+      options: 'retryUnknownOutcome: false',
+    })),
+  ];
+  return subjects.filter(({ call }) => unserved[gateway]?.includes(call) !== true);
+}

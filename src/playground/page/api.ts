@@ -1,23 +1,5 @@
 import type { CallInput, Hello, ListedModel, Problem, UsageLog } from '../protocol.ts';
-
-const storageName = 'playground-token';
-
-/** Reads the token from the address, and stores it for reloads of the tab. */
-function takeToken(): string {
-  const [, fromAddress] = /[#&]token=([\w-]+)/.exec(location.hash) ?? [];
-  if (fromAddress !== undefined) {
-    sessionStorage.setItem(storageName, fromAddress);
-    history.replaceState(null, '', location.pathname + location.search);
-  }
-  return fromAddress ?? sessionStorage.getItem(storageName) ?? '';
-}
-
-const token = takeToken();
-
-// Opening the address of a new start in an old tab changes only the hash, so reload.
-addEventListener('hashchange', () => {
-  if (location.hash.includes('token=')) location.reload();
-});
+import { token } from './setup/token.ts';
 
 /** The server rejected a request. The message says why and what to do. */
 export class ServerError extends Error {

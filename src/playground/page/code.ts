@@ -7,6 +7,7 @@ const paths: Readonly<Record<string, string>> = {
   'images.generate': '/v1/images/generations',
   'images.edit': '/v1/images/edits',
   'audio.speech.create': '/v1/audio/speech',
+  'audio.transcriptions.create': '/v1/audio/transcriptions',
   'audio.translations.create': '/v1/audio/translations',
   'embeddings.create': '/v1/embeddings',
   'videos.create': '/v1/videos',
@@ -75,6 +76,11 @@ for (const [index, image] of images.data.entries()) {
     call,
   ) => `const speech = await client.audio.speech.create(${params(call)});
 await saveTo(speech, 'speech.${speechFormat(call)}');
+`,
+  'audio.transcriptions.create': (
+    call,
+  ) => `const transcription = await client.audio.transcriptions.create(${params(call)});
+console.log(transcription);
 `,
   'audio.translations.create': (
     call,

@@ -25,7 +25,10 @@ export function Field({
   );
 }
 
-/** A text field that grows with its content. Ctrl+Enter or ⌘Enter sends it. */
+/**
+ * A text field. Ctrl+Enter or ⌘Enter sends it; with `sendsOnEnter` also Enter, and Shift+Enter breaks the
+ * line. While it is empty, Tab fills in the example.
+ */
 export function TextField({
   label,
   value,
@@ -33,7 +36,9 @@ export function TextField({
   onSend,
   rows = 3,
   placeholder = '',
+  example,
   hint,
+  sendsOnEnter = false,
 }: {
   label: string;
   value: string;
@@ -41,21 +46,33 @@ export function TextField({
   onSend?: () => void;
   rows?: number;
   placeholder?: string;
+  /** A placeholder that Tab fills in. */
+  example?: string;
   hint?: string;
+  sendsOnEnter?: boolean;
 }): JSX.Element {
+  const tab = example === undefined || value !== '' ? [] : ['Tab fills in the example'];
+  const hints = [...(hint === undefined ? [] : [hint]), ...tab];
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} {...(hints.length === 0 ? {} : { hint: hints.join(', ') })}>
       {(id) => (
         <textarea
           id={id}
           rows={rows}
           value={value}
-          placeholder={placeholder}
+          placeholder={example ?? placeholder}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            const { key, shiftKey, ctrlKey, metaKey, isComposing } = event;
+            const isSent = ctrlKey || metaKey || (sendsOnEnter && !shiftKey);
+            // Enter also confirms the choice of an input method.
+            if (key === 'Enter' && isSent && !isComposing) {
               event.preventDefault();
               onSend?.();
+            }
+            if (key === 'Tab' && !shiftKey && value === '' && example !== undefined) {
+              event.preventDefault();
+              onInput(example);
             }
           }}
         />
@@ -168,7 +185,8 @@ export function NumberField({
 const modelPatterns = {
   image: /image|dall-e|imagen|flux|diffusion|seedream/i,
   speech: /speech|tts/i,
-  translation: /translat|whisper|transcribe/i,
+  transcription: /transcri|whisper|translat/i,
+  translation: /translat|whisper/i,
   embeddings: /embed/i,
   video: /video|sora|veo|kling|vidu|hailuo|jimeng|wan|seedance/i,
 } as const;

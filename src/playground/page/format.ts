@@ -1,4 +1,4 @@
-import type { CallView } from '../protocol.ts';
+import type { CallView, RivalName } from '../protocol.ts';
 
 /** Formats milliseconds. */
 export function duration(milliseconds: number): string {
@@ -27,6 +27,7 @@ export const kindNames = {
   chat: 'Chat',
   image: 'Image',
   speech: 'Speech',
+  transcription: 'Transcription',
   translation: 'Translation',
   embeddings: 'Embeddings',
   video: 'Video',
@@ -61,6 +62,22 @@ export function saveText(name: string, type: string, text: string): void {
 /** Returns a parameter if it is a string, or an empty string. */
 export const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Formats US dollars, for example `$0.0012`. */
+/** Formats US dollars, for example `$0.0012` or `$4.50`. */
 export const dollars = (amount: number): string =>
-  `$${amount.toLocaleString('en', { maximumSignificantDigits: 4 })}`;
+  amount >= 1
+    ? `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+    : `$${amount.toLocaleString('en', { maximumSignificantDigits: 4 })}`;
+
+/** Formats credit units as US dollars if their price is known. */
+export const price = (units: number, unitsPerDollar: number | undefined): string =>
+  unitsPerDollar === undefined
+    ? `${units.toLocaleString('en')} units`
+    : dollars(units / unitsPerDollar);
+
+/** The names of other SDKs. */
+export const rivalNames: Readonly<Record<RivalName, string>> = {
+  openai: 'openai',
+  ai: 'AI SDK',
+  replicate: 'replicate',
+  '@fal-ai/client': 'fal',
+};

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallView, Problem } from '../protocol.ts';
 import { loadFile, ServerError } from './api.ts';
 import { hello } from './state.ts';
-import { sumCharges, count, dollars, duration } from './format.ts';
+import { sumCharges, count, dollars, duration, price } from './format.ts';
 
 /** A decorative icon of one path. */
 export function Icon({ path }: { path: string }): JSX.Element {
@@ -120,7 +120,8 @@ export function FaultPill({ call: { fault } }: { call: CallView }): JSX.Element 
 export function ChargePill({ call }: { call: CallView }): JSX.Element | null {
   if (hello.value?.isEmulator !== true || call.attempts === undefined) return null;
   const { charges, amount, kept } = sumCharges(call);
-  const text = charges === 0 ? 'not charged' : count(charges, 'charge');
+  const cost = price(amount, hello.value.unitsPerDollar);
+  const text = charges === 0 ? 'not charged' : `${count(charges, 'charge')}, ${cost}`;
   return (
     <span class={charges === 0 ? 'coin none' : 'coin'} title={`${amount} credit units`}>
       {text}

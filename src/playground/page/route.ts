@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { readHash } from './setup/token.ts';
 
 /** The panels, in display order. */
 export const panels = [
@@ -6,6 +7,7 @@ export const panels = [
   'chat',
   'images',
   'speech',
+  'transcription',
   'translation',
   'embeddings',
   'video',
@@ -20,7 +22,7 @@ interface Route {
 }
 
 function read(): Route {
-  const [path = '', query = ''] = location.hash.split('?', 2);
+  const [path = '', query = ''] = readHash().split('?', 2);
   const panel = panels.find((name) => `#/${name}` === path) ?? 'ledger';
   return { panel, query: new Map(new URLSearchParams(query)) };
 }

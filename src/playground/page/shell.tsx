@@ -9,12 +9,13 @@ import {
   loadModels,
   modelsProblem,
 } from './state.ts';
+import { count, price } from './format.ts';
 import { panelAddress, panels, route, type Panel } from './route.ts';
 import { Icon, ProblemBox } from './parts.tsx';
 import { Ledger } from './panels/ledger.tsx';
 import { Chat } from './panels/chat.tsx';
 import { Images } from './panels/images.tsx';
-import { Speech, Translation } from './panels/audio.tsx';
+import { Speech, Transcription, Translation } from './panels/audio.tsx';
 import { Embeddings } from './panels/embeddings.tsx';
 import { Video } from './panels/video.tsx';
 import { Requests } from './panels/requests.tsx';
@@ -24,9 +25,14 @@ const menu: Readonly<Record<Panel, { label: string; icon: string; show: () => JS
   chat: { label: 'Chat', icon: 'M4 5h16v11H9l-5 4z', show: Chat },
   images: { label: 'Images', icon: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01', show: Images },
   speech: { label: 'Speech', icon: 'M5 10v4M9 7v10M13 4v16M17 8v8M21 11v2', show: Speech },
+  transcription: {
+    label: 'Transcription',
+    icon: 'M12 4a3 3 0 0 1 3 3v4a3 3 0 0 1-6 0V7a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v3',
+    show: Transcription,
+  },
   translation: {
     label: 'Translation',
-    icon: 'M12 4a3 3 0 0 1 3 3v4a3 3 0 0 1-6 0V7a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v3',
+    icon: 'M4 6h10M9 4v2M6 6c1 5 4 7 7 8M12 6c-1 5-4 7-7 8M12 20l4-9 4 9M13.5 17h5',
     show: Translation,
   },
   embeddings: {
@@ -68,7 +74,7 @@ function ThemeButton(): JSX.Element {
 }
 
 function Account(): JSX.Element | null {
-  const { isEmulator = true, baseURL = '' } = hello.value ?? {};
+  const { isEmulator = true, baseURL = '', unitsPerDollar } = hello.value ?? {};
   if (hello.value === undefined) return <div class="account" />;
   if (!isEmulator) {
     return (
@@ -83,7 +89,7 @@ function Account(): JSX.Element | null {
     <div class="account">
       <p class="account-name">Emulator: nothing costs money</p>
       <p class="account-host" aria-live="polite">
-        {charges} {charges === 1 ? 'charge' : 'charges'} · {amount.toLocaleString('en')} units
+        {count(charges, 'charge')} · {price(amount, unitsPerDollar)}
       </p>
     </div>
   );
@@ -91,15 +97,9 @@ function Account(): JSX.Element | null {
 
 function Menu(): JSX.Element {
   const current = route.value.panel;
-  const list = useRef<HTMLUListElement>(null);
-  useEffect(() => {
-    list.current
-      ?.querySelector('[aria-current]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [current]);
   return (
     <nav aria-label="Panels">
-      <ul ref={list}>
+      <ul>
         {panels.map((panel) => (
           <li key={panel}>
             <a href={panelAddress(panel)} aria-current={panel === current ? 'page' : undefined}>

@@ -9,6 +9,7 @@ import type {
   Problem,
 } from '../protocol.ts';
 import { fetchHello, fetchModels, pause, send, ServerError } from './api.ts';
+import { keepLink } from './setup/token.ts';
 
 /** The data loaded first. */
 export const hello = signal<Hello | undefined>(undefined);
@@ -126,7 +127,10 @@ export async function follow(): Promise<void> {
       connectionProblem.value =
         error instanceof ServerError ? error.message : 'The connection was lost.';
       connection.value = isRefused ? 'refused' : 'lost';
-      if (isRefused) return;
+      if (isRefused) {
+        keepLink();
+        return;
+      }
     }
     await pause(1_500);
   }

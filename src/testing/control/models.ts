@@ -24,6 +24,11 @@ export interface EmulatorModel {
   /** Supported kinds of routes; `null` is sent unchanged. @defaultValue `[]` */
   readonly supported_endpoint_types?: readonly string[] | null | undefined;
   readonly type?: string | undefined;
+  /**
+   * The strictest supported format of a JSON response: a schema, any JSON object, or none. Requests for more
+   * are rejected, in the words of `quirks.structuredOutputError`. @defaultValue "json_schema"
+   */
+  readonly structuredOutput?: 'json_schema' | 'json_object' | 'none' | undefined;
 }
 
 /** A model that is never available, even if it is listed. */

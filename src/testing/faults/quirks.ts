@@ -32,7 +32,7 @@ export interface StreamQuirks {
   /** Text of a heartbeat, without line endings. @defaultValue ": PING" */
   heartbeatText: string;
   /** Splits the bytes of a stream into chunks of this size; 0 for one chunk per event. @defaultValue 0 */
-  pieceBytes: number;
+  streamChunkBytes: number;
   /** Delay before each event, in milliseconds. @defaultValue 0 */
   eventDelay: number;
 }
@@ -66,7 +66,24 @@ export interface ChatQuirks {
   chatDone: boolean;
   /** Respond to `stream: false` with events, or to `stream: true` with JSON. @defaultValue "as-asked" */
   chatMode: 'as-asked' | 'always-events' | 'always-json';
+  /**
+   * The provider whose error rejects a `response_format`, or a schema of `generate.content()`, that the model
+   * does not support; see `structuredOutput` of models. @defaultValue "openai"
+   */
+  structuredOutputError: StructuredOutputDialect;
 }
+
+/** Providers with their own error for unsupported structured output. */
+export type StructuredOutputDialect =
+  | 'openai'
+  | 'azure'
+  | 'cloudflare'
+  | 'deepseek'
+  | 'google'
+  | 'groq'
+  | 'siliconflow'
+  | 'volcengine'
+  | 'xai';
 
 /** Format of responses of the generateContent routes. */
 export interface GenerateQuirks {
@@ -145,7 +162,7 @@ export interface VideoQuirks {
    * Values of the status for `unknown`, `queued`, `in_progress`, `completed` and `failed`, for example
    * `{ completed: "succeed" }`. @defaultValue `{}`
    */
-  videoWords: Readonly<Partial<Record<VideoState, string>>>;
+  videoStatuses: Readonly<Partial<Record<VideoState, string>>>;
   /** Location of `status`: at the top level or in `data`. @defaultValue "top" */
   videoNesting: 'top' | 'data';
   /** Progress as `85`, as `"85%"`, or omitted. @defaultValue "integer" */
@@ -181,12 +198,12 @@ export interface VideoQuirks {
    */
   videoRemix: 'version' | 'new' | 'not-found';
   /**
-   * Result of a vendor error during the gateway's own poll (`markers.stumble`,
-   * `emulator.videos.stumble()`). The task fails and is refunded, but is shown as `{ error, id }` without a
+   * Result of a vendor error during the gateway's own poll (`markers.pollError`,
+   * `emulator.videos.failPoll()`). The task fails and is refunded, but is shown as `{ error, id }` without a
    * status, as `unknown` for ever, or as `failed`. Or it continues: after one poll with `failed`, or
    * unaffected. @defaultValue "no-status"
    */
-  videoStumble: 'no-status' | 'unknown' | 'failed' | 'failed-first' | 'none';
+  videoPollError: 'no-status' | 'unknown' | 'failed' | 'failed-first' | 'none';
   /**
    * Maximum number of content downloads within a minute of the emulator's clock; further ones receive an
    * empty 429 without `Retry-After`. 0 for no limit. @defaultValue 10
@@ -237,7 +254,8 @@ export interface AccountQuirks {
   /**
    * Location of the cost that responses report, in US dollars at 500,000 credit units each: `usage.cost`,
    * for a video once it is completed; or the header `x-litellm-response-cost` of responses that are charged
-   * and not streamed. An emulated LiteLLM also reports that of a chat stream, in the usage of its last chunk.
+   * and not streamed. An emulated LiteLLM sends it for chat, embeddings, generated images and transcriptions, and
+   * reports the cost of a chat stream in the usage of its last chunk.
    * @defaultValue "none"
    */
   reportedCost: 'none' | 'usage' | 'header';
@@ -272,7 +290,7 @@ export const defaultQuirks: Quirks = {
   lineEnding: 'lf',
   heartbeatEvery: 0,
   heartbeatText: ': PING',
-  pieceBytes: 0,
+  streamChunkBytes: 0,
   eventDelay: 0,
   chatContent: 'string',
   chatReasoning: 'reasoning_content',
@@ -286,6 +304,7 @@ export const defaultQuirks: Quirks = {
   chatCreated: 'integer',
   chatDone: true,
   chatMode: 'as-asked',
+  structuredOutputError: 'openai',
   generateKeys: 'camel',
   generateUsage: 'every-chunk',
   generateFinish: 'with-text',
@@ -304,7 +323,7 @@ export const defaultQuirks: Quirks = {
   videoSubmitStatus: 200,
   videoId: 'both',
   videoForeignId: false,
-  videoWords: {},
+  videoStatuses: {},
   videoNesting: 'top',
   videoProgress: 'integer',
   videoTimes: 'seconds',
@@ -319,7 +338,7 @@ export const defaultQuirks: Quirks = {
   videoJsonSeconds: 'read',
   videoRefund: true,
   videoRemix: 'version',
-  videoStumble: 'no-status',
+  videoPollError: 'no-status',
   contentLimit: 10,
   contentDelivery: 'body',
   contentRange: 'ignored',

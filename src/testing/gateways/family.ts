@@ -25,5 +25,7 @@ export interface Family {
   readonly nextRequestId: (ids: Ids, now: number, request: Request) => string;
   /** Headers of all responses. */
   readonly headers: (requestId: string | undefined) => Readonly<Record<string, string>>;
+  /** Operations whose cost may be in a header, by the quirk `reportedCost`; by default all. */
+  readonly costHeaders?: ReadonlySet<Operation>;
   readonly quirks: Partial<Quirks>;
 }

@@ -30,8 +30,19 @@ const served: readonly Operation[] = [
   'videos.remix',
 ];
 
-const paths: Partial<Record<Operation, string>> = {};
+const paths: Partial<Record<Operation, string>> = {
+  'embeddings.createForEngine': '/engines/{model}/embeddings',
+};
 for (const operation of served) paths[operation] = endpoints[operation].path;
+
+/** Operations whose responses have a header with their cost. */
+const costHeaders: ReadonlySet<Operation> = new Set<Operation>([
+  'chat.completions.create',
+  'embeddings.create',
+  'embeddings.createForEngine',
+  'images.generate',
+  'audio.transcriptions.create',
+]);
 
 const findOperation = createRouter(paths);
 
@@ -145,7 +156,11 @@ const errors: ErrorDialect = {
 export const liteLLM: Family = {
   paths,
   otherPaths: Object.keys(accountRoutes),
-  handlers: { ...handlers, 'chat.completions.create': completeLiteLLMChat },
+  handlers: {
+    ...handlers,
+    'chat.completions.create': completeLiteLLMChat,
+    'embeddings.createForEngine': handlers['embeddings.create'],
+  },
   findRoute: (method, path) =>
     Object.hasOwn(accountRoutes, path) ? undefined : findOperation(method, path),
   operationFor: (operation) => operation,
@@ -158,5 +173,11 @@ export const liteLLM: Family = {
     // The proxy allows any header. Browsers send only those that the client needs.
     'access-control-allow-headers': 'authorization, content-type, accept, x-litellm-call-id',
   }),
-  quirks: { reportedCost: 'header', videoStumble: 'none', contentNeedsKey: true, contentLimit: 0 },
+  costHeaders,
+  quirks: {
+    reportedCost: 'header',
+    videoPollError: 'none',
+    contentNeedsKey: true,
+    contentLimit: 0,
+  },
 };

@@ -44,5 +44,5 @@ export const openAICompatible: Family = {
   errors,
   nextRequestId: (ids) => ids.next('req_', 32),
   headers: (requestId) => (requestId === undefined ? {} : { 'x-request-id': requestId }),
-  quirks: { videoStumble: 'none', contentNeedsKey: true, contentLimit: 0 },
+  quirks: { videoPollError: 'none', contentNeedsKey: true, contentLimit: 0 },
 };

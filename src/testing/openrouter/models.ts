@@ -13,8 +13,12 @@ const outputs: Readonly<Record<string, string>> = {
 /** Price of a token: one credit unit, in US dollars. */
 const perToken = String(1 / unitsPerDollar);
 
-function modelBody({ id, type = 'text' }: EmulatorModel): unknown {
-  const output = /embedding/.test(id) ? 'embeddings' : (outputs[type] ?? 'text');
+const outputOf = ({ id, type = 'text' }: EmulatorModel): string =>
+  /embedding/.test(id) ? 'embeddings' : (outputs[type] ?? 'text');
+
+function modelBody(model: EmulatorModel): unknown {
+  const { id } = model;
+  const output = outputOf(model);
   const context = 128_000;
   return {
     id,
@@ -41,9 +45,12 @@ function modelBody({ id, type = 'text' }: EmulatorModel): unknown {
   };
 }
 
-/** `GET /api/v1/models`. */
-export function listOpenRouterModels({ world }: Call): Response {
-  const data = world.models.map(modelBody);
+/** `GET /api/v1/models`. Lists models that return text, unless `output_modalities` names others. */
+export function listOpenRouterModels({ world, url }: Call): Response {
+  const requested = (url.searchParams.get('output_modalities') ?? 'text').split(',');
+  const isListed = (model: EmulatorModel) =>
+    requested.includes('all') || requested.includes(outputOf(model));
+  const data = world.models.filter(isListed).map(modelBody);
   return Response.json({ data, total_count: data.length, links: { next: null } });
 }
 

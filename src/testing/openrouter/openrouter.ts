@@ -87,7 +87,7 @@ export const openRouter: Family = {
     heartbeatText: ': OPENROUTER PROCESSING',
     chatReasoning: 'reasoning',
     reportedCost: 'usage',
-    videoStumble: 'none',
+    videoPollError: 'none',
     contentNeedsKey: true,
     contentLimit: 0,
   },

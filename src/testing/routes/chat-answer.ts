@@ -6,6 +6,7 @@ import type { ModelAnswer } from '../control/canned.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
+import { fenced } from '../faults/structured-output.ts';
 import { countTokens, splitTokens, type TokenCount } from './usage.ts';
 
 /** A tool call with its arguments as an object. */
@@ -59,7 +60,8 @@ function fullText(request: ChatRequest, index: number): string {
     const schema = isAny
       ? { type: 'object', properties: { answer: { type: 'string' } } }
       : request.schema;
-    return JSON.stringify(new SchemaValues(schema, request.question.prompt).make());
+    const json = JSON.stringify(new SchemaValues(schema, request.question.prompt).make());
+    return request.isPrompted ? fenced(json) : json;
   }
   const answer = answerText(request.question);
   return index === 0 ? answer : `(${index + 1}) ${answer}`;

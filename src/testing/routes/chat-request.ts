@@ -6,6 +6,7 @@ import { readFields, invalid, checkModelName, type Call } from '../server/call.t
 import { describePicture } from '../media/image-size.ts';
 import { isObject } from '../../answers/objects.ts';
 import { list, record, text } from '../control/json.ts';
+import { checkOutputFormat, findPromptSchema } from '../faults/structured-output.ts';
 import { countTokens } from './usage.ts';
 
 /** A tool that the model may call. */
@@ -30,6 +31,8 @@ export interface ChatRequest {
   readonly parallel: boolean;
   /** Schema of the answer. `{}` for any JSON object. */
   readonly schema: unknown;
+  /** `true` if only the prompt asks for JSON. */
+  readonly isPrompted: boolean;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
 }
@@ -119,9 +122,14 @@ function readTools(tools: readonly unknown[] | undefined, choice: unknown): Tool
     });
 }
 
-function readSchema(format: JsonObject | undefined): unknown {
+/** Returns the schema of the answer: that of the format or, for other formats, that in the prompt. */
+function readSchema(format: JsonObject | undefined, messages: readonly JsonObject[]): unknown {
   if (format?.['type'] === 'json_schema') return record(format['json_schema'])['schema'] ?? {};
-  return format?.['type'] === 'json_object' ? {} : undefined;
+  const instructions = messages.filter(({ role }) => role === 'system' || role === 'developer');
+  const prompted = findPromptSchema(
+    instructions.map(({ content }) => contentText(content)).join('\n'),
+  );
+  return prompted ?? (format?.['type'] === 'json_object' ? {} : undefined);
 }
 
 function countPrompt(messages: readonly JsonObject[]): number {
@@ -145,6 +153,11 @@ export function readChat(call: Call): ChatRequest {
   const stop = fields.raw('stop');
   const choice = fields.raw('tool_choice');
   const options = fields.object('stream_options');
+  const format = fields.object('response_format');
+  const type = format?.['type'];
+  const outputFormat = type === 'json_schema' || type === 'json_object' ? type : undefined;
+  checkOutputFormat(call, model, outputFormat);
+  const schema = readSchema(format, messages);
   return {
     question,
     promptTokens: countPrompt(messages),
@@ -156,7 +169,8 @@ export function readChat(call: Call): ChatRequest {
     tools: readTools(fields.list('tools'), choice),
     mustCall: choice === 'required' || isObject(choice),
     parallel: fields.boolean('parallel_tool_calls') ?? true,
-    schema: readSchema(fields.object('response_format')),
+    schema,
+    isPrompted: schema !== undefined && outputFormat === undefined,
     logprobs: fields.boolean('logprobs') ?? false,
     topLogprobs: fields.integer('top_logprobs') ?? 0,
   };

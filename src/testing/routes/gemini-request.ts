@@ -6,6 +6,7 @@ import type { Tool } from './chat-request.ts';
 import { describePicture } from '../media/image-size.ts';
 import { isObject } from '../../answers/objects.ts';
 import { list, number, record, text } from '../control/json.ts';
+import { checkOutputFormat, findPromptSchema } from '../faults/structured-output.ts';
 import { countTokens } from './usage.ts';
 
 /** A validated generateContent request. */
@@ -17,6 +18,8 @@ export interface GenerateRequest {
   readonly tools: readonly Tool[];
   readonly schema: unknown;
   readonly wantsJson: boolean;
+  /** `true` if only the prompt asks for JSON. */
+  readonly isPrompted: boolean;
   readonly wantsImage: boolean;
   readonly includeThoughts: boolean;
 }
@@ -98,7 +101,10 @@ export function readGenerate(call: Call): GenerateRequest {
   const question = readQuestion(model, contents);
   checkWords(question.prompt);
   const spoken = [...contents, system].map((content) => countTokens(partsText(content)));
-  const schema = setting('responseJsonSchema') ?? setting('responseSchema');
+  const wanted = setting('responseJsonSchema') ?? setting('responseSchema');
+  const isJson = wanted !== undefined || setting('responseMimeType') === 'application/json';
+  if (isJson) checkOutputFormat(call, model, wanted === undefined ? 'json_object' : 'json_schema');
+  const schema = wanted ?? findPromptSchema(partsText(system));
   return {
     question,
     promptTokens: spoken.reduce((sum, count) => sum + count, 0) + 258 * question.media.length,
@@ -106,7 +112,8 @@ export function readGenerate(call: Call): GenerateRequest {
     candidateCount: number(setting('candidateCount')) ?? 1,
     tools: readTools(fields.raw('tools'), fields.object('toolConfig') ?? {}),
     schema,
-    wantsJson: schema !== undefined || setting('responseMimeType') === 'application/json',
+    wantsJson: isJson || schema !== undefined,
+    isPrompted: !isJson && schema !== undefined,
     wantsImage: list(setting('responseModalities')).some(
       (modality) => String(modality).toUpperCase() === 'IMAGE',
     ),

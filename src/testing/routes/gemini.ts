@@ -13,6 +13,7 @@ import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { SchemaValues } from './schema-values.ts';
+import { fenced } from '../faults/structured-output.ts';
 import { countTokens, splitTokens } from './usage.ts';
 
 interface Candidate {
@@ -24,10 +25,11 @@ interface Candidate {
 }
 
 function createAnswer(request: GenerateRequest): string {
-  const { schema, wantsJson, question } = request;
+  const { schema, wantsJson, isPrompted, question } = request;
   if (!wantsJson) return answerText(question);
   const shape = schema ?? { type: 'object', properties: { answer: { type: 'string' } } };
-  return JSON.stringify(new SchemaValues(shape, question.prompt).make());
+  const json = JSON.stringify(new SchemaValues(shape, question.prompt).make());
+  return isPrompted ? fenced(json) : json;
 }
 
 const finishReasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const;

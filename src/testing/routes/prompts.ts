@@ -15,8 +15,8 @@ export const markers = {
   long: '[long]',
   /** Video, and images made as a task: the task fails moderation. */
   fail: '[fail]',
-  /** Video: the vendor fails once on the gateway's own poll, see the quirk `videoStumble`. */
-  stumble: '[stumble]',
+  /** Video: the vendor fails once on the gateway's own poll, see the quirk `videoPollError`. */
+  pollError: '[poll-error]',
 } as const;
 
 /** Throws if the gateway's word filter blocks the prompt. */

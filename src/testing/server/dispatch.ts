@@ -79,7 +79,11 @@ async function answerRoute(
   };
   const handle = family.handlers[operation];
   if (handle === undefined) throw new RangeError(`No handler for ${operation}`);
-  const work = async (): Promise<Response> => withCostHeader(await handle(call), call);
+  const hasCost = family.costHeaders?.has(operation) !== false;
+  const work = async (): Promise<Response> => {
+    const response = await handle(call);
+    return hasCost ? withCostHeader(response, call) : response;
+  };
   if (!isResponder) return logErrors(call, () => answerWithFault(call, work));
   if (made?.charged === true) await work();
   return respond(logged);

@@ -71,7 +71,7 @@ export function eventResponse(call: Call, events: readonly StreamEvent[]): Respo
   const steps = withStreamFault(events, call);
   const body = byteStream(call.request.signal, (signal) => {
     const pieces = written(steps, quirks, signal);
-    return quirks.pieceBytes > 0 ? resizeChunks(pieces, quirks.pieceBytes) : pieces;
+    return quirks.streamChunkBytes > 0 ? resizeChunks(pieces, quirks.streamChunkBytes) : pieces;
   });
   return new Response(body, { headers: streamHeaders });
 }

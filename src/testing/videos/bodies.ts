@@ -114,7 +114,7 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
   }
   const isUnknown = failure?.shownAs === 'unknown';
   // The response to a submission is the gateway's own, before it has a status from the vendor.
-  const words = isLater ? quirks.videoWords : call.world.quirks.videoWords;
+  const words = isLater ? quirks.videoStatuses : call.world.quirks.videoStatuses;
   const word = isUnknown ? 'unknown' : (words[video.state] ?? video.state);
   const status = call.fault?.type === 'status-word' ? call.fault.word : word;
   const isNested = quirks.videoNesting === 'data' && isLater;

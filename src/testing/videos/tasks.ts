@@ -50,7 +50,7 @@ interface TaskRecord {
   failure: TaskFailure | undefined;
   expired: boolean;
   /** The next poll reports `failed` although the task continues. */
-  stumbles: boolean;
+  failsNextPoll: boolean;
   /** A client has seen the failure. */
   failureSeen: boolean;
   content: Promise<Bytes> | undefined;
@@ -63,7 +63,7 @@ interface Parts extends VideoWorld {
 }
 
 /** Vendor errors by status. */
-const stumbles = {
+const pollErrors = {
   401: {
     message: 'Incorrect API key provided',
     code: 'invalid_api_key',
@@ -114,15 +114,16 @@ export class VideoTasks {
   }
 
   /**
-   * Simulates a vendor error on the gateway's own poll, now; the quirk `videoStumble` determines the result.
+   * Simulates a vendor error on the gateway's own poll, now; the quirk `videoPollError` determines the result.
    */
-  stumble(id: string, status: keyof typeof stumbles = 429): void {
+  failPoll(id: string, status: keyof typeof pollErrors = 429): void {
     const task = this.#find(id);
-    const { videoStumble } = quirksFor(this.#parts, task.order.model);
+    const { videoPollError } = quirksFor(this.#parts, task.order.model);
     const message = 'upstream returned unrecognized message';
-    if (videoStumble === 'failed-first') task.stumbles = true;
-    else if (videoStumble === 'unknown') this.fail(id, { message, code: '', shownAs: 'unknown' });
-    else if (videoStumble !== 'none') this.fail(id, { ...stumbles[status], shownAs: videoStumble });
+    if (videoPollError === 'failed-first') task.failsNextPoll = true;
+    else if (videoPollError === 'unknown') this.fail(id, { message, code: '', shownAs: 'unknown' });
+    else if (videoPollError !== 'none')
+      this.fail(id, { ...pollErrors[status], shownAs: videoPollError });
   }
 
   /** Ends a task as completed, now. */
@@ -156,13 +157,13 @@ export class VideoTasks {
         ? findChannel(this.#parts, order.model).failure
         : undefined,
       expired: false,
-      stumbles: false,
+      failsNextPoll: false,
       failureSeen: false,
       content: undefined,
     };
     this.#tasks.set(id, task);
-    if (order.prompt.includes(markers.stumble)) {
-      this.stumble(id);
+    if (order.prompt.includes(markers.pollError)) {
+      this.failPoll(id);
       task.endsAt = createdAt + this.duration;
     }
     return this.#seen(task);
@@ -182,9 +183,9 @@ export class VideoTasks {
     if (task === undefined) return undefined;
     const seen = this.#seen(task);
     task.failureSeen ||= seen.state === 'failed';
-    if (!task.stumbles) return seen;
-    task.stumbles = false;
-    return { ...seen, state: 'failed', progress: 100, failure: stumbles[429] };
+    if (!task.failsNextPoll) return seen;
+    task.failsNextPoll = false;
+    return { ...seen, state: 'failed', progress: 100, failure: pollErrors[429] };
   }
 
   /** @internal Counts a download. Returns whether it is within the limit. */

@@ -34,7 +34,7 @@ const nativeWords: Words = {
 
 function wordFrom(words: Words, { fault, world }: Call, { state }: EmulatorVideo): string {
   if (fault?.type === 'status-word') return fault.word;
-  return world.quirks.videoWords[state] ?? words[state];
+  return world.quirks.videoStatuses[state] ?? words[state];
 }
 
 const formatLength = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed(1);

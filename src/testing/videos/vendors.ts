@@ -73,7 +73,7 @@ const common: Partial<VideoQuirks> = {
   videoEarlyEnd: true,
   videoLength: 'missing',
   videoRemix: 'new',
-  videoStumble: 'none',
+  videoPollError: 'none',
 };
 
 const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
@@ -89,10 +89,10 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
     },
     quirks: {
       videoKeys: 'all',
-      videoWords: { unknown: 'queued' },
+      videoStatuses: { unknown: 'queued' },
       videoUrl: 'missing',
       videoRemix: 'not-found',
-      videoStumble: 'no-status',
+      videoPollError: 'no-status',
     },
   },
   kling: {
@@ -124,7 +124,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
       message: 'Output data may contain inappropriate content.',
       code: 'DataInspectionFailed',
     },
-    quirks: { ...common, videoWords: { unknown: 'queued' }, videoUrlBefore: 'empty' },
+    quirks: { ...common, videoStatuses: { unknown: 'queued' }, videoUrlBefore: 'empty' },
   },
   vidu: {
     ...plain,
@@ -156,7 +156,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
       videoJsonSeconds: 'ignored',
       videoModel: 'empty',
       videoUrlBefore: 'empty',
-      videoStumble: 'failed',
+      videoPollError: 'failed',
     },
   },
   // Veo.
@@ -170,11 +170,11 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
     quirks: {
       ...common,
       videoJsonSeconds: 'ignored',
-      videoWords: { unknown: 'in_progress', queued: 'in_progress' },
+      videoStatuses: { unknown: 'in_progress', queued: 'in_progress' },
       videoUrl: 'missing',
       videoError: 'missing',
       videoRefund: 'unless-polled',
-      videoStumble: 'failed-first',
+      videoPollError: 'failed-first',
       vendorBody: 'simple',
     },
   },

@@ -13,6 +13,10 @@ export const httpMutants: MutantsByFile = {
       becomes: "const ifFree = rules('retry', 'retry', 'throw');",
     },
     {
+      is: "const unlessBilled = rules('retry', 'throw', 'throw', 'retry', 'retry');",
+      becomes: "const unlessBilled = rules('retry', 'throw', 'throw', 'retry');",
+    },
+    {
       is: "const onceIfCharged = rules('retry', 'retry', 'once');",
       becomes: "const onceIfCharged = rules('retry', 'retry', 'retry');",
     },
@@ -21,8 +25,8 @@ export const httpMutants: MutantsByFile = {
       becomes: "cannot_connect: row('unknown', always)",
     },
     {
-      is: "timed_out: row('unknown', unlessCharged)",
-      becomes: "timed_out: row('unknown', always)",
+      is: "timed_out: row('unknown', unlessBilled)",
+      becomes: "timed_out: row('unknown', unlessCharged)",
     },
     {
       is: "interrupted: row('unknown', unlessCharged)",
@@ -44,7 +48,7 @@ export const httpMutants: MutantsByFile = {
     },
     { is: "if (idempotent) return 'keyed';", becomes: '' },
     {
-      is: "return retryUnknownOutcome ? 'metered' : 'charged';",
+      is: "return retryUnknownOutcome ? 'allowed' : 'charged';",
       becomes: "return retryUnknownOutcome ? 'free' : 'charged';",
     },
     {
@@ -53,11 +57,11 @@ export const httpMutants: MutantsByFile = {
     },
     { is: "if (!shouldRetry) return 'throw';", becomes: 'if (!shouldRetry) return rule;' },
     {
-      is: "column === 'metered' ? outcome === 'rejected' : column !== 'charged'",
-      becomes: "column === 'metered' ? true : column !== 'charged'",
+      is: "(column !== 'charged' && outcome === 'rejected')",
+      becomes: "column !== 'charged'",
     },
     {
-      is: "phase === 'body' && (column === 'metered' || column === 'charged')",
+      is: "phase === 'body' && column !== 'free' && column !== 'keyed'",
       becomes: "phase === 'body' && column === 'charged'",
     },
     {
@@ -177,7 +181,7 @@ export const httpMutants: MutantsByFile = {
       becomes: '',
     },
     {
-      is: 'severity.indexOf(outcome) > severity.indexOf(this.#worst)',
+      is: 'severity.indexOf(one) > severity.indexOf(other)',
       becomes: 'true',
     },
     {

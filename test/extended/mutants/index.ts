@@ -1,5 +1,6 @@
 import { answerMutants } from './answers.ts';
 import { httpMutants } from './http.ts';
+import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 import { streamMutants } from './streams.ts';
 import { videoMutants } from './videos.ts';
@@ -14,6 +15,7 @@ export const mutants: readonly SourceMutant[] = [
   streamMutants,
   videoMutants,
   answerMutants,
+  limitMutants,
 ]
   .flatMap((byFile) => Object.entries(byFile))
   .flatMap(([file, list]) => list.map((mutant) => ({ file, ...mutant })));

@@ -50,7 +50,7 @@ export const streamMutants: MutantsByFile = {
     { is: "signal?.removeEventListener('abort', onAbort);", becomes: '' },
   ],
   'streams/timeouts.ts': [
-    { is: "if (isUnread) yield ['unread', idleTimeout, openedAt];", becomes: '' },
+    { is: "if (isUnread) yield ['unread', idleTimeout, unreadSince];", becomes: '' },
     { is: 'waitingSince ?? readingSince', becomes: 'readingSince' },
     {
       is: "if (hasBytes) yield ['idleTimeout', idleTimeout, readingSince];\n    else yield",

@@ -5,8 +5,8 @@ export const videoMutants: MutantsByFile = {
   'tasks/wait.ts': [
     { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
     {
-      is: 'elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause',
-      becomes: 'elapsed - sameSince >= doubt.first',
+      is: 'elapsed - unchangedSince >= doubt.first && elapsed - vendorPolledAt >= doubt.pause',
+      becomes: 'elapsed - unchangedSince >= doubt.first',
     },
     {
       is: "next: state.status === 'failed' ? 'failed' : reason",
@@ -41,8 +41,8 @@ export const videoMutants: MutantsByFile = {
       becomes: 'status',
     },
     {
-      is: 'samePolls >= complaints.polls && elapsed - sameSince >= complaints.span',
-      becomes: 'samePolls >= complaints.polls',
+      is: 'unchangedPolls >= complaints.polls && elapsed - unchangedSince >= complaints.span',
+      becomes: 'unchangedPolls >= complaints.polls',
     },
   ],
   'tasks/run.ts': [

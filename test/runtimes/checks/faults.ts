@@ -76,6 +76,16 @@ export const faultChecks: readonly Check[] = [
     },
   },
   {
+    name: 'a metered call that takes longer than its timeout is sent once',
+    async run(world) {
+      const { client, remote } = await fresh(world, { timeout: 1_000 });
+      await remote.fail({ type: 'hang', charged: true }, { times: 20 });
+      const error = await rejects(client.chat.completions.create(chat), APIConnectionTimeoutError);
+      equal([error.outcome, error.timeout], ['unknown', 1_000], 'outcome and timeout');
+      equal((await remote.requests()).length, 1, 'requests');
+    },
+  },
+  {
     name: 'a charged call is sent again after a rate limit',
     async run(world) {
       const { client, remote } = await fresh(world);
@@ -167,10 +177,10 @@ export const faultChecks: readonly Check[] = [
   {
     name: 'a call that takes longer than its timeout ends unknown',
     async run(world) {
-      const { client, remote } = await fresh(world, { timeout: 300 });
+      const { client, remote } = await fresh(world, { timeout: 1_000 });
       await remote.fail({ type: 'hang', charged: true });
       const error = await rejects(client.images.generate(image), APIConnectionTimeoutError);
-      equal([error.outcome, error.timeout], ['unknown', 300], 'outcome and timeout');
+      equal([error.outcome, error.timeout], ['unknown', 1_000], 'outcome and timeout');
       equal((await remote.requests()).length, 1, 'requests');
     },
   },

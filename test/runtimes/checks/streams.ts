@@ -45,10 +45,10 @@ export const streamChecks: readonly Check[] = [
       const { client, remote } = await fresh(world);
       const expected = await readText(await open(client));
       for (const lineEnding of ['lf', 'crlf', 'cr']) {
-        await remote.quirks({ lineEnding, pieceBytes: 7, heartbeatEvery: 2 });
+        await remote.quirks({ lineEnding, streamChunkBytes: 7, heartbeatEvery: 2 });
         equal(await readText(await open(client)), expected, `text with ${lineEnding}`);
       }
-      await remote.quirks({ lineEnding: 'crlf', pieceBytes: 1 });
+      await remote.quirks({ lineEnding: 'crlf', streamChunkBytes: 1 });
       const short = await client.chat.completions.create({
         model: 'm-large',
         messages: [{ role: 'user', content: 'Grüße, 世界 👋' }],

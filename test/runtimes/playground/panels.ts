@@ -11,6 +11,7 @@ const panels = [
   'Chat',
   'Images',
   'Speech',
+  'Transcription',
   'Translation',
   'Embeddings',
   'Video',
@@ -42,7 +43,19 @@ async function checkLedger(visit: Visit): Promise<void> {
   );
   assert.deepEqual(await bigNumbers(visit), ['1', '2']);
   const told = await page.locator('.side-of.own').textContent();
-  assert.match(told ?? '', /1 request, .*APIConnectionError, outcome unknown/);
+  assert.match(told ?? '', /1 request, \$0\.002.*APIConnectionError, outcome unknown/);
+  assert.match(told ?? '', /A thousand of these a day: \$2\.00/);
+  const theirs = page.locator('.side-of.rival');
+  assert.match(
+    (await theirs.textContent()) ?? '',
+    /After 2 requests, the caller receives the answer, and pays \$0\.004 for 2 charges\..*\$4\.00/,
+  );
+  for (const sdk of ['AI SDK', 'replicate', 'fal']) {
+    await page.getByLabel(sdk, { exact: true }).check();
+    await theirs.getByRole('heading', { name: sdk }).waitFor();
+    assert.deepEqual(await bigNumbers(visit), ['1', '2']);
+  }
+  await page.getByLabel('openai', { exact: true }).check();
   // The account arrives in an event of its own, after the outcome of the call.
   await page.waitForFunction(() =>
     document.querySelector('.account-host')?.textContent?.startsWith('1 charge'),
@@ -57,15 +70,157 @@ async function checkLedger(visit: Visit): Promise<void> {
     document.querySelectorAll('.big')[1]?.textContent?.startsWith('3'),
   );
   assert.deepEqual(await bigNumbers(visit), ['1', '3']);
+  await page.getByLabel('fal', { exact: true }).check();
+  assert.deepEqual(await bigNumbers(visit), ['1', '4']);
+  await page.getByLabel('openai', { exact: true }).check();
 
   await page.getByLabel('the first request').check();
   await page.getByLabel('a chat').check();
   await visit.press('A stalled stream');
-  await page.getByText('it waits for the rest without a time limit').waitFor();
+  await page.getByText('the caller still waits, without a time limit').waitFor();
   await page.locator('.side-of.own').getByText('StreamTimeoutError').waitFor();
   assert.deepEqual(await bigNumbers(visit), ['1', '1']);
   await visit.press('An error in a 200');
   await page.locator('.lesson').getByText('one side reports a success').waitFor();
+}
+
+const markdown = `Look:
+
+- one
+- **two**
+
+| Name | Size |
+| ---- | ---: |
+| boat |    4 |
+
+[docs](https://example.com/docs) [bad](javascript:alert(1)) <img src=x onerror=alert(1)>
+
+End`;
+
+/** Markdown, and the buttons of each message. */
+async function checkMessages(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Chat');
+  const message = page.getByLabel('Message', { exact: false });
+  await message.focus();
+  await page.keyboard.press('Tab');
+  assert.equal(await message.inputValue(), 'Why does light bend?');
+  await page.keyboard.press('Tab');
+  assert.equal(await message.evaluate((field) => field === document.activeElement), false);
+  await message.fill('');
+  await message.focus();
+  await page.keyboard.type('One');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('Two');
+  await page.keyboard.press('Enter');
+  await page.locator('.turn .pill.done').waitFor();
+  assert.equal(await page.locator('.asked').textContent(), 'One\nTwo');
+
+  await message.fill(markdown);
+  await page.keyboard.press('Enter');
+  const prose = page.locator('.turn').nth(1).locator('.prose');
+  await page.locator('.turn .pill.done').nth(1).waitFor();
+  assert.deepEqual(await prose.locator('li').allTextContents(), ['one', 'two']);
+  assert.equal(await prose.locator('li strong').textContent(), 'two');
+  assert.deepEqual(await prose.locator('tbody td').allTextContents(), ['boat', '4']);
+  assert.deepEqual(
+    await prose.locator('a').evaluateAll((all) => all.map((link) => link.outerHTML)),
+    ['<a href="https://example.com/docs" target="_blank" rel="noopener noreferrer">docs</a>'],
+  );
+  assert.equal(await prose.locator('img').count(), 0);
+  assert.match((await prose.textContent()) ?? '', /<img src=x onerror=alert\(1\)>/);
+  await visit.shot('chat-markdown', true);
+
+  const first = page.locator('.turn').first();
+  await first.locator('.answered').getByRole('button', { name: 'Copy' }).click();
+  const answer = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(answer, /^You said: "One/);
+  await first.locator('.sent').getByRole('button', { name: 'Copy' }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'One\nTwo');
+
+  const last = page.locator('.turn').nth(1);
+  await last.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Edited message').fill('Three');
+  await visit.press('Send again');
+  await page.getByText('You said: "Three"').waitFor();
+  assert.equal(await page.locator('.turn').count(), 2);
+  await page.locator('.turn .pill.done').nth(1).waitFor();
+  await first.getByRole('button', { name: 'Retry' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.turn').length === 1);
+  await page.locator('.turn .pill.done').waitFor();
+  assert.equal(await page.locator('.asked').textContent(), 'One\nTwo');
+  // Every call that was replaced is still in the list.
+  await visit.go('Requests');
+  const all = page.locator('.log-line', { hasText: 'Chat', hasNotText: 'fault' });
+  assert.equal(await all.count(), 4);
+  await visit.go('Chat');
+  await visit.press('New conversation');
+}
+
+/** Presets, and a link that opens the same settings in another tab. */
+async function checkSettings(visit: Visit, browser: Browser, url: string): Promise<void> {
+  const { page } = visit;
+  await visit.go('Chat');
+  await page.getByLabel('Preset').selectOption('Short answers');
+  await page.getByText('Settings: system prompt').click();
+  const system = page.getByLabel('System prompt');
+  assert.equal(await system.inputValue(), 'Answer in one or two sentences.');
+  await system.fill('Answer in Latin.');
+  await page.getByLabel('Model', { exact: false }).first().fill('m-flash');
+  await visit.press('Save preset');
+  await page.getByLabel('Name of the preset').fill('Latin');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Delete preset' }).waitFor();
+  await visit.press('Copy link');
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /#\/chat\?models=m-flash&settings=/);
+  assert.doesNotMatch(link, /sk-|token/);
+  await page.getByLabel('Preset').selectOption('Short answers');
+  await page.getByLabel('Preset').selectOption('Latin');
+  assert.equal(await system.inputValue(), 'Answer in Latin.');
+  await visit.press('Delete preset');
+  assert.equal(await page.getByLabel('Preset').getByText('Latin').count(), 0);
+  await page.getByLabel('Preset').selectOption('Short answers');
+  await system.fill('');
+  await page.getByLabel('Model', { exact: false }).first().fill('m-large');
+
+  // A new tab has no token yet, so it opens the link after the address from the terminal.
+  const other = await browser.newContext();
+  const tab = await other.newPage();
+  await tab.goto(link);
+  await tab.getByText('Open the address from the terminal').waitFor();
+  await tab.goto('about:blank');
+  await tab.goto(url);
+  await tab.getByRole('heading', { name: 'Chat' }).waitFor();
+  await tab.getByText('Settings: system prompt').click();
+  assert.equal(await tab.getByLabel('System prompt').inputValue(), 'Answer in Latin.');
+  assert.equal(await tab.getByLabel('Model', { exact: false }).first().inputValue(), 'm-flash');
+  assert.doesNotMatch(tab.url(), /settings=|token=/);
+  await other.close();
+}
+
+/** Buttons have an outline or a background that differs from the card. */
+async function checkButtons(visit: Visit): Promise<string[]> {
+  return visit.page.locator('main :is(button, .button)').evaluateAll((all) =>
+    all
+      .filter((button) => {
+        const { borderTopColor, borderTopWidth } = getComputedStyle(button);
+        const isLine = button.matches('.log-line');
+        return !isLine && (borderTopWidth === '0px' || borderTopColor.endsWith(', 0)'));
+      })
+      .map((button) => button.textContent ?? ''),
+  );
+}
+
+/** The share of the page's height that the composer takes. */
+async function composerShare(visit: Visit): Promise<number> {
+  const field = visit.page.getByLabel('Message', { exact: false });
+  await field.fill('A line\n'.repeat(40));
+  const share = await visit.page
+    .locator('.composer')
+    .evaluate((form) => form.getBoundingClientRect().height / innerHeight);
+  await field.fill('');
+  return share;
 }
 
 async function checkChat(visit: Visit): Promise<void> {
@@ -75,13 +230,13 @@ async function checkChat(visit: Visit): Promise<void> {
   await visit.press('+ Compare');
   assert.match(page.url(), /models=m-large%2Cm-reasoning/);
   await page.getByLabel('Message').fill('Why does light bend?');
-  await page.keyboard.press('Control+Enter');
+  await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.querySelectorAll('.turn .pill.done').length === 2);
   const [first, second] = await page.locator('.column').allTextContents();
   assert.match(first ?? '', /You said: "Why does light bend\?" This is the answer of m-large\./);
   assert.match(
     first ?? '',
-    /complete.*1 charge.*first token\d+ ms.*tokens\/s\d+.*tokens\d+ in, \d+ out/,
+    /complete.*1 charge, \$.*first token\d+ ms.*tokens\/s\d+.*tokens\d+ in, \d+ out/,
   );
   assert.match(second ?? '', /Reasoning.*I repeat them/);
   await visit.shot('chat');
@@ -163,7 +318,7 @@ async function checkImages(visit: Visit): Promise<void> {
 async function checkSound(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Speech');
-  await page.getByLabel('Text', { exact: true }).fill('Light takes the path of least time.');
+  await page.getByRole('textbox', { name: /^Text\b/ }).fill('Light takes the path of least time.');
   await visit.press('Speak');
   await page.waitForFunction(() => {
     const { readyState, duration } = document.querySelector('audio') ?? {};
@@ -174,16 +329,22 @@ async function checkSound(visit: Visit): Promise<void> {
   await page.getByRole('link', { name: /^Save/ }).click();
   const file = await (await saved).path();
 
+  const recording = { name: 'speech.mp3', mimeType: 'audio/mpeg', buffer: readFileSync(file) };
+  await visit.go('Transcription');
+  await page.getByLabel('Audio').setInputFiles(recording);
+  await page.getByLabel('Preset').selectOption('Subtitles');
+  await visit.press('Transcribe');
+  assert.equal(await newestPill(visit), 'done');
+  const transcript = (await page.locator('.transcript').textContent()) ?? '';
+  assert.match(transcript, /-->[^]*Light takes the path of least time\./);
+  await visit.shot('transcription');
+
   await visit.go('Translation');
   await visit.shot('translation-empty');
-  await page.getByLabel('Audio').setInputFiles({
-    name: 'speech.mp3',
-    mimeType: 'audio/mpeg',
-    buffer: readFileSync(file),
-  });
+  await page.getByLabel('Audio').setInputFiles(recording);
   await visit.press('Translate');
   assert.equal(await newestPill(visit), 'done');
-  await page.locator('.result .prose p').first().waitFor();
+  await page.locator('.result .transcript').first().waitFor();
   await visit.press('Record');
   await page.getByRole('button', { name: /Stop after 1/ }).click();
   await page.locator('.drop', { hasText: 'recording.' }).waitFor();
@@ -249,12 +410,17 @@ async function checkBadInput(visit: Visit): Promise<void> {
 async function checkEmbeddings(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Embeddings');
-  await page.getByLabel('Texts').fill('A boat\nA boat\nBread');
-  await visit.press('Compare 3 texts');
+  await visit.press('Compare 5 texts');
   await page.locator('.heat').waitFor();
-  assert.equal(await page.locator('.heat tbody td').count(), 9);
-  await page.getByText('Most similar: 1 and 2, 1.00.').waitFor();
+  assert.match(
+    (await page.locator('.result').textContent()) ?? '',
+    /Most similar: “(How do I reset my password\?” and “I forgot my password|Where is my order\?” and “My order)/,
+  );
   await visit.shot('embeddings');
+  await page.getByRole('textbox', { name: /^Texts/ }).fill('A boat\nA boat\nBread');
+  await visit.press('Compare 3 texts');
+  await page.getByText('Most similar: “A boat” and “A boat”, 1.00.').waitFor();
+  assert.equal(await page.locator('.heat').first().locator('tbody td').count(), 9);
 }
 
 async function checkVideo(visit: Visit): Promise<void> {
@@ -322,13 +488,19 @@ export async function checkPanels(
   await checks.check('ledger: one charge here, and what the other rule pays', () =>
     checkLedger(visit),
   );
+  await checks.check('chat: Markdown, copy, retry, edit, keys', () => checkMessages(visit));
   await checks.check('chat: streams, compares, tools, pictures, faults, stop, reload', () =>
     checkChat(visit),
+  );
+  await checks.check('settings: presets, and a link without the key', () =>
+    checkSettings(visit, browser, url),
   );
   await checks.check('images: made, marked by pointer and keyboard, changed', () =>
     checkImages(visit),
   );
-  await checks.check('speech and translation: player, file, microphone', () => checkSound(visit));
+  await checks.check('speech, transcription and translation: player, file, microphone', () =>
+    checkSound(visit),
+  );
   await checks.check('embeddings: a picture of similarity', () => checkEmbeddings(visit));
   await checks.check('video: progress, reload, player, remix', () => checkVideo(visit));
   await checks.check('keyboard: to a fault and its outcome', () => checkKeyboard(visit));
@@ -351,11 +523,24 @@ export async function checkPanels(
         if (name !== 'phone-light') {
           found.push(...(await visit.findings()).map((what) => `${name} ${panel}: ${what}`));
         }
+        for (const label of await checkButtons(visit)) {
+          found.push(`${name} ${panel}: the button ${label} has no outline`);
+        }
+        if (panel === 'Chat') {
+          const share = await composerShare(visit);
+          if (share > 0.34) found.push(`${name}: the composer takes ${share} of the page`);
+        }
+        const hidden = await visit.page
+          .locator('nav a')
+          .evaluateAll((all) =>
+            all.filter((link) => link.getBoundingClientRect().right > innerWidth),
+          );
+        if (hidden.length > 0) found.push(`${name} ${panel}: entries of the menu are hidden`);
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         if (wide > width) found.push(`${name} ${panel}: is ${wide} pixels wide`);
       }
     }
-    nothing(found, 'axe finds nothing');
+    nothing(found, 'nothing is found');
     await visit.page.setViewportSize({ width: 1280, height: 900 });
   });
   await checks.check('requests: code, curl, export, clear, and never the key', () =>

@@ -34,12 +34,8 @@ function listen(server: Server): Promise<number> {
   });
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+/** No server listens here, and no system gives this port to another process, as with one that was just closed. */
+const closedPort = 2;
 
 /** The servers of every fault, as far as they are started. */
 class FaultServerSet {
@@ -135,13 +131,12 @@ export async function startFaultServers(certificates: Certificates): Promise<Fau
   await addTlsFaults(set, certificates);
   await addBrokenRecord(set, certificates);
   const http2 = await startHttp2Faults(certificates.trusted, set.hitsOf);
-  const port = await closedPort();
   const addresses = {
     ...set.addresses,
     ...http2.addresses,
-    'refused port': `http://127.0.0.1:${port}`,
-    'refused port of several addresses': `http://localhost:${port}`,
-    'refused port over TLS': `https://127.0.0.1:${port}`,
+    'refused port': `http://127.0.0.1:${closedPort}`,
+    'refused port of several addresses': `http://localhost:${closedPort}`,
+    'refused port over TLS': `https://127.0.0.1:${closedPort}`,
     'unresolvable name': 'http://no-such-host.invalid',
   };
   return {

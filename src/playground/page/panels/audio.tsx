@@ -5,18 +5,32 @@ import { draft, field } from '../draft.ts';
 import { toText } from '../format.ts';
 import { FileField, NumberField, Select, TextField } from '../fields.tsx';
 import { CopyButton, useFile } from '../parts.tsx';
-import { Prose } from '../prose.tsx';
+import type { Preset } from '../setup/settings.ts';
 import { CallPanel } from './call-panel.tsx';
 import { Recorder } from './recorder.tsx';
 import { Result, SaveLink } from './results.tsx';
 
-const spoken = draft('speech', {
-  input: '',
-  voice: 'alloy',
-  format: 'mp3',
-  speed: '1',
-  instructions: '',
-});
+const initialSpeech = { input: '', voice: 'alloy', format: 'mp3', speed: '1', instructions: '' };
+const spoken = draft('speech', initialSpeech);
+
+const speechPresets: readonly Preset[] = [
+  {
+    name: 'Audiobook',
+    settings: {
+      input: 'The lighthouse keeper climbed the stairs for the last time.',
+      voice: 'sage',
+      instructions: 'Slowly, like the narrator of an audiobook',
+    },
+  },
+  {
+    name: 'Announcement',
+    settings: {
+      input: 'The train to Oslo leaves from platform two.',
+      voice: 'nova',
+      speed: '1.25',
+    },
+  },
+];
 
 const voices = [
   'alloy',
@@ -45,6 +59,9 @@ export function Speech(): JSX.Element {
       kind="speech"
       title="Speech"
       about="Turns text into speech. Listen here, or save the file."
+      form={spoken}
+      initial={initialSpeech}
+      presets={speechPresets}
       body={{
         ...body,
         response_format: format,
@@ -55,7 +72,7 @@ export function Speech(): JSX.Element {
       top={(send) => (
         <TextField
           label="Text"
-          placeholder="Light takes the path of least time."
+          example="Light takes the path of least time."
           {...field(spoken, 'input')}
           onSend={send}
         />
@@ -103,7 +120,91 @@ export function Speech(): JSX.Element {
   );
 }
 
-const translated = draft('translation', { prompt: '', format: 'json' });
+const formats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
+
+const subtitles: readonly Preset[] = [{ name: 'Subtitles', settings: { format: 'srt' } }];
+
+/** The audio of a call: a file, or a recording. */
+function AudioSource({
+  files,
+  onChange,
+}: {
+  files: readonly File[];
+  onChange: (files: readonly File[]) => void;
+}): JSX.Element {
+  return (
+    <div class="row top">
+      <FileField
+        label="Audio"
+        accept="audio/*,video/mp4,video/webm,.mp3,.m4a,.wav,.flac,.ogg"
+        files={files}
+        onChange={onChange}
+      />
+      <Recorder onFile={(file) => onChange([file])} />
+    </div>
+  );
+}
+
+/** The text of a recording, with a button to copy it. */
+function Transcript({ call }: { call: CallView }): JSX.Element {
+  return (
+    <Result
+      call={call}
+      title={call.sent[0]?.name ?? 'audio'}
+      actions={call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
+    >
+      <p class="transcript">{call.text}</p>
+    </Result>
+  );
+}
+
+const initialTranscription = { prompt: '', language: '', format: 'json' };
+const transcribed = draft('transcription', initialTranscription);
+
+/** Speech to text in the same language. */
+export function Transcription(): JSX.Element {
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const { format, ...body } = transcribed.value;
+  return (
+    <CallPanel
+      kind="transcription"
+      title="Transcription"
+      about="Writes down speech in its own language, from a file or the microphone."
+      form={transcribed}
+      initial={initialTranscription}
+      presets={subtitles}
+      body={{ ...body, response_format: format }}
+      files={{ file: files }}
+      isReady={files.length > 0}
+      button="Transcribe"
+      top={() => <AudioSource files={files} onChange={setFiles} />}
+      options={
+        <>
+          <Select label="Format" options={formats} {...field(transcribed, 'format')} />
+          <Select
+            label="Language"
+            options={['', 'de', 'en', 'es', 'fr', 'it', 'ja', 'ko', 'pt', 'zh']}
+            {...field(transcribed, 'language')}
+          />
+        </>
+      }
+      below={
+        <TextField
+          label="Prompt"
+          hint="style or previous text"
+          rows={1}
+          {...field(transcribed, 'prompt')}
+        />
+      }
+      empty={['No transcriptions yet', 'Choose a file, or press Record and speak.']}
+    >
+      {(call) => <Transcript key={call.id} call={call} />}
+    </CallPanel>
+  );
+}
+
+const initialTranslation = { prompt: '', format: 'json' };
+const translated = draft('translation', initialTranslation);
 
 /** Speech in any language to English text. */
 export function Translation(): JSX.Element {
@@ -114,28 +215,15 @@ export function Translation(): JSX.Element {
       kind="translation"
       title="Translation"
       about="Translates speech in any language into English text, from a file or the microphone."
+      form={translated}
+      initial={initialTranslation}
+      presets={subtitles}
       body={{ response_format: format, prompt }}
       files={{ file: files }}
       isReady={files.length > 0}
       button="Translate"
-      top={() => (
-        <div class="row top">
-          <FileField
-            label="Audio"
-            accept="audio/*,video/mp4,video/webm,.mp3,.m4a,.wav,.flac,.ogg"
-            files={files}
-            onChange={setFiles}
-          />
-          <Recorder onFile={(file) => setFiles([file])} />
-        </div>
-      )}
-      options={
-        <Select
-          label="Format"
-          options={['json', 'text', 'srt', 'vtt', 'verbose_json']}
-          {...field(translated, 'format')}
-        />
-      }
+      top={() => <AudioSource files={files} onChange={setFiles} />}
+      options={<Select label="Format" options={formats} {...field(translated, 'format')} />}
       below={
         <TextField
           label="Prompt"
@@ -146,16 +234,7 @@ export function Translation(): JSX.Element {
       }
       empty={['No translations yet', 'Choose a file, or press Record and speak.']}
     >
-      {(call) => (
-        <Result
-          key={call.id}
-          call={call}
-          title={call.sent[0]?.name ?? 'audio'}
-          actions={call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
-        >
-          <Prose text={call.text} />
-        </Result>
-      )}
+      {(call) => <Transcript key={call.id} call={call} />}
     </CallPanel>
   );
 }

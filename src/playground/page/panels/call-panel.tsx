@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallKind, CallView } from '../../protocol.ts';
@@ -5,14 +6,19 @@ import { startCall, type CallFiles } from '../api.ts';
 import { FaultField, ModelField, modelsFor } from '../fields.tsx';
 import { Empty, Heading, StartProblem } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
+import type { Preset, Settings } from '../setup/settings.ts';
+import { Setup } from '../setup/setup.tsx';
 import { listCalls } from '../state.ts';
 
 /** A panel for one kind of call: a form, and the results below it. */
-export function CallPanel({
+export function CallPanel<Form extends Settings>({
   kind,
   title,
   about,
   aside,
+  form,
+  initial,
+  presets,
   body,
   files = {},
   isReady,
@@ -29,6 +35,10 @@ export function CallPanel({
   /** A description of one or two sentences. */
   about: ComponentChildren;
   aside?: ComponentChildren;
+  /** The settings, for presets and links. */
+  form: Signal<Form>;
+  initial: Form;
+  presets: readonly Preset[];
   /** The parameters besides the model. Empty values are omitted. */
   body: Readonly<Record<string, unknown>>;
   files?: CallFiles;
@@ -62,7 +72,15 @@ export function CallPanel({
   };
   return (
     <>
-      <Heading title={title} aside={aside}>
+      <Heading
+        title={title}
+        aside={
+          <>
+            {aside}
+            <Setup form={form} initial={initial} modelName="model" presets={presets} />
+          </>
+        }
+      >
         {about}
       </Heading>
       <form

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { draft, field } from '../draft.ts';
 import { NumberField, TextField } from '../fields.tsx';
+import type { Preset } from '../setup/settings.ts';
 
 const exampleTools = JSON.stringify(
   [
@@ -21,15 +22,29 @@ const exampleTools = JSON.stringify(
   2,
 );
 
-/** The settings of a conversation. */
-export const settings = draft('chat-settings', {
+export const initialSettings = {
   system: '',
   temperature: '',
   maxTokens: '',
   tools: exampleTools,
   hasTools: false,
   strict: false,
-});
+};
+
+/** The settings of a conversation. */
+export const settings = draft('chat-settings', initialSettings);
+
+export const presets: readonly Preset[] = [
+  {
+    name: 'Short answers',
+    settings: { system: 'Answer in one or two sentences.', temperature: '0.2' },
+  },
+  {
+    name: 'Tables',
+    settings: { system: 'Answer with one Markdown table and nothing else.', temperature: '0' },
+  },
+  { name: 'Weather tool', settings: { hasTools: true } },
+];
 
 function Check({ name, children }: { name: 'strict' | 'hasTools'; children: ComponentChildren }) {
   const { value, onInput } = field(settings, name);
@@ -48,7 +63,7 @@ function Check({ name, children }: { name: 'strict' | 'hasTools'; children: Comp
 export function Settings(): JSX.Element {
   const { hasTools } = settings.value;
   return (
-    <details class="settings">
+    <details class="card settings">
       <summary>Settings: system prompt, temperature, tools</summary>
       <div class="stack">
         <TextField label="System prompt" rows={2} {...field(settings, 'system')} />

@@ -6,10 +6,18 @@ import { startCall, stopCall } from '../api.ts';
 import { draft } from '../draft.ts';
 import { recalled, remember } from '../route.ts';
 import { Heading, StartProblem, Empty } from '../parts.tsx';
+import { Setup } from '../setup/setup.tsx';
 import { TextField, modelsFor, ModelField, FileField, FaultField } from '../fields.tsx';
-import { readDataURL, buildHistory, type Message, type Part } from './conversation.ts';
+import {
+  buildHistory,
+  currentCalls,
+  editLast,
+  type Message,
+  type Part,
+  withoutSystem,
+} from './conversation.ts';
 import { Turn } from './turn.tsx';
-import { Settings, settings } from './chat-settings.tsx';
+import { initialSettings, presets, Settings, settings } from './chat-settings.tsx';
 
 const conversation = draft<string>('conversation', crypto.randomUUID());
 const prompt = draft('chat-prompt', '');
@@ -24,9 +32,23 @@ function chosenModels(): string[] {
 const setModels = (next: readonly string[]): void => remember('models', next.join(','));
 
 const columnCalls = (column: number): CallView[] =>
-  [...calls.value.values()].filter(
-    (call) => call.conversation === conversation.value && call.column === column,
+  currentCalls(
+    [...calls.value.values()].filter(
+      (call) => call.conversation === conversation.value && call.column === column,
+    ),
   );
+
+/** Reads a file as a data URL. */
+function readDataURL(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () =>
+      resolve(typeof reader.result === 'string' ? reader.result : ''),
+    );
+    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.readAsDataURL(file);
+  });
+}
 
 /** @throws if the text is not a JSON array */
 function parseTools(text: string): unknown {
@@ -39,44 +61,40 @@ function parseTools(text: string): unknown {
   throw new Error('Tools: must be a JSON array like the example. Nothing was sent.');
 }
 
-function buildBody(
-  model: string,
-  history: readonly Message[],
-  next: readonly Message[],
-): CallInput['body'] {
+function buildBody(model: string, messages: readonly Message[]): CallInput['body'] {
   const { system, temperature, maxTokens, tools, hasTools } = settings.value;
   const first: Message[] = system.trim() === '' ? [] : [{ role: 'system', content: system }];
   return {
     model,
-    messages: [...first, ...history, ...next],
+    messages: [...first, ...messages],
     ...(temperature === '' ? {} : { temperature: Number(temperature) }),
     ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
     ...(hasTools ? { tools: parseTools(tools) } : {}),
   };
 }
 
-async function sendMessages(
-  models: readonly string[],
-  next: (column: number) => readonly Message[],
-  fault: string,
-  only?: number,
-): Promise<void> {
-  const selected = models.map((model, column) => ({ model, column }));
-  await Promise.all(
-    selected
-      .filter(({ column }) => only === undefined || column === only)
-      .map(({ model, column }) =>
-        startCall({
-          kind: 'chat',
-          body: buildBody(model, buildHistory(columnCalls(column).at(-1)), next(column)),
-          conversation: conversation.value,
-          column,
-          ...(settings.value.strict ? { strict: true } : {}),
-          ...(fault === '' ? {} : { fault }),
-        }),
-      ),
-  );
+/** Sends messages in one column. `replaces` is the call that the new one takes the place of. */
+function sendIn(
+  column: number,
+  messages: readonly Message[],
+  { fault = '', replaces }: { fault?: string; replaces?: string } = {},
+): Promise<string> {
+  return startCall({
+    kind: 'chat',
+    body: buildBody(chosenModels()[column] ?? '', messages),
+    conversation: conversation.value,
+    column,
+    ...(settings.value.strict ? { strict: true } : {}),
+    ...(fault === '' ? {} : { fault }),
+    ...(replaces === undefined ? {} : { replaces }),
+  });
 }
+
+/** Returns the messages of a column with the next ones. */
+const continued = (column: number, next: readonly Message[]): Message[] => [
+  ...buildHistory(columnCalls(column).at(-1)),
+  ...next,
+];
 
 /** Scrolls to the end while an answer grows, unless the user has scrolled up. */
 function useScrollToEnd(grown: unknown): void {
@@ -118,7 +136,11 @@ export function Chat(): JSX.Element {
         ...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
       ];
       const content = images.length === 0 ? text : parts;
-      await sendMessages(models, () => [{ role: 'user', content }], fault);
+      await Promise.all(
+        models.map((_, column) =>
+          sendIn(column, continued(column, [{ role: 'user', content }]), { fault }),
+        ),
+      );
       prompt.value = '';
       setFiles([]);
     } catch (problem) {
@@ -130,20 +152,24 @@ export function Chat(): JSX.Element {
       <Heading
         title="Chat"
         aside={
-          <button
-            type="button"
-            class="quiet"
-            disabled={all.length === 0}
-            onClick={() => {
-              conversation.value = crypto.randomUUID();
-            }}
-          >
-            New conversation
-          </button>
+          <>
+            <button
+              type="button"
+              class="quiet"
+              disabled={all.length === 0}
+              onClick={() => {
+                conversation.value = crypto.randomUUID();
+              }}
+            >
+              New conversation
+            </button>
+            <Setup form={settings} initial={initialSettings} modelName="models" presets={presets} />
+          </>
         }
       >
         Streamed, with reasoning, speed, and a verdict on whether the answer is complete.
       </Heading>
+      <Settings />
       <div class="columns" data-count={models.length}>
         {models.map((model, column) => (
           <section key={column} class="column" aria-label={`Answers of ${model}`}>
@@ -191,7 +217,15 @@ export function Chat(): JSX.Element {
                     call={call}
                     isLast={index === length - 1}
                     onTools={(messages) => {
-                      void sendMessages(models, () => messages, '', column).catch(setError);
+                      void sendIn(column, continued(column, messages)).catch(setError);
+                    }}
+                    onRetry={() => {
+                      const { id: replaces } = call;
+                      void sendIn(column, withoutSystem(call), { replaces }).catch(setError);
+                    }}
+                    onEdit={(text) => {
+                      const { id: replaces } = call;
+                      void sendIn(column, editLast(call, text), { replaces }).catch(setError);
                     }}
                   />
                 ))}
@@ -201,7 +235,7 @@ export function Chat(): JSX.Element {
         ))}
       </div>
       <form
-        class="card composer stack"
+        class="card composer"
         onSubmit={(event) => {
           event.preventDefault();
           void send();
@@ -209,22 +243,20 @@ export function Chat(): JSX.Element {
       >
         <TextField
           label="Message"
-          hint="Ctrl+Enter sends"
-          rows={2}
+          hint="Enter sends, Shift+Enter breaks the line"
+          rows={1}
           value={prompt.value}
-          placeholder="Why does light bend?"
+          example="Why does light bend?"
+          sendsOnEnter
           onInput={(value) => {
             prompt.value = value;
           }}
           onSend={() => void send()}
         />
-        <div class="row">
+        <div class="row tight">
           <FileField label="Images" accept="image/*" multiple files={files} onChange={setFiles} />
           <FaultField kind="chat" value={fault} onInput={setFault} />
-          <div class="row tight">
-            <button type="submit" class="primary">
-              Send
-            </button>
+          <div class="row tight push">
             <button
               type="button"
               disabled={running.length === 0}
@@ -234,10 +266,12 @@ export function Chat(): JSX.Element {
             >
               Stop
             </button>
+            <button type="submit" class="primary">
+              Send
+            </button>
           </div>
         </div>
         <StartProblem error={error} />
-        <Settings />
       </form>
     </>
   );

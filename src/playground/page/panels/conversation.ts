@@ -23,10 +23,14 @@ function sentMessages({ body }: CallView): Message[] {
   return [...messages];
 }
 
+/** Returns the messages that a call sent, without the system prompt of that time. */
+export const withoutSystem = (call: CallView): Message[] =>
+  sentMessages(call).filter(({ role }) => role !== 'system');
+
 /** Returns the messages before a new turn: the conversation so far and the last answer, if any. */
 export function buildHistory(last: CallView | undefined): Message[] {
   if (last === undefined) return [];
-  const messages = sentMessages(last).filter(({ role }) => role !== 'system');
+  const messages = withoutSystem(last);
   const { text, toolCalls } = last;
   if (toolCalls.length > 0) {
     const called = toolCalls.map(({ id, name, arguments: args }) => ({
@@ -53,14 +57,23 @@ export function lastMessage(call: CallView): { text: string; images: string[]; i
   return { text, images, isTool: false };
 }
 
-/** Reads a file as a data URL. */
-export function readDataURL(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () =>
-      resolve(typeof reader.result === 'string' ? reader.result : ''),
-    );
-    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)));
-    reader.readAsDataURL(file);
-  });
+/** Returns the messages of a call with another text in the last one. Its images are kept. */
+export function editLast(call: CallView, text: string): Message[] {
+  const messages = withoutSystem(call);
+  const last = messages.pop();
+  if (last === undefined) return [];
+  if (!Array.isArray(last.content)) return [...messages, { ...last, content: text }];
+  const images = last.content.filter(({ type }) => type === 'image_url');
+  return [...messages, { ...last, content: [{ type: 'text', text }, ...images] }];
+}
+
+/** Returns the calls of a column without those that were replaced by a retry or an edit. */
+export function currentCalls(calls: readonly CallView[]): CallView[] {
+  const current: CallView[] = [];
+  for (const call of calls) {
+    const replaced = current.findIndex(({ id }) => id === call.replaces);
+    if (replaced !== -1) current.length = replaced;
+    current.push(call);
+  }
+  return current;
 }

@@ -1,14 +1,39 @@
 import type { JSX } from 'preact';
 import type { CallView } from '../../protocol.ts';
-import { draft } from '../draft.ts';
+import { draft, field } from '../draft.ts';
 import { TextField } from '../fields.tsx';
 import { count } from '../format.ts';
+import type { Preset } from '../setup/settings.ts';
+import { hello } from '../state.ts';
 import { CallPanel } from './call-panel.tsx';
 import { Result } from './results.tsx';
 
-const example =
-  'A boat on a lake\nA ship at sea\nThe price of bread\nWhat a loaf costs\nA lighthouse';
-const texts = draft('embeddings', example);
+const initial = {
+  texts: [
+    'How do I reset my password?',
+    'I forgot my password and cannot log in',
+    'Where is my order?',
+    'My order has not arrived yet',
+    'Do you ship to Norway?',
+  ].join('\n'),
+};
+const form = draft('embeddings-form', initial);
+
+const presets: readonly Preset[] = [
+  { name: 'Support questions', settings: {} },
+  {
+    name: 'Headlines',
+    settings: {
+      texts: [
+        'Central bank raises interest rates again',
+        'Interest rates rise for the third time',
+        'Storm closes the coastal railway',
+        'Railway line reopens after the storm',
+        'Local team wins the cup final',
+      ].join('\n'),
+    },
+  },
+];
 
 /** Maximum number of texts in a readable table. */
 const limit = 24;
@@ -32,17 +57,13 @@ function shades(rows: readonly (readonly number[])[]): number[][] {
 /** Formats with two digits and without a negative zero. */
 const rounded = (value: number): string => (Math.round(value * 100) / 100 + 0).toFixed(2);
 
-/** Returns the most similar pair of different texts. */
-function closest(
+/** Returns the pairs of different texts, most similar first. */
+function sortPairs(
   rows: readonly (readonly number[])[],
-): readonly [number, number, number] | undefined {
-  let best: readonly [number, number, number] | undefined;
-  rows.forEach((row, a) =>
-    row.forEach((value, b) => {
-      if (b > a && (best === undefined || value > best[2])) best = [a, b, value];
-    }),
-  );
-  return best;
+): { a: number; b: number; value: number }[] {
+  return rows
+    .flatMap((row, a) => row.slice(a + 1).map((value, index) => ({ a, b: a + 1 + index, value })))
+    .toSorted((first, second) => second.value - first.value);
 }
 
 function Picture({ call }: { call: CallView }): JSX.Element | null {
@@ -51,10 +72,25 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
   const { rows, dimensions } = similarity;
   const input: readonly string[] = Array.isArray(body['input']) ? body['input'].map(String) : [];
   const shaded = shades(rows);
-  const best = closest(rows);
+  const pairs = sortPairs(rows);
+  const describe = ({ a, b, value }: (typeof pairs)[number]): string =>
+    `“${input[a]}” and “${input[b]}”, ${rounded(value)}`;
+  const [first] = pairs;
+  const last = pairs.at(-1);
   return (
     <>
-      <div class="table-wrap plain" tabIndex={0} role="region" aria-label="Similarity of the texts">
+      {first === undefined || last === undefined ? null : (
+        <p>
+          <strong>Most similar:</strong> {describe(first)}.
+          {pairs.length === 1 ? null : (
+            <>
+              {' '}
+              <strong>Least similar:</strong> {describe(last)}.
+            </>
+          )}
+        </p>
+      )}
+      <div class="table-wrap plain" tabIndex={0} role="group" aria-label="Similarity of the texts">
         <table class="heat">
           <thead>
             <tr>
@@ -87,10 +123,10 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
         </table>
       </div>
       <p class="small faint">
-        {dimensions} dimensions. Cosine similarity: 1 means the same direction.{' '}
-        {best === undefined
-          ? ''
-          : `Most similar: ${best[0] + 1} and ${best[1] + 1}, ${best[2].toFixed(2)}.`}
+        {dimensions} dimensions. Cosine similarity: 1 means the same direction.
+        {hello.value?.isEmulator === true
+          ? ' The emulator compares words, a real model compares meaning.'
+          : ''}
       </p>
     </>
   );
@@ -98,12 +134,15 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
 
 /** Embeds texts and shows their similarity. */
 export function Embeddings(): JSX.Element {
-  const input = splitLines(texts.value);
+  const input = splitLines(form.value.texts);
   return (
     <CallPanel
       kind="embeddings"
       title="Embeddings"
-      about="Embeds texts and shows how similar they are to a model."
+      about="Embeds texts, and shows how similar a model finds them."
+      form={form}
+      initial={initial}
+      presets={presets}
       body={{ input }}
       isReady={input.length > 0 && input.length <= limit}
       button={`Compare ${count(input.length, 'text')}`}
@@ -117,10 +156,7 @@ export function Embeddings(): JSX.Element {
           label="Texts"
           hint="one per line"
           rows={6}
-          value={texts.value}
-          onInput={(value) => {
-            texts.value = value;
-          }}
+          {...field(form, 'texts')}
           onSend={send}
         />
       )}

@@ -6,11 +6,24 @@ import { draft, field } from '../draft.ts';
 import { toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
 import { Charged } from '../parts.tsx';
+import type { Preset } from '../setup/settings.ts';
 import { CallPanel } from './call-panel.tsx';
 import { MaskCanvas } from './mask.tsx';
 import { Picture, Result, SaveLink } from './results.tsx';
 
-const form = draft('images', { prompt: '', size: '', n: '1', quality: '' });
+const initial = { prompt: '', size: '', n: '1', quality: '' };
+const form = draft('images', initial);
+
+const presets: readonly Preset[] = [
+  {
+    name: 'Logo',
+    settings: { prompt: 'A flat logo of a lighthouse, two colours', size: '1024x1024' },
+  },
+  {
+    name: 'Wide photo',
+    settings: { prompt: 'A photo of a lighthouse at dusk, long exposure', size: '1536x1024' },
+  },
+];
 
 /** Placeholders for images that are being created. */
 function Waiting({ number }: { number: number }): JSX.Element {
@@ -45,6 +58,9 @@ export function Images(): JSX.Element {
       kind="image"
       title="Images"
       about="Create an image, or choose one and paint over the area that may change. Every image is charged and requested once."
+      form={form}
+      initial={initial}
+      presets={presets}
       body={{ ...body, n: n === '1' ? undefined : Number(n) }}
       files={isEdit ? { image: files, ...(mask === undefined ? {} : { mask: [mask] }) } : {}}
       isReady={body.prompt.trim() !== ''}
@@ -55,7 +71,7 @@ export function Images(): JSX.Element {
       top={(send) => (
         <TextField
           label={isEdit ? 'What to paint instead' : 'Prompt'}
-          placeholder="A lighthouse at dusk, in watercolours"
+          example="A lighthouse at dusk, in watercolours"
           {...field(form, 'prompt')}
           onSend={send}
         />

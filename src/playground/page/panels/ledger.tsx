@@ -1,17 +1,19 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import type { UsageLog, CallKind, CallView, CallInput } from '../../protocol.ts';
+import type { UsageLog, CallKind, CallView, CallInput, RivalName } from '../../protocol.ts';
 import { fetchUsageLog, startCall } from '../api.ts';
 import { hello, newest } from '../state.ts';
-import { sumCharges, clockTime, dollars, kindNames } from '../format.ts';
+import { sumCharges, clockTime, dollars, kindNames, rivalNames } from '../format.ts';
 import { recalled, remember } from '../route.ts';
 import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
-import { Outcome, NoOutcome } from './outcome.tsx';
+import { Outcome, NoOutcome, findRival } from './outcome.tsx';
 import { Clock } from './clock.tsx';
 
 type DemoKind = 'image' | 'video' | 'chat';
+
+const demoKinds: readonly DemoKind[] = ['image', 'video', 'chat'];
 
 const bodies: Readonly<Record<DemoKind, (model: string) => CallInput['body']>> = {
   image: (model) => ({ model, prompt: 'A lighthouse at dusk', size: '1024x1024' }),
@@ -28,9 +30,23 @@ const fallbacks: Readonly<Record<DemoKind, string>> = {
   chat: 'm-large',
 };
 
-function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
+/** Returns the SDKs that have this kind of call. */
+const rivalsFor = (kind: CallKind): RivalName[] =>
+  (hello.value?.rivals ?? []).flatMap(({ name, kinds }) => (kinds.includes(kind) ? [name] : []));
+
+/** Returns the kind of call that is broken on purpose, from the address. */
+const chosenKind = (): DemoKind =>
+  demoKinds.find((name) => name === recalled('call', 'image')) ?? 'image';
+
+/** Returns the SDK to compare with, from the address. */
+function chosenRival(): RivalName {
+  const names = rivalsFor(chosenKind());
+  return names.find((name) => name === recalled('sdk', 'openai')) ?? 'openai';
+}
+
+function Totals({ runs, sdk }: { runs: readonly CallView[]; sdk: RivalName }): JSX.Element {
   const ours = runs.reduce((sum, call) => sum + sumCharges(call).charges, 0);
-  const theirs = runs.reduce((sum, { rival }) => sum + (rival?.charges ?? 0), 0);
+  const theirs = runs.reduce((sum, call) => sum + (findRival(call, sdk)?.charges ?? 0), 0);
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label="Your calls">
       <table>
@@ -42,7 +58,7 @@ function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
             <th>Fault</th>
             <th>Outcome</th>
             <th class="number">Charges</th>
-            <th class="number">openai’s rule</th>
+            <th class="number">{rivalNames[sdk]}</th>
           </tr>
         </thead>
         <tbody>
@@ -55,7 +71,9 @@ function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
                 <StatusPill call={call} />
               </td>
               <td class="number">{sumCharges(call).charges}</td>
-              <td class="number">{call.rival?.charges ?? '…'}</td>
+              <td class="number">
+                {call.rivals === undefined ? '…' : (findRival(call, sdk)?.charges ?? '–')}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -72,8 +90,7 @@ function Totals({ runs }: { runs: readonly CallView[] }): JSX.Element {
 }
 
 function Faults(): JSX.Element {
-  const kinds: readonly DemoKind[] = ['image', 'video', 'chat'];
-  const kind = kinds.find((name) => name === recalled('call', 'image')) ?? 'image';
+  const kind = chosenKind();
   const times = recalled('hits', 'one') === 'all' ? 3 : 1;
   const isStrict = recalled('rule', '') === 'strict';
   const [error, setError] = useState<unknown>();
@@ -108,6 +125,12 @@ function Faults(): JSX.Element {
             ['all', 'every request'],
           ]}
           onChange={(value) => remember('hits', value === 'all' ? 'all' : '')}
+        />
+        <Choice<RivalName>
+          label="Compare with"
+          value={chosenRival()}
+          options={rivalsFor(kind).map((name) => [name, rivalNames[name]])}
+          onChange={(value) => remember('sdk', value === 'openai' ? '' : value)}
         />
         {kind === 'chat' ? (
           <Choice
@@ -214,22 +237,21 @@ function RealLedger(): JSX.Element {
   );
 }
 
-const demoKinds: readonly CallKind[] = ['image', 'video', 'chat'];
-
 /** Shows the charges of failed calls. */
 export function Ledger(): JSX.Element {
   const isEmulator = hello.value?.isEmulator === true;
   const runs = newest.value.filter(
-    ({ fault, kind }) => fault !== undefined && demoKinds.includes(kind),
+    ({ fault, kind }) => fault !== undefined && demoKinds.some((name) => name === kind),
   );
   const [latest] = runs;
+  const sdk = chosenRival();
   return (
     <>
       <Heading title="What a retry costs" aside={<Clock />}>
         {isEmulator ? (
           <>
-            Break a call on purpose and compare its charges here with those under the rule of the{' '}
-            <code>openai</code> package, which retries responses that it cannot read.
+            Break a call on purpose, and compare its charges here with those of another SDK with its
+            default options.
           </>
         ) : (
           'The outcome of each call, and its charge in the gateway’s usage log.'
@@ -237,9 +259,13 @@ export function Ledger(): JSX.Element {
       </Heading>
       {isEmulator ? (
         <>
-          {latest === undefined ? <NoOutcome /> : <Outcome key={latest.id} call={latest} />}
+          {latest === undefined ? (
+            <NoOutcome sdk={sdk} />
+          ) : (
+            <Outcome key={latest.id} call={latest} sdk={sdk} />
+          )}
           <Faults />
-          {latest === undefined ? null : <Totals runs={runs} />}
+          {latest === undefined ? null : <Totals runs={runs} sdk={sdk} />}
         </>
       ) : (
         <RealLedger />

@@ -1,8 +1,17 @@
 import type { JSX } from 'preact';
-import type { CallView, Rival } from '../../protocol.ts';
+import type { CallView, Rival, RivalName } from '../../protocol.ts';
 import { hello } from '../state.ts';
-import { sumCharges, count, clockTime, kindNames } from '../format.ts';
+import { sumCharges, count, clockTime, kindNames, price, rivalNames } from '../format.ts';
 import { StatusPill } from '../parts.tsx';
+
+/** Calls per day in the estimate of the cost. */
+const dailyCalls = 1_000;
+
+/** Returns the result of a call with another SDK. */
+export const findRival = ({ rivals }: CallView, sdk: RivalName): Rival | undefined =>
+  rivals?.find(({ name }) => name === sdk);
+
+const cost = (units: number): string => price(units, hello.value?.unitsPerDollar);
 
 /** One coin for each charge. */
 function Coins({ number }: { number: number }): JSX.Element {
@@ -43,28 +52,39 @@ function Side({
         <Coins number={charges ?? 0} />
       </p>
       <p class="faint">
-        {count(requests, 'request')}, {amount.toLocaleString('en')} units
+        {count(requests, 'request')}, {cost(amount)}
       </p>
       <p class="told">{result}</p>
+      <p class="a-day">
+        A thousand of these a day: <strong>{cost(amount * dailyCalls)}</strong>
+      </p>
     </section>
   );
 }
 
+/** Describes the result of another SDK and its cost in one sentence. */
+function describeRival({ requests, charges, amount, result }: Rival): string {
+  const paid = charges === 0 ? 'nothing' : `${cost(amount)} for ${count(charges, 'charge')}`;
+  return `After ${count(requests, 'request')}, the caller ${result}, and pays ${paid}.`;
+}
+
 function lesson(call: CallView, rival: Rival): string {
-  const { charges } = sumCharges(call);
+  const { charges, amount } = sumCharges(call);
   const saved = rival.charges - charges;
-  const isWorse = saved < 0;
-  if (saved > 0 && call.status === 'done')
-    return `The same result, ${count(saved, 'charge')} saved.`;
+  const daily = cost(Math.abs(rival.amount - amount) * dailyCalls);
   if (saved > 0) {
-    return `${count(saved, 'charge')} saved. The error carries an outcome, so you decide whether to retry.`;
+    const sum = `${count(saved, 'charge')} saved: ${daily} a day for a thousand of these.`;
+    return call.status === 'done'
+      ? `The same result, ${sum}`
+      : `${sum} The caller decides whether to retry.`;
   }
-  if (isWorse) return `${count(-saved, 'charge')} more here.`;
+  if (saved < 0)
+    return `${count(-saved, 'charge')} more here: ${daily} a day for a thousand of these.`;
   if (charges > 1) {
     return 'Metered calls are retried by default, as in other SDKs, and both attempts are billed. Choose “never after an unknown outcome” to prevent this.';
   }
   if (rival.ended === 'waiting')
-    return 'The same charge, but one side waits forever and the other throws an error.';
+    return 'The same charge, but one side waits without a time limit and the other throws an error.';
   if (rival.ended === 'answer' && call.status === 'failed') {
     return 'The same charge, but one side reports a success.';
   }
@@ -74,7 +94,7 @@ function lesson(call: CallView, rival: Rival): string {
 }
 
 /** A placeholder for the first outcome, which keeps the layout stable. */
-export function NoOutcome(): JSX.Element {
+export function NoOutcome({ sdk }: { sdk: RivalName }): JSX.Element {
   return (
     <article class="outcome">
       <p class="outcome-head">
@@ -93,12 +113,12 @@ export function NoOutcome(): JSX.Element {
         />
         <Side
           tone="rival"
-          title="openai’s rule"
+          title={rivalNames[sdk]}
           note="same call, same fault"
           charges={0}
           amount={0}
           requests={0}
-          result="Retries after lost connections, time-outs, 408, 409, 429 and every 5xx."
+          result="Retries with its default options."
         />
       </div>
       <p class="lesson">
@@ -109,10 +129,11 @@ export function NoOutcome(): JSX.Element {
   );
 }
 
-/** The outcomes of a failed call with this client and with `openai`. */
-export function Outcome({ call }: { call: CallView }): JSX.Element {
+/** The outcomes of a failed call with this client and with another SDK. */
+export function Outcome({ call, sdk }: { call: CallView; sdk: RivalName }): JSX.Element {
   const { charges, amount } = sumCharges(call);
-  const { rival, problem, status } = call;
+  const { problem, status } = call;
+  const rival = findRival(call, sdk);
   const scenario = hello.value?.scenarios.find(({ name }) => name === call.fault);
   const isOver = status !== 'running' || call.kind === 'video';
   const ourResult =
@@ -147,12 +168,18 @@ export function Outcome({ call }: { call: CallView }): JSX.Element {
         />
         <Side
           tone="rival"
-          title="openai’s rule"
-          note="same call, same fault"
-          charges={rival?.charges}
+          title={rivalNames[sdk]}
+          note="its defaults, same call, same fault"
+          charges={call.rivals === undefined ? undefined : (rival?.charges ?? 0)}
           amount={rival?.amount ?? 0}
           requests={rival?.requests ?? 0}
-          result={rival?.result ?? 'Running…'}
+          result={
+            rival !== undefined
+              ? describeRival(rival)
+              : call.rivals === undefined
+                ? 'Running…'
+                : `Has no ${kindNames[call.kind].toLowerCase()} calls.`
+          }
         />
       </div>
       <p class="lesson">{isOver && rival !== undefined ? lesson(call, rival) : ' '}</p>

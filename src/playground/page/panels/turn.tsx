@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { Prose } from '../prose.tsx';
-import { ProblemBox, StatusPill, FaultPill, ChargePill, Stats } from '../parts.tsx';
-import { Field } from '../fields.tsx';
+import { Prose } from '../text/prose.tsx';
+import { ChargePill, CopyButton, FaultPill, ProblemBox, Stats, StatusPill } from '../parts.tsx';
+import { Field, TextField } from '../fields.tsx';
 import { lastMessage, type Message } from './conversation.ts';
 import { Picture } from './results.tsx';
 
@@ -47,21 +47,46 @@ function ToolResults({
   );
 }
 
-/** A message and its answer. */
-export function Turn({
-  call,
-  isLast,
-  onTools,
-}: {
-  call: CallView;
-  isLast: boolean;
-  onTools: (messages: Message[]) => void;
-}): JSX.Element {
+/** A sent message, which can be edited. */
+function Sent({ call, onEdit }: { call: CallView; onEdit: (text: string) => void }): JSX.Element {
   const { text, images, isTool } = lastMessage(call);
-  const { reasoning, status, problem, toolCalls, finishReason } = call;
-  const isWaiting = status === 'running' && call.text === '' && reasoning === '';
+  const [edited, setEdited] = useState<string | undefined>();
+  if (edited !== undefined) {
+    const send = (): void => {
+      if (edited.trim() === '') return;
+      setEdited(undefined);
+      onEdit(edited);
+    };
+    return (
+      <form
+        class="editor"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        <TextField
+          label="Edited message"
+          hint="replaces the rest of the conversation"
+          rows={2}
+          value={edited}
+          sendsOnEnter
+          onInput={setEdited}
+          onSend={send}
+        />
+        <div class="row tight">
+          <button type="submit" class="quiet">
+            Send again
+          </button>
+          <button type="button" class="quiet" onClick={() => setEdited(undefined)}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    );
+  }
   return (
-    <li class="turn">
+    <div class="sent">
       <div class="asked">
         {isTool ? <span class="faint">Tool result: </span> : null}
         {text}
@@ -72,6 +97,42 @@ export function Turn({
           </span>
         )}
       </div>
+      <div class="row tight actions">
+        <CopyButton label="Copy" text={() => text} />
+        {isTool ? null : (
+          <button
+            type="button"
+            class="quiet"
+            disabled={call.status === 'running'}
+            onClick={() => setEdited(text)}
+          >
+            Edit
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A message and its answer. */
+export function Turn({
+  call,
+  isLast,
+  onTools,
+  onRetry,
+  onEdit,
+}: {
+  call: CallView;
+  isLast: boolean;
+  onTools: (messages: Message[]) => void;
+  onRetry: () => void;
+  onEdit: (text: string) => void;
+}): JSX.Element {
+  const { reasoning, status, problem, toolCalls, finishReason } = call;
+  const isWaiting = status === 'running' && call.text === '' && reasoning === '';
+  return (
+    <li class="turn">
+      <Sent call={call} onEdit={onEdit} />
       <div class="answered">
         {reasoning === '' ? null : (
           <details open={call.text === ''}>
@@ -109,6 +170,12 @@ export function Turn({
           <FaultPill call={call} />
           <ChargePill call={call} />
           <Stats call={call} />
+          <span class="push actions">
+            {call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
+            <button type="button" class="quiet" disabled={status === 'running'} onClick={onRetry}>
+              Retry
+            </button>
+          </span>
         </div>
       </div>
     </li>

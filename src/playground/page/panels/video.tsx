@@ -6,12 +6,25 @@ import { draft, field } from '../draft.ts';
 import { toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
 import { Charged, StartProblem, useFile } from '../parts.tsx';
+import type { Preset } from '../setup/settings.ts';
 import { hello } from '../state.ts';
 import { CallPanel } from './call-panel.tsx';
 import { Clock } from './clock.tsx';
 import { Result, SaveLink } from './results.tsx';
 
-const form = draft('video', { prompt: '', seconds: '4', size: '' });
+const initial = { prompt: '', seconds: '4', size: '' };
+const form = draft('video', initial);
+
+const presets: readonly Preset[] = [
+  {
+    name: 'Wide clip',
+    settings: { prompt: 'A paper boat on a quiet lake', seconds: '8', size: '1280x720' },
+  },
+  {
+    name: 'Phone clip',
+    settings: { prompt: 'Rain on a window at night', seconds: '4', size: '720x1280' },
+  },
+];
 
 /** Returns the current time, updated every second while active. */
 function useNow(isNeeded: boolean): number {
@@ -103,7 +116,7 @@ function Remix({ call }: { call: CallView }): JSX.Element {
           label="What to change"
           rows={1}
           value={prompt}
-          placeholder="The same, at night"
+          example="The same, at night"
           onInput={setPrompt}
           onSend={() => void remix()}
         />
@@ -133,6 +146,9 @@ export function Video(): JSX.Element {
           so the playground keeps waiting for it.
         </>
       }
+      form={form}
+      initial={initial}
+      presets={presets}
       body={form.value}
       files={files.length === 0 ? {} : { input_reference: files }}
       isReady={form.value.prompt.trim() !== ''}
@@ -141,7 +157,7 @@ export function Video(): JSX.Element {
       top={(send) => (
         <TextField
           label="Prompt"
-          placeholder="A paper boat on a quiet lake"
+          example="A paper boat on a quiet lake"
           {...field(form, 'prompt')}
           onSend={send}
         />

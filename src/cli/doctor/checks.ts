@@ -1,8 +1,8 @@
-import { readErrorText } from '../answers/error-body.ts';
-import { errorMessage, isObject, parseJSON, trimmedText } from '../answers/objects.ts';
-import type { HostFinder } from '../gateways/find.ts';
-import { isKeyUnknown } from '../http/classify.ts';
-import { type BaseURL, parseBaseURL } from '../http/url.ts';
+import { readErrorText } from '../../answers/error-body.ts';
+import { errorMessage, isObject, parseJSON, trimmedText } from '../../answers/objects.ts';
+import type { HostFinder } from '../../gateways/find.ts';
+import { isKeyUnknown } from '../../http/classify.ts';
+import { type BaseURL, parseBaseURL } from '../../http/url.ts';
 import {
   APIError,
   AuthenticationError,
@@ -10,10 +10,10 @@ import {
   GatewayError,
   RateLimitError,
   type ModelPrice,
-} from '../index.ts';
-import type { JsonObject } from '../types.ts';
-import { closeTo } from './report.ts';
-import { logger } from './settings.ts';
+} from '../../index.ts';
+import type { JsonObject } from '../../types.ts';
+import { closeTo } from '../report.ts';
+import { logger } from '../settings.ts';
 
 /** The result of one check. */
 export interface Finding {
@@ -41,7 +41,7 @@ export interface Target {
 }
 
 /** A response. */
-interface Probe {
+export interface Probe {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -60,20 +60,20 @@ const fail = toFinding('fail');
 const skip = toFinding('skip');
 
 /** Locates the gateway's routes as the client does. */
-const locate = ({ baseURL, findGateway }: Target): BaseURL | undefined =>
+export const locate = ({ baseURL, findGateway }: Target): BaseURL | undefined =>
   parseBaseURL(baseURL, findGateway);
 
-const rootURL = (target: Target): string => locate(target)?.root ?? '';
+export const rootURL = (target: Target): string => locate(target)?.root ?? '';
 
 /** Returns the URL that the client uses for a route below `/v1`. */
-function routeURL(target: Target, route: string): string {
+export function routeURL(target: Target, route: string): string {
   const { root = '', api = '/v1' } = locate(target) ?? {};
   return `${root}${api}${route}`;
 }
 
-const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
+export const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
 
-async function send(
+export async function send(
   target: Target,
   url: string,
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
@@ -235,7 +235,7 @@ async function hasPublicModels(target: Target): Promise<boolean> {
 }
 
 /** Returns the entries of the list of models, or `undefined` if the response does not contain a list. */
-function listedModels({ json }: Probe): JsonObject[] | undefined {
+export function listedModels({ json }: Probe): JsonObject[] | undefined {
   const data = isObject(json) ? (json['data'] ?? json['models']) : json;
   return Array.isArray(data) ? data.filter(isObject) : undefined;
 }

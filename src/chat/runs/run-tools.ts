@@ -1,8 +1,8 @@
-import type { RequestOptions } from '../options.ts';
-import type { AutoParseableTool } from '../structured/types.ts';
-import type { ChatCompletionCreateParamsNonStreaming } from './params.ts';
+import type { RequestOptions } from '../../options.ts';
+import type { AutoParseableTool } from '../../structured/types.ts';
+import type { ChatCompletionCreateParamsNonStreaming } from '../params.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import type { ParsedChatCompletion } from './types.ts';
+import type { ParsedChatCompletion } from '../types.ts';
 
 /** The type of `JSON.parse`, which the compiler allows for any use. */
 type ParsedJSON = ReturnType<typeof JSON.parse>;

@@ -1,10 +1,10 @@
-import { APIUserAbortError } from '../errors/api-errors.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from '../streams/errors.ts';
-import type { ChunkQueue } from '../streams/stream-reader.ts';
-import { asyncDispose, dispose, readLinesAsStream, writeLines } from '../streams/stream.ts';
-import { chatLines } from './accumulator.ts';
-import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
+import { APIUserAbortError } from '../../errors/api-errors.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { StreamVerdict } from '../../streams/errors.ts';
+import type { ChunkQueue } from '../../streams/stream-reader.ts';
+import { asyncDispose, dispose, readLinesAsStream, writeLines } from '../../streams/stream.ts';
+import { chatLines } from '../accumulator.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from '../params.ts';
 import { ChatRun } from './run.ts';
 import type {
   ChatCompletionChunk,
@@ -13,7 +13,7 @@ import type {
   CompletionUsage,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
-} from './types.ts';
+} from '../types.ts';
 
 /** The value of a promise for an event: nothing, its only argument, or all arguments. */
 export type EmittedValue<Values extends readonly unknown[]> = Values extends readonly []

@@ -1,20 +1,20 @@
-import { addCounts, toError } from '../answers/objects.ts';
-import { APIUserAbortError } from '../errors/api-errors.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
-import { followSignal, withAbortGrace } from '../http/abort.ts';
-import type { ClientSettings } from '../http/settings.ts';
-import { runAborted, type StreamVerdict, truncated } from '../streams/errors.ts';
-import { type Aborted, ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
-import type { Stream } from '../streams/stream.ts';
-import { ChatAccumulator, type OpenChoice } from './accumulator.ts';
+import { addCounts, toError } from '../../answers/objects.ts';
+import { APIUserAbortError } from '../../errors/api-errors.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { followSignal, withAbortGrace } from '../../http/abort.ts';
+import type { ClientSettings } from '../../http/settings.ts';
+import { runAborted, type StreamVerdict, truncated } from '../../streams/errors.ts';
+import { type Aborted, ChunkQueue, ignoreRejection } from '../../streams/stream-reader.ts';
+import type { Stream } from '../../streams/stream.ts';
+import { ChatAccumulator, type OpenChoice } from '../accumulator.ts';
 import { EventEmitter } from './event-emitter.ts';
-import type { OutputParser } from './output-parser.ts';
+import type { OutputParser } from '../output-parser.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
-} from './params.ts';
-import type { OpenCall } from './tool-calls.ts';
+} from '../params.ts';
+import type { OpenCall } from '../tool-calls.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -24,7 +24,7 @@ import type {
   CompletionUsage,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
-} from './types.ts';
+} from '../types.ts';
 
 /** The stream of one completion. */
 type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;

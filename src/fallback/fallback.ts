@@ -1,0 +1,105 @@
+import { check, checkFunction } from '../check.ts';
+import { errorMessage } from '../answers/objects.ts';
+import type { FallbackModel, RequestOptions } from '../options.ts';
+import { copyParams, peek } from '../snapshot.ts';
+import type { LogicalCall } from '../http/call.ts';
+import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
+import { addReason, type NextRequest } from './next-request.ts';
+import type { Change } from '../http/request.ts';
+import type { ClientSettings } from '../http/settings.ts';
+
+/** Operations whose requests name a model that another one can replace. */
+const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
+
+/**
+ * Returns how a call continues after a failure: first as `next` says, then with the models of `fallback`.
+ *
+ * @param isFixed - `true` for a call by path, whose parameters cannot change.
+ * @throws `InvalidInputError` if the options do not fit the call
+ */
+export function withFallback(
+  call: LogicalCall,
+  isFixed: boolean,
+  next?: NextRequest,
+): NextRequest | undefined {
+  const { client, params, settings, spec } = call;
+  const { fallback, fallbackOn, retryUnknownOutcome } = settings;
+  if (fallback === null) return next;
+  const { operation, charge, options } = spec;
+  if (isFixed || !supported.test(operation)) {
+    const why = operation.startsWith('embeddings.')
+      ? 'vectors of two models cannot be compared'
+      : 'its request has no model to replace';
+    const isOwn = charge !== 'free' && (options?.fallback ?? undefined) !== undefined;
+    check(!isOwn, 'fallback', `cannot be used for ${operation}: ${why}; leave it out.`);
+    return next;
+  }
+  const same = fallback.findIndex(({ model }) => model === params['model']);
+  // The list of a client is for calls of any model.
+  const isAllowed = same < 0 || (options?.fallback ?? undefined) === undefined;
+  check(isAllowed, `fallback[${same}]`, 'is the model of the call; give others.');
+  const onFallback = options?.onFallback ?? client.original().onFallback;
+  checkFunction('onFallback', onFallback);
+  const remaining = otherModels(fallback, call);
+  const policy: NextRequest = (failed) => {
+    const change = next?.(failed);
+    if (change !== undefined) return change;
+    const { error, failure } = failed;
+    const [following] = remaining;
+    if (following === undefined || failure === undefined) return undefined;
+    const reason = reasonFor(failure, client.findBase()?.gateway?.profile.name);
+    const { outcome } = error;
+    if (!asksNextModel({ reason, outcome, charge, retryUnknownOutcome, fallbackOn }))
+      return undefined;
+    if (!failed.call.isReplayable) {
+      addReason(error, 'Its body is a stream, which cannot be read again.');
+      return undefined;
+    }
+    remaining.shift();
+    const { model: from } = failed.call.params;
+    const { model: to } = following;
+    const details = { callId: call.id, operation, from: String(from), to, reason };
+    client.log.write('info', 'The next model is asked', details);
+    const fail = (thrown: unknown): void =>
+      client.log.write('error', 'onFallback failed', { ...details, error: errorMessage(thrown) });
+    try {
+      const event = { from: typeof from === 'string' ? from : undefined, to, error };
+      // An asynchronous function throws later.
+      Promise.resolve(onFallback?.(event)).catch(fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+    return following;
+  };
+  return policy;
+}
+
+/**
+ * Returns whether the stream of a call is held back until its first content, because an error before that
+ * may lead to the next model.
+ */
+export function holdsStream({ earlier, params, settings, spec }: LogicalCall): boolean {
+  const { fallback, retryUnknownOutcome } = settings;
+  if (earlier === undefined || fallback === null) return false;
+  const last = otherModels(fallback, earlier.first).at(-1)?.model ?? params['model'];
+  return last !== params['model'] && mayPayTwice(spec.charge, retryUnknownOutcome);
+}
+
+/** Returns the models besides that of the first request. */
+function otherModels(fallback: readonly FallbackModel[], first: LogicalCall): FallbackModel[] {
+  return fallback.filter(({ model }) => model !== first.params['model']);
+}
+
+/**
+ * Returns a function that creates the parameters of each request of a call. With fallbacks, it copies them
+ * first, because the caller may change them before the next request.
+ */
+export function changeable<Params extends object>(
+  { client }: { readonly client: ClientSettings },
+  params: Params,
+  options: RequestOptions | undefined,
+): (change?: Change) => Params {
+  const hasFallback = (peek(options, 'fallback') ?? client.call.fallback) !== null;
+  const own = hasFallback ? copyParams(params) : params;
+  return (change) => (change === undefined ? own : { ...own, ...change });
+}

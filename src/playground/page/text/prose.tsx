@@ -1,0 +1,125 @@
+import type { Token, Tokens } from 'marked';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { decodeEntities, GrowingMarkdown, isMarkedToken, safeHref } from './markdown.ts';
+
+function Link({ token }: { token: Tokens.Link | Tokens.Image }): JSX.Element {
+  // Images of other hosts are not loaded: their addresses may carry parts of the conversation.
+  const content = token.type === 'image' ? token.text || token.href : renderAll(token.tokens);
+  const href = safeHref(token.href);
+  if (href === undefined) return <>{content}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {content}
+    </a>
+  );
+}
+
+function List({ ordered, start, items }: Tokens.List): JSX.Element {
+  const children = items.map((item, index) => <li key={index}>{renderAll(item.tokens)}</li>);
+  return ordered ? <ol start={Number(start)}>{children}</ol> : <ul>{children}</ul>;
+}
+
+function Table({ header, rows }: Tokens.Table): JSX.Element {
+  return (
+    <div class="table-wrap" tabIndex={0} role="group" aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {header.map(({ tokens, align }, index) => (
+              <th key={index} class={align ?? ''}>
+                {renderAll(tokens)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {row.map(({ tokens, align }, column) => (
+                <td key={column} class={align ?? ''}>
+                  {renderAll(tokens)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The headings of a panel are `h1` and `h2`. */
+function Heading({ depth, tokens }: Tokens.Heading): JSX.Element {
+  const Name = (['h3', 'h4', 'h5', 'h6'] as const)[depth - 1] ?? 'h6';
+  return <Name>{renderAll(tokens)}</Name>;
+}
+
+/** Renders a token. HTML is shown as text. */
+function render(token: Token, key: number): JSX.Element | string {
+  if (!isMarkedToken(token)) return token.raw;
+  switch (token.type) {
+    case 'blockquote':
+      return <blockquote key={key}>{renderAll(token.tokens)}</blockquote>;
+    case 'br':
+      return <br key={key} />;
+    case 'checkbox':
+      return token.checked ? '☑ ' : '☐ ';
+    case 'code':
+      return (
+        <pre key={key} tabIndex={0}>
+          <code>{token.text}</code>
+        </pre>
+      );
+    case 'codespan':
+      return <code key={key}>{token.text}</code>;
+    case 'def':
+    case 'space':
+      return '';
+    case 'del':
+      return <del key={key}>{renderAll(token.tokens)}</del>;
+    case 'em':
+      return <em key={key}>{renderAll(token.tokens)}</em>;
+    case 'heading':
+      return <Heading key={key} {...token} />;
+    case 'hr':
+      return <hr key={key} />;
+    case 'image':
+    case 'link':
+      return <Link key={key} token={token} />;
+    case 'list':
+      return <List key={key} {...token} />;
+    case 'list_item':
+      return <li key={key}>{renderAll(token.tokens)}</li>;
+    case 'paragraph':
+      return <p key={key}>{renderAll(token.tokens)}</p>;
+    case 'strong':
+      return <strong key={key}>{renderAll(token.tokens)}</strong>;
+    case 'table':
+      return <Table key={key} {...token} />;
+    case 'text':
+      return token.tokens === undefined ? (
+        decodeEntities(token.text)
+      ) : (
+        <span key={key}>{renderAll(token.tokens)}</span>
+      );
+    case 'escape':
+      return token.text;
+    case 'html':
+      return token.raw;
+  }
+}
+
+const renderAll = (tokens: readonly Token[]): (JSX.Element | string)[] => tokens.map(render);
+
+/** Renders Markdown. Blocks that did not change are not rendered again. */
+export function Prose({ text }: { text: string }): JSX.Element {
+  const markdown = useRef(new GrowingMarkdown());
+  const rendered = useRef(new WeakMap<Token, JSX.Element | string>());
+  const blocks = markdown.current.parse(text).map((token, index) => {
+    const known = rendered.current.get(token) ?? render(token, index);
+    rendered.current.set(token, known);
+    return known;
+  });
+  return <div class="prose">{blocks}</div>;
+}

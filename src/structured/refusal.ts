@@ -1,0 +1,42 @@
+import type { FailedAttempt } from '../http/retry.ts';
+
+/** Names of structured output in the errors of gateways and providers. */
+const namesFormat =
+  /response[ _-]?format|json[ _-]?(?:schema|object|mode)|structured[ _-]?output|response[ _-]?(?:json[ _-]?)?schema|response[ _-]?mime[ _-]?type/i;
+
+/** Errors about the caller's own schema, which another format would not fix but hide. */
+const faultySchema =
+  /\binvalid[ _](?:json[ _])?schema\b|\bschema is invalid\b|\bvalid json ?schema\b|\bunknown name\b|\bmissing required\b/i;
+
+/** Google's APIs without the field: an unknown name inside of it would be the caller's error. */
+const unknownField =
+  /\bunknown name "?(?:response_?json_?schema|response_?schema|response_?mime_?type|response_format)\b/i;
+
+/**
+ * Returns whether the provider rejected a request because the model does not support structured output in the
+ * requested form. Such requests are not charged.
+ *
+ * The errors differ by provider. They name `response_format`, a JSON schema, JSON mode or structured output.
+ */
+export function refusesStructuredOutput({
+  kind,
+  status,
+  body,
+}: Pick<FailedAttempt, 'kind' | 'status' | 'body'>): boolean {
+  if (kind !== 'refused' || body === undefined) return false;
+  if (status !== 400 && status !== 422 && status !== 501) return false;
+  return namesStructuredOutput(body);
+}
+
+/** The fields of an error that name what was rejected. */
+interface ErrorText {
+  readonly param?: string | null | undefined;
+  readonly code?: string | number | null | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Returns whether an error is about structured output, but not about the caller's schema. */
+export function namesStructuredOutput({ param, code, message }: ErrorText): boolean {
+  const text = `${param ?? ''} ${code ?? ''} ${message ?? ''}`;
+  return namesFormat.test(text) && (!faultySchema.test(text) || unknownField.test(text));
+}

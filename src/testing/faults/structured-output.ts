@@ -1,0 +1,86 @@
+import { parseJSON } from '../../answers/objects.ts';
+import type { StructuredOutputDialect } from './quirks.ts';
+import type { Call } from '../server/call.ts';
+import { relayed, type ErrorDetails } from '../server/errors.ts';
+
+type OutputFormat = 'json_schema' | 'json_object';
+
+const invalidRequest = 'invalid_request_error';
+
+/** Errors with which providers reject a format that the model does not support. */
+const errors: Readonly<
+  Record<
+    StructuredOutputDialect,
+    (format: OutputFormat, model: string) => ErrorDetails & { readonly status?: number }
+  >
+> = {
+  openai: (format) => ({
+    message: `Invalid parameter: 'response_format' of type '${format}' is not supported with this model.`,
+    type: invalidRequest,
+    param: 'response_format',
+    code: null,
+  }),
+  azure: (format) => ({
+    message: `response_format value as ${format} is enabled only for api versions 2024-08-01-preview and later`,
+    type: '',
+    code: 'BadRequest',
+  }),
+  cloudflare: () => ({
+    message: "AiError: 5025: This model doesn't support JSON Schema.",
+    type: invalidRequest,
+    code: null,
+  }),
+  deepseek: () => ({
+    message: 'This response_format type is unavailable now',
+    type: invalidRequest,
+    param: null,
+    code: invalidRequest,
+  }),
+  google: (_, model) => ({
+    message: `Json mode is not enabled for models/${model}`,
+    type: invalidRequest,
+    code: 'INVALID_ARGUMENT',
+  }),
+  groq: (format) => ({
+    message: `This model does not support response format \`${format}\`.`,
+    type: invalidRequest,
+  }),
+  siliconflow: () => ({
+    message: 'Json mode is not supported for this model.',
+    type: invalidRequest,
+    code: 20_024,
+  }),
+  volcengine: (format) => ({
+    message: `The parameter \`response_format.type\` specified in the request are not valid: \`${format}\` is not supported by this model`,
+    type: 'BadRequest',
+    param: 'response_format.type',
+    code: 'InvalidParameter',
+  }),
+  xai: () => ({
+    status: 422,
+    message: 'The response_format parameter is unsupported at the moment. Leave it unset.',
+    type: invalidRequest,
+    code: 'Client specified an invalid argument',
+  }),
+};
+
+/** Throws the provider's error if the model does not support the requested format. */
+export function checkOutputFormat(
+  { world: { models, quirks } }: Call,
+  model: string,
+  format: OutputFormat | undefined,
+): void {
+  const supported = models.find(({ id }) => id === model)?.structuredOutput ?? 'json_schema';
+  if (format === undefined || supported === 'json_schema' || supported === format) return;
+  const { status = 400, ...details } = errors[quirks.structuredOutputError](format, model);
+  throw relayed(status, details);
+}
+
+/** Returns the JSON Schema in the instructions of a prompt; `undefined` if there is none. */
+export function findPromptSchema(instructions: string): unknown {
+  const schema = /JSON Schema:\n([^\n]+)/.exec(instructions)?.[1];
+  return schema === undefined ? undefined : parseJSON(schema);
+}
+
+/** Formats JSON as a model does that only the prompt tells to write JSON. */
+export const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
