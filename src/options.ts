@@ -191,7 +191,7 @@ export interface Observer {
   start(call: ObservedCall): CallObserver | undefined | void;
 }
 
-/** A model to ask if the one before it cannot answer, with the parameters that differ for it. */
+/** A model to ask if the previous one fails, with the parameters that differ for it. */
 export interface FallbackModel {
   readonly model: string;
   /** Replaces the parameter of that name, also in `extraBody`. `undefined` leaves it out. */
@@ -212,7 +212,7 @@ export interface FallbackModel {
  */
 export type FallbackReason = 'limits' | 'model' | 'context' | 'overload' | 'timeout' | 'content';
 
-/** A model could not answer, and the next one is asked. */
+/** A model failed, and the next one is asked. */
 export interface FallbackEvent {
   /** The model that failed, as it was requested; `undefined` if the call named none. */
   readonly from: string | undefined;
@@ -295,7 +295,7 @@ export interface SharedOptions {
    * Models to ask one after the other if the requested model cannot answer, each as a name or with the
    * parameters that differ. At most 10, all different. `null` for none.
    *
-   * The next model is asked once the retries of the one before have ended, and only if that provably did
+   * The next model is asked once the retries of the previous one have ended, and only if that provably did
    * nothing and another model may do better; see `fallbackOn`. Metered calls (chat, generation, audio) also
    * ask it after an unknown outcome, where both may be billed, unless `retryUnknownOutcome` is `false`.
    * Charged calls (images, videos) never do. A stream asks it only before its first content.

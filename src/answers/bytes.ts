@@ -98,16 +98,25 @@ interface NodeBuffer {
 
 const nodeBuffer: NodeBuffer | undefined = Reflect.get(globalThis, 'Buffer');
 
+/** Returns the number of base64 digits, without padding. */
+function countDigits(text: string): number {
+  return text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
+}
+
+/** Returns the number of bytes that base64 without white space encodes. */
+export function decodedLength(text: string): number {
+  return Math.floor((countDigits(text) * 3) / 4);
+}
+
 /**
  * Decodes base64, ignoring white space. Returns `undefined` if the text is not base64.
  *
  * Decodes into the final buffer, because copying takes longer than decoding.
  */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const digits = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
-  const bytes = new Uint8Array(Math.floor((digits * 3) / 4));
+  const bytes = new Uint8Array(decodedLength(text));
   // A single remaining digit encodes no byte, so it would not be checked.
-  if (decodeInto(text, bytes) === bytes.length && digits % 4 !== 1) return bytes;
+  if (decodeInto(text, bytes) === bytes.length && countDigits(text) % 4 !== 1) return bytes;
   return /\s/.test(text) ? decodeBase64(text.replaceAll(/\s/g, '')) : undefined;
 }
 

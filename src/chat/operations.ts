@@ -7,10 +7,10 @@ import { type Change, withoutChanged } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { copyParams, peek } from '../snapshot.ts';
+import { peek } from '../snapshot.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
-import type { OutputModes } from '../structured/output-modes.ts';
+import { inModes, type OutputModes } from '../structured/output-modes.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
@@ -80,8 +80,7 @@ function createRequest(
   output: OutputModes | undefined,
   onChange?: (change: Change) => void,
 ) {
-  // The caller may change its parameters before the next request.
-  const paramsFor = changeable(transport, output ? copyParams(params) : params, options);
+  const paramsFor = changeable(transport, params, options, output !== undefined);
   return (change?: Change) => {
     if (change !== undefined) onChange?.(change);
     const changed = paramsFor(change);
@@ -97,14 +96,8 @@ export function createCompletion(
   onChange?: (change: Change) => void,
 ): GatewayPromise<ChatCompletion> {
   const format = jsonAnswer(completionAnswer(params));
-  return transport.call(
-    'chat.completions.create',
-    createRequest(transport, params, options, output, onChange),
-    output?.remember(format) ?? format,
-    options,
-    undefined,
-    output?.next,
-  );
+  const request = createRequest(transport, params, options, output, onChange);
+  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
 }
 
 export function streamCompletion(
@@ -120,14 +113,8 @@ export function streamCompletion(
     deliver: (emit) => deliverWithChoices(emit, includesUsage),
   });
   const request = createRequest(transport, params, options, output, onChange);
-  return transport.call(
-    'chat.completions.create',
-    (change) => ({ json: { ...request(change).json, stream: true } }),
-    output?.remember(format) ?? format,
-    options,
-    undefined,
-    output?.next,
-  );
+  const streamed = (change?: Change) => ({ json: { ...request(change).json, stream: true } });
+  return transport.call('chat.completions.create', streamed, ...inModes(format, options, output));
 }
 
 export function parseCompletion(
@@ -145,14 +132,8 @@ export function parseCompletion(
       return parser.apply(completion, { callId, evidence });
     },
   );
-  return transport.call(
-    'chat.completions.create',
-    createRequest(transport, params, options, output),
-    output?.remember(format) ?? format,
-    options,
-    undefined,
-    output?.next,
-  );
+  const request = createRequest(transport, params, options, output);
+  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
 }
 
 /** Reads a streamed completion with the events of a run. */

@@ -26,18 +26,21 @@ export function withFallback(
   const { fallback, fallbackOn, retryUnknownOutcome } = settings;
   if (fallback === null) return next;
   const { operation, charge, options } = spec;
+  const isOwn = (options?.fallback ?? undefined) !== undefined;
   if (isFixed || !supported.test(operation)) {
     const why = operation.startsWith('embeddings.')
       ? 'vectors of two models cannot be compared'
       : 'its request has no model to replace';
-    const isOwn = charge !== 'free' && (options?.fallback ?? undefined) !== undefined;
-    check(!isOwn, 'fallback', `cannot be used for ${operation}: ${why}; leave it out.`);
+    check(
+      charge === 'free' || !isOwn,
+      'fallback',
+      `cannot be used for ${operation}: ${why}; leave it out.`,
+    );
     return next;
   }
   const same = fallback.findIndex(({ model }) => model === params['model']);
   // The list of a client is for calls of any model.
-  const isAllowed = same < 0 || (options?.fallback ?? undefined) === undefined;
-  check(isAllowed, `fallback[${same}]`, 'is the model of the call; give others.');
+  check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; give others.');
   const onFallback = options?.onFallback ?? client.original().onFallback;
   checkFunction('onFallback', onFallback);
   const remaining = otherModels(fallback, call);
@@ -91,15 +94,18 @@ function otherModels(fallback: readonly FallbackModel[], first: LogicalCall): Fa
 }
 
 /**
- * Returns a function that creates the parameters of each request of a call. With fallbacks, it copies them
- * first, because the caller may change them before the next request.
+ * Returns a function that creates the parameters of each request of a call. If further requests are possible,
+ * it copies them first, because the caller may change them before the next request.
+ *
+ * @param hasPolicy - `true` if the call may have further requests without fallbacks too.
  */
 export function changeable<Params extends object>(
   { client }: { readonly client: ClientSettings },
   params: Params,
   options: RequestOptions | undefined,
+  hasPolicy = false,
 ): (change?: Change) => Params {
   const hasFallback = (peek(options, 'fallback') ?? client.call.fallback) !== null;
-  const own = hasFallback ? copyParams(params) : params;
+  const own = hasFallback || hasPolicy ? copyParams(params) : params;
   return (change) => (change === undefined ? own : { ...own, ...change });
 }

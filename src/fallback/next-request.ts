@@ -150,7 +150,7 @@ function addEarlier(
   );
 }
 
-/** Adds the reason why the next request was not sent to the error of the one before it. */
+/** Adds to the error of a request the reason why the next one was not sent. */
 export function addReason(error: GatewayError, reason: string): GatewayError {
   setAdvice(error, `${error.advice} The next request was not sent: ${reason}`.trim());
   return error;

@@ -92,7 +92,7 @@ export interface FailedWithModel {
   readonly fallbackOn: readonly FallbackReason[];
 }
 
-/** Returns whether another model may be asked although the one before may be billed. */
+/** Returns whether another model may be asked even if the previous one may be billed. */
 export function mayPayTwice(
   charge: ChargeClass,
   retryUnknownOutcome: boolean | undefined,

@@ -25,9 +25,9 @@ import type {
 import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { addCounts, isObject } from '../answers/objects.ts';
-import { copyParams, peek } from '../snapshot.ts';
+import { peek } from '../snapshot.ts';
 import { toGoogleSchema } from '../structured/dialects.ts';
-import { outputInstruction, OutputModes } from '../structured/output-modes.ts';
+import { inModes, outputInstruction, OutputModes } from '../structured/output-modes.ts';
 import type { JsonObject } from '../types.ts';
 import { followSignal } from '../http/abort.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
@@ -49,8 +49,7 @@ function createRequest(
   method: string,
   output: OutputModes | undefined,
 ) {
-  // The caller may change its parameters before the next request.
-  const paramsFor = changeable(transport, output ? copyParams(params) : params, options);
+  const paramsFor = changeable(transport, params, options, output !== undefined);
   return (change?: Change) => {
     const changed = paramsFor(change);
     const own = output ? applyOutputMode(changed, output) : changed;
@@ -66,17 +65,11 @@ export function generateContent(
 ): GatewayPromise<GenerateContentResponse> {
   const output = outputModesFor(transport, params, options, false);
   const request = createRequest(transport, params, options, 'generate.content', output);
-  return transport.call(
-    'generate.content',
-    (change) => {
-      if (change !== undefined) onChange?.(change);
-      return request(change);
-    },
-    output?.remember(wholeAnswer) ?? wholeAnswer,
-    options,
-    undefined,
-    output?.next,
-  );
+  const reported = (change?: Change) => {
+    if (change !== undefined) onChange?.(change);
+    return request(change);
+  };
+  return transport.call('generate.content', reported, ...inModes(wholeAnswer, options, output));
 }
 
 export function streamContent(
@@ -85,14 +78,9 @@ export function streamContent(
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const output = outputModesFor(transport, params, options, true);
-  return transport.call(
-    'generate.contentStream',
-    createRequest(transport, params, options, 'generate.contentStream', output),
-    output?.remember(streamedAnswer) ?? streamedAnswer,
-    options,
-    undefined,
-    output?.next,
-  );
+  const operation = 'generate.contentStream';
+  const request = createRequest(transport, params, options, operation, output);
+  return transport.call(operation, request, ...inModes(streamedAnswer, options, output));
 }
 
 /** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */

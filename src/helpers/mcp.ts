@@ -3,7 +3,8 @@
  *
  * @module model-gateway/helpers/mcp
  */
-import { isObject, isText, listObjects, toFields } from '../answers/objects.ts';
+import { decodedLength } from '../answers/bytes.ts';
+import { isObject, isText, listObjects, parseJSON, toFields } from '../answers/objects.ts';
 import { check, checkDuration, checkFunction, checkObject } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { parseJSONText } from '../structured/json.ts';
@@ -112,9 +113,7 @@ function withoutData(fields: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if ((name !== 'data' && name !== 'blob') || typeof value !== 'string') return [name, value];
-      const padding = value.endsWith('==') ? 2 : Number(value.endsWith('='));
-      const bytes = Math.floor(((value.length - padding) * 3) / 4);
-      return [name, `(${bytes} bytes, not shown)`];
+      return [name, `(${decodedLength(value)} bytes, not shown)`];
     }),
   );
 }
@@ -129,20 +128,13 @@ function blockToText(block: JsonObject): string {
   return JSON.stringify(withoutData(shown));
 }
 
-function isSameJSON(text: string, json: string): boolean {
-  try {
-    return JSON.stringify(JSON.parse(text)) === json;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns the result as text for the model; `undefined` if it is empty. */
 function resultToText({ content, structuredContent }: MCPToolResult): string | undefined {
   const texts = listObjects(content).map(blockToText);
   const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
   // Most servers repeat structured content as text for clients that don't know it.
-  if (json !== undefined && !texts.some((text) => isSameJSON(text, json))) texts.push(json);
+  if (json !== undefined && !texts.some((text) => JSON.stringify(parseJSON(text)) === json))
+    texts.push(json);
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 

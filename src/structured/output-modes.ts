@@ -113,3 +113,15 @@ export class OutputModes {
     };
   }
 }
+
+/**
+ * Returns the last arguments of `Transport.call()` for a request that asks for JSON: one that the provider rejects
+ * for its mode is followed by one with the next mode. Without `modes`, those of any other request.
+ */
+export function inModes<T, Kind extends ResponseKind>(
+  format: AnswerFormat<T, Kind>,
+  options: RequestOptions | undefined,
+  modes: OutputModes | undefined,
+) {
+  return [modes?.remember(format) ?? format, options, undefined, modes?.next] as const;
+}

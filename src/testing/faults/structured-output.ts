@@ -82,5 +82,5 @@ export function findPromptSchema(instructions: string): unknown {
   return schema === undefined ? undefined : parseJSON(schema);
 }
 
-/** Formats JSON as a model does that only the prompt tells to write JSON. */
+/** Formats JSON like a model that only the prompt asks for JSON. */
 export const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;

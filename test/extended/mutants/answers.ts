@@ -40,7 +40,7 @@ export const answerMutants: MutantsByFile = {
   ],
   'answers/bytes.ts': [
     {
-      is: 'decodeInto(text, bytes) === bytes.length && digits % 4 !== 1',
+      is: 'decodeInto(text, bytes) === bytes.length && countDigits(text) % 4 !== 1',
       becomes: 'decodeInto(text, bytes) === bytes.length',
     },
   ],

@@ -73,7 +73,7 @@ function buildBody(model: string, messages: readonly Message[]): CallInput['body
   };
 }
 
-/** Sends messages in one column. `replaces` is the call that the new one takes the place of. */
+/** Sends messages in one column. `replaces` is the call that the new one replaces. */
 function sendIn(
   column: number,
   messages: readonly Message[],
