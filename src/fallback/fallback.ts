@@ -50,7 +50,7 @@ export function withFallback(
     const { error, failure } = failed;
     const [following] = remaining;
     if (following === undefined || failure === undefined) return undefined;
-    const reason = reasonFor(failure, client.findBase()?.gateway?.profile.name);
+    const reason = reasonFor(failure);
     const { outcome } = error;
     if (!asksNextModel({ reason, outcome, charge, retryUnknownOutcome, fallbackOn }))
       return undefined;

@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../answers/error-body.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
-import { isDirect } from '../gateways/signs.ts';
+import { isRelayed, quotesProvider } from '../gateways/signs.ts';
 import type { FallbackReason } from '../options.ts';
 import {
   hasCode,
@@ -45,13 +45,9 @@ const anyModel = /(?<!\/)\b(model|channel)|模型|渠道|no endpoints/i;
 const elsewhere =
   /^(invalid_input|cannot_connect|host_not_found|tls_failed|aborted|redirected.*|conflict|too_early)$/;
 
-/**
- * Returns the reason to ask another model after a failure, or `undefined` if it would fail too.
- *
- * @param gateway - The kind of gateway.
- */
-export function reasonFor(failed: FailedAttempt, gateway?: string): FallbackReason | undefined {
-  const { kind, phase, status, body, issues, problem } = failed;
+/** Returns the reason to ask another model after a failure, or `undefined` if it would fail too. */
+export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
+  const { kind, phase, status, headers, body, issues, problem } = failed;
   // A response that only fails the validation is a response.
   if (elsewhere.test(kind) || phase === 'local' || issues !== undefined) return undefined;
   const has = (code: RegExp, text?: RegExp): boolean =>
@@ -66,17 +62,21 @@ export function reasonFor(failed: FailedAttempt, gateway?: string): FallbackReas
   const isAboutParameters =
     (status === 400 || status === 422) && parameterText.test(body?.message ?? '');
   if (status === 501 || has(modelCode, isAboutParameters ? undefined : modelText)) return 'model';
-  if (body !== undefined && isAboutModel(status, body, gateway)) return 'model';
+  if (body !== undefined && isAboutModel(status, body, headers)) return 'model';
   return isUnknown(kind) ? 'overload' : undefined;
 }
 
 /** Returns whether an error response means that this key cannot use the model. */
-function isAboutModel(status: number | undefined, body: ErrorBody, gateway?: string): boolean {
+function isAboutModel(
+  status: number | undefined,
+  body: ErrorBody,
+  headers: Headers | undefined,
+): boolean {
   if (status === 403 || status === 404) return anyModel.test(body.message ?? '');
   if (status !== 401) return isModelMissing(status, body);
-  // The provider refused the gateway's key for it.
-  if (body.code === submissionFailed) return true;
-  return !isDirect(gateway) && !isKeyUnknown(body) && !isKeyRefused(body);
+  // The provider refused the gateway's key for it. Without a sign of a gateway, the key is the caller's.
+  if (body.code === submissionFailed || quotesProvider(body)) return true;
+  return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);
 }
 
 const isUnknown = (kind: FailedAttempt['kind']): boolean =>

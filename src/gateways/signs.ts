@@ -1,3 +1,6 @@
+import type { ErrorBody } from '../answers/error-body.ts';
+import { toFields } from '../answers/objects.ts';
+
 /**
  * Headers, error types and messages that identify gateways. Every client checks all of them, because gateways
  * are chained and forward the responses of other gateways.
@@ -15,8 +18,18 @@ export const requestIdHeaders = [
 export const keyRefusals =
   /^((new|one)_api_error|auth_error|token_not_found_in_db|expired_key|no_db_connection)$/;
 
-/** Returns whether a kind of gateway has no providers behind it, so that a rejected key is the caller's. */
-export const isDirect = (gateway: string | undefined): boolean => gateway === 'openai';
+/** Response headers of gateways that forward the errors of providers unchanged. */
+const relayHeaders = ['x-oneapi-request-id', 'x-new-api-version', 'x-litellm-call-id'];
+
+/** Returns whether a gateway with providers behind it sent a response. Servers without providers look like one. */
+export const isRelayed = (headers: Headers | undefined): boolean =>
+  relayHeaders.some((name) => headers?.has(name) === true);
+
+/** Returns whether a gateway says that an error is a provider's: LiteLLM in the message, OpenRouter in the metadata. */
+export function quotesProvider({ message = '', error }: ErrorBody): boolean {
+  const { provider_name: provider } = toFields(toFields(error)['metadata']);
+  return typeof provider === 'string' || message.startsWith('litellm.AuthenticationError: ');
+}
 
 /**
  * LiteLLM resends a form without its fields if the connection to the vendor breaks. The vendor may have done

@@ -2,7 +2,7 @@ import { type ErrorBody, isJSON } from '../answers/error-body.ts';
 import { isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
-import { isResentEmpty, keyRefusals, unknownKey } from '../gateways/signs.ts';
+import { isResentEmpty, keyRefusals, quotesProvider, unknownKey } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
 import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
 
@@ -68,7 +68,9 @@ export function isModelMissing(status: number | undefined, body: ErrorBody | und
  * Returns whether the gateway itself rejected the key. Its own errors have a type or a request id; a
  * provider's rejection of the gateway's key has neither.
  */
-export function isKeyRefused({ type, requestId }: ErrorBody): boolean {
+export function isKeyRefused(body: ErrorBody): boolean {
+  const { type, requestId } = body;
+  if (quotesProvider(body)) return false;
   return type === undefined || keyRefusals.test(type) || requestId !== undefined;
 }
 
