@@ -65,7 +65,7 @@ class Copy {
 
   constructor() {
     const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
-    for (const name of tracked.split('\0').filter((file) => existsSync(join(root, file)))) {
+    for (const name of tracked.split('\0').filter((file) => file && existsSync(join(root, file)))) {
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
     }
     for (const name of ['node_modules', 'dist']) {
