@@ -58,6 +58,7 @@ export function settleBy(question: Question, log: UsageLog, asOf: number): Settl
     ...finding,
     isFinal,
     requestId: onlyOne(found.flatMap(({ requestId }) => requestId ?? [])),
+    model: onlyOne(found.flatMap(({ type, model }) => (type === 'consume' && model) || [])),
     taskId: onlyOne([...ownTasks, ...found.flatMap(({ taskId }) => taskId ?? [])]),
     asOf,
     reason: isOpen ? `${finding.reason} The amount may still change.` : finding.reason,

@@ -153,6 +153,8 @@ export interface Settlement {
   readonly isFinal: boolean;
   readonly requestId?: string | undefined;
   readonly taskId?: string | undefined;
+  /** The model of the charge, if it is the only one: with `fallback`, the model that took the call. */
+  readonly model?: string | undefined;
   /** When the usage log was read, in milliseconds since 1970. */
   readonly asOf: number;
   /** The reason for the verdict, in one or two sentences. */

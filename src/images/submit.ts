@@ -81,7 +81,9 @@ async function submitOnce(
   const toRef = (id: string, by: Parameters<typeof createRef>[3]) =>
     createRef(transport, submission, id, by);
   const known = await call.claim(content, onUnknown, (before) =>
-    settleCall(submitter, options, before, toRef),
+    settleCall(submitter, options, before, submission.model ?? undefined, (id, { model, ...by }) =>
+      createRef(transport, { ...submission, model }, id, by),
+    ),
   );
   try {
     if (known !== undefined) {

@@ -90,6 +90,7 @@ export type SettleSubmission = (
 ) => Promise<{
   readonly verdict: Settled['verdict'];
   readonly taskId?: string | undefined;
+  readonly model?: string | undefined;
   readonly reason: string;
 }>;
 
@@ -114,12 +115,30 @@ export function onlyRequest(error: unknown): SubmittedRequest {
   return others.length === 0 ? request : {};
 }
 
+/** The facts of a handle for a task that the usage log names. */
+interface SettledTask {
+  readonly callId: string;
+  readonly requestId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/**
+ * Returns the model that took a submission. A fallback of an earlier run may have taken it, but the usage log
+ * may also have a shorter or longer name of the requested model.
+ */
+function findModel(requested: string | undefined, logged: string | undefined): string | undefined {
+  if (requested === undefined || logged === undefined) return requested ?? logged;
+  const isSame = requested.includes(logged) || logged.includes(requested);
+  return isSame ? requested : logged;
+}
+
 /** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
 export async function settleCall<Ref>(
   { transport, settle }: Submitter,
   { callId = '', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
   request: SubmittedRequest,
-  toRef: (taskId: string, by: { callId: string; requestId: string | undefined }) => Ref,
+  requested: string | undefined,
+  toRef: (taskId: string, task: SettledTask) => Ref,
 ): Promise<Settled<Ref>> {
   if (settle === undefined) {
     return {
@@ -132,7 +151,8 @@ export async function settleCall<Ref>(
     const { requestId } = request;
     const { verdict, reason, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, reason };
-    return { verdict, reason, ref: toRef(taskId, { callId, requestId }) };
+    const model = findModel(requested, settled.model);
+    return { verdict, reason, ref: toRef(taskId, { callId, requestId, model }) };
   } catch (cause) {
     // An unreadable usage log proves nothing.
     const reason = errorMessage(cause);

@@ -304,7 +304,9 @@ export async function submitOnce(
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
-    settleCall(submitter, options, before, (id, by) => createRef(transport, submission, id, by)),
+    settleCall(submitter, options, before, submission.model, (id, { model, ...by }) =>
+      createRef(transport, { ...submission, model }, id, by),
+    ),
   );
   if (existing !== undefined) return { ref: existing, call };
   const answer = await send(transport, submission, options, request)

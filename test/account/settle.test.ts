@@ -115,6 +115,7 @@ describe('settle', () => {
       amount: { value: 1_000, unit: 'quota' },
       requestId: charge?.requestId,
       taskId: undefined,
+      model: image.model,
       asOf: Date.now(),
       isFinal: false,
       reason: expect.stringContaining('names it'),

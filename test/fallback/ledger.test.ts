@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Gateway, type GatewayOptions, memoryLedger } from '../../src/index.ts';
 import type { ImageRequestOptions } from '../../src/images/wait-options.ts';
-import { emulated } from '../helpers/clients.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
@@ -120,5 +120,51 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
       requests: ['model-a', 'model-b', 'model-a'],
       charges: ['model-a'],
     });
+  });
+});
+
+describe('a ledger of videos.create with fallbacks', () => {
+  const cut = { type: 'cut', bytes: 5 } as const;
+
+  /** A video that a fallback took, whose response was lost, and a later run that asks the usage log. */
+  const settleLater = async (model: string, own: GatewayOptions) => {
+    const { client, emulator } = emulated(options, { quirks: { usageLogTaskIds: true } });
+    const ledger = memoryLedger();
+    if (own.fallback !== undefined) failFirst(emulator, rejected);
+    const lost = emulator.fail({
+      fault: cut,
+      when: ({ body }) => JSON.stringify(body).includes('model-b'),
+    });
+    const first = await settle(
+      failureOf(client.videos.create({ ...params, model }, { ledger, callId, ...own })),
+    );
+    expect(first).toMatchObject({ value: { outcome: 'unknown' } });
+    expect(lost.hits).toBe(1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const { fetch, baseURL } = emulator;
+    const later = emulated({ ...options, fetch, baseURL }).client;
+    const second = await settle(
+      later.videos
+        .create({ ...params, model }, { ledger, callId, onUnknown: 'settle' })
+        .then(({ ref }) => ref),
+    );
+    return { emulator, second, entry: await ledger.entry(callId) };
+  };
+
+  test('names the model that took it after the usage log proved the charge', async () => {
+    const { emulator, second, entry } = await settleLater('model-a', { fallback });
+
+    expect(entry).toMatchObject({ ref: { model: 'model-b', callId } });
+    expect(second).toMatchObject({ value: { model: 'model-b', callId } });
+    expect(modelsAsked(emulator)).toEqual({
+      requests: ['model-a', 'model-b'],
+      charges: ['model-b'],
+    });
+  });
+
+  test('keeps the model of the call if the usage log has it under a longer name', async () => {
+    const { entry } = await settleLater('vendor/model-b', {});
+
+    expect(entry).toMatchObject({ ref: { model: 'vendor/model-b' } });
   });
 });
