@@ -3,7 +3,8 @@ import type { CallObserver, ObservedCall, Observer } from '../options.ts';
 /** Adds up the costs that responses report. */
 export class ReportedCosts implements Observer {
   /**
-   * In US dollars, by call. All polls of a video task are one entry, for which the last reported cost counts.
+   * In US dollars, by call and model, because each model of a call with fallbacks is billed. All polls of a
+   * video task are one entry, for which the last reported cost counts.
    */
   readonly #costs = new Map<string, number>();
   readonly #onChange: ((total: number) => void) | undefined;
@@ -13,12 +14,12 @@ export class ReportedCosts implements Observer {
     this.#onChange = onChange;
   }
 
-  start({ callId, operation, params }: ObservedCall): CallObserver {
+  start({ callId, operation, model, params }: ObservedCall): CallObserver {
     return {
       end: ({ cost, responseId }) => {
         if (cost === undefined) return;
         const taskId = params['task_id'] ?? (operation.startsWith('videos.') && responseId);
-        this.#costs.set(String(taskId || callId), cost);
+        this.#costs.set(String(taskId || `${callId} ${model}`), cost);
         this.#onChange?.(this.total ?? 0);
       },
     };

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ObservedCall } from '../../src/index.ts';
 import { collect, emulated, eventStream, failureOf, scripted } from '../helpers/clients.ts';
 import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { ReportedCosts } from '../../src/observing/costs.ts';
 import { traced } from '../otel/support.ts';
 
 const image = { model: 'model-a', prompt: 'a boat' };
@@ -48,6 +49,7 @@ describe('a budget of a call with fallbacks', () => {
   });
 
   test('counts the cost that a stream reports before it fails without content', async () => {
+    const costs = new ReportedCosts();
     const failing = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 0, cost: 0.3 } };
     const delta = { role: 'assistant', content: 'Hi' };
     const usage = { prompt_tokens: 5, completion_tokens: 1, cost: 0.5 };
@@ -60,7 +62,7 @@ describe('a budget of a call with fallbacks', () => {
           '[DONE]',
         ),
       ],
-      { maxRetries: 0, gateway: 'openrouter' },
+      { maxRetries: 0, gateway: 'openrouter', observer: costs },
     );
 
     await collect(await client.chat.completions.create({ ...chat, stream: true }, { fallback }));
@@ -70,6 +72,7 @@ describe('a budget of a call with fallbacks', () => {
       expect.objectContaining({ model: 'model-a', unknown: 1, reported: 1 }),
       expect.objectContaining({ model: 'model-b', calls: 1, reported: 1 }),
     ]);
+    expect(costs.total).toBeCloseTo(0.8);
   });
 
   test('that is too small for the next model ends the call with the error before it', async () => {
