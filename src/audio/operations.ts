@@ -1,5 +1,5 @@
 import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
-import { changeable } from '../fallback/fallback.ts';
+import { changeable, formatByParams } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { BodyEncoding, Change } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
@@ -71,6 +71,14 @@ function audioForm(resource: string, params: AudioParams): BodyEncoding {
   return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
+function transcriptFormat<Params extends { readonly response_format?: string | undefined }>(
+  params: Params,
+) {
+  return formatByParams('text', params, (own: Params | undefined) =>
+    transcriptionAnswer(own?.response_format),
+  );
+}
+
 export function transcribe(
   transport: Transport,
   params: TranscriptionCreateParams,
@@ -78,10 +86,13 @@ export function transcribe(
 ): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
   const operation = 'audio.transcriptions.create';
   const paramsFor = changeable(transport, params, options);
-  const request = (change?: Change) => ({ form: audioForm('transcriptions', paramsFor(change)) });
+  const format = transcriptFormat(params);
+  const request = (change?: Change) => ({
+    form: audioForm('transcriptions', format.use(paramsFor(change))),
+  });
   return params?.stream === true
     ? transport.call(operation, request, transcriptionEvents, options)
-    : transport.call(operation, request, transcriptionAnswer(params?.response_format), options);
+    : transport.call(operation, request, format, options);
 }
 
 export function translate(
@@ -90,7 +101,9 @@ export function translate(
   options: RequestOptions | undefined,
 ): GatewayPromise<TranslationCreateResponse | string> {
   const paramsFor = changeable(transport, params, options);
-  const request = (change?: Change) => ({ form: audioForm('translations', paramsFor(change)) });
-  const format = transcriptionAnswer(params?.response_format);
+  const format = transcriptFormat(params);
+  const request = (change?: Change) => ({
+    form: audioForm('translations', format.use(paramsFor(change))),
+  });
   return transport.call('audio.translations.create', request, format, options);
 }

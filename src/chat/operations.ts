@@ -1,7 +1,7 @@
 import { isObject, listObjects } from '../answers/objects.ts';
 import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { changeable } from '../fallback/fallback.ts';
+import { changeable, formatByParams } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { type Change, withoutChanged } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
@@ -78,12 +78,13 @@ function createRequest(
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
   output: OutputModes | undefined,
+  format: { use(params: ChatCompletionCreateParamsBase): ChatCompletionCreateParamsBase },
   onChange?: (change: Change) => void,
 ) {
   const paramsFor = changeable(transport, params, options, output !== undefined);
   return (change?: Change) => {
     if (change !== undefined) onChange?.(change);
-    const changed = paramsFor(change);
+    const changed = format.use(paramsFor(change));
     return { json: createBody(output ? applyOutputMode(changed, output) : changed) };
   };
 }
@@ -95,8 +96,8 @@ export function createCompletion(
   output?: OutputModes,
   onChange?: (change: Change) => void,
 ): GatewayPromise<ChatCompletion> {
-  const format = jsonAnswer(completionAnswer(params));
-  const request = createRequest(transport, params, options, output, onChange);
+  const format = formatByParams('json', params, (own) => jsonAnswer(completionAnswer(own)));
+  const request = createRequest(transport, params, options, output, format, onChange);
   return transport.call('chat.completions.create', request, ...inModes(format, options, output));
 }
 
@@ -108,11 +109,13 @@ export function streamCompletion(
   onChange?: (change: Change) => void,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
   const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
-  const format = eventAnswer({
-    ...chatProtocolFor(peek(params, 'n') ?? 1),
-    deliver: (emit) => deliverWithChoices(emit, includesUsage),
-  });
-  const request = createRequest(transport, params, options, output, onChange);
+  const format = formatByParams('events', params, (own) =>
+    eventAnswer({
+      ...chatProtocolFor(peek(own, 'n') ?? 1),
+      deliver: (emit) => deliverWithChoices(emit, includesUsage),
+    }),
+  );
+  const request = createRequest(transport, params, options, output, format, onChange);
   const streamed = (change?: Change) => ({ json: { ...request(change).json, stream: true } });
   return transport.call('chat.completions.create', streamed, ...inModes(format, options, output));
 }
@@ -124,15 +127,15 @@ export function parseCompletion(
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
   const output = chatOutputModes(transport, params, options, false);
   const parser = new OutputParser<unknown>(params, 'parse', output);
-  const format = jsonAnswer(
-    completionAnswer(params),
-    (completion, { callId, requestId, status }) => {
+  const format = formatByParams('json', params, (own: ChatCompletionCreateParamsBase) =>
+    jsonAnswer(completionAnswer(own), (completion, { callId, requestId, status }) => {
       const sent = { phase: 'body', status, requestId } as const;
       const evidence = { ...sent, attempts: [sent] };
       return parser.apply(completion, { callId, evidence });
-    },
+    }),
   );
-  const request = createRequest(transport, params, options, output);
+  const onChange = (change: Change): void => parser.follow(change);
+  const request = createRequest(transport, params, options, output, format, onChange);
   return transport.call('chat.completions.create', request, ...inModes(format, options, output));
 }
 
@@ -151,7 +154,12 @@ export async function streamWithEvents(
   }
   const { signal } = run.controller;
   const callOptions = { ...options, signal };
-  await readStream(run, () => streamCompletion(transport, params, callOptions, output), output);
+  const onChange = (change: Change): void => run.parser?.follow(change);
+  await readStream(
+    run,
+    () => streamCompletion(transport, params, callOptions, output, onChange),
+    output,
+  );
 }
 
 /**
@@ -208,7 +216,9 @@ export async function runTools(
   /** The parameters of the model that answered, if that was a fallback. */
   let answered: Change = {};
   const onChange = (change: Change): void => {
-    if (run.completions.length === 0) answered = change;
+    if (run.completions.length > 0) return;
+    answered = change;
+    parser.follow(change);
   };
   async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
     // Providers reject an empty list of tools.

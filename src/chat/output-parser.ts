@@ -29,6 +29,8 @@ import type {
  */
 type ParseMode = 'parse' | 'stream' | 'run';
 
+const isSchema = (format: unknown): boolean => isObject(format) && format['type'] === 'json_schema';
+
 /** Parses texts and tool calls of completions as defined by their request, each only once. */
 export class OutputParser<Parsed> {
   readonly #partialTexts = new WeakMap<object, GrowingJSON>();
@@ -36,6 +38,7 @@ export class OutputParser<Parsed> {
   readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
   readonly #mode: ParseMode;
   readonly #output: Pick<OutputModes, 'current'> | undefined;
+  readonly #format: unknown;
 
   /**
    * @param params - Invalid values are rejected when they are sent.
@@ -49,12 +52,19 @@ export class OutputParser<Parsed> {
     this.#mode = mode;
     this.#output = output;
     const { response_format: format, tools } = params ?? {};
-    if (isObject(format)) this.#add(undefined, format, format['type'] === 'json_schema');
+    this.#format = format;
+    if (isObject(format)) this.#add(undefined, format, isSchema(format));
     for (const tool of listObjects(tools)) {
       const { function: definition } = tool;
       if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
       this.#add(definition['name'], tool, definition['strict'] === true);
     }
+  }
+
+  /** Parses texts by the `response_format` of a fallback, if it has a schema, or else by that of the call. */
+  follow({ response_format: changed }: JsonObject): void {
+    const format = isSchema(changed) ? changed : this.#format;
+    if (isObject(format)) this.#add(undefined, format, isSchema(format));
   }
 
   #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {

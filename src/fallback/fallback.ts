@@ -1,12 +1,14 @@
 import { check, checkFunction } from '../check.ts';
 import { errorMessage } from '../answers/objects.ts';
+import type { ResponseKind } from '../endpoints.ts';
 import type { FallbackModel, RequestOptions } from '../options.ts';
 import { copyParams, peek } from '../snapshot.ts';
-import type { LogicalCall } from '../http/call.ts';
+import type { AnswerFormat, LogicalCall } from '../http/call.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 import { addReason, type NextRequest } from './next-request.ts';
 import type { Change } from '../http/request.ts';
 import type { ClientSettings } from '../http/settings.ts';
+import type { JsonObject } from '../types.ts';
 
 /** Operations whose requests name a model that another one can replace. */
 const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
@@ -41,6 +43,7 @@ export function withFallback(
   const same = fallback.findIndex(({ model }) => model === params['model']);
   // The list of a client is for calls of any model.
   check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; give others.');
+  checkStreaming(fallback, params);
   const onFallback = options?.onFallback ?? client.original().onFallback;
   checkFunction('onFallback', onFallback);
   const remaining = otherModels(fallback, call);
@@ -77,6 +80,18 @@ export function withFallback(
   return policy;
 }
 
+/** Rejects models that change whether the response is streamed: the call has only one type of result. */
+function checkStreaming(fallback: readonly FallbackModel[], params: JsonObject): void {
+  for (const [index, model] of fallback.entries()) {
+    for (const name of ['stream', 'stream_format']) {
+      const isSame =
+        !Object.hasOwn(model, name) || (model[name] || null) === (params[name] || null);
+      const problem = 'must not differ from the call, which returns a stream or not; leave it out.';
+      check(isSame, `fallback[${index}].${name}`, problem);
+    }
+  }
+}
+
 /**
  * Returns whether the stream of a call is held back until its first content, because an error before that
  * may lead to the next model.
@@ -108,4 +123,31 @@ export function changeable<Params extends object>(
   const hasFallback = (peek(options, 'fallback') ?? client.call.fallback) !== null;
   const own = hasFallback || hasPolicy ? copyParams(params) : params;
   return (change) => (change === undefined ? own : { ...own, ...change });
+}
+
+/** A format that depends on parameters of the request. */
+interface FormatByParams<Params, T, Kind extends ResponseKind> extends AnswerFormat<T, Kind> {
+  /** Reads the next response by the parameters of its request. Returns the parameters. */
+  use(params: Params): Params;
+}
+
+/**
+ * Returns a format that is created for the parameters of each request, because a fallback may change them.
+ *
+ * @param params - The parameters of the first request, which are not checked yet.
+ */
+export function formatByParams<Params, T, Kind extends ResponseKind>(
+  kind: Kind,
+  params: Params,
+  create: (params: Params) => AnswerFormat<T, Kind>,
+): FormatByParams<Params, T, Kind> {
+  let format = create(params);
+  return {
+    kind,
+    use(changed) {
+      format = create(changed);
+      return changed;
+    },
+    read: (call, answer) => format.read(call, answer),
+  };
 }

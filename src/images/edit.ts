@@ -1,7 +1,7 @@
 import { check, checkText } from '../check.ts';
 import { writeParams } from '../gateways/define.ts';
 import type { GatewayProfile } from '../gateways/profile.ts';
-import { changeable } from '../fallback/fallback.ts';
+import { changeable, formatByParams } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Change, OperationRequest } from '../http/request.ts';
 import type { RequestOptions } from '../options.ts';
@@ -91,9 +91,12 @@ export function editImages(
       };
     };
   if (params?.stream === true) {
-    const events = eventAnswer(imageEditProtocol(params.n ?? 1));
+    const events = formatByParams('events', params, ({ n }) =>
+      eventAnswer(imageEditProtocol(n ?? 1)),
+    );
     const streamed = (change?: Change) => {
       rejectLedger(options);
+      events.use(paramsFor(change));
       return request(options)(change);
     };
     return transport.call(operation, streamed, events, options);

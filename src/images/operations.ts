@@ -1,5 +1,5 @@
 import { check, checkInteger, checkModel, checkNumber, checkParams, checkText } from '../check.ts';
-import { changeable } from '../fallback/fallback.ts';
+import { changeable, formatByParams } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Change } from '../http/request.ts';
 import { jsonAnswer } from '../http/response.ts';
@@ -98,11 +98,11 @@ export function generateImages(
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
   if (params?.stream !== true) return generateWhole(submitter, params, options);
   const { transport } = submitter;
-  const events = eventAnswer(imageGenProtocol(params.n ?? 1));
+  const events = formatByParams('events', params, ({ n }) => eventAnswer(imageGenProtocol(n ?? 1)));
   const paramsFor = changeable(transport, params, options);
   const request = (change?: Change) => {
     rejectLedger(options);
-    const changed = paramsFor(change);
+    const changed = events.use(paramsFor(change));
     return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
   };
   return transport.call('images.generate', request, events, options);
