@@ -155,29 +155,7 @@ export async function streamWithEvents(
   const { signal } = run.controller;
   const callOptions = { ...options, signal };
   const onChange = (change: Change): void => run.parser?.follow(change);
-  await readStream(
-    run,
-    () => streamCompletion(transport, params, callOptions, output, onChange),
-    output,
-  );
-}
-
-/**
- * Reads a stream. If its first event rejects the mode of structured output, reads a stream requested in the next
- * mode.
- */
-async function readStream(
-  run: ChatRun<unknown>,
-  open: () => GatewayPromise<Stream<ChatCompletionChunk>>,
-  output: OutputModes | undefined,
-): Promise<ParsedChatCompletion<unknown> | undefined> {
-  for (;;) {
-    try {
-      return await run.read(open());
-    } catch (error) {
-      if (run.snapshot !== undefined || output?.follow(error) !== true) throw error;
-    }
-  }
+  await run.read(streamCompletion(transport, params, callOptions, output, onChange));
 }
 
 /**
@@ -229,11 +207,7 @@ export async function runTools(
     const stays = run.completions.length > 0 ? { fallback: null } : {};
     const callOptions = withoutChanged({ ...requestOptions, ...stays, signal }, answered);
     if (body.stream === true) {
-      return readStream(
-        run,
-        () => streamCompletion(transport, request, callOptions, output, onChange),
-        output,
-      );
+      return run.read(streamCompletion(transport, request, callOptions, output, onChange));
     }
     const completion = await createCompletion(transport, request, callOptions, output, onChange);
     run.emit('connect');

@@ -5,7 +5,7 @@ import type { FallbackModel, RequestOptions } from '../options.ts';
 import { copyParams, peek } from '../snapshot.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
-import { addReason, type NextRequest } from './next-request.ts';
+import { addReason, type RequestPolicy } from './next-request.ts';
 import type { Change } from '../http/request.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { JsonObject } from '../types.ts';
@@ -14,7 +14,7 @@ import type { JsonObject } from '../types.ts';
 const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
 
 /**
- * Returns how a call continues after a failure: first as `next` says, then with the models of `fallback`.
+ * Returns how a call continues after a failure: first as `before` says, then with the models of `fallback`.
  *
  * @param isFixed - `true` for a call by path, whose parameters cannot change.
  * @throws `InvalidInputError` if the options do not fit the call
@@ -22,11 +22,11 @@ const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
 export function withFallback(
   call: LogicalCall,
   isFixed: boolean,
-  next?: NextRequest,
-): NextRequest | undefined {
+  before?: RequestPolicy,
+): RequestPolicy | undefined {
   const { client, params, settings, spec } = call;
   const { fallback, fallbackOn, retryUnknownOutcome } = settings;
-  if (fallback === null) return next;
+  if (fallback === null) return before;
   const { operation, charge, options } = spec;
   const isOwn = (options?.fallback ?? undefined) !== undefined;
   if (isFixed || !supported.test(operation)) {
@@ -38,7 +38,7 @@ export function withFallback(
       'fallback',
       `cannot be used for ${operation}: ${why}; leave it out.`,
     );
-    return next;
+    return before;
   }
   const same = fallback.findIndex(({ model }) => model === params['model']);
   // The list of a client is for calls of any model.
@@ -46,9 +46,9 @@ export function withFallback(
   checkStreaming(fallback, params);
   const onFallback = options?.onFallback ?? client.original().onFallback;
   checkFunction('onFallback', onFallback);
-  const remaining = otherModels(fallback, call);
-  const policy: NextRequest = (failed) => {
-    const change = next?.(failed);
+  const remaining = fallback.filter(({ model }) => model !== params['model']);
+  const next: RequestPolicy['next'] = (failed) => {
+    const change = before?.next(failed);
     if (change !== undefined) return change;
     const { error, failure } = failed;
     const [following] = remaining;
@@ -77,7 +77,12 @@ export function withFallback(
     }
     return following;
   };
-  return policy;
+  const mayFollow = mayPayTwice(charge, retryUnknownOutcome);
+  return {
+    next,
+    holdsStream: (current) =>
+      (remaining.length > 0 && mayFollow) || before?.holdsStream(current) === true,
+  };
 }
 
 /** Rejects models that change whether the response is streamed: the call has only one type of result. */
@@ -90,22 +95,6 @@ function checkStreaming(fallback: readonly FallbackModel[], params: JsonObject):
       check(isSame, `fallback[${index}].${name}`, problem);
     }
   }
-}
-
-/**
- * Returns whether the stream of a call is held back until its first content, because an error before that
- * may lead to the next model.
- */
-export function holdsStream({ earlier, params, settings, spec }: LogicalCall): boolean {
-  const { fallback, retryUnknownOutcome } = settings;
-  if (earlier === undefined || fallback === null) return false;
-  const last = otherModels(fallback, earlier.first).at(-1)?.model ?? params['model'];
-  return last !== params['model'] && mayPayTwice(spec.charge, retryUnknownOutcome);
-}
-
-/** Returns the models besides that of the first request. */
-function otherModels(fallback: readonly FallbackModel[], first: LogicalCall): FallbackModel[] {
-  return fallback.filter(({ model }) => model !== first.params['model']);
 }
 
 /**

@@ -22,21 +22,26 @@ interface FailedRequest {
   readonly change: Change;
 }
 
-/**
- * Decides whether a failed request of a call is followed by another one, with other parameters: the policy of
- * `Transport.call()`.
- *
- * Called once a request has failed for good: with an error status, without a response, or while its response
- * was read, and after all retries. It isn't called after an abort by the caller or `totalTimeout`.
- *
- * The policy alone decides whether a further request may pay twice, so it must check the outcome: a charged
- * request may be followed by another one only if its outcome is `not_sent` or `rejected`.
- *
- * @returns The change of the next request, which replaces `change` as a whole: a policy that changes only
- *   some parameters returns `{ ...change, … }`. The function of the `RequestSource` receives it. `undefined`
- *   if the error ends the call. Must not throw.
- */
-export type NextRequest = (failed: FailedRequest) => Change | undefined;
+/** Decides whether a failed request of a call is followed by another one, with other parameters. */
+export interface RequestPolicy {
+  /**
+   * Called once a request has failed for good: with an error status, without a response, or while its response
+   * was read, and after all retries. It isn't called after an abort by the caller or `totalTimeout`.
+   *
+   * The policy alone decides whether a further request may pay twice, so it must check the outcome: a charged
+   * request may be followed by another one only if its outcome is `not_sent` or `rejected`.
+   *
+   * @returns The change of the next request, which replaces `change` as a whole: a policy that changes only
+   *   some parameters returns `{ ...change, … }`. The function of the `RequestSource` receives it. `undefined`
+   *   if the error ends the call. Must not throw.
+   */
+  next(failed: FailedRequest): Change | undefined;
+  /**
+   * Returns whether the stream of a request is held back until its first content, because an error before that
+   * may be followed by another request.
+   */
+  holdsStream(call: LogicalCall): boolean;
+}
 
 /** Creates the first request of a call, or a later one with other parameters. */
 export type CallMaker = (change?: Change, earlier?: EarlierRequests) => LogicalCall;
@@ -53,13 +58,13 @@ export type CallMaker = (change?: Change, earlier?: EarlierRequests) => LogicalC
 export function prepareRequests<T>(
   makeCall: CallMaker,
   format: AnswerFormat<T>,
-  findPolicy: (first: LogicalCall) => NextRequest | undefined,
+  findPolicy: (first: LogicalCall) => RequestPolicy | undefined,
 ): () => Promise<OpenAnswer<T>> {
   try {
     const call = makeCall();
-    const next = findPolicy(call);
-    if (next === undefined) return call.prepare(format);
-    return () => openEach(call, makeCall, format, next);
+    const policy = findPolicy(call);
+    if (policy === undefined) return call.prepare(format);
+    return () => openEach(call, makeCall, format, policy);
   } catch (cause) {
     const error = toInputError(cause);
     return () => Promise.reject(error);
@@ -70,12 +75,13 @@ async function openEach<T>(
   first: LogicalCall,
   makeCall: CallMaker,
   format: AnswerFormat<T>,
-  next: NextRequest,
+  policy: RequestPolicy,
 ): Promise<OpenAnswer<T>> {
   let call = first;
   let change: Change = {};
   let before: GatewayError | undefined;
-  first.earlier = { first, count: 0, attempts: [] };
+  const holdsStream = (current: LogicalCall): boolean => policy.holdsStream(current);
+  first.earlier = { first, count: 0, attempts: [], holdsStream };
 
   /** Sends the requests after a failed one until one succeeds. Throws if none follows. */
   async function openNext(thrown: unknown): Promise<OpenAnswer<T>> {
@@ -85,10 +91,10 @@ async function openEach<T>(
       before = error;
       const { scope, failure } = call;
       const isOver = scope.isOver || scope.remaining <= 0;
-      const following = isOver ? undefined : next({ error, failure, call, change });
+      const following = isOver ? undefined : policy.next({ error, failure, call, change });
       if (following === undefined) throw error;
       const { attempts } = error.evidence;
-      const earlier = { first, count: (call.earlier?.count ?? 0) + 1, attempts };
+      const earlier = { first, count: (call.earlier?.count ?? 0) + 1, attempts, holdsStream };
       try {
         call = makeCall((change = following), earlier);
       } catch (cause) {

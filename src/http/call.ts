@@ -97,13 +97,15 @@ export interface Caller {
 
 type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
 
-/** Earlier requests of the same call; see `NextRequest`. */
+/** Earlier requests of the same call; see `RequestPolicy`. */
 export interface EarlierRequests {
   readonly first: LogicalCall;
   /** The number of these requests. */
   readonly count: number;
   /** Their attempts, each with its model. */
   readonly attempts: readonly AttemptEvidence[];
+  /** See `RequestPolicy`. */
+  holdsStream(call: LogicalCall): boolean;
 }
 
 /** Returns the token usage that a response reports. */

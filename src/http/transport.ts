@@ -9,7 +9,7 @@ import type { RequestOptions } from '../options.ts';
 import { withFallback } from '../fallback/fallback.ts';
 import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
 import type { DefinedGateway } from '../gateways/profile.ts';
-import { type CallMaker, type NextRequest, prepareRequests } from '../fallback/next-request.ts';
+import { type CallMaker, prepareRequests, type RequestPolicy } from '../fallback/next-request.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, createSpec } from './request.ts';
 import { requireBase, type ClientSettings, resolveCallSettings } from './settings.ts';
@@ -101,7 +101,7 @@ export class Transport implements Caller {
    *
    * @param format - Reads the response, in one of the kinds that the operation has.
    * @param gateway - The kind of gateway; default: the client's.
-   * @param next - Decides whether a failed request is followed by one with other parameters.
+   * @param policy - Decides whether a failed request is followed by one with other parameters.
    */
   call<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
     operation: Name,
@@ -109,14 +109,14 @@ export class Transport implements Caller {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
     gateway = this.gateway,
-    next?: NextRequest,
+    policy?: RequestPolicy,
   ): GatewayPromise<T> {
     const makeCall: CallMaker = (change, earlier) => {
       const own = earlier?.first.spec.options ?? options;
       const spec = createSpec(operation, request, format.kind, own, gateway, change);
       return new LogicalCall(spec, this, earlier);
     };
-    const findPolicy = (call: LogicalCall) => withFallback(call, false, next);
+    const findPolicy = (call: LogicalCall) => withFallback(call, false, policy);
     return new GatewayPromise(prepareRequests(makeCall, format, findPolicy)());
   }
 

@@ -2,7 +2,6 @@ import { readErrorValue } from '../answers/error-body.ts';
 import { parseLines } from '../answers/objects.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
-import { holdsStream } from '../fallback/fallback.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
 import { notResult, readWhole, detectFormat, readContentType } from '../http/response.ts';
@@ -101,7 +100,7 @@ async function openStream<Item>(
     }
   }
   call.scope.clearLimits();
-  const holding = { ...context, holds: holdsStream(call) };
+  const holding = { ...context, holds: call.earlier?.holdsStream(call) ?? false };
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(call));
   return toStream(reading);

@@ -333,7 +333,8 @@ export function readStream<Item>(
     else void drain();
     abortRequest();
     context.release?.(end, progress);
-    letGo?.(end.error);
+    // Content may have arrived together with the error.
+    letGo?.(answer.hasContent() ? undefined : end.error);
   }
 
   // Rejects if the body has already failed; then there is nothing to close.

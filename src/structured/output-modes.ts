@@ -1,12 +1,12 @@
 import type { AnswerFormat } from '../http/call.ts';
 import type { ResponseKind } from '../endpoints.ts';
-import type { NextRequest } from '../fallback/next-request.ts';
+import type { RequestPolicy } from '../fallback/next-request.ts';
+import type { Change } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions, StructuredOutput } from '../options.ts';
 import { peek } from '../snapshot.ts';
 import type { JsonObject } from '../types.ts';
-import { StreamError } from '../streams/errors.ts';
-import { namesStructuredOutput, refusesStructuredOutput } from './refusal.ts';
+import { refusesStructuredOutput } from './refusal.ts';
 
 /** How a request asks for JSON. */
 export type OutputMode = Exclude<StructuredOutput, 'auto'>;
@@ -25,12 +25,12 @@ export function outputInstruction(schema: JsonObject): string {
  * Starts with the mode that worked for the model before, and moves on to the next one when the provider
  * rejects it. Copies of a client share what they learned.
  */
-export class OutputModes {
+export class OutputModes implements RequestPolicy {
   /** The mode of the latest request. */
   current: OutputMode = 'json_schema';
   readonly #order: readonly OutputMode[];
   readonly #setting: StructuredOutput;
-  /** `false` if a request must not be repeated after an error with status 200. */
+  /** `false` if a request must not be repeated after an error with a success status. */
   readonly #mayRepeat: boolean;
   readonly #log: Transport['client']['log'];
   readonly #learned: Map<string, OutputMode>;
@@ -71,34 +71,27 @@ export class OutputModes {
   }
 
   /** Lets a request that the provider rejected for its mode be followed by one with the next mode. */
-  readonly next: NextRequest = ({ failure, change }) => {
-    const isRejected = failure !== undefined && refusesStructuredOutput(failure);
-    return isRejected && this.#advance() ? { ...change } : undefined;
-  };
-
-  /**
-   * Moves on to the next mode if a stream without content ended with an error that rejects this one. Returns
-   * whether to ask again.
-   *
-   * Some gateways pass a provider's rejection on as the first event of a stream with status 200.
-   */
-  follow(error: unknown): boolean {
-    return (
-      this.#mayRepeat &&
-      StreamError.isInstance(error) &&
-      namesStructuredOutput(error) &&
-      this.#advance()
-    );
-  }
-
-  /** Moves on to the next mode. Returns `false` if there is none. */
-  #advance(): boolean {
-    const following = this.#order[this.#order.indexOf(this.current) + 1];
-    if (this.#setting !== 'auto' || following === undefined) return false;
+  next({ failure, change }: Parameters<RequestPolicy['next']>[0]): Change | undefined {
+    const following = this.#following;
+    if (following === undefined || failure === undefined) return undefined;
+    const mayFollow = failure.kind === 'refused' || this.#mayRepeat;
+    if (!mayFollow || !refusesStructuredOutput(failure)) return undefined;
     this.#modes.set(this.#model, following);
+    this.#learned.delete(this.#prefix + String(this.#model));
     const details = { model: String(this.#model), mode: following };
     this.#log.write('info', 'Structured output was rejected; the next mode is used', details);
-    return true;
+    return { ...change };
+  }
+
+  /** Some gateways return a provider's rejection as the first event of a stream with status 200. */
+  holdsStream(): boolean {
+    return this.#following !== undefined && this.#mayRepeat;
+  }
+
+  /** The mode after the current one. */
+  get #following(): OutputMode | undefined {
+    if (this.#setting !== 'auto') return undefined;
+    return this.#order[this.#order.indexOf(this.current) + 1];
   }
 
   /** Returns the format that also remembers the mode of a successful request. */
@@ -123,5 +116,5 @@ export function inModes<T, Kind extends ResponseKind>(
   options: RequestOptions | undefined,
   modes: OutputModes | undefined,
 ) {
-  return [modes?.remember(format) ?? format, options, undefined, modes?.next] as const;
+  return [modes?.remember(format) ?? format, options, undefined, modes] as const;
 }

@@ -14,7 +14,7 @@ const unknownField =
 
 /**
  * Returns whether the provider rejected a request because the model does not support structured output in the
- * requested form. Such requests are not charged.
+ * requested form. Such requests are not charged, unless the error has a success status.
  *
  * The errors differ by provider. They name `response_format`, a JSON schema, JSON mode or structured output.
  */
@@ -23,9 +23,10 @@ export function refusesStructuredOutput({
   status,
   body,
 }: Pick<FailedAttempt, 'kind' | 'status' | 'body'>): boolean {
-  if (kind !== 'refused' || body === undefined) return false;
-  if (status !== 400 && status !== 422 && status !== 501) return false;
-  return namesStructuredOutput(body);
+  if (body === undefined || !namesStructuredOutput(body)) return false;
+  // With a success status, the error was the whole response or the first event of a stream.
+  if (kind === 'undecided') return status !== undefined && status < 300;
+  return kind === 'refused' && (status === 400 || status === 422 || status === 501);
 }
 
 /** The fields of an error that name what was rejected. */
@@ -36,7 +37,7 @@ interface ErrorText {
 }
 
 /** Returns whether an error is about structured output, but not about the caller's schema. */
-export function namesStructuredOutput({ param, code, message }: ErrorText): boolean {
+function namesStructuredOutput({ param, code, message }: ErrorText): boolean {
   const text = `${param ?? ''} ${code ?? ''} ${message ?? ''}`;
   return namesFormat.test(text) && (!faultySchema.test(text) || unknownField.test(text));
 }

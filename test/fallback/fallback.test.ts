@@ -361,6 +361,21 @@ describe('fallback of a stream', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test('does not move on after content that arrives together with an error', async () => {
+    const { client, requests } = scripted([
+      eventStream(chunk({ content: 'Hm' }), { error: { message: 'Overloaded' } }),
+    ]);
+    const chunks: unknown[] = [];
+    const failed = await failureOf(
+      (async () => {
+        for await (const item of await open(client)) chunks.push(item);
+      })(),
+    );
+    expect(failed).toHaveProperty('name', 'StreamError');
+    expect(chunks).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+  });
+
   test('without fallback, an error before content reaches the loop', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, { type: 'cut-events', after: 1 });

@@ -1,6 +1,6 @@
 import { zodResponseFormat as theirFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   BadRequestError,
   type ChatCompletionMessageParam,
@@ -12,7 +12,15 @@ import {
 } from '../../src/index.ts';
 import type { StructuredOutput } from '../../src/options.ts';
 import { type EmulatorModel, type StructuredOutputDialect } from '../../src/testing/index.ts';
-import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  scripted,
+} from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 const model = 'm-plain';
@@ -325,6 +333,93 @@ describe('a stream whose first event rejects the mode', () => {
 
     expect(error).toHaveProperty('outcome', 'unknown');
     expect(requests).toHaveLength(1);
+  });
+
+  const google = {
+    model,
+    contents: 'Seven days in Rome',
+    generationConfig: { responseMimeType: 'application/json', responseJsonSchema: {} },
+  };
+  const googleAnswer = {
+    candidates: [{ content: { parts: [{ text: '{}' }] }, finishReason: 'STOP' }],
+  };
+
+  test('is followed by the next mode: generate.contentStream()', async () => {
+    const { client, requests } = scripted([eventStream(rejection), eventStream(googleAnswer)]);
+
+    const chunks = await collect(await client.generate.contentStream(google));
+
+    expect(chunks).toHaveLength(1);
+    expect(requests).toHaveLength(2);
+    expect(await bodyOf(requests[1])).toHaveProperty('generationConfig', {
+      responseMimeType: 'application/json',
+    });
+  });
+
+  test('is one call: one budget of time, an idempotency key for each request, all attempts', async () => {
+    const { client, requests } = scripted([eventStream(rejection)], {
+      idempotency: { header: 'idempotency-key' },
+      maxRetries: 0,
+    });
+
+    const error = await failureOf(client.chat.completions.stream(ask).done());
+
+    const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(new Set(keys).size).toBe(3);
+    expect(error).toMatchObject({ outcome: 'unknown', evidence: { attempts: { length: 3 } } });
+  });
+
+  test('asks the same model in the next mode before a fallback', async () => {
+    const asked: string[] = [];
+    const { client, requests } = scripted([eventStream(rejection), answer], {
+      fallback: ['m-other'],
+      onFallback: ({ to }: { to: string }) => asked.push(to),
+    });
+
+    const { parsed } = await client.chat.completions.stream(ask).finalMessage();
+
+    expect(parsed).toEqual(rome);
+    expect(asked).toEqual([]);
+    expect(await bodyOf(requests[1])).toHaveProperty('model', model);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('is not remembered as a mode that works', async () => {
+    const { client, requests } = scripted([
+      eventStream(rejection),
+      eventStream(rejection),
+      answer,
+      answer,
+    ]);
+    await client.chat.completions.stream(ask).done();
+
+    await client.chat.completions.stream(ask).done();
+
+    expect(requests).toHaveLength(4);
+    expect(await bodyOf(requests[3])).not.toHaveProperty('response_format');
+  });
+
+  test('is followed within the total time limit', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { client, requests } = scripted([eventStream(rejection), () => new Promise(() => {})], {
+      totalTimeout: 10_000,
+      timeout: 60_000,
+    });
+    const failing = failureOf(client.chat.completions.stream(ask).done());
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await failing).toHaveProperty('outcome', 'unknown');
+    expect(requests).toHaveLength(2);
+  });
+
+  test('also stands for a whole response', async () => {
+    const { client, requests } = scripted([json(rejection), completion(JSON.stringify(rome))]);
+
+    const { choices } = await client.chat.completions.parse(ask);
+
+    expect(choices[0]?.message.parsed).toEqual(rome);
+    expect(requests).toHaveLength(2);
   });
 });
 
