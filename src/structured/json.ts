@@ -36,7 +36,7 @@ export function parseJSONText(text: string): unknown {
 }
 
 /** A bracket that may begin a JSON value, unlike most brackets in prose. */
-const opening = /\{\s*["}]|\[\s*["{[\]\dtfn-]/g;
+const opening = /\{\s*["}]|\[\s*(?:["{[\]]|-?\d|(?:true|false|null)\b)/g;
 const quoteOrBracket = /["{}[\]]/g;
 
 /**
@@ -63,7 +63,8 @@ function endOfValue(text: string, start: number): { end: number; isBalanced: boo
 
 /**
  * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
- * none, or more than one. Takes linear time.
+ * none, or more than one. A value that does not end hides what follows, because a part of truncated JSON is
+ * not its value. Takes linear time.
  *
  * @param type - The type of the value. Values of the other type are ignored, for example `[1]` in prose.
  */

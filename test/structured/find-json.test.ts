@@ -44,6 +44,8 @@ describe('findJSON()', () => {
     { text: 'Fill in {name}, {x} or {}: {"a":1}', type: undefined, found: undefined },
     { text: 'Fill in {name} or {{x}}: {"a":1}', type: undefined, found: '{"a":1}' },
     { text: 'Text with { and [ and "quotes": {"a":"}"}', type: undefined, found: '{"a":"}"}' },
+    { text: 'Use [ for lists, [the] or [-: {"a":[true]}', type: undefined, found: '{"a":[true]}' },
+    { text: 'Broken: {"b":{"a":1}, "c":', type: 'object', found: undefined },
     { text: 'Broken: {"a":1', type: undefined, found: undefined },
     { text: 'Broken: {"a":1] {"b":2}', type: undefined, found: '{"b":2}' },
     { text: 'Broken: {"a":"1}', type: undefined, found: undefined },
