@@ -18,7 +18,8 @@ export const tables: readonly {
   {
     pays: 'job',
     title: 'Charges for one image or video call that goes wrong',
-    finding: 'model-gateway charges once at most, and still tries again where nothing was done.',
+    finding:
+      'model-gateway charges once at most, also with fallbacks, and still tries again where nothing was done.',
     file: 'duplicates.svg',
   },
   {
@@ -26,7 +27,7 @@ export const tables: readonly {
     title: 'Charges for one chat, embedding or audio call that goes wrong',
     finding:
       'By default model-gateway repeats such a call until the first byte of its answer, as all clients here do (after a 499 it alone), and each attempt may be billed. It does not repeat it after a time-out of its own. ' +
-      'With retryUnknownOutcome: false it charges once at most.',
+      'With retryUnknownOutcome: false it charges once at most, also with fallbacks.',
     file: 'duplicates-metered.svg',
   },
 ];

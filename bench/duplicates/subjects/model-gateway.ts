@@ -15,6 +15,7 @@ import { fetchOption, readAll, timeoutOption, type Subject, type Target } from '
 interface Options {
   readonly gateway?: GatewayName;
   readonly retryUnknownOutcome?: boolean;
+  readonly fallback?: readonly string[];
 }
 
 /** A client on its default options. */
@@ -176,6 +177,10 @@ function metered(options: Options): Call[] {
   ];
 }
 
+/** Returns whether a call can ask another model. */
+const hasFallback = ({ call }: Pick<Subject, 'call'>): boolean =>
+  call !== 'videos.remix' && !call.startsWith('embeddings.');
+
 /** Calls that a gateway does not serve, so that nothing is sent. */
 const unserved: Readonly<Partial<Record<GatewayName, readonly string[]>>> = {
   openrouter: ['generate.content', 'embeddings.createForEngine', 'audio.translations.create'],
@@ -186,8 +191,15 @@ const unserved: Readonly<Partial<Record<GatewayName, readonly string[]>>> = {
 export function modelGateway(gateway: GatewayName): Subject[] {
   const own = { package: name, gateway } as const;
   const strict = { gateway, retryUnknownOutcome: false };
+  const fallback = ['second-model', 'third-model'];
   const subjects: readonly Subject[] = [
     ...jobs.map((job) => ({ ...createSubject(job, { gateway }), ...own, pays: 'job' as const })),
+    ...jobs.filter(hasFallback).map((job) => ({
+      ...createSubject(job, { gateway, fallback }),
+      ...own,
+      pays: 'job' as const,
+      options: 'fallback: […]',
+    })),
     ...metered({ gateway }).map((call) => ({ ...call, ...own, pays: 'metered' as const })),
     ...metered(strict).map((call) => ({
       ...call,
@@ -195,6 +207,14 @@ export function modelGateway(gateway: GatewayName): Subject[] {
       pays: 'metered' as const,
       options: 'retryUnknownOutcome: false',
     })),
+    ...metered({ ...strict, fallback })
+      .filter(hasFallback)
+      .map((call) => ({
+        ...call,
+        ...own,
+        pays: 'metered' as const,
+        options: 'retryUnknownOutcome: false, fallback: […]',
+      })),
   ];
   return subjects.filter(({ call }) => unserved[gateway]?.includes(call) !== true);
 }
