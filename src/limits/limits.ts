@@ -97,7 +97,7 @@ export interface Turn {
 function readReset(headers: Headers, onlyExhausted: boolean): number | undefined {
   const resets = [...headers].flatMap(([name, remaining]) => {
     const isCounter = name.startsWith('x-ratelimit-remaining');
-    if (!isCounter || (onlyExhausted && Number(remaining) !== 0)) return [];
+    if (!isCounter || (onlyExhausted && !/^0+$/.test(remaining))) return [];
     return parseWait(headers.get(name.replace('remaining', 'reset'))) ?? [];
   });
   // A later reset isn't that of a limit per minute, so the gateway's error is more useful than the wait.

@@ -667,6 +667,8 @@ describe('the limits of the gateway', () => {
     { remaining: '0', reset: '12s', second: 12_000 },
     { remaining: '0', reset: '1m30s', second: minute },
     { remaining: '1', reset: '12s', second: 0 },
+    { remaining: '', reset: '12s', second: 0 },
+    { remaining: '0', reset: '-1', second: 0 },
   ])('$remaining remaining requests, reset after $reset', async ({ remaining, reset, second }) => {
     const emulator = createEmulator();
     const sent: number[] = [];
