@@ -11,7 +11,7 @@ import { peek } from '../snapshot.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { inModes, type OutputModes } from '../structured/output-modes.ts';
-import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import { type CallableTool, checkToolNames, runToolLoop } from '../structured/tool-loop.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import { OutputParser } from './output-parser.ts';
@@ -186,8 +186,12 @@ export async function runTools(
     typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : undefined;
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
-  for (const tool of tools) {
-    const { name, sentAs, ...called } = prepareTool(tool, runner, toolContext, parser);
+  const prepared = tools.map((tool) => prepareTool(tool, runner, toolContext, parser));
+  checkToolNames(
+    'tools',
+    prepared.map(({ name }) => name),
+  );
+  for (const { name, sentAs, ...called } of prepared) {
     sent.push(sentAs);
     if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
   }

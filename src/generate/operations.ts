@@ -30,7 +30,7 @@ import { toGoogleSchema } from '../structured/dialects.ts';
 import { inModes, outputInstruction, OutputModes } from '../structured/output-modes.ts';
 import type { JsonObject } from '../types.ts';
 import { followSignal } from '../http/abort.ts';
-import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import { type CallableTool, checkToolNames, runToolLoop } from '../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
   schema: generateContentSchema,
@@ -278,6 +278,10 @@ export async function runTools(
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });
+  checkToolNames(
+    'functions',
+    callable.map(([name]) => name),
+  );
   const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(toDeclaration) }];
   const contents = [...toContents(rest.contents)];
   const responses: GenerateContentResponse[] = [];

@@ -1,4 +1,5 @@
 import { toError } from '../answers/objects.ts';
+import { check } from '../check.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
@@ -7,6 +8,14 @@ export interface CallableTool {
   /** Parses and validates the arguments. Without it, `call` receives them as text. */
   readonly parse?: ((text: string) => unknown) | undefined;
   readonly call: (args: unknown) => unknown;
+}
+
+/** Rejects a tool with the name of an earlier one, because the model's calls could mean either. */
+export function checkToolNames(field: string, names: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    const problem = `is another tool with the name "${name}"; give each its own (mcpTools() takes a prefix).`;
+    check(names.indexOf(name) === index, `${field}[${index}]`, problem);
+  }
 }
 
 /** The result of a tool call. */

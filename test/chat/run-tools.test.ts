@@ -547,15 +547,28 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   test.each([
     { name: 'tools that are not a list', params: { tools: untyped<[]>('find') }, field: 'tools' },
     { name: 'a tool without a function', params: { tools: [tool({ name: 'a' })] }, field: 'tools' },
+    {
+      name: 'two tools with one name',
+      params: {
+        tools: [
+          tool({ name: 'a', execute: () => 1 }),
+          tool({ name: 'b', execute: () => 2 }),
+          { type: 'function' as const, function: { name: 'a', parameters: {}, function: () => 3 } },
+        ],
+      },
+      field: 'tools[2]',
+      says: '"a"',
+    },
     { name: 'several answers', params: { n: 2 }, field: 'n' },
     { name: 'no messages', params: { messages: [] }, field: 'messages' },
-  ])('refuses $name before anything is sent', async ({ params, field }) => {
+  ])('refuses $name before anything is sent', async ({ params, field, says: word = '' }) => {
     const { client, requests } = scripted([says('Done.')]);
 
     const error = await failureOf(run(client, params).done());
 
     expect(error).toBeInstanceOf(InvalidInputError);
     expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    expect(String(error)).toContain(word);
     expect(requests).toHaveLength(0);
   });
 

@@ -219,6 +219,7 @@ describe('generate.runTools()', () => {
   test.each([
     ['functions', { functions: [] }],
     ['functions', { functions: [tool({ name: 'a' })] }],
+    ['functions[1]', { functions: [find, { ...find }] }],
     ['generationConfig.candidateCount', { generationConfig: { candidateCount: 2 } }],
     ['contents', { contents: [] }],
     ['model', { model: '' }],
