@@ -1,4 +1,5 @@
 import { answerMutants } from './answers.ts';
+import { fallbackMutants } from './fallback.ts';
 import { httpMutants } from './http.ts';
 import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
@@ -16,6 +17,7 @@ export const mutants: readonly SourceMutant[] = [
   videoMutants,
   answerMutants,
   limitMutants,
+  fallbackMutants,
 ]
   .flatMap((byFile) => Object.entries(byFile))
   .flatMap(([file, list]) => list.map((mutant) => ({ file, ...mutant })));
