@@ -94,13 +94,13 @@ export class Account {
     checkObject('usage', usage);
     checkInteger('images', images, 1);
     const isHeaders = headers === undefined || typeof headers?.get === 'function';
-    check(isHeaders, 'headers', 'must be the headers of an answer, from withResponse().');
+    check(isHeaders, 'headers', 'must be the headers of a response, from withResponse().');
     const header = headers?.get('x-new-api-other-ratios') ?? null;
     const product = header === null ? 1 : parseRatios(header)?.product;
     const counts = usageOf(usage);
     const list = await readPriceList(this.transport(), options);
     if (product === undefined) {
-      return { reason: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
+      return { reason: 'the header x-new-api-other-ratios contains ratios that cannot be read' };
     }
     return computeCost(list, { model, units: images * product, usage: counts }, group);
   }

@@ -371,7 +371,7 @@ export class BudgetState {
   /** Returns the cost of a call according to its response. */
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
-    if (units === undefined) return { reason: 'its answer has no ratios for its price' };
+    if (units === undefined) return { reason: 'its response has no ratios for its price' };
     return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
   }
 

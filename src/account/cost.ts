@@ -279,8 +279,7 @@ export function computeCost(prices: Prices, work: Work, group?: string): CostEst
   const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
   if (typeof listed === 'string') return { reason: listed };
   const value = listed * ratio;
-  if (!isAmount(value))
-    return { reason: 'the price list holds a price for it that cannot be read' };
+  if (!isAmount(value)) return { reason: 'the price list has a price for it that cannot be read' };
   const isRounded = isByToken && value > 0;
   return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
 }

@@ -154,7 +154,7 @@ function read<T>(
 function checkQuery(query: ChargesQuery | null): ChargesQuery {
   checkObject('query', query);
   const { requestId, taskId, since, from, to, model, type } = query ?? {};
-  const known = 'the requestID of an error or the _request_id of an answer';
+  const known = 'the requestID of an error or the _request_id of a response';
   if (requestId !== undefined) checkText('requestId', requestId, known);
   if (taskId !== undefined) checkText('taskId', taskId, 'the id of a video task');
   if (model !== undefined) checkModel(model);

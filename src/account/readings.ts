@@ -148,11 +148,11 @@ export class Routes {
       );
       if (isCounted) this.#reads = [...this.#recent(), begun];
       const data: unknown = Array.isArray(answer.data) ? { list: answer.data } : answer.data;
-      if (!isObject(data)) throw unsupported(path, what, 'the answer is not a JSON object');
+      if (!isObject(data)) throw unsupported(path, what, 'the response is not a JSON object');
       return { ...answer, data };
     } catch (error) {
       if (this.#isMissing(error)) {
-        const finding = error.status === 200 ? 'a page was answered' : `status ${error.status}`;
+        const finding = error.status === 200 ? 'a page was returned' : `status ${error.status}`;
         throw unsupported(path, what, finding, error);
       }
       throw isCounted && RateLimitError.isInstance(error) ? this.#limited(error) : error;

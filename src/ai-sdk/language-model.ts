@@ -56,7 +56,7 @@ async function generate(
   if (choice === undefined) {
     const { status, headers } = response;
     const init = { outcome: 'unknown', status, headers, data } as const;
-    throw toAISDKError(new UnexpectedResponseError('The answer has no choices.', init), failed);
+    throw toAISDKError(new UnexpectedResponseError('The response has no choices.', init), failed);
   }
   const hasRefused = Boolean(choice.message.refusal);
   return {

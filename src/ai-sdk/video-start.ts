@@ -129,7 +129,7 @@ function submit(
     } catch (cause) {
       const message = `The video was submitted as ${ref.id}, but onSubmitted failed: ${errorMessage(cause)}`;
       const waited = { ref, lastStatus: undefined, elapsed: 0, polls: 0 };
-      const advice = 'It is paid for; its status is asked for with error.ref.';
+      const advice = 'It is paid for; get its status with error.ref.';
       throw new VideoWaitError(message, {
         outcome: 'unknown',
         callId: ref.callId,

@@ -85,7 +85,7 @@ export class ShapeMismatch extends Error {
 }
 
 function describeIssue({ path, expected, received }: ResponseIssue): string {
-  return `${path === '' ? 'The answer' : path} should be ${expected}, but is ${received}.`;
+  return `${path === '' ? 'The response' : path} should be ${expected}, but is ${received}.`;
 }
 
 /**
@@ -191,7 +191,7 @@ export class DriftReporter {
     if (this.#seen.has(key) || this.#seen.size >= maxReports) return;
     this.#seen.add(key);
     const drift: Drift = { operation, ...issue };
-    this.#log.write('info', 'The answer differs from what was expected', { ...drift });
+    this.#log.write('info', 'The response differs from what was expected', { ...drift });
     const onError = (): void => this.#log.write('error', 'onDrift threw an error', { operation });
     try {
       const result: unknown = this.#onDrift?.(drift);

@@ -90,7 +90,7 @@ async function fetchFile(
     if ('ok' in response) {
       if (response.ok) return response;
       discardBody(response.body);
-      problem = `answered with status ${response.status}.`;
+      problem = `responded with status ${response.status}.`;
     }
   } catch (error) {
     cause = error;
@@ -141,10 +141,10 @@ export const transcriptionAnswer = (
       // Providers that only know JSON wrap the text in it; an SRT or VTT file is returned unchanged.
       return { value: format === 'text' && typeof inside === 'string' ? inside : text };
     }
-    if (text.trim() === '') return { problem: 'the answer is empty.' };
+    if (text.trim() === '') return { problem: 'the response is empty.' };
     // Text may start with a bracket, such as `[Music]`, but never with a brace.
-    if (!value && /^\s*\{/.test(text)) return { problem: 'the answer is not whole JSON.' };
-    if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
+    if (!value && /^\s*\{/.test(text)) return { problem: 'the response is incomplete JSON.' };
+    if (value && typeof inside !== 'string') return { problem: 'the response has no text.' };
     return { value: read(value ?? { text }, transcriptionSchema(format)) };
   });
 

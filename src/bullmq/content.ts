@@ -104,7 +104,7 @@ async function processVideo<Job extends VideoJob>(
   if (deliver === undefined) return { ref };
   const response = await client.videos.downloadContent(video, options);
   const stream = response.body;
-  check(stream !== null, 'fetch', 'gave an answer without a body.');
+  check(stream !== null, 'fetch', 'returned a response without a body.');
   try {
     return { ref, delivered: await deliver({ stream, response, ref, job, signal }) };
   } finally {

@@ -88,7 +88,11 @@ export class VideoJobRun<Job extends VideoJob> {
     }
     const jobCallId: unknown = callId(this.#job);
     const isText = typeof jobCallId === 'string' && jobCallId.trim() !== '';
-    check(isText, 'callId', 'gave no text; give an id that is the same at every run of the job.');
+    check(
+      isText,
+      'callId',
+      'returned no string; return an id that is the same at every run of the job.',
+    );
     return jobCallId;
   }
 

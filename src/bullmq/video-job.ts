@@ -50,11 +50,11 @@ function checkJobId(id: unknown): void {
   const isText = typeof id === 'string' && id.trim() !== '';
   check(isText, 'id', 'is empty; give your own id of the video, such as "order-17".');
   const fix = `use another sign, as in "${id.replaceAll(':', '-').slice(0, 40)}".`;
-  check(!id.includes(':'), 'id', `holds ":", with which BullMQ parts its keys; ${fix}`);
-  const problem = `is a number, which BullMQ keeps for ids of its own; put a word before it: "video-${id}".`;
+  check(!id.includes(':'), 'id', `contains ":", with which BullMQ separates its keys; ${fix}`);
+  const problem = `is a number, and BullMQ reserves numbers for its own ids; put a word before it: "video-${id}".`;
   check(!/^-?\d+$/.test(id), 'id', problem);
   const isPlain = !/[\p{Surrogate}\p{Cc}]/u.test(id);
-  check(isPlain, 'id', 'holds a control character or half of a surrogate pair.');
+  check(isPlain, 'id', 'contains a control character or a lone surrogate.');
 }
 
 /** Throws if a value cannot be stored as JSON, which would silently turn a file into `{}`. */
@@ -67,7 +67,7 @@ function checkJSON(field: string, value: unknown): void {
     const prototype: unknown = Object.getPrototypeOf(value);
     const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
     const problem =
-      'is no JSON, as which jobs are stored; give a file by its URL or data URL, as text.';
+      'is not JSON, the format in which jobs are stored; pass a file as its URL or data URL.';
     check(isPlain, field, problem);
     for (const [name, entry] of Object.entries(value)) checkJSON(`${field}.${name}`, entry);
     return;

@@ -16,7 +16,8 @@ const noCompletion = (): OutputErrorInit => ({
   completion: { id: '', object: 'chat.completion', created: 0, model: '', choices: [] },
 });
 
-const advice = 'The answer was paid for and is in `completion`; asking again costs the same again.';
+const advice =
+  'The response was paid for and is in `completion`; asking again costs the same again.';
 
 /** The model responded, but the text cannot be parsed in the requested format. */
 export class OutputError extends GatewayError {
@@ -45,7 +46,7 @@ export class LengthFinishReasonError extends OutputError {
 
   /** @param init - Defaults to an empty completion. */
   constructor(init: OutputErrorInit = noCompletion()) {
-    super('The answer was cut off at the token limit, so it cannot be parsed.', init);
+    super('The response was cut off at the token limit, so it cannot be parsed.', init);
   }
 }
 
@@ -55,7 +56,7 @@ export class ContentFilterFinishReasonError extends OutputError {
 
   /** @param init - Defaults to an empty completion. */
   constructor(init: OutputErrorInit = noCompletion()) {
-    super('The answer was stopped by a content filter, so it cannot be parsed.', init);
+    super('The response was stopped by a content filter, so it cannot be parsed.', init);
   }
 }
 

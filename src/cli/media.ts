@@ -237,7 +237,10 @@ export function speakCommand(): Command {
     'speak -m tts-1 "The quick brown fox" -o fox.wav',
     'cat story.txt | model-gateway speak -m tts-1 --voice nova',
   ])
-    .argument('[text...]', 'the text; - appends standard input, which is also read without a text')
+    .argument(
+      '[text...]',
+      'the text; - appends standard input, which is also read if there is no text',
+    )
     .requiredOption('-m, --model <name>', 'the model')
     .option('--voice <name>', 'the voice', 'alloy')
     .option('--format <name>', `${formats.join(', ')} (default: by --out, or mp3)`)

@@ -127,7 +127,7 @@ export function emulatorCommand(): Command {
     .option('--video-time <time>', 'the processing time of a video', parseDuration, 3_000)
     .option(
       '--credit <units>',
-      'the credit, after which requests are refused',
+      'the credit, after which requests are rejected',
       parseNumber(0, 1e12),
     )
     .option(

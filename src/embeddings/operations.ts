@@ -82,8 +82,8 @@ function countInputs(input: unknown): number {
 function checkInput(input: unknown): void {
   if (typeof input === 'string') return;
   const list: readonly unknown[] | undefined = Array.isArray(input) ? input : undefined;
-  check(list !== undefined, 'input', `must be a text or a list of texts, not ${shown(input)}.`);
-  check(list.length > 0, 'input', 'is empty; give at least one text.');
+  check(list !== undefined, 'input', `must be a string or a list of strings, not ${shown(input)}.`);
+  check(list.length > 0, 'input', 'is empty; pass at least one string.');
   const first = inputKind(list[0]);
   const at = first === undefined ? 0 : list.findIndex((item) => inputKind(item) !== first);
   if (at === -1) return;
@@ -91,13 +91,13 @@ function checkInput(input: unknown): void {
   throw new InvalidInputError(
     `input[${at}]`,
     kind === undefined
-      ? 'must be a text, a token (an integer of at least 0) or a list of tokens that is not empty.'
+      ? 'must be a string, a token (an integer of at least 0) or a list of tokens that is not empty.'
       : `is ${kind}, but input[0] is ${first}; send each kind in a request of its own, because some providers skip what they do not expect.`,
   );
 }
 
 function inputKind(item: unknown): string | undefined {
-  if (typeof item === 'string') return 'a text';
+  if (typeof item === 'string') return 'a string';
   if (isToken(item)) return 'a token';
   const isList = Array.isArray(item) && item.length > 0 && item.every(isToken);
   return isList ? 'a list of tokens' : undefined;

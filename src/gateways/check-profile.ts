@@ -77,7 +77,7 @@ const checkPath =
     check(
       fits,
       field,
-      `must hold ${own.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
+      `must contain ${own.join(' and ') || 'no {parameter}'}, as ${endpoints[name].path} does.`,
     );
   };
 

@@ -82,7 +82,7 @@ const account: AccountRules = {
   charge: {
     path: '/spend/logs?request_id={id}',
     read({ list }) {
-      if (!Array.isArray(list)) return 'the answer is no list';
+      if (!Array.isArray(list)) return 'the response is not a list';
       const rows = listObjects(list);
       const entries = rows.map(readSpend).filter((entry) => entry !== undefined);
       return entries.length < rows.length ? 'an entry has no amount or no time' : entries;
@@ -94,7 +94,7 @@ const account: AccountRules = {
       read(answer) {
         const info = fieldsIn(answer?.['info']);
         const { spend, max_budget: ownLimit, expires } = info;
-        if (!isNumber(spend)) return 'the answer holds no spend';
+        if (!isNumber(spend)) return 'the response contains no spend';
         const shared = fieldsIn(info['litellm_budget_table'])['max_budget'];
         const limit = [ownLimit, shared].find(isNumber);
         const end = Date.parse(trimmedText(expires) ?? '');
@@ -110,7 +110,7 @@ const account: AccountRules = {
   prices: {
     path: '/model/info',
     read({ data }) {
-      if (!Array.isArray(data)) return 'the answer holds no list';
+      if (!Array.isArray(data)) return 'the response contains no list';
       const groups = new Map<string, JsonObject[]>();
       for (const deployment of listObjects(data)) {
         const name = trimmedText(deployment['model_name']);

@@ -77,7 +77,7 @@ export function createBalance(
   };
 }
 
-export const noAmount = 'the answer holds no amount';
+export const noAmount = 'the response contains no amount';
 
 /** The price of a million tokens at the ratio 1, in US dollars. */
 const dollarsPerRatio = 2;
@@ -125,7 +125,8 @@ export const newApiAccount: AccountRules = {
     read({ data, success }) {
       // Go writes an empty list as `null`.
       const entries: unknown = data ?? (success === true ? [] : undefined);
-      if (!Array.isArray(entries) || !entries.every(isObject)) return 'the answer holds no lines';
+      if (!Array.isArray(entries) || !entries.every(isObject))
+        return 'the response contains no entries';
       const read = entries.map(readEntry);
       const known = read.filter((entry) => entry !== undefined);
       return known.length < read.length ? 'a line has no amount or no time' : known;
@@ -163,7 +164,7 @@ export const newApiAccount: AccountRules = {
   prices: {
     path: '/api/pricing',
     read({ data, group_ratio: ratios }) {
-      if (!Array.isArray(data)) return 'the answer holds no list';
+      if (!Array.isArray(data)) return 'the response contains no list';
       const named = isObject(ratios) ? Object.entries(ratios) : [];
       const groupRatios: Record<string, number> = {};
       for (const [group, ratio] of named) if (isNumber(ratio)) groupRatios[group] = ratio;

@@ -79,7 +79,7 @@ export const openRouterAccount: AccountRules = {
   prices: {
     path: '/v1/models?output_modalities=all',
     read({ data }) {
-      if (!Array.isArray(data)) return 'the answer holds no list';
+      if (!Array.isArray(data)) return 'the response contains no list';
       return { models: data.filter(isObject).flatMap(readPrice), groupRatios: {} };
     },
   },

@@ -67,7 +67,7 @@ function fixFor(
     return 'The path names its version twice: take it off the end of baseURL or off the path.';
   }
   const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
-  if (usesTask) return 'Check the id, and that baseURL is the gateway that gave it.';
+  if (usesTask) return 'Check the id, and that baseURL is the gateway that issued it.';
   const { root, api, gateway } = requireBase(client);
   const alternative = `${root}${api && '/api'}/v1`;
   return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
@@ -96,19 +96,19 @@ function adviceFor(
   }
   return body === undefined || isKeyRefused(body)
     ? 'Check apiKey: the gateway did not accept it.'
-    : "The model's provider probably refused the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
+    : "The model's provider probably rejected the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
 }
 
 /** Returns the usual cause of an error code that proves nothing by itself. */
 function hintFor(code = ''): string {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
+    return " Node's fetch stops waiting after 300 s; stream the response, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
     return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
   if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
-    return ' Check the console of the browser: a lost connection, a refused preflight (CORS), a request that the browser or an extension blocks (mixed content, content security policy) and no network look alike here.';
+    return ' Check the console of the browser: a lost connection, a rejected preflight (CORS), a request that the browser or an extension blocks (mixed content, content security policy) and no network look alike here.';
   }
   return '';
 }
@@ -184,7 +184,7 @@ function describeFailure(
   }
   if (kind === 'redirected' || kind === 'redirected_after_work') {
     const shown = status === undefined ? '' : ` (${status})`;
-    const what = `was answered with a redirect${shown}, which is not followed; check baseURL.`;
+    const what = `received a redirect${shown}, which is not followed; check baseURL.`;
     return [UnexpectedRedirectError, `${request} ${what}`];
   }
   if (problem !== undefined) {

@@ -66,7 +66,7 @@ export function unusable(
 /** Returns the error for a body that broke off, or `cause` if that is already a `ReadFailure`. */
 export function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
   if (cause instanceof ReadFailure) return cause;
-  const failed = unusable(answer, 'the answer broke off before its end.', text);
+  const failed = unusable(answer, 'the response ended before it was complete.', text);
   return new ReadFailure({ ...failed, cause });
 }
 
@@ -159,7 +159,7 @@ export async function readText(answer: Answer, limit: number): Promise<string> {
   if (end === 'whole') return text;
   if (end === 'broken') throw toReadFailure(cause, answer, text);
   // `undecided` prevents a retry, whose response would be as large.
-  const problem = `the answer is larger than ${limit} bytes (maxResponseBytes).`;
+  const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
   throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
 }
 

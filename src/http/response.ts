@@ -60,11 +60,11 @@ export function notResult(
 /** Creates the failure for text that is not JSON. */
 export function notJSON(text: string, answer: Answer): ReadFailure {
   const kind = detectFormat(text);
-  if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the answer is empty.'));
+  if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the response is empty.'));
   const problem =
     kind === 'markup'
-      ? 'the answer is an HTML page instead of JSON. Gateways send it for unknown paths: check baseURL, and the vendor prefix if there is one.'
-      : 'the answer is not JSON.';
+      ? 'the response is an HTML page instead of JSON. Gateways send it for unknown paths: check baseURL, and the vendor prefix if there is one.'
+      : 'the response is not JSON.';
   return new ReadFailure(unusable(answer, problem, text));
 }
 
@@ -165,7 +165,7 @@ async function fromJSON<T>(
   const value = await readWhole(call, answer, text, schema.parse);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
-    throw notResult(value, answer, `the answer is JSON with no ${content.name} in it.`, text);
+    throw notResult(value, answer, `the response is JSON with no ${content.name} in it.`, text);
   }
   return readChecked(call, answer, value, schema, text);
 }
@@ -231,7 +231,7 @@ export const valueAnswer: AnswerFormat<unknown> = {
       const looksLikeJSON = detectFormat(text) === 'json';
       const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
       if (value !== undefined) return { value };
-      if (isLabelled && looksLikeJSON) return { problem: 'the answer is not JSON.' };
+      if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
       if (answer.response.status === 204) return { value: null };
       return { value: isLabelled && text === '' ? undefined : text };
     }).read(call, answer),

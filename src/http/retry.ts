@@ -85,13 +85,13 @@ export const failures = {
   content_refused: row(
     'unknown',
     never,
-    'The gateway refused the content, and may charge for that; change it before you send it again.',
+    'The gateway rejected the content, and may charge for that; change it before you send it again.',
   ),
   /** The redirect may lead to the result of the work. */
   redirected_after_work: row(
     'unknown',
     never,
-    `Usually baseURL is wrong and nothing was done, but some servers answer so after the work; ${checkFirst}`,
+    `Usually baseURL is wrong and nothing was done, but some servers respond so after the work; ${checkFirst}`,
   ),
   redirected: row(
     'rejected',

@@ -286,7 +286,7 @@ function checkHeaders(options: GatewayOptions, log: Log): void {
   applyHeaders(headers, options.defaultHeaders, 'defaultHeaders');
   for (const header of conflictingAuthHeaders) {
     if (!headers.has(header)) continue;
-    log.write('warn', `defaultHeaders holds ${header}: the gateway may take it for the key`, {
+    log.write('warn', `defaultHeaders contains ${header}: the gateway may take it for the key`, {
       header,
     });
   }
@@ -307,7 +307,7 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   checkObject('defaultQuery', defaultQuery);
   buildQuery(defaultQuery);
   if (typeof defaultQuery?.['key'] === 'string') {
-    log.write('warn', 'defaultQuery holds key: the gateway may take it for the key', {});
+    log.write('warn', 'defaultQuery contains key: the gateway may take it for the key', {});
   }
 }
 

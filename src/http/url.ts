@@ -97,7 +97,7 @@ export function escapePathSegment(field: string, value: string): string {
   try {
     return encodeURIComponent(value);
   } catch (error) {
-    throw new InvalidInputError(field, 'contains half of a surrogate pair and cannot be escaped.', {
+    throw new InvalidInputError(field, 'contains a lone surrogate and cannot be escaped.', {
       cause: error,
     });
   }

@@ -40,7 +40,7 @@ export function checkImage(method: string, params: ImageGenerateParamsBase, purp
   checkInteger('n', n ?? 1, 1);
   checkNumber('output_compression', compression ?? 0);
   const size = String(params.size);
-  const problem = `has a multiplication sign, which the gateway refuses; write "${size.replaceAll('×', 'x')}".`;
+  const problem = `has a multiplication sign, which the gateway rejects; write "${size.replaceAll('×', 'x')}".`;
   check(!size.includes('×'), 'size', problem);
 }
 

@@ -136,7 +136,7 @@ async function resumeTask(
 ): Promise<ImagesResponse> {
   if (ref.hasImages === true) {
     throw imageErrors.withoutResult(
-      `Call ${ref.callId} was answered with its images before.`,
+      `Call ${ref.callId} already returned its images.`,
       'They are paid for, and the ledger does not keep them. A new callId pays for new ones.',
       { ref, state: { polls: 0, status: 'completed' } },
     );

@@ -92,7 +92,7 @@ function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
   const resultURL = foreignResult(task);
   const problem =
     resultURL === undefined
-      ? 'and its answer holds no image'
+      ? 'and its response contains no image'
       : `and its result is at ${resultURL}, to which the key is not sent`;
   const { status, raw_status: rawStatus } = task;
   throw imageErrors.withoutResult(
@@ -224,7 +224,8 @@ export function followTask(
     if (task === undefined) return undefined;
     const [id] = task.ids;
     if (id === undefined) {
-      const problem = 'the answer names no task and holds no picture. The images may be paid for.';
+      const problem =
+        'the response names no task and contains no image. The images may be paid for.';
       const failed = unusable({ response, requestId }, problem, text);
       throw new ReadFailure({ ...failed, kind: 'undecided' });
     }
@@ -256,7 +257,7 @@ function withPlace(error: unknown, { address }: AcceptedTask, path: string | und
   if (!ImageWaitError.isInstance(error) || address === undefined || path !== undefined) {
     return error;
   }
-  const sentence = `Its answer names ${displayURL(address)}, to which the key is not sent.`;
+  const sentence = `Its response names ${displayURL(address)}, to which the key is not sent.`;
   error.message = error.message.replace(error.advice, `${sentence} ${error.advice}`);
   return error;
 }
@@ -292,6 +293,6 @@ export function explainImages(error: Error): Error | undefined {
   if (!APIError.isInstance(error) || (error.status !== 504 && error.status !== 524)) {
     return undefined;
   }
-  const advice = `Images that take long get through proxies with stream: true, and with models or routes that answer with a task, which is waited for. ${error.advice}`;
+  const advice = `Images that take long get through proxies with stream: true, and with models or routes that return a task, which the client waits for. ${error.advice}`;
   return explained(error, /^/, advice);
 }

@@ -101,7 +101,7 @@ const ends: readonly unknown[] = ['completed', 'failed', 'not_submitted', 'unkno
 
 function checkClaimId(claimId: unknown): void {
   const isGood = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
-  check(isGood, 'claimId', 'must be the text that claim() gave.');
+  check(isGood, 'claimId', 'must be the string that claim() returned.');
 }
 
 /**

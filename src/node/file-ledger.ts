@@ -67,7 +67,8 @@ const maxLeftoverAge = 3_600_000;
  * await client.videos.createAndWait(params, { ledger, callId: job.id });
  */
 export function fileLedger(folder: string): SubmitLedger {
-  const problem = 'must be text that is not empty; give the folder for the files of the ledger.';
+  const problem =
+    'must be a string that is not empty; pass the folder for the files of the ledger.';
   check(typeof folder === 'string' && folder !== '', 'folder', problem);
   return new FileLedger(resolve(folder));
 }

@@ -104,7 +104,7 @@ export async function saveTo(
 /** Checks a path and returns it as an absolute one. */
 export function checkPath(field: string, path: unknown): string {
   const text = checkText(field, path, 'the path of the file to write');
-  check(!text.includes('\0'), field, 'may not hold a zero character.');
+  check(!text.includes('\0'), field, 'must not contain a null character.');
   return resolve(text);
 }
 
@@ -235,7 +235,7 @@ async function openURL(url: string, signal: AbortSignal | undefined): Promise<Op
   await response.body?.cancel();
   throw new InvalidInputError(
     'url',
-    `answered with status ${response.status}; it may have expired.`,
+    `responded with status ${response.status}; it may have expired.`,
   );
 }
 

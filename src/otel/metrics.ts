@@ -34,7 +34,7 @@ export interface Recorder {
 export function createRecorder(meter: Meter, edition: Edition): Recorder {
   const cost = meter.createCounter('model_gateway.cost', {
     unit: '{USD}',
-    description: 'Cost in US dollars that answers report.',
+    description: 'Cost in US dollars that responses report.',
   });
   return {
     call: edition === 'latest' ? latest(meter) : older(meter),

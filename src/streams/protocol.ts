@@ -64,7 +64,7 @@ export interface StreamProgress<Item> {
   readonly usage: UsageOf<Item> | undefined;
 }
 
-/** Yields the items of one stream, possibly later or in another form. */
+/** Delivers the items of one stream to its reader. May delay or convert them. */
 export interface Delivery<Item> {
   /**
    * Adds the next item.

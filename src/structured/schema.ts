@@ -51,7 +51,7 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   }
   const helper =
     vendor === 'zod' ? ', or use model-gateway/helpers/zod with a schema of zod 4' : '';
-  const problem = `${vendor} gives no JSON Schema of it; pass one in jsonSchema${helper}.`;
+  const problem = `${vendor} returns no JSON Schema for it; pass one in jsonSchema${helper}.`;
   throw new InvalidInputError('schema', problem);
 }
 
@@ -91,6 +91,6 @@ export function schemaParser(
       );
     }
     if (validate === undefined || validate(value)) return value;
-    throw mismatch([{ path: '', message: 'it was refused by validate' }]);
+    throw mismatch([{ path: '', message: 'validate rejected it' }]);
   };
 }

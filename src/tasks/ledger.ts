@@ -119,7 +119,7 @@ export function checkLedgerCall(
   check(isText, 'callId', 'is empty; give the id of your job.');
   checkWord('end', end, ends);
   const isClaim = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
-  check(isClaim, 'claimId', 'must be the text that claim() gave.');
+  check(isClaim, 'claimId', 'must be the string that claim() returned.');
 }
 
 /** Returns whether two handles are for the same task. */
@@ -211,8 +211,8 @@ export function memoryLedger(): SubmitLedger {
 /** Advice if the usage log doesn't prove that the submission may be sent again. */
 const settleAdvice = {
   charged: 'It is paid for, and the usage log does not name its task.',
-  refunded: 'The usage log has its refund, but the ledger holds the call.',
-  not_charged: 'By the usage log it was not charged, but the ledger holds the call.',
+  refunded: 'The usage log has its refund, but the ledger contains the call.',
+  not_charged: 'By the usage log it was not charged, but the ledger contains the call.',
   unknowable: 'It may be paid for: do not submit it again before that is known.',
 } as const;
 
@@ -295,7 +295,7 @@ export class LedgerCall<Ref extends TaskRef> {
     const digest = await createDigest(content);
     let found = await this.#requestClaim(digest);
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
-    check(isSame, 'callId', 'belongs to another submission; give each its own.');
+    check(isSame, 'callId', 'belongs to another submission; use a different one for each.');
     let settled: Settled<Ref> | undefined;
     if (
       (found.status === 'submitting' || found.status === 'unknown') &&
@@ -338,7 +338,7 @@ export class LedgerCall<Ref extends TaskRef> {
       advice: isInProgress
         ? 'Try again later with the same callId: the ledger will know the task by then.'
         : settled === undefined
-          ? `${unknownAdvice} onUnknown: "resubmit" does it all the same.`
+          ? `${unknownAdvice} onUnknown: "resubmit" submits it anyway.`
           : `${settleAdvice[settled.verdict]} ${settled.reason}`.trim(),
     });
   }
@@ -368,7 +368,7 @@ export class LedgerCall<Ref extends TaskRef> {
       });
     }
     const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'];
-    const problem = `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`;
+    const problem = `returned no claim; claim() must return { status } with one of "${words.join('", "')}".`;
     check(isObject(found) && words.includes(found.status), 'ledger', problem);
     if (found.status !== 'claimed') return found;
     const claimId: unknown = found.claimId;

@@ -121,7 +121,7 @@ export function findProgress(body: JsonObject): number | undefined {
 }
 
 /** The reason of a failed task if the gateway sent none. */
-export const noReason = 'The gateway gave no reason.';
+export const noReason = 'The gateway returned no reason.';
 
 /** Unwraps one level of JSON, because some gateways put the vendor's whole response into a text field. */
 function unwrap(text: string): string {

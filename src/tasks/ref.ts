@@ -88,7 +88,7 @@ export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
   // This is a stored handle or task. Gateways do not issue such ids.
   check(!id.startsWith('{'), field, 'is JSON text; read it with JSON.parse() first.');
-  check(!/\p{Surrogate}/u.test(id), field, 'holds half of a surrogate pair.');
+  check(!/\p{Surrogate}/u.test(id), field, 'contains a lone surrogate.');
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
   const problem = `${finding}; give the task id that the submission returned.`;
   // URL parsers resolve "." and "..", even if they are escaped, and would request another route.

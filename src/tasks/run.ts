@@ -83,7 +83,7 @@ function observe<Task extends PolledTask>(
   if (rawStatus !== undefined && readStatusWord(rawStatus).word === 'foreign') {
     if (typeof unknownStatus === 'function') {
       const read = unknownStatus(rawStatus);
-      const problem = `unknownStatus gave ${JSON.stringify(read)} for "${rawStatus}"; it must give one of ${statuses.join(', ')}.`;
+      const problem = `unknownStatus returned ${JSON.stringify(read)} for "${rawStatus}"; it must return one of ${statuses.join(', ')}.`;
       if (!statuses.includes(read)) throw new TypeError(problem);
       restate(task, read);
     } else if (unknownStatus === 'fail' && task.inferred !== true) {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../types.ts';
 
 /** Values that callers store and pass back, with their origin for error messages. */
 const origins = {
-  ref: 'A handle is what task.ref, onSubmitted or an error gave',
-  state: 'A state is what the last step() gave',
+  ref: 'A handle is what task.ref, onSubmitted or an error returned',
+  state: 'A state is what the last step() returned',
 };
 
 type Stored = keyof typeof origins;

@@ -44,7 +44,7 @@ export function fileAnswer(
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
-            throw notResult(value, answer, 'the answer is JSON instead of a file.', beginning);
+            throw notResult(value, answer, 'the response is JSON instead of a file.', beginning);
           }
           if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, answer);
         }
@@ -74,6 +74,6 @@ function rejectEncodedDownload(answer: Answer): void {
   const coding = headers.get('content-encoding') ?? 'identity';
   const isDownload = answer.spec.download !== undefined;
   if (!isNode || !isDownload || coding === 'identity' || status !== 200) return;
-  const problem = `the file comes with content-encoding ${coding}, though it was asked for without; Node does not tell whether it is whole. asResponse() gives it as it comes.`;
+  const problem = `the file comes with content-encoding ${coding}, although the request asked for none; Node does not tell whether it is complete. asResponse() returns it unchanged.`;
   throw new ReadFailure(unusable(answer, problem));
 }

@@ -130,7 +130,7 @@ export function remixSubmission(
 /** Rejects files in a JSON body, where they would become `{}`. */
 function refuseFiles(path: string, fields: JsonObject, fix: string): void {
   for (const [name, value] of Object.entries(fields)) {
-    check(!holdsFile(value), `${path}${name}`, `is a file, which JSON cannot hold; ${fix}.`);
+    check(!holdsFile(value), `${path}${name}`, `is a file, which JSON cannot contain; ${fix}.`);
   }
 }
 
@@ -251,7 +251,7 @@ function createMissingIdError(
 ): VideoSubmitUnknownError {
   const attempt = { phase: 'body', requestId } as const;
   return new VideoSubmitUnknownError(
-    'A video task was probably created, but the answer holds no task id.',
+    'A video task was probably created, but the response contains no task id.',
     {
       callId,
       headers,
@@ -259,7 +259,7 @@ function createMissingIdError(
       error: toLoggable(raw),
       body: JSON.stringify(raw),
       evidence: { ...attempt, attempts: [attempt] },
-      advice: `${unknownAdvice} The answer is in error.body.`,
+      advice: `${unknownAdvice} The response is in error.body.`,
     },
   );
 }

@@ -216,7 +216,7 @@ describe('the form of the answer', () => {
 
   test.each([
     { name: 'nothing at all', body: '', message: 'empty' },
-    { name: 'JSON that breaks off', body: '{"text":"Hi', message: 'not whole' },
+    { name: 'JSON that breaks off', body: '{"text":"Hi', message: 'is incomplete JSON' },
     { name: 'an object without text', body: '{"data":{"task":"x"}}', message: 'no text' },
     { name: 'a page in HTML', body: '<!doctype html><title>Console</title>', message: 'baseURL' },
   ])('$name rejects, and the error has the answer', async ({ body, message }) => {

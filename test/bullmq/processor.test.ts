@@ -627,7 +627,7 @@ describe('bad input', () => {
       message: 'token: is missing; give the processor to a Worker of BullMQ, which passes it.',
     });
     expect(withoutCallId).toMatchObject({
-      message: expect.stringContaining('callId: gave no text'),
+      message: expect.stringContaining('callId: returned no string'),
     });
     expect(emulator.requests).toHaveLength(0);
   });

@@ -94,22 +94,22 @@ describe('videoJob()', () => {
     [{ id: 17, params }, 'id: is empty'],
     [
       { id: 'order:17', params },
-      'id: holds ":", with which BullMQ parts its keys; use another sign, as in "order-17".',
+      'id: contains ":", with which BullMQ separates its keys; use another sign, as in "order-17".',
     ],
     [
       { id: '17', params },
-      'id: is a number, which BullMQ keeps for ids of its own; put a word before it: "video-17".',
+      'id: is a number, and BullMQ reserves numbers for its own ids; put a word before it: "video-17".',
     ],
-    [{ id: 'a\u0000', params }, 'id: holds a control character'],
-    [{ id: 'a\ud800', params }, 'id: holds a control character or half of a surrogate pair.'],
+    [{ id: 'a\u0000', params }, 'id: contains a control character'],
+    [{ id: 'a\ud800', params }, 'id: contains a control character or a lone surrogate.'],
     [{ id: 'boat' }, 'params: must be an object'],
     [{ id: 'boat', params: { prompt: 'A boat' } }, 'params.model: is empty'],
     [{ id: 'boat', params: { model: 'm', prompt: ' ' } }, 'params.prompt: is empty'],
     [
       { id: 'boat', params: { ...params, images: [new Blob(['x'])] } },
-      'params.images[0]: is no JSON',
+      'params.images[0]: is not JSON',
     ],
-    [{ id: 'boat', params: { ...params, image: new Uint8Array(1) } }, 'params.image: is no JSON'],
+    [{ id: 'boat', params: { ...params, image: new Uint8Array(1) } }, 'params.image: is not JSON'],
     [
       { id: 'boat', params: { ...params, metadata: { f: () => 1 } } },
       'params.metadata.f: cannot be stored',

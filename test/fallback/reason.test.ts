@@ -40,7 +40,7 @@ describe('reasonFor()', () => {
   });
 
   test('ends the call after a response above maxResponseBytes', () => {
-    const problem = 'the answer is larger than 10 bytes (maxResponseBytes).';
+    const problem = 'the response is larger than 10 bytes (maxResponseBytes).';
 
     expect(reasonFor({ kind: 'undecided', phase: 'body', problem })).toBeUndefined();
     expect(reasonFor({ kind: 'undecided', phase: 'body' })).toBe('overload');

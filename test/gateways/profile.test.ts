@@ -125,7 +125,7 @@ describe('a profile', () => {
     [{ name: 'x', hosts: 'y' }, 'gateway.hosts: must be a list'],
     [{ name: 'x', paths: { 'images.make': '/x' } }, 'gateway.paths.images.make: is an unknown'],
     [{ name: 'x', paths: { 'images.generate': 'images' } }, 'gateway.paths.images.generate: must'],
-    [{ name: 'x', paths: { 'videos.retrieve': '/jobs' } }, 'must hold {task_id}'],
+    [{ name: 'x', paths: { 'videos.retrieve': '/jobs' } }, 'must contain {task_id}'],
     [
       { name: 'x', requests: { 'videos.create': { body: 'xml' } } },
       'gateway.requests.videos.create.body: must be one of',

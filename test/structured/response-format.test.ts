@@ -98,7 +98,7 @@ describe('the schema that is sent', () => {
       place,
     );
     expect(() => responseFormat(schema)).toThrow(InvalidInputError);
-    expect(() => responseFormat(schema)).toThrow('schema: ours gives no JSON Schema of it');
+    expect(() => responseFormat(schema)).toThrow('schema: ours returns no JSON Schema for it');
     expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
     expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
   });
@@ -159,7 +159,7 @@ describe('the parser of a format', () => {
     await expect(responseFormat(place).$parseRaw('"anything"')).resolves.toBe('anything');
     const checked = responseFormat(place, 'a', { validate: isText });
     await expect(checked.$parseRaw('"text"')).resolves.toBe('text');
-    await expect(checked.$parseRaw('1')).rejects.toThrow('it was refused by validate');
+    await expect(checked.$parseRaw('1')).rejects.toThrow('validate rejected it');
   });
 
   test.each(['```json\n{"a":1}\n```', '<think>So {…</think>{"a":1}', ' {"a":1}\n'])(

@@ -275,7 +275,7 @@ describe('videos.create()', () => {
         const error = await failureOf(videos.create({ ...order, ...params }, options));
 
         expect(error).toMatchObject({ name: 'InvalidInputError', field, outcome: 'not_sent' });
-        expect(String(error)).toMatch(/is a file, which JSON cannot hold; .*bodyFormat: "json"/);
+        expect(String(error)).toMatch(/is a file, which JSON cannot contain; .*bodyFormat: "json"/);
         expect(requests).toHaveLength(0);
       },
     );

@@ -119,7 +119,7 @@ describe('a failure is confirmed by one more poll', () => {
     const error = await failing(videos.wait(id, { onUpdate }));
 
     expect(VideoFailedError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ reason: 'The gateway gave no reason.', raw: veoFailed });
+    expect(error).toMatchObject({ reason: 'The gateway returned no reason.', raw: veoFailed });
     expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 5_000]);
     expect(onUpdate).toHaveBeenCalledTimes(1);
     const { requests, state } = await stepThrough([veoFailed]);

@@ -262,7 +262,7 @@ describe('videos.wait()', () => {
       const isSilent = videoError === 'null' || videoError === 'missing';
       expect(VideoFailedError.isInstance(error)).toBe(true);
       expect(error).toMatchObject({
-        reason: isSilent ? 'The gateway gave no reason.' : 'No GPU was free.',
+        reason: isSilent ? 'The gateway returned no reason.' : 'No GPU was free.',
         moderated: false,
       });
     },

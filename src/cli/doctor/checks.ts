@@ -215,7 +215,7 @@ function keyFinding({ status, text }: Probe): Finding {
   if (status === 403) {
     const fix =
       'The key is valid but not allowed: check its permissions, quota and allowed addresses.';
-    return fail('key', 'the key is refused (403)', fix);
+    return fail('key', 'the key is rejected (403)', fix);
   }
   if (status === 429) {
     return warn('key', 'too many requests (429)', 'Wait a minute and run it again.');
@@ -367,7 +367,7 @@ async function creditFinding(
     return fail('credit', `the ${owner} has no credit left (${shown})`, fix);
   }
   if (left < lowCredit) {
-    const fix = 'An image or a video that costs more is refused.';
+    const fix = 'An image or a video that costs more is rejected.';
     return warn('credit', `the ${owner} has only ${shown} left`, fix);
   }
   return ok('credit', `the ${owner} has ${shown} left`);
@@ -482,10 +482,10 @@ const prompt = 'Count from one to thirty in words, one word a line.';
  */
 function bufferingFinding(arrivals: readonly number[], deltas: number): Finding {
   const whole = arrivals.at(-1) ?? 0;
-  if (whole < 1_000) return skip('chat-buffering', 'the answer arrived too quickly to tell');
+  if (whole < 1_000) return skip('chat-buffering', 'the response arrived too quickly to tell');
   const detail = `the stream arrives in ${arrivals.length} pieces`;
   if (whole - (arrivals[0] ?? 0) > whole / 20) return ok('chat-buffering', detail);
-  if (deltas <= 2) return skip('chat-buffering', 'the model sends its answer in one piece');
+  if (deltas <= 2) return skip('chat-buffering', 'the model sends its response in one piece');
   return warn(
     'chat-buffering',
     'the whole stream arrives at once',
