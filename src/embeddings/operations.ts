@@ -2,6 +2,7 @@ import { errorMessage } from '../answers/objects.ts';
 import { check, checkInteger, checkModel, checkOptions, checkParams, shown } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { explained } from '../errors/operation-errors.ts';
+import { rejectFallback } from '../fallback/fallback.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
@@ -150,6 +151,7 @@ export async function createMany(
   // Check all inputs before the first request is paid for.
   const body = { ...embeddingBody('embeddings.createMany', params) };
   checkOptions(options);
+  rejectFallback('embeddings.create', options);
   const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
   const concurrency = checkBatch(options);

@@ -30,14 +30,7 @@ export function withFallback(
   const { operation, charge, options } = spec;
   const isOwn = (options?.fallback ?? undefined) !== undefined;
   if (isFixed || !supported.test(operation)) {
-    const why = operation.startsWith('embeddings.')
-      ? 'vectors of two models cannot be compared'
-      : 'its request has no model to replace';
-    check(
-      charge === 'free' || !isOwn,
-      'fallback',
-      `cannot be used for ${operation}: ${why}; leave it out.`,
-    );
+    if (charge !== 'free') rejectFallback(operation, options);
     return before;
   }
   const same = fallback.findIndex(({ model }) => model === params['model']);
@@ -83,6 +76,15 @@ export function withFallback(
     holdsStream: (current) =>
       (remaining.length > 0 && mayFollow) || before?.holdsStream(current) === true,
   };
+}
+
+/** Rejects the option of a call for an operation that cannot ask another model. */
+export function rejectFallback(operation: string, options: RequestOptions | undefined): void {
+  const why = operation.startsWith('embeddings.')
+    ? 'vectors of two models cannot be compared'
+    : 'its request has no model to replace';
+  const problem = `cannot be used for ${operation}: ${why}; leave it out.`;
+  check((options?.fallback ?? undefined) === undefined, 'fallback', problem);
 }
 
 /** Rejects models that change whether the response is streamed: the call has only one type of result. */

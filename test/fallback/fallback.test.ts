@@ -105,6 +105,13 @@ const rows: readonly Row[] = [
     charged: false,
   },
   {
+    fault: '499',
+    cause: error(499, { charged }),
+    kind: 'interrupted',
+    metered: true,
+    charged: false,
+  },
+  {
     fault: '502 of a proxy',
     cause: { type: 'html', status: 502, charged },
     kind: 'interrupted',
@@ -230,6 +237,41 @@ const rows: readonly Row[] = [
   },
   { fault: '501', cause: error(501), kind: 'refused', metered: true, charged: true },
   {
+    fault: '403 of a disabled channel',
+    cause: error(403, { message: '该渠道已被禁用' }),
+    kind: 'refused',
+    metered: true,
+    charged: true,
+  },
+  {
+    fault: '400 of a disabled model',
+    cause: error(400, { message: 'The model `model-a` has been deprecated.' }),
+    kind: 'refused',
+    metered: true,
+    charged: true,
+  },
+  {
+    fault: "403 of a provider's quota",
+    cause: error(403, { code: 'insufficient_quota' }),
+    kind: 'refused',
+    metered: true,
+    charged: true,
+  },
+  {
+    fault: '429 for credit of the key',
+    cause: error(429, { code: 'insufficient_user_quota' }),
+    kind: 'refused',
+    metered: false,
+    charged: false,
+  },
+  {
+    fault: '400 of content',
+    cause: error(400, { code: 'content_policy_violation' }),
+    kind: 'refused',
+    metered: false,
+    charged: false,
+  },
+  {
     fault: '400 of a long prompt',
     cause: error(400, { message: "This model's maximum context length is 10 tokens." }),
     kind: 'refused',
@@ -282,9 +324,19 @@ describe('fallback', () => {
     expect(missing).toEqual(['invalid_input', 'aborted']);
   });
 
-  describe.each(['metered', 'charged'] as const)('of a %s call', (charge) => {
+  describe.each([
+    { charge: 'metered' },
+    // Only failures that prove that nothing was done are followed by another model.
+    { charge: 'metered', retryUnknownOutcome: false },
+    { charge: 'charged' },
+    { charge: 'charged', retryUnknownOutcome: true },
+  ] as const)('of a call: %o', (variant) => {
+    const { charge } = variant;
+    const retryUnknownOutcome =
+      'retryUnknownOutcome' in variant ? variant.retryUnknownOutcome : undefined;
+    const mayPayTwice = charge === 'metered' && retryUnknownOutcome !== false;
     const run = async ({ cause, options }: Row, own: GatewayOptions) => {
-      const { client, emulator } = emulated({ maxRetries: 0, ...options });
+      const { client, emulator } = emulated({ maxRetries: 0, retryUnknownOutcome, ...options });
       const fails = cause instanceof Error;
       if (!fails) failFirst(emulator, cause);
       const fetch: Emulator['fetch'] = async (input, init) => {
@@ -305,7 +357,7 @@ describe('fallback', () => {
       const first = without.requests;
       expect(without.failed).toHaveProperty('evidence');
       expect(first.every((model) => model === 'model-a')).toBe(true);
-      if (row[charge]) {
+      if (mayPayTwice ? row.metered : row.charged) {
         expect(failed).toBeUndefined();
         expect(requests).toEqual(['model-a', 'model-b']);
         expect(charges).toEqual([...without.charges, 'model-b']);
@@ -315,7 +367,7 @@ describe('fallback', () => {
         expect(requests).toEqual(first);
         expect(charges).toEqual(without.charges);
       }
-      if (charge === 'charged') expect(charges.length).toBeLessThanOrEqual(1);
+      if (!mayPayTwice) expect(charges.length).toBeLessThanOrEqual(1);
     });
   });
 });
@@ -397,6 +449,18 @@ describe('a call with fallbacks', () => {
       expect.objectContaining({ model: 'model-b', status: 429 }),
     ]);
     expect(failed).toHaveProperty('message', expect.stringContaining('earlier attempt'));
+  });
+
+  test.for([
+    { charge: 'metered', count: 2 },
+    { charge: 'charged', count: 1 },
+  ] as const)('after a 200 with {} sends $count requests: $charge', async ({ charge, count }) => {
+    const { client, requests } = scripted([json({})], { maxRetries: 0 });
+
+    const failed = await failureOf(calls[charge](client, { fallback: ['model-b'] }));
+
+    expect(failed).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
+    expect(requests).toHaveLength(count);
   });
 
   test('retries a model before the next one, each with its own idempotency key', async () => {
@@ -495,6 +559,8 @@ describe('a call with fallbacks', () => {
     const params = { model: 'model-a', input: 'hi' };
     const failed = await failureOf(client.embeddings.create(params, { fallback: ['model-b'] }));
     expect(failed).toMatchObject({ name: 'InvalidInputError', field: 'fallback' });
+    const many = client.embeddings.createMany({ ...params, input: ['hi'] }, { fallback: ['b'] });
+    expect(await failureOf(many)).toEqual(failed);
     await client.embeddings.create(params);
     expect(modelsAsked(emulator).requests).toEqual(['model-a']);
   });
