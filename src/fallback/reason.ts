@@ -32,7 +32,7 @@ const contextText =
   /maximum (context|prompt|model) length|(prompt|input) (is |exceeds? |.{0,40}\b)(too long|max(imum)? length)|input (token count|tokens|length)[^.]{0,80}exceed|(exceed|longer|larger|too (long|large))[^.]{0,80}context (length|window|limit|size)|context (length|window|limit|size)[^.]{0,60}(exceed|too)|reduce the length of|model token limit|range of input length/i;
 
 const modelCode =
-  /^(model_(not_found|price_error|decommissioned|not_supported)|convert_request_failed|get_channel_failed|channel:.*|deploymentnotfound)$/i;
+  /^(model_(not_found|price_error|decommissioned|not_supported)|\w+_model_access_denied|convert_request_failed|get_channel_failed|channel:.*|deploymentnotfound)$/i;
 /** A model that is missing or disabled, also with a status that does not show it. */
 const modelText =
   /\b(unknown|no such|invalid|not a valid) model\b|\bmodel\b.{0,100}(not exist|not found|(is|was|been) (not (available|supported|enabled|allowed|accessible)|disabled|deprecated|decommissioned|unavailable))|no (available channel|endpoints|deployments|allowed providers)|模型.{0,100}(不存在|禁用)|(无可用|可用)渠道/is;

@@ -51,6 +51,13 @@ const ofTheProvider: readonly Row[] = [
     options: { gateway: 'openrouter' },
   },
   {
+    name: 'that LiteLLM sends for a model',
+    body: liteLLMError(
+      'key_model_access_denied',
+      "key not allowed to access model. This key can only access models=['x']",
+    ),
+  },
+  {
     name: 'to a submission',
     body: { code: 'fail_to_fetch_task', message: JSON.stringify(invalidKey), data: null },
   },
@@ -111,7 +118,7 @@ describe('a 401', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.for(ofTheProvider.slice(0, -1))('$name is about a key of the gateway', async (row) => {
+  test.for(ofTheProvider.slice(0, -2))('$name is about a key of the gateway', async (row) => {
     const failed = await failureOf(setup(row).client.chat.completions.create(params));
 
     expect(failed).toHaveProperty('advice', expect.stringContaining('tell its operator'));
