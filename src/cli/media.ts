@@ -99,11 +99,13 @@ async function createImages(
   if (paths === undefined) {
     let response;
     let targets;
+    let isSent = false;
     try {
       targets = await chooseTargets('image', options, count);
       const images = count === 1 ? 'an image' : `${count} images`;
       await run.confirmCharge(`${model} creates ${images}, which will be charged.`);
       terminal.progress('Waiting for the image…');
+      isSent = true;
       response = await send({
         signal: run.signal,
         onSubmitted(ref) {
@@ -114,7 +116,7 @@ async function createImages(
         },
       });
     } catch (error) {
-      const isFree = !GatewayError.isInstance(error) || error.outcome !== 'unknown';
+      const isFree = GatewayError.isInstance(error) ? error.outcome !== 'unknown' : !isSent;
       if (isFree) await once?.release();
       throw error;
     }
