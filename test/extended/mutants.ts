@@ -65,7 +65,8 @@ class Copy {
 
   constructor() {
     const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
-    for (const name of tracked.split('\0').filter((file) => file && existsSync(join(root, file)))) {
+    for (const name of tracked.split('\0')) {
+      if (name === '' || excluded.includes(name) || !existsSync(join(root, name))) continue;
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
     }
     for (const name of ['node_modules', 'dist']) {
@@ -81,8 +82,7 @@ class Copy {
     const report = join(this.folder, 'report.json');
     rmSync(report, { force: true });
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const excludes = excluded.map((file) => `--exclude=${file}`);
-    const options = ['--project=source', '--maxWorkers=1', ...excludes];
+    const options = ['--project=source', '--maxWorkers=1'];
     if (!isWhole) options.push('--bail=1');
     const output = ['--reporter=json', `--outputFile=${report}`];
     const run = spawn(process.execPath, [vitest, 'run', ...options, ...output, ...filters], {
