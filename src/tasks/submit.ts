@@ -122,14 +122,17 @@ interface SettledTask {
   readonly model: string | undefined;
 }
 
+/** Returns the name of a model without its vendor and date. */
+const baseName = (model: string): string =>
+  model.replace(/^.*\//s, '').replace(/[-@]\d{4}-?\d\d-?\d\d$/, '');
+
 /**
  * Returns the model that took a submission. A fallback of an earlier run may have taken it, but the usage log
- * may also have a shorter or longer name of the requested model.
+ * may also name the requested model with another vendor or date.
  */
 function findModel(requested: string | undefined, logged: string | undefined): string | undefined {
   if (requested === undefined || logged === undefined) return requested ?? logged;
-  const isSame = requested.includes(logged) || logged.includes(requested);
-  return isSame ? requested : logged;
+  return baseName(requested) === baseName(logged) ? requested : logged;
 }
 
 /** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */

@@ -162,6 +162,12 @@ describe('a ledger of videos.create with fallbacks', () => {
     });
   });
 
+  test('names the model that took it, also if its name begins with that of the call', async () => {
+    const { entry } = await settleLater('model-a', { fallback: ['model-a-model-b'] });
+
+    expect(entry).toMatchObject({ ref: { model: 'model-a-model-b' } });
+  });
+
   test('keeps the model of the call if the usage log has it under a longer name', async () => {
     const { entry } = await settleLater('vendor/model-b', {});
 
