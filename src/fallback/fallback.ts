@@ -73,8 +73,7 @@ export function withFallback(
   const mayFollow = mayPayTwice(charge, retryUnknownOutcome);
   return {
     next,
-    holdsStream: (current) =>
-      (remaining.length > 0 && mayFollow) || before?.holdsStream(current) === true,
+    holdsStream: () => (remaining.length > 0 && mayFollow) || before?.holdsStream() === true,
   };
 }
 
@@ -125,18 +124,19 @@ interface FormatByParams<Params, T, Kind extends ResponseKind> extends AnswerFor
 /**
  * Returns a format that is created for the parameters of each request, because a fallback may change them.
  *
- * @param params - The parameters of the first request, which are not checked yet.
+ * @param params - The parameters of the call, which are not checked yet.
  */
 export function formatByParams<Params, T, Kind extends ResponseKind>(
   kind: Kind,
   params: Params,
   create: (params: Params) => AnswerFormat<T, Kind>,
 ): FormatByParams<Params, T, Kind> {
+  let current = params;
   let format = create(params);
   return {
     kind,
     use(changed) {
-      format = create(changed);
+      if (changed !== current) format = create((current = changed));
       return changed;
     },
     read: (call, answer) => format.read(call, answer),

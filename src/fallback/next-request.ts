@@ -37,10 +37,10 @@ export interface RequestPolicy {
    */
   next(failed: FailedRequest): Change | undefined;
   /**
-   * Returns whether the stream of a request is held back until its first content, because an error before that
-   * may be followed by another request.
+   * Returns whether the stream of the latest request is held back until its first content, because an error
+   * before that may be followed by another request.
    */
-  holdsStream(call: LogicalCall): boolean;
+  holdsStream(): boolean;
 }
 
 /** Creates the first request of a call, or a later one with other parameters. */
@@ -80,7 +80,7 @@ async function openEach<T>(
   let call = first;
   let change: Change = {};
   let before: GatewayError | undefined;
-  const holdsStream = (current: LogicalCall): boolean => policy.holdsStream(current);
+  const holdsStream = (): boolean => policy.holdsStream();
   first.earlier = { first, count: 0, attempts: [], holdsStream };
 
   /** Sends the requests after a failed one until one succeeds. Throws if none follows. */

@@ -105,7 +105,7 @@ export interface EarlierRequests {
   /** Their attempts, each with its model. */
   readonly attempts: readonly AttemptEvidence[];
   /** See `RequestPolicy`. */
-  holdsStream(call: LogicalCall): boolean;
+  holdsStream(): boolean;
 }
 
 /** Returns the token usage that a response reports. */

@@ -100,7 +100,7 @@ async function openStream<Item>(
     }
   }
   call.scope.clearLimits();
-  const holding = { ...context, holds: call.earlier?.holdsStream(call) ?? false };
+  const holding = { ...context, holds: call.earlier?.holdsStream() ?? false };
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(call));
   return toStream(reading);
