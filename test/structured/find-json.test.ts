@@ -48,6 +48,7 @@ describe('findJSON()', () => {
     { text: 'Broken: {"b":{"a":1}, "c":', type: 'object', found: undefined },
     { text: 'Broken: {"a":1', type: undefined, found: undefined },
     { text: 'Broken: {"a":1] {"b":2}', type: undefined, found: '{"b":2}' },
+    { text: 'Broken: {"a":[1} {"b":2}', type: undefined, found: '{"b":2}' },
     { text: 'Broken: {"a":"1}', type: undefined, found: undefined },
     { text: 'Nothing', type: undefined, found: undefined },
     { text: '', type: undefined, found: undefined },

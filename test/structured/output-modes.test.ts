@@ -399,6 +399,21 @@ describe('a stream whose first event rejects the mode', () => {
     expect(await bodyOf(requests[3])).not.toHaveProperty('response_format');
   });
 
+  test('is forgotten as a mode that works, also if the next request fails', async () => {
+    const { client, requests } = scripted([
+      eventStream(rejection),
+      eventStream(rejection),
+      json({ error: { message: 'No' } }, 400),
+      answer,
+    ]);
+    await failureOf(client.chat.completions.stream(ask).done());
+
+    await client.chat.completions.stream(ask).done();
+
+    expect(requests).toHaveLength(4);
+    expect(await bodyOf(requests[3])).toHaveProperty('response_format.type', 'json_schema');
+  });
+
   test('is followed within the total time limit', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -411,6 +426,15 @@ describe('a stream whose first event rejects the mode', () => {
 
     expect(await failing).toHaveProperty('outcome', 'unknown');
     expect(requests).toHaveLength(2);
+  });
+
+  test('is not followed as a whole response, if the option forbids it', async () => {
+    const { client, requests } = scripted([json(rejection)], { retryUnknownOutcome: false });
+
+    const error = await failureOf(client.chat.completions.parse(ask));
+
+    expect(error).toHaveProperty('outcome', 'unknown');
+    expect(requests).toHaveLength(1);
   });
 
   test('also stands for a whole response', async () => {

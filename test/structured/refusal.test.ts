@@ -239,6 +239,12 @@ const rejected: readonly Row[] = [
 
 const other: readonly Row[] = [
   {
+    by: 'a gateway, of a key that may not use it',
+    status: 403,
+    answer: { error: { message: 'This key is not allowed to use response_format', code: null } },
+    source: 'constructed',
+  },
+  {
     by: "OpenAI, of the caller's schema",
     status: 400,
     answer: {
