@@ -47,5 +47,5 @@ export const unknownKey = {
   type: 'no_db_connection',
   message: /^(authentication error, )?no connected db\b/i,
   advice:
-    'Check apiKey: LiteLLM without a database responds so to every key except its master key.',
+    'Check apiKey: without a database, LiteLLM returns this for every key except its master key.',
 };

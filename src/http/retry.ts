@@ -91,7 +91,7 @@ export const failures = {
   redirected_after_work: row(
     'unknown',
     never,
-    `Usually baseURL is wrong and nothing was done, but some servers respond so after the work; ${checkFirst}`,
+    `Usually baseURL is wrong and nothing was done, but some servers return this after doing the work; ${checkFirst}`,
   ),
   redirected: row(
     'rejected',
