@@ -35,7 +35,7 @@ export function tooLarge(limit: number, what = 'an event', option = 'maxEventByt
 }
 
 /** Each line of JSON is an event, as `toReadableStream()` writes them. */
-export const jsonLines: EventFormat = (taker, maxEventBytes = Infinity) => {
+export const jsonLines: EventFormat = (taker) => {
   const decoder = new TextDecoder();
   /** The start of a line whose end has not arrived yet. */
   let held = '';
@@ -48,7 +48,6 @@ export const jsonLines: EventFormat = (taker, maxEventBytes = Infinity) => {
         held = lines.pop() ?? '';
         for (const line of lines) taker.take(line, undefined, false);
       } else held += text;
-      if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);
     },
     end() {
       taker.take(held + decoder.decode(), undefined, true);

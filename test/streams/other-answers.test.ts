@@ -60,6 +60,16 @@ describe('answers of the other content type', () => {
     }
   });
 
+  test('a whole completion after events is not added to them', async () => {
+    const events = encode(chunk({ content: 'H' }));
+
+    const result = await readStream(openChat(`${events}${JSON.stringify(completion)}\n`));
+
+    expect(result.items).toHaveLength(1);
+    expect(result.error).toBeDefined();
+    expect(result.partial).toMatchObject({ choices: [{ message: { content: 'H' } }] });
+  });
+
   test('a whole completion needs no finish reason', async () => {
     const answer = { ...completion, choices: [{ message: { content: 'Hi' } }] };
     const values = chatProtocolFor(1).fromAnswer(answer);

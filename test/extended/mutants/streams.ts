@@ -33,7 +33,6 @@ export const streamMutants: MutantsByFile = {
     { is: 'if (rest !== undefined) progress.add(protocol.read(rest, unchecked));', becomes: '' },
   ],
   'streams/events.ts': [
-    { is: 'if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);', becomes: '' },
     { is: 'isEnding && beginningOfField.test(line)', becomes: 'isEnding' },
     { is: "endsInReturn && text.startsWith('\\n') ? lines.slice(1) : lines", becomes: 'lines' },
   ],
