@@ -98,10 +98,6 @@ export const videoMutants: MutantsByFile = {
       is: 'reads(reviewWords, failure) && !reads(stumbleWords, failure)',
       becomes: 'reads(reviewWords, failure)',
     },
-    {
-      is: 'Number.isSafeInteger(Number(digits)) ? field :',
-      becomes: 'false ? field :',
-    },
   ],
   'videos/schema.ts': [
     {
