@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   isEmptyResult,
+  readErrorEvent,
   readErrorInSuccess,
   readErrorText,
   type ErrorBody,
@@ -66,6 +67,11 @@ const shapes: readonly { name: string; text: string; expected: Expected }[] = [
     name: 'a task error that holds JSON and a request id',
     text: String.raw`{"code":"fail_to_fetch_task","message":"{\"error\":{\"message\":\"blocked\"}} (request id: r-7)","data":null}`,
     expected: { envelope: 'task', message: 'blocked (request id: r-7)', requestId: 'r-7' },
+  },
+  {
+    name: 'a task error with a type',
+    text: '{"code":"invalid_seconds","message":"no","type":"invalid_request_error","data":null}',
+    expected: { envelope: 'task', code: 'invalid_seconds', message: 'no' },
   },
   {
     name: 'an error without a wrapper',
@@ -442,4 +448,12 @@ test.each([
   { data: [], base_resp: { status_code: '0', status_msg: 'success' } },
 ])('an empty list with the code "0" as text is a result: %j', (answer) => {
   expect(isEmptyResult(answer.data, answer)).toBe(true);
+});
+
+test.each([
+  { object: 'chat.completion.chunk', choices: null, message: 'in moderation', code: 'pending' },
+  { usageMetadata: { promptTokenCount: 1 }, message: 'in moderation', code: 'pending' },
+])('an event that is a piece of a response is no error: %j', (event) => {
+  expect(readErrorEvent(event, undefined)).toBeUndefined();
+  expect(readErrorEvent({ message: event.message, code: event.code }, undefined)).toBeDefined();
 });

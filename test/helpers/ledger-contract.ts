@@ -145,6 +145,16 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       }
     });
 
+    test('a call with a task cannot be taken over, not even by its own claim', async () => {
+      const ledger = await make();
+      const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+      await ledger.accept('job', ref, claimId);
+
+      expect(await ledger.claim('job', 'hash', claimId)).toMatchObject({ status: 'accepted', ref });
+      await ledger.finish('job', 'completed', claimId);
+      expect(await ledger.claim('job', 'hash', claimId)).toMatchObject({ status: 'finished', ref });
+    });
+
     test('a task that was found by hand can be entered', async () => {
       const ledger = await make();
 

@@ -37,6 +37,24 @@ describe('a ledger of an older version', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
+  test('gets no claim without a callId', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const claims: unknown[] = [];
+    const ledger: SubmitLedger = {
+      ...memoryLedger(),
+      claim: async (callId) => {
+        claims.push(callId);
+        return { status: 'claimed', claimId: '1' };
+      },
+    };
+
+    const error = await failureOf(videos.create(order, { ledger }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+    expect(claims).toEqual([]);
+    expect(emulator.requests).toHaveLength(0);
+  });
+
   test.each([undefined, null, '', 7])('that claims under the id %j submits nothing', async (id) => {
     const { emulator, videos } = emulatedVideos();
     const claim = async () => untyped<SubmitClaim>({ status: 'claimed', claimId: id });
