@@ -24,7 +24,7 @@ export const gates: readonly Gate[] = [
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
       atMost: 116,
-      why: 'It was 97 KiB before profiles of gateways, costs in answers, and images that come as tasks, under a ledger, and 109 before fallbacks, limits and structured output in other modes. Every client has all of it. bench/results/bench.json has the minified size of each room.',
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, and 109 before fallbacks, limits and structured output in other modes. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -33,7 +33,7 @@ export const gates: readonly Gate[] = [
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
       atMost: 14.2,
-      why: 'It holds the class that chat.completions.stream() returns, with the loop that calls tools, which a reader never starts.',
+      why: 'It contains the class that chat.completions.stream() returns, with the tool loop that a reader never runs.',
     },
   },
   {
@@ -47,7 +47,7 @@ export const gates: readonly Gate[] = [
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
       atMost: 64,
-      why: 'All that a call of chat may need is in one file, failures and their retries included, and since it was 57 KiB also fallbacks, limits and structured output in other modes. No other resource is in it.',
+      why: 'One file has everything that a chat call may need, including retries and, since it was 57 KiB, fallbacks, limits and structured output in other modes.',
     },
   },
   {
@@ -64,7 +64,7 @@ export const gates: readonly Gate[] = [
     reason: 'A server that makes many calls pays for the CPU of each.',
     missed: {
       atMost: 1.2,
-      why: 'From machine to machine it is 0.75 to 1.1 ×, as openai itself takes 88 to 160 µs there. Counting the tokens and the cost of every format takes 3 µs of it. A third is ky, which makes a Request, merges options and sets up retries for every call, even when all of that is off: 40 of 124 µs in a profile. The answer and its JSON are a quarter, the runtime a tenth, and what this client adds the rest. ky alone, on its defaults, takes longer than the whole call.',
+      why: 'It is 0.75 to 1.1 ×, depending on the machine, because openai takes 88 to 160 µs. In a profile of 124 µs, ky takes 40 (a Request, merged options and retries for every call, even if they are off), the response and its JSON a quarter, the runtime a tenth, token and cost counts 3 µs. ky alone, with its defaults, takes longer than the whole call.',
     },
   },
   ...[170, 1_400, 65_536].flatMap((size): Gate[] => [
@@ -77,7 +77,7 @@ export const gates: readonly Gate[] = [
         size === 170
           ? {
               atMost: 0.6,
-              why: 'With one event per read, more than half is the read itself: the floor, which checks nothing, takes a third of what openai takes.',
+              why: 'With one event per read, more than half is the read itself: the floor alone takes a third of what openai takes.',
             }
           : undefined,
     },
@@ -95,7 +95,7 @@ export const gates: readonly Gate[] = [
     reason: 'Indexing a library is many thousand vectors.',
     missed: {
       atMost: 0.42,
-      why: 'From run to run it is 0.19 to 0.30 ×, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed, and decoded into their place. What is left is moving memory: joining, decoding and collecting are half of a profile.',
+      why: 'It is 0.19 to 0.30 ×, depending on the run, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed. Half of a profile is moving memory.',
     },
   },
   {
