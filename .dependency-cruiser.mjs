@@ -12,7 +12,7 @@
  * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
  */
 const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account|routes)/';
-const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|playground)/';
+const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|mcp|playground)/';
 
 /** From the ground up: none imports what stands above it. */
 const floors = [
@@ -105,7 +105,7 @@ export default {
       name: 'entry-points',
       comment: 'Entry points build on the core, and one not on another.',
       severity: 'error',
-      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli|playground|bullmq)/' },
+      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli|mcp|playground|bullmq)/' },
       to: { path: `^${entries}`, pathNot: '^src/$1/' },
     },
     never('stream', 'Who only reads streams loads no client.', 'src/stream\\.ts$', [
@@ -135,12 +135,14 @@ export default {
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
     onlyIn('commander', 'src/cli/'),
-    onlyIn('zod', 'src/(helpers/|cli/doctor/report-schema)'),
+    onlyIn('@modelcontextprotocol/server', 'src/mcp/sdk'),
+    onlyIn('(fast-png|jpeg-js)', 'src/mcp/thumbnail'),
+    onlyIn('zod', 'src/(helpers/|cli/doctor/report-schema|mcp/sdk)'),
     {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|testing|cli|playground)/' },
+      from: { path: '^src/', pathNot: '^src/(node|testing|cli|mcp|playground)/' },
       to: { dependencyTypes: ['core'] },
     },
   ],

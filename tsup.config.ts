@@ -21,7 +21,7 @@ export const entry = {
 };
 
 /** Bundled so that users install one package and run the versions that we tested. */
-export const bundled = ['commander', 'eventsource-parser', 'ky'];
+export const bundled = ['commander', 'eventsource-parser', 'fast-png', 'jpeg-js', 'ky'];
 
 const library: Options = {
   silent: true,
@@ -38,13 +38,24 @@ const library: Options = {
   esbuildOptions(options) {
     // Only Node loads form-data: `imports` in package.json gives other runtimes an empty file.
     options.alias = { 'form-data': '#form-data' };
-    options.external = ['#form-data'];
+    options.external = ['#form-data', '#mcp-sdk'];
   },
 };
 
 export default defineConfig([
   { ...library, format: 'esm', entry: { ...entry, 'cli/main': 'src/cli/main.ts' } },
   { ...library, format: 'cjs', entry },
+  {
+    silent: true,
+    target: 'es2022',
+    platform: 'node',
+    noExternal: [/./],
+    // None of it is ours.
+    minify: true,
+    treeshake: true,
+    format: 'esm',
+    entry: { 'mcp-sdk': 'src/mcp/sdk.ts' },
+  },
   {
     silent: true,
     platform: 'node',

@@ -2,7 +2,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { bundled } from '../tsup.config.ts';
 
-const names = new Set([...bundled, 'form-data', 'marked', 'preact', '@preact/signals']);
+const names = new Set([
+  ...bundled,
+  '@modelcontextprotocol/server',
+  // The MCP SDK has these bundled.
+  'ajv',
+  'ajv-formats',
+  'content-type',
+  'form-data',
+  'marked',
+  'preact',
+  '@preact/signals',
+]);
 const texts: string[] = [];
 for (const name of names) {
   const folder = `node_modules/${name}`;

@@ -9,6 +9,7 @@ import {
   transcribeCommand,
   translateCommand,
 } from './media.ts';
+import { mcpCommand, mcpWorkerCommand } from './mcp.ts';
 import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
 import { emulatorCommand, playgroundCommand } from './servers.ts';
 import { exitCodes, UsageError } from './usage.ts';
@@ -71,6 +72,8 @@ export async function run(args: readonly string[]): Promise<void> {
     .addCommand(doctorCommand())
     .addCommand(emulatorCommand())
     .addCommand(playgroundCommand())
+    .addCommand(mcpCommand())
+    .addCommand(mcpWorkerCommand(), { hidden: true })
     .addHelpText('after', codes);
   throwOnExit(program);
   try {

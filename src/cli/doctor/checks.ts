@@ -12,7 +12,7 @@ import {
   type ModelPrice,
 } from '../../index.ts';
 import type { JsonObject } from '../../types.ts';
-import { closeTo } from '../report.ts';
+import { closeTo } from '../../answers/similar-names.ts';
 import { logger } from '../settings.ts';
 
 /** The result of one check. */

@@ -1,0 +1,153 @@
+import { access, constants, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import {
+  defaultExtension,
+  findFormatByBytes,
+  findFormatByExtension,
+  sniffLength,
+} from '../answers/bytes.ts';
+import type { ImagesResponse } from '../index.ts';
+import { FileError, saveTo, type Savable } from '../node/index.ts';
+import { systemErrorCode } from '../node/durable.ts';
+import type { OutputFile } from './job.ts';
+
+/** Creates a folder for results. @throws if it cannot be written */
+export async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await access(folder, constants.W_OK);
+}
+
+/** Reads the first bytes of a file, which identify its format. */
+export async function readHead(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(sniffLength), 0, sniffLength, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns an unused path in a folder. */
+export async function findFreePath(
+  folder: string,
+  name: string,
+  extension: string,
+): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
+    if ((await stat(path).catch(() => undefined)) === undefined) return path;
+  }
+}
+
+/** Returns whether a failure is one of the folder, so that another one may work. */
+export function isFileProblem(error: unknown): boolean {
+  return FileError.isInstance(error) || systemErrorCode(error) !== '';
+}
+
+/** Moves a file to an unused name. An existing file is never replaced. */
+async function moveToFreeName(
+  from: string,
+  folder: string,
+  name: string,
+  extension: string,
+): Promise<string> {
+  for (;;) {
+    const path = await findFreePath(folder, name, extension);
+    try {
+      await link(from, path);
+      await rm(from, { force: true });
+      return path;
+    } catch (error) {
+      // Another process was faster.
+      if (systemErrorCode(error) === 'EEXIST') continue;
+      // The file system has no hard links.
+      await rename(from, path);
+      return path;
+    }
+  }
+}
+
+/** Saves a result in a folder under an unused name. */
+async function saveIn(
+  source: Savable,
+  folder: string,
+  name: string,
+  extension: string | undefined,
+): Promise<OutputFile> {
+  await prepareFolder(folder);
+  const temporary = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
+  const { bytes } = await saveTo(source, temporary);
+  const format = findFormatByBytes(await readHead(temporary));
+  const found = format === undefined ? undefined : defaultExtension(format);
+  const ending = extension ?? found ?? 'bin';
+  const path = await moveToFreeName(temporary, folder, name, ending);
+  return { path, mimeType: mimeType(path), bytes };
+}
+
+/**
+ * Saves a result that was paid for, in the first folder that can be written.
+ *
+ * @param folders - In order of preference. The folder for temporary files follows.
+ * @param extension - The default is that of the content.
+ * @throws the error of the first folder if none can be written
+ */
+export async function saveOutput(
+  source: Savable,
+  folders: readonly string[],
+  name: string,
+  extension?: string,
+): Promise<OutputFile> {
+  let failure: unknown;
+  for (const folder of [...folders, tmpdir()]) {
+    try {
+      return await saveIn(source, folder, name, extension);
+    } catch (error) {
+      failure ??= error;
+      // Another folder doesn't help if the result itself cannot be read.
+      if (!isFileProblem(error)) throw error;
+    }
+  }
+  throw failure;
+}
+
+/** Saved images, with a small version of the first. */
+export interface SavedImages {
+  readonly files: readonly OutputFile[];
+  readonly thumbnail: string | undefined;
+}
+
+/** Returns a small version of the first file, if it is an image that can be decoded. */
+export async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const { createThumbnail } = await import('./thumbnail.ts');
+  return createThumbnail(await readFile(file.path));
+}
+
+/**
+ * Saves the images of a response.
+ *
+ * @param onSaved - Called and awaited with the files so far.
+ */
+export async function saveImages(
+  { data }: ImagesResponse,
+  folders: readonly string[],
+  name: string,
+  onSaved?: (files: readonly OutputFile[]) => Promise<unknown>,
+): Promise<SavedImages> {
+  const files: OutputFile[] = [];
+  for (const image of data) {
+    files.push(await saveOutput(image, folders, name));
+    await onSaved?.(files);
+  }
+  return { files, thumbnail: await readThumbnail(files) };
+}
+
+/** Returns the MIME type of a file by its extension. */
+export function mimeType(path: string): string {
+  const extension = extname(path).slice(1).toLowerCase();
+  const known = findFormatByExtension(extension)?.types[extension];
+  return known ?? { opus: 'audio/ogg', pcm: 'audio/L16' }[extension] ?? 'application/octet-stream';
+}
