@@ -136,7 +136,7 @@ export default {
     onlyIn('msw', 'src/testing/'),
     onlyIn('commander', 'src/cli/'),
     onlyIn('@modelcontextprotocol/server', 'src/mcp/sdk'),
-    onlyIn('(fast-png|jpeg-js)', 'src/mcp/thumbnail'),
+    onlyIn('(fast-png|jpeg-js)', 'src/mcp/jobs/thumbnail'),
     onlyIn('zod', 'src/(helpers/|cli/doctor/report-schema|mcp/sdk)'),
     {
       name: 'runs-everywhere',

@@ -22,6 +22,7 @@ export const systemTests = [
   'test/http/unheard-failures.test.ts',
   'test/http/unread-answers.test.ts',
   'test/linear-time.test.ts',
+  'test/mcp/**/*.test.ts',
   'test/node-process.test.ts',
   'test/openai/names.test.ts',
   'test/playground/rival.test.ts',

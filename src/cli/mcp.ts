@@ -5,8 +5,8 @@ import { ReportedCosts } from '../observing/costs.ts';
 import { bareCommand, define, gatewayOption, type Run } from './command.ts';
 import { configure, type Host, hosts } from '../mcp/configuration.ts';
 import type { McpOptions } from '../mcp/start.ts';
-import { busyCode, type Kind, kinds } from '../mcp/job.ts';
-import type { WorkerMessage } from '../mcp/jobs.ts';
+import { busyCode, type Kind, kinds } from '../mcp/jobs/job.ts';
+import type { WorkerMessage } from '../mcp/jobs/jobs.ts';
 import { makeFolder } from './records.ts';
 import { type CommonOptions, openClient, readBaseURL, readKey } from './settings.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from './usage.ts';
@@ -131,7 +131,7 @@ async function serve(run: Run<McpCommandOptions>): Promise<void> {
   // Loaded only for this command, because it is large.
   const [{ serveOnHttp, serveOnStdio }, { openLedger, SettingError }] = await Promise.all([
     import('../mcp/start.ts'),
-    import('../mcp/ledger.ts'),
+    import('../mcp/jobs/ledger.ts'),
   ]);
   // Opened once to report a wrong location now, and not with the first call.
   const opened = await openLedger(mcp.ledger).catch((error: unknown) => {
@@ -218,9 +218,9 @@ export function mcpWorkerCommand(): Command {
     const message: WorkerMessage & WorkerSettings = JSON.parse(await readAll(process.stdin));
     const { job, starter, ledger: location, ...options } = message;
     const [{ runJob }, { openLedger }, { jobsFolder, JobStore, spareFolder }] = await Promise.all([
-      import('../mcp/worker.ts'),
-      import('../mcp/ledger.ts'),
-      import('../mcp/store.ts'),
+      import('../mcp/jobs/worker.ts'),
+      import('../mcp/jobs/ledger.ts'),
+      import('../mcp/jobs/store.ts'),
     ]);
     const state = await makeFolder('mcp');
     const costs = new ReportedCosts();

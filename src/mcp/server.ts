@@ -13,9 +13,9 @@ import {
   type ServerContext,
 } from '#mcp-sdk';
 import { toFields } from '../answers/objects.ts';
-import { ToolError } from './errors.ts';
-import { registerFreeTools } from './free-tools.ts';
-import { type Confirm, type PaidCall, PaidCalls } from './paid-calls.ts';
+import { ToolError } from './tools/errors.ts';
+import { registerFreeTools } from './tools/free-tools.ts';
+import { type Confirm, type PaidCall, PaidCalls } from './tools/paid-calls.ts';
 import {
   prepareEdit,
   prepareImage,
@@ -23,12 +23,12 @@ import {
   prepareTranscription,
   prepareVideo,
   type PreparedCall,
-} from './paid-tools.ts';
-import type { ServerParts } from './parts.ts';
-import { toResult } from './results.ts';
-import { createSchemas, jobOutput } from './schemas.ts';
-import { type Answer, answer, progressNotifier } from './tool-call.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+} from './tools/prepare.ts';
+import type { ServerParts } from './tools/parts.ts';
+import { toResult } from './tools/results.ts';
+import { createSchemas, jobOutput } from './tools/schemas.ts';
+import { type Answer, answer, progressNotifier } from './tools/tool-call.ts';
+import { openWorkspace, type Workspace } from './tools/workspace.ts';
 
 const instructions = `Creates images, speech and videos, and charges the user's account for them.
 Each call is paid for once: the same tool with the same arguments returns the existing result, also after a time-out, a crash or a restart. So repeat a call that failed or timed out with unchanged arguments. Pass "again" only if the user wants another result.

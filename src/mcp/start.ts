@@ -5,15 +5,15 @@ import { createMcpHandler, serveStdio, StdioServerTransport } from '#mcp-sdk';
 import type { Gateway } from '../index.ts';
 import type { ReportedCosts } from '../observing/costs.ts';
 import { listen } from '../testing/server/server.ts';
-import { type Budgets, Estimator, type FixedPrices, Spending } from './cost.ts';
-import type { Kind } from './job.ts';
-import { Jobs } from './jobs.ts';
-import { ModelList } from './models.ts';
-import type { ServerParts } from './parts.ts';
-import type { Inline } from './results.ts';
+import { type Budgets, Estimator, type FixedPrices, Spending } from './tools/cost.ts';
+import type { Kind } from './jobs/job.ts';
+import { Jobs } from './jobs/jobs.ts';
+import { ModelList } from './tools/models.ts';
+import type { ServerParts } from './tools/parts.ts';
+import type { Inline } from './tools/results.ts';
 import { createServerFactory } from './server.ts';
-import { jobsFolder, JobStore, spareFolder } from './store.ts';
-import type { WorkspaceSettings } from './workspace.ts';
+import { jobsFolder, JobStore, spareFolder } from './jobs/store.ts';
+import type { WorkspaceSettings } from './tools/workspace.ts';
 
 /** Options of the server. */
 export interface McpOptions {

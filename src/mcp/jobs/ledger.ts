@@ -1,7 +1,7 @@
-import type { SubmitLedger } from '../index.ts';
-import { postgresLedger, type PostgresPool } from '../ledgers/postgres.ts';
-import { redisLedger, type NodeRedisClient } from '../ledgers/redis.ts';
-import { fileLedger } from '../node/index.ts';
+import type { SubmitLedger } from '../../index.ts';
+import { postgresLedger, type PostgresPool } from '../../ledgers/postgres.ts';
+import { redisLedger, type NodeRedisClient } from '../../ledgers/redis.ts';
+import { fileLedger } from '../../node/index.ts';
 
 /** An open ledger. */
 export interface OpenLedger {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../answers/objects.ts';
-import type { ImageTaskRef, VideoTaskRef } from '../index.ts';
-import type { Owner } from '../node/durable.ts';
+import { isObject } from '../../answers/objects.ts';
+import type { ImageTaskRef, VideoTaskRef } from '../../index.ts';
+import type { Owner } from '../../node/durable.ts';
 
 /** Kinds of paid calls, as named by `--allow` and `--model`. */
 export const kinds = ['image', 'speech', 'transcription', 'video'] as const;

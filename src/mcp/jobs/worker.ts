@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { errorMessage } from '../answers/objects.ts';
+import { errorMessage } from '../../answers/objects.ts';
 import {
   GatewayError,
   ImageSubmitUnknownError,
@@ -13,9 +13,9 @@ import {
   type SubmitClaim,
   type SubmitLedger,
   type Uploadable,
-} from '../index.ts';
-import { isAlive, thisProcess, type Owner } from '../node/durable.ts';
-import type { ReportedCosts } from '../observing/costs.ts';
+} from '../../index.ts';
+import { isAlive, thisProcess, type Owner } from '../../node/durable.ts';
+import type { ReportedCosts } from '../../observing/costs.ts';
 import { isOver, type Charged, type Input, type Job, type JobRecord } from './job.ts';
 import { readThumbnail, saveImages, saveOutput } from './outputs.ts';
 import type { JobStore, JobUpdate } from './store.ts';

@@ -1,10 +1,10 @@
-import type { Gateway } from '../index.ts';
+import type { Gateway } from '../../index.ts';
 import type { Estimator, Spending } from './cost.ts';
-import type { Kind } from './job.ts';
-import type { Jobs } from './jobs.ts';
+import type { Kind } from '../jobs/job.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { ModelList } from './models.ts';
 import type { Inline } from './results.ts';
-import type { JobStore } from './store.ts';
+import type { JobStore } from '../jobs/store.ts';
 import type { WorkspaceSettings } from './workspace.ts';
 
 /** Everything that the tools use. Connections share it. */

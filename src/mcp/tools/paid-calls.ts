@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { thisProcess } from '../node/durable.ts';
+import { thisProcess } from '../../node/durable.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
-import { createDigest, type Job, type JobRecord, slug } from './job.ts';
-import type { JobWait } from './jobs.ts';
-import type { PreparedCall } from './paid-tools.ts';
+import { createDigest, type Job, type JobRecord, slug } from '../jobs/job.ts';
+import type { JobWait } from '../jobs/jobs.ts';
+import type { PreparedCall } from './prepare.ts';
 import type { ServerParts } from './parts.ts';
 import { prepareOutput, type Workspace } from './workspace.ts';
 

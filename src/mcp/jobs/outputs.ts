@@ -7,10 +7,10 @@ import {
   findFormatByBytes,
   findFormatByExtension,
   sniffLength,
-} from '../answers/bytes.ts';
-import type { ImagesResponse } from '../index.ts';
-import { FileError, saveTo, type Savable } from '../node/index.ts';
-import { systemErrorCode } from '../node/durable.ts';
+} from '../../answers/bytes.ts';
+import type { ImagesResponse } from '../../index.ts';
+import { FileError, saveTo, type Savable } from '../../node/index.ts';
+import { systemErrorCode } from '../../node/durable.ts';
 import type { OutputFile } from './job.ts';
 
 /** Creates a folder for results. @throws if it cannot be written */

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorMessage } from '../answers/objects.ts';
+import { errorMessage } from '../../answers/objects.ts';
 import {
   ImageFailedError,
   VideoFailedError,
   type Gateway,
   type TaskRef,
   type VideoTaskRef,
-} from '../index.ts';
-import { isAlive, thisProcess, type Owner } from '../node/durable.ts';
-import { downloadVideo } from '../node/index.ts';
-import { ReportedCosts } from '../observing/costs.ts';
+} from '../../index.ts';
+import { isAlive, thisProcess, type Owner } from '../../node/durable.ts';
+import { downloadVideo } from '../../node/index.ts';
+import { ReportedCosts } from '../../observing/costs.ts';
 import { busyCode, isOver, type Job, type JobRecord, type OutputFile } from './job.ts';
 import { findFreePath, isFileProblem, mimeType, prepareFolder, saveImages } from './outputs.ts';
 import type { JobStore } from './store.ts';
@@ -137,18 +137,32 @@ export class Jobs {
         this.#finishTask(record, record.ref);
         isSaving = true;
       }
+      if (!this.isRunning(record)) return this.#abandon(record);
       const elapsed = performance.now() - started;
-      const isStale = !this.isRunning(record);
       const isClosing = signal.aborted || this.#closing.signal.aborted;
-      if ((isSubmitted && untilSubmitted) || isStale || isClosing || elapsed >= timeout) {
-        return record;
-      }
+      if ((isSubmitted && untilSubmitted) || isClosing || elapsed >= timeout) return record;
       if (elapsed >= nextProgress) {
         nextProgress += progressInterval;
         await onProgress?.(record, Math.round(elapsed / 1_000));
       }
       await delay(Math.min(lookInterval, Math.max(1, timeout - elapsed)));
     }
+  }
+
+  /** Records that no process works on a job any more. */
+  async #abandon({ callId, updatedAt }: JobRecord): Promise<JobRecord | undefined> {
+    const { store } = this.#options;
+    const record = await store.read(callId);
+    // Its process may have recorded the end just before it exited. A task is awaited again by the next call.
+    if (record?.updatedAt !== updatedAt || record.state === 'submitted') return record;
+    const isSent = record.state === 'running';
+    return store.update(callId, {
+      state: isSent ? 'unknown' : 'failed',
+      charged: isSent ? 'unknown' : 'no',
+      message: isSent
+        ? 'The process of this call was killed.'
+        : 'The server ended before the request was sent.',
+    });
   }
 
   /** Returns whether a process works on a job. */

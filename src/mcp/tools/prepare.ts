@@ -1,5 +1,5 @@
 import { openInput, type InputRules } from './inputs.ts';
-import type { Input, JobRequest } from './job.ts';
+import type { Input, JobRequest } from '../jobs/job.ts';
 import type { Arguments } from './schemas.ts';
 
 /** A request that a tool makes, without its ids and limits. */

@@ -48,6 +48,8 @@ const imageFields = {
 
 const path = z.string().min(1).max(4_096);
 
+const states = ['running', 'submitted', 'done', 'failed', 'unknown'] as const;
+
 /** The arguments of the tools. @param models - The default models by kind. */
 export function createSchemas(models: Readonly<Partial<Record<string, string>>>) {
   const image = { model: model(models['image']), ...imageFields, ...paid };
@@ -93,7 +95,7 @@ export function createSchemas(models: Readonly<Partial<Record<string, string>>>)
     }),
     list_jobs: z.strictObject({
       limit: z.number().int().min(1).max(100).default(20),
-      state: z.enum(['queued', 'running', 'submitted', 'done', 'failed', 'unknown']).optional(),
+      state: z.enum(states).optional(),
     }),
     list_models: z.strictObject({
       search: z.string().max(100).optional().describe('A part of the name.'),
@@ -137,7 +139,7 @@ export const jobOutput = z.object({
   call_id: z.string(),
   tool: z.string(),
   model: z.string(),
-  state: z.enum(['queued', 'running', 'submitted', 'done', 'failed', 'unknown']),
+  state: z.enum(states),
   charged: z
     .enum(['yes', 'no', 'unknown'])
     .describe('unknown: the request was sent, and its response was lost.'),

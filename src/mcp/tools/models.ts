@@ -1,5 +1,5 @@
-import { closeTo } from '../answers/similar-names.ts';
-import type { Gateway } from '../index.ts';
+import { closeTo } from '../../answers/similar-names.ts';
+import type { Gateway } from '../../index.ts';
 import { ToolError } from './errors.ts';
 
 /** Time that a list of models is used, in milliseconds. */

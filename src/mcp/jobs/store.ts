@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject, parseJSON } from '../answers/objects.ts';
-import { createFile, replaceFile, shortHash, thisProcess } from '../node/durable.ts';
+import { isObject, parseJSON } from '../../answers/objects.ts';
+import { createFile, replaceFile, shortHash, thisProcess } from '../../node/durable.ts';
 import type { Job, JobRecord } from './job.ts';
 
 /** Returns the folder for the records of jobs. */

@@ -4,10 +4,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { audioFormats, findFormatByBytes, imageFormats } from '../answers/bytes.ts';
+import { audioFormats, findFormatByBytes, imageFormats } from '../../answers/bytes.ts';
 import { ToolError } from './errors.ts';
-import type { Input } from './job.ts';
-import { readHead } from './outputs.ts';
+import type { Input } from '../jobs/job.ts';
+import { readHead } from '../jobs/outputs.ts';
 
 /** The largest input file, in bytes. */
 const maxBytes = 100 * 1_024 * 1_024;

@@ -1,9 +1,9 @@
-import { assumedUnits, computeCost, priceKind } from '../account/cost.ts';
-import { expectUsage } from '../account/request-cost.ts';
-import type { CostEstimate, Gateway, Prices } from '../index.ts';
+import { assumedUnits, computeCost, priceKind } from '../../account/cost.ts';
+import { expectUsage } from '../../account/request-cost.ts';
+import type { CostEstimate, Gateway, Prices } from '../../index.ts';
 import { ToolError } from './errors.ts';
-import { costOf, type JobRecord, type JobRequest } from './job.ts';
-import type { JobStore } from './store.ts';
+import { costOf, type JobRecord, type JobRequest } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/store.ts';
 
 const operations = {
   create_image: 'images.generate',

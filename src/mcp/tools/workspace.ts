@@ -3,7 +3,7 @@ import { parse, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolError } from './errors.ts';
 import type { InputRules } from './inputs.ts';
-import { prepareFolder } from './outputs.ts';
+import { prepareFolder } from '../jobs/outputs.ts';
 
 /** The name of the folder for results in a workspace. */
 const outputName = 'model-gateway-output';

@@ -1,10 +1,10 @@
 import type { CallToolResult, McpServer } from '#mcp-sdk';
 import * as z from '#mcp-sdk';
-import { closeTo } from '../answers/similar-names.ts';
-import type { Amount, ModelPrice, Settlement } from '../index.ts';
+import { closeTo } from '../../answers/similar-names.ts';
+import type { Amount, ModelPrice, Settlement } from '../../index.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
-import type { JobRecord, JobRequest } from './job.ts';
+import type { JobRecord, JobRequest } from '../jobs/job.ts';
 import type { ServerParts } from './parts.ts';
 import { textBlock, toOutput, toResult } from './results.ts';
 import { type Arguments, jobOutput, type Schemas } from './schemas.ts';
@@ -109,15 +109,14 @@ async function listJobs(
   { store }: ServerParts,
   { limit, state }: Arguments<'list_jobs'>,
 ): Promise<CallToolResult> {
-  const records = (await store.list())
-    .filter((record) => state === undefined || record.state === state)
+  const jobs = (await store.list())
+    .map((record) => ({ ...toOutput(record, false), label: record.label }))
+    .filter((job) => state === undefined || job.state === state)
     .slice(0, limit);
-  const lines = records.map(
-    ({ callId, tool, state: now, label, files }) =>
-      `${now.padEnd(9)} ${tool} ${callId} "${label}" ${files.map(({ path }) => path).join(' ')}`,
+  const lines = jobs.map(({ state: now, tool, call_id: callId, label, files }) =>
+    [now.padEnd(9), tool, callId, `"${label}"`, ...files.map(({ path }) => path)].join(' '),
   );
-  const jobs = records.map((record) => ({ ...toOutput(record, false), label: record.label }));
-  return toStructured(lines.join('\n').trimEnd() || 'No jobs.', { jobs });
+  return toStructured(lines.join('\n') || 'No jobs.', { jobs });
 }
 
 const advice: Readonly<Record<Settlement['verdict'], string>> = {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { CallToolResult, ContentBlock } from '#mcp-sdk';
 import { round } from './cost.ts';
 import type { ToolError } from './errors.ts';
-import { costOf, type JobRecord, type OutputFile } from './job.ts';
+import { costOf, type JobRecord, type OutputFile } from '../jobs/job.ts';
 import type { JobOutput } from './schemas.ts';
 
 /** How much of an image a result contains. */
@@ -33,7 +33,7 @@ export function toOutput(record: JobRecord, reused: boolean): JobOutput {
     call_id: callId,
     tool,
     model,
-    state,
+    state: state === 'queued' ? 'running' : state,
     charged,
     reused,
     files: files.map((file) => ({

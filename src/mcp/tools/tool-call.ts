@@ -1,5 +1,5 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '#mcp-sdk';
-import { GatewayError } from '../index.ts';
+import { GatewayError } from '../../index.ts';
 import { ToolError } from './errors.ts';
 import { toErrorResult } from './results.ts';
 
