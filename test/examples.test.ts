@@ -28,6 +28,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   'image-task':
     /Submitted (imgtask_\w+)\nAnother process waits for \1\nSaved .*lighthouse\.png, \d{4,} bytes\nA second call has task \1\n1 image\n/,
   'image-generate': /Saved .*lighthouse\.png/,
+  'mcp-storyboard':
+    /(create_image .*\n){4}create_video .*\nThe storyboard is ready\.\nSaved a-paper-boat-sails.*\.mp4\n.*killed \d times; 5 calls were charged\./,
   'mcp-tools': /The model calls files_read_file\(.*path.*\)\n.*says: The contents of /,
   models: /m-video custom/,
   openrouter:

@@ -1,19 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CallToolResult,
-  Client,
-  type ClientOptions,
-  ReadBuffer,
-  serializeMessage,
-  type JSONRPCMessage,
-  type Transport,
-} from '@modelcontextprotocol/client';
+import { type CallToolResult, Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
 import { isObject } from '../../src/answers/objects.ts';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/testing/index.ts';
 import { Machine } from '../cli/run.ts';
+import { ProcessTransport } from './process-transport.ts';
 
 /** The structured result of a job, as far as tests read it. */
 export interface JobResult {
@@ -26,41 +19,6 @@ export interface JobResult {
   readonly call_id?: string;
   readonly cost_usd?: number;
   readonly files?: readonly { readonly path: string; readonly mime_type: string }[];
-}
-
-/** A transport over a process, which the test can end and kill. */
-class ProcessTransport implements Transport {
-  readonly child: ChildProcess;
-  readonly #buffer = new ReadBuffer();
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
-
-  constructor(child: ChildProcess) {
-    this.child = child;
-  }
-
-  async start(): Promise<void> {
-    this.child.stdout?.on('data', (chunk: Buffer) => {
-      this.#buffer.append(chunk);
-      for (
-        let message = this.#buffer.readMessage();
-        message;
-        message = this.#buffer.readMessage()
-      ) {
-        this.onmessage?.(message);
-      }
-    });
-    this.child.once('close', () => this.onclose?.());
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.child.stdin?.write(serializeMessage(message));
-  }
-
-  async close(): Promise<void> {
-    this.child.stdin?.end();
-  }
 }
 
 /** An MCP server in a process, with a connected client. */

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { McpMachine } from './run.ts';
+
+describe('--print', () => {
+  test.each(['claude', 'cursor', 'vscode', 'opencode'])(
+    '%s prints a configuration without the key',
+    async (host) => {
+      const { machine, url, emulator } = await McpMachine.open();
+
+      const { code, stdout, stderr } = await machine.run(['mcp', '--print', host]);
+
+      expect(code).toBe(0);
+      expect(stderr).toContain('Put this into');
+      expect(JSON.stringify(JSON.parse(stdout))).toMatch(/"npx".*"mcp"/);
+      expect(stdout).toContain(url);
+      expect(stdout + stderr).not.toContain(emulator.apiKey);
+    },
+  );
+});
+
+describe('a wrong setting ends the server at once', () => {
+  test.each([
+    { what: 'no key', env: { GATEWAY_API_KEY: '' }, args: [], says: 'The key is missing' },
+    { what: 'no address', env: { GATEWAY_BASE_URL: '' }, args: [], says: 'base URL is missing' },
+    { what: 'a kind', env: {}, args: ['--allow', 'image,music'], says: '--allow takes image' },
+    { what: 'a model', env: {}, args: ['--model', 'm-image'], says: '--model takes' },
+    { what: 'a price', env: {}, args: ['--price', 'm-image=x'], says: 'x is not a number' },
+    { what: 'a budget', env: {}, args: ['--budget', '-1'], says: '-1 is not a number' },
+    {
+      what: 'a ledger',
+      env: {},
+      args: ['--ledger', 'mysql://db'],
+      says: 'postgres:// or redis://',
+    },
+    { what: 'a host', env: {}, args: ['--print', 'notepad'], says: 'claude, cursor' },
+  ])('$what', async ({ env, args, says }) => {
+    const { machine } = await McpMachine.open();
+
+    const { code, stdout, stderr } = await machine.run(['mcp', ...args], '', { ...env });
+
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(says);
+  });
+});
