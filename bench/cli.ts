@@ -47,13 +47,65 @@ async function timeToRequest(): Promise<number> {
   return taken;
 }
 
+const handshake = [
+  {
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'bench', version: '1' },
+    },
+  },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/list' },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  .join('');
+
+/** Runs a program until its output contains a text, closes its input, and returns its CPU time in milliseconds. */
+async function measureCPU(words: readonly string[], input = '', until?: string): Promise<number> {
+  const timed = spawn('/bin/sh', ['-c', '"$@"; times', 'sh', process.execPath, ...words], {
+    env: {
+      ...childEnvironment(),
+      GATEWAY_API_KEY: 'key',
+      GATEWAY_BASE_URL: 'http://127.0.0.1:9',
+      XDG_STATE_HOME: tmpdir(),
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  let output = '';
+  timed.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    if (until !== undefined && output.includes(until)) timed.stdin.end();
+  });
+  timed.stdin.write(input);
+  if (until === undefined) timed.stdin.end();
+  await new Promise((resolve) => timed.once('close', resolve));
+  return readTimes(output);
+}
+
+/** Returns the CPU time of the children of a shell, as its command `times` prints it, in milliseconds. */
+function readTimes(output: string): number {
+  const [, user = '', system = ''] = /(\d+m[\d.]+)s (\d+m[\d.]+)s\s*$/.exec(output) ?? [];
+  return [user, system].reduce((sum, time) => {
+    const [minutes, seconds] = time.split('m').map(Number);
+    return sum + ((minutes ?? 0) * 60 + (seconds ?? 0)) * 1_000;
+  }, 0);
+}
+
 async function measure(): Promise<PartResult> {
   const version: Values[] = [];
   const chat: Values[] = [];
+  const mcp: Values[] = [];
   for (let round = 0; round < rounds; round++) {
     const floor = await measureTime(['-e', '0']);
     version.push({ 'model-gateway': await measureTime([program, '--version']), floor });
     chat.push({ 'model-gateway': (await timeToRequest()) - floor });
+    mcp.push({
+      'model-gateway': await measureCPU([program, 'mcp'], handshake, '"id":2'),
+      floor: await measureCPU(['-e', '0']),
+    });
   }
   return {
     metrics: [
@@ -68,6 +120,14 @@ async function measure(): Promise<PartResult> {
           unit: 'ms',
         },
         chat,
+      ),
+      varying(
+        {
+          id: 'cli.mcp',
+          label: '– mcp, from its start to the list of tools, CPU (floor: node -e 0)',
+          unit: 'ms',
+        },
+        mcp,
       ),
     ],
   };

@@ -144,6 +144,12 @@ export const gates: readonly Gate[] = [
     reason: 'A person who asks waits for the model, and not for the program.',
   },
   {
+    metric: 'cli.mcp',
+    atMost: 12,
+    of: 'floor',
+    reason: 'Hosts start their servers with every conversation.',
+  },
+  {
     metric: 'ledgers.postgres',
     atMost: 3,
     of: 'floor',

@@ -49,6 +49,6 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/runtimes',
     ],
   },
-  { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground'] },
+  { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground', 'guides/mcp'] },
   { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING', 'wire'] },
 ];

@@ -112,11 +112,25 @@ async function readOptions({
   };
 }
 
+/** Options whose values are in the environment of a printed configuration, or not in it. */
+const ownOptions = /^--(print|base-url|gateway)(=|$)/;
+
+/** Returns the other options of the command line, for a configuration. */
+function otherOptions(args: readonly string[]): string[] {
+  const others: string[] = [];
+  for (let index = args.indexOf('mcp') + 1; index < args.length; index += 1) {
+    const arg = args[index] ?? '';
+    if (!ownOptions.test(arg)) others.push(arg);
+    else if (!arg.includes('=')) index += 1;
+  }
+  return others;
+}
+
 function printConfiguration(host: Host, { options, terminal }: Run<McpCommandOptions>): void {
-  const { gateway } = options;
-  const baseURL =
-    options.baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? 'https://gateway.example.com';
-  const { where, config } = configure(host, { baseURL, gateway }, []);
+  const { baseUrl, gateway = process.env['GATEWAY_PROFILE'] } = options;
+  const baseURL = baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? 'https://gateway.example.com';
+  const args = otherOptions(process.argv.slice(2));
+  const { where, config } = configure(host, { baseURL, gateway }, args);
   terminal.note(`Put this into ${where}:`);
   terminal.line(JSON.stringify(config, undefined, 2));
 }
@@ -202,7 +216,11 @@ export function mcpCommand(): Command {
         .choices(['none', 'thumbnail', 'full'])
         .default('thumbnail'),
     )
-    .option('--wait <time>', 'the longest time that a tool call takes', parseDuration, 45_000)
+    .addOption(
+      new Option('--wait <time>', 'the longest time that a tool call takes')
+        .argParser(parseDuration)
+        .default(45_000, '45s'),
+    )
     .option('--concurrency <number>', 'paid calls at the same time', parseNumber(1, 100, true), 8)
     .option(
       '--ledger <folder>',

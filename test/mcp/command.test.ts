@@ -18,6 +18,30 @@ describe('--print', () => {
   );
 });
 
+test('--print repeats the other options', async () => {
+  const { machine } = await McpMachine.open();
+  const args = [
+    '--model',
+    'image=m-image',
+    '--print',
+    'cursor',
+    '--base-url=https://gw.test',
+    '--budget=5',
+  ];
+
+  const { stdout } = await machine.run(['mcp', ...args]);
+
+  expect(JSON.parse(stdout)).toEqual({
+    mcpServers: {
+      'model-gateway': {
+        command: 'npx',
+        args: ['-y', 'model-gateway', 'mcp', '--model', 'image=m-image', '--budget=5'],
+        env: { GATEWAY_BASE_URL: 'https://gw.test', GATEWAY_API_KEY: '${env:GATEWAY_API_KEY}' },
+      },
+    },
+  });
+});
+
 describe('a wrong setting ends the server at once', () => {
   test.each([
     { what: 'no key', env: { GATEWAY_API_KEY: '' }, args: [], says: 'The key is missing' },
