@@ -10,7 +10,7 @@ import { mcpTools, type MCPClient } from 'model-gateway/helpers/mcp';
 import { createEmulator } from 'model-gateway/testing';
 
 const emulator = createEmulator({ videoDuration: 1_000 });
-const { url, close } = await emulator.listen();
+const server = await emulator.listen();
 const folder = await mkdtemp(join(tmpdir(), 'storyboard-'));
 
 // In your own project: command 'npx' with args ['-y', 'model-gateway', 'mcp'].
@@ -40,7 +40,7 @@ class PatientClient implements MCPClient {
       env: {
         PATH: process.env['PATH'] ?? '',
         XDG_STATE_HOME: join(folder, 'state'),
-        GATEWAY_BASE_URL: url,
+        GATEWAY_BASE_URL: server.url,
         GATEWAY_API_KEY: emulator.apiKey,
       },
     });
@@ -92,7 +92,7 @@ emulator.respondOnce('chat.completions.create', {
 emulator.respondOnce('chat.completions.create', { text: 'The storyboard is ready.' });
 
 const agent = new PatientClient();
-const gateway = new Gateway({ baseURL: url, apiKey: emulator.apiKey });
+const gateway = new Gateway({ baseURL: server.url, apiKey: emulator.apiKey });
 const runner = gateway.chat.completions
   .runTools({
     model: 'm-large',
@@ -120,5 +120,5 @@ await agent.end();
 
 const paid = emulator.charges.filter(({ model }) => model !== 'm-large');
 console.log(`The server was killed ${agent.starts - 1} times; ${paid.length} calls were charged.`);
-await close();
+await server.close();
 await rm(folder, { recursive: true });

@@ -105,13 +105,12 @@ async function make(index: number): Promise<string> {
 }
 
 const begun = performance.now();
-let killed = 0;
-let isOver = false;
+const progress = { killed: 0, isOver: false };
 const killing = (async () => {
-  while (killed < kills && !isOver) {
+  while (progress.killed < kills && !progress.isOver) {
     await delay(50 + Math.random() * 700);
     server.kill();
-    killed += 1;
+    progress.killed += 1;
   }
 })();
 const waiting = Array.from({ length: 2 * count }, (_, index) => index);
@@ -121,19 +120,19 @@ await Promise.all(
   Array.from({ length: 4 }, async () => {
     for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
       const left = kills * (1 - waiting.length / (2 * count));
-      while (killed < left - 4) await delay(20);
+      while (progress.killed < left - 4) await delay(20);
       ends.push(await make(index));
     }
   }),
 );
-isOver = true;
+progress.isOver = true;
 await killing;
 await (await server.connect()).close();
 
 const charges = emulator.charges.length;
 const problems = ends.filter((end) => end !== 'done');
 console.log(
-  `${killed} kills, ${server.starts} starts, ${ends.length - problems.length} of ${2 * count} files, ${charges} charges, ${((performance.now() - begun) / 1_000).toFixed(0)} s`,
+  `${progress.killed} kills, ${server.starts} starts, ${ends.length - problems.length} of ${2 * count} files, ${charges} charges, ${((performance.now() - begun) / 1_000).toFixed(0)} s`,
 );
 for (const problem of problems) console.error(problem);
 await rm(folder, { recursive: true, force: true });
