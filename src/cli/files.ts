@@ -171,6 +171,17 @@ export function imageExtension(base64: string | null | undefined): string {
   return format === undefined ? 'png' : defaultExtension(format);
 }
 
+/** Prints a note if an image is not in the format of its file name, because the gateway ignored the request. */
+export async function noteOtherFormat(path: string, terminal: Terminal): Promise<void> {
+  if (isAddress(path)) return;
+  const format = findFormatByBytes((await readFile(path)).subarray(0, sniffLength));
+  const actual = format === undefined ? undefined : defaultExtension(format);
+  const expected = extname(path).slice(1).toLowerCase().replace('jpeg', 'jpg');
+  if (actual === undefined || expected === '' || actual === expected) return;
+  const [requested, received] = [expected, actual].map((name) => name.toUpperCase());
+  terminal.note(`${path} contains ${received}, although ${requested} was requested.`);
+}
+
 /** Encodes an image for Kitty's graphics protocol, in sequences of at most 4,096 characters. */
 function kitty(base64: string): string {
   const pieces = base64.match(/.{1,4096}/g) ?? [];

@@ -15,6 +15,7 @@ import {
   isAddress,
   openFile,
   imageExtension,
+  noteOtherFormat,
   save,
   type OutOptions,
   showImage,
@@ -126,7 +127,9 @@ async function createImages(
     for (const [index, image] of response.data.entries()) {
       const path = await targets.path(index, imageExtension(image.b64_json));
       const saved = await save(image, path, terminal);
-      if (saved !== undefined) written.push(saved);
+      if (saved === undefined) continue;
+      written.push(saved);
+      await noteOtherFormat(saved, terminal);
     }
     paths = written;
     // A second run prints the recorded paths. A data URL is not recorded.
