@@ -119,6 +119,7 @@ export function emulatorCommand(): Command {
     [
       'emulator --port 4010',
       'emulator --fail videos.create=cut-after-charge',
+      'emulator --fail "images.generate=500*3"',
       'curl -H "Authorization: Bearer sk-emulator" localhost:4010/__emulator/charges',
     ],
   )

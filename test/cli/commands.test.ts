@@ -341,6 +341,16 @@ describe('usage', () => {
     expect(stdout).toContain('  $ model-gateway chat -m gpt-4o-mini -i');
   });
 
+  test('the examples of --help have no unquoted pattern, which zsh would refuse', async () => {
+    const helps = ['image', 'account', 'get', 'post', 'models', 'emulator', 'doctor', 'video'];
+    const runs = await Promise.all(helps.map((name) => machine.run([name, '--help'])));
+    const examples = runs.flatMap(({ stdout }) => stdout.match(/^ {2}\$ .*$/gm) ?? []);
+    const unquoted = examples.map((line) => line.replaceAll(/"[^"]*"|'[^']*'/g, ''));
+
+    expect(examples).toContain('  $ model-gateway emulator --fail "images.generate=500*3"');
+    expect(unquoted.filter((line) => /[*?[\]{}()<>~^!]/.test(line))).toEqual([]);
+  });
+
   test('--version and --help', async () => {
     const version = await machine.run(['--version']);
     const help = await machine.run(['video', 'create', '--help']);
