@@ -38,18 +38,34 @@ function toAnchor(title: string): string {
     .replaceAll(/\s/g, '-');
 }
 
+const guides = new Map<string, Page>();
+for (const page of groups.flatMap(({ pages }) => pages)) {
+  if (page.startsWith('guides/')) guides.set(`${path.basename(page)}.md`, await read(page));
+}
+
+/** Replaces links to files, which the package does not have, by links to headings. Images are left out. */
+function withLocalLinks(text: string): string {
+  return text
+    .replaceAll(/^\[?!\[[^\]]*\]\([^)]*\)(\]\([^)]*\))?\n+/gm, '')
+    .replaceAll(/\[([^\]]*)\]\(((?!https?:)[^)#]*)(#[^)]*)?\)/g, (_, label, file, anchor) => {
+      if (file === '') return `[${label}](${anchor})`;
+      const guide = guides.get(path.basename(file));
+      return guide === undefined ? label : `[${label}](${anchor ?? `#${toAnchor(guide.title)}`})`;
+    });
+}
+
 const readme = await readFile(path.join(root, 'README.md'), 'utf8');
 const [, about = ''] = /^# .*\n\n(.*)$/m.exec(readme) ?? [];
 const list = ['# model-gateway', '', `> ${about}`];
-const whole = [readme.trim()];
+const whole = [withLocalLinks(readme)];
 for (const { text, pages } of groups) {
-  const guides = pages.filter((page) => page.startsWith('guides/'));
-  if (guides.length > 0) list.push('', `## ${text}`, '');
-  for (const page of guides) {
-    const { title, text: body } = await read(page);
+  const listed = pages.flatMap((page) => guides.get(`${path.basename(page)}.md`) ?? []);
+  if (listed.length > 0) list.push('', `## ${text}`, '');
+  for (const { title, text: body } of listed) {
     list.push(`- [${title}](llms-full.txt#${toAnchor(title)}): ${readSummary(body)}`);
-    whole.push(body.trim());
+    whole.push(withLocalLinks(body));
   }
 }
 await writeFile(path.join(root, 'dist', 'llms.txt'), `${list.join('\n')}\n`);
-await writeFile(path.join(root, 'dist', 'llms-full.txt'), `${whole.join('\n\n---\n\n')}\n`);
+const full = whole.map((page) => page.trim()).join('\n\n---\n\n');
+await writeFile(path.join(root, 'dist', 'llms-full.txt'), `${full}\n`);

@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import typedoc from '../docs/typedoc.json' with { type: 'json' };
 import packageJson from '../package.json' with { type: 'json' };
+import { entry as entryPoints } from '../tsup.config.ts';
 import { root } from './helpers/run-program.ts';
 
 /** Every file that `entry` reaches through relative imports, and every package that they name. */
@@ -154,4 +156,58 @@ test('every declaration that a public one names is shipped', async () => {
   }
 
   expect([...reached].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('installing the package runs no script', () => {
+  const scripts = Object.keys(packageJson.scripts);
+
+  expect(scripts.filter((name) => /^(pre|post)?install$|^(pre|post)?prepare$/.test(name))).toEqual(
+    [],
+  );
+});
+
+test('a stack trace names our functions, because the code is not minified', async () => {
+  const { Gateway } = await import('model-gateway');
+  const client = new Gateway({ apiKey: 'test', baseURL: 'https://gateway.example.com' });
+  const submitted = client.videos.create({ model: '', prompt: 'A boat' });
+
+  await expect(submitted).rejects.toMatchObject({
+    name: 'InvalidInputError',
+    stack: expect.stringMatching(/at check\w* \(/),
+  });
+});
+
+test('the API reference has every entry point, under the name that is imported', async () => {
+  const sources = Object.values(entryPoints).map((path) => `../${path}`);
+  expect(typedoc.entryPoints.toSorted()).toEqual(sources.toSorted());
+
+  for (const path of Object.values(entryPoints)) {
+    const text = await readFile(join(root, path), 'utf8');
+    const [, name = ''] = /^ \* @module (\S+)$/m.exec(text) ?? [];
+    expect(import.meta.resolve(name), path).toMatch(/^file:.*\/dist\//);
+  }
+});
+
+const readBuilt = (name: string): Promise<string> => readFile(join(root, 'dist', name), 'utf8');
+
+describe('guides in the package', () => {
+  test.each(['llms.txt', 'llms-full.txt'])('links of %s lead to its headings', async (name) => {
+    const whole = await readBuilt('llms-full.txt');
+    const prose = (await readBuilt(name)).replaceAll(/^```[\s\S]*?^```$/gm, '');
+    const headings = [...whole.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(/\s/g, '-'),
+    );
+    const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const local = links.filter((link) => !/^https?:/.test(link));
+    const lost = local.filter((link) => {
+      const [file = '', anchor = ''] = link.split('#');
+      return !['', 'llms-full.txt'].includes(file) || !headings.includes(anchor);
+    });
+
+    expect(local.length).toBeGreaterThan(20);
+    expect(lost).toEqual([]);
+  });
 });
