@@ -3,7 +3,7 @@ import { readHash } from './setup/token.ts';
 
 /** The panels, in display order. */
 export const panels = [
-  'ledger',
+  'charges',
   'chat',
   'images',
   'speech',
@@ -23,7 +23,7 @@ interface Route {
 
 function read(): Route {
   const [path = '', query = ''] = readHash().split('?', 2);
-  const panel = panels.find((name) => `#/${name}` === path) ?? 'ledger';
+  const panel = panels.find((name) => `#/${name}` === path) ?? 'charges';
   return { panel, query: new Map(new URLSearchParams(query)) };
 }
 

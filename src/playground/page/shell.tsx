@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import {
   account,
   connection,
@@ -12,7 +12,7 @@ import {
 import { count, price } from './format.ts';
 import { panelAddress, panels, route, type Panel } from './route.ts';
 import { Icon, ProblemBox } from './parts.tsx';
-import { Ledger } from './panels/ledger.tsx';
+import { Charges } from './panels/charges.tsx';
 import { Chat } from './panels/chat.tsx';
 import { Images } from './panels/images.tsx';
 import { Speech, Transcription, Translation } from './panels/audio.tsx';
@@ -21,7 +21,7 @@ import { Video } from './panels/video.tsx';
 import { Requests } from './panels/requests.tsx';
 
 const menu: Readonly<Record<Panel, { label: string; icon: string; show: () => JSX.Element }>> = {
-  ledger: { label: 'Ledger', icon: 'M5 4h14v16H5zM9 9h6M9 13h6M9 17h3', show: Ledger },
+  charges: { label: 'Charges', icon: 'M5 4h14v16H5zM9 9h6M9 13h6M9 17h3', show: Charges },
   chat: { label: 'Chat', icon: 'M4 5h16v11H9l-5 4z', show: Chat },
   images: { label: 'Images', icon: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01', show: Images },
   speech: { label: 'Speech', icon: 'M5 10v4M9 7v10M13 4v16M17 8v8M21 11v2', show: Speech },
@@ -153,10 +153,13 @@ export function Shell(): JSX.Element {
   const { panel } = route.value;
   const { label, show: Shown } = menu[panel];
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${label} · model-gateway playground`;
     // Move the keyboard focus to the heading of a new panel, but not on the first load.
-    if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus();
+    if (!isFirst.current) {
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      scrollTo({ top: 0 });
+    }
     isFirst.current = false;
   }, [panel]);
   if (connection.value === 'refused' && hello.value === undefined) {

@@ -29,6 +29,7 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
         const served = await serve(['--port', '0'], env);
         const visit = await Visit.open(browser, served.url, shots);
         await visit.page.getByText('Real gateway: calls are charged').waitFor();
+        await visit.page.getByRole('heading', { name: 'Charges of your calls' }).waitFor();
         await visit.page.getByText('Faults need the emulator').waitFor();
         await visit.go('Images');
         assert.equal(await visit.page.getByLabel('Fault').count(), 0);

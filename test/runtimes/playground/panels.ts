@@ -7,7 +7,7 @@ import { type Checks, nothing } from './check.ts';
 import { Visit } from './visit.ts';
 
 const panels = [
-  'Ledger',
+  'Charges',
   'Chat',
   'Images',
   'Speech',
@@ -33,9 +33,9 @@ async function bigNumbers(visit: Visit): Promise<string[]> {
     .evaluateAll((all) => all.map(({ firstChild }) => firstChild?.textContent ?? ''));
 }
 
-async function checkLedger(visit: Visit): Promise<void> {
+async function checkCharges(visit: Visit): Promise<void> {
   const { page } = visit;
-  await visit.shot('ledger-empty');
+  await visit.shot('charges-empty');
   await visit.shifted();
   await visit.press('Cut after the charge');
   await page.waitForFunction(() =>
@@ -62,7 +62,7 @@ async function checkLedger(visit: Visit): Promise<void> {
   );
   assert.match((await page.locator('tfoot').textContent()) ?? '', /Total12/);
   assert.match(page.url(), /fault=cut-after-charge/);
-  await visit.shot('ledger');
+  await visit.shot('charges');
 
   await page.getByLabel('every request').check();
   await visit.press('502 after the charge');
@@ -283,6 +283,32 @@ async function checkChat(visit: Visit): Promise<void> {
   assert.match(page.url(), /#\/chat\?models=/);
 }
 
+/** Sends a message on a phone, leaves the panel and comes back: the newest answer can be read each time. */
+async function checkPhone(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const isReadable = async (): Promise<void> => {
+    await page.waitForFunction(() => {
+      const answer = document.querySelector('.turn:last-child .prose')?.getBoundingClientRect();
+      const composer = document.querySelector('.composer')?.getBoundingClientRect();
+      return answer && composer && answer.top >= 0 && answer.bottom <= composer.top;
+    });
+  };
+  await visit.go('Chat');
+  await visit.press('New conversation');
+  for (const text of ['What is a tide?', 'And a wave?', 'And a current?']) {
+    await page.getByLabel('Message', { exact: false }).fill(text);
+    await page.keyboard.press('Enter');
+    await page.getByText(`You said: "${text}"`).waitFor();
+    await isReadable();
+  }
+  await visit.shot('phone-conversation');
+  await visit.go('Speech');
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  await visit.go('Chat');
+  await isReadable();
+  await visit.press('New conversation');
+}
+
 async function checkImages(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Images');
@@ -356,7 +382,7 @@ async function checkSound(visit: Visit): Promise<void> {
 /** By keyboard alone: to the panel, to a fault, and press it. */
 async function checkKeyboard(visit: Visit): Promise<void> {
   const { page } = visit;
-  await visit.go('Ledger');
+  await visit.go('Charges');
   await page.getByRole('link', { name: 'Skip to the panel' }).focus();
   await page.keyboard.press('Enter');
   const seen: string[] = [];
@@ -370,6 +396,10 @@ async function checkKeyboard(visit: Visit): Promise<void> {
   await page.keyboard.press('Enter');
   await page.locator('.outcome', { hasText: '429 with Retry-After' }).waitFor();
   await page.locator('.lesson', { hasText: /\w/ }).waitFor();
+  await page
+    .locator('.side-of.own')
+    .getByText('After 2 requests, the caller receives the answer.')
+    .waitFor();
 }
 
 /** Files that are too large, parameters that cannot work: told, and nothing sent. */
@@ -456,6 +486,10 @@ async function checkRequests(visit: Visit): Promise<void> {
   assert.ok(lines > 12, `${lines} calls`);
   await page.locator('.log-line', { hasText: 'Speech' }).first().click();
   await visit.shot('requests');
+  assert.match(
+    (await page.locator('.attempts').textContent()) ?? '',
+    /POST \/v1\/audio\/speech answered 200 \$0\.0000\d/,
+  );
   await visit.press('Copy code');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /client\.audio\.speech\.create\(\{/);
@@ -485,9 +519,7 @@ export async function checkPanels(
   shots: string,
 ): Promise<void> {
   const visit = await Visit.open(browser, url, shots);
-  await checks.check('ledger: one charge here, and what the other rule pays', () =>
-    checkLedger(visit),
-  );
+  await checks.check('charges: one here, and what the other rule pays', () => checkCharges(visit));
   await checks.check('chat: Markdown, copy, retry, edit, keys', () => checkMessages(visit));
   await checks.check('chat: streams, compares, tools, pictures, faults, stop, reload', () =>
     checkChat(visit),
@@ -504,6 +536,11 @@ export async function checkPanels(
   await checks.check('embeddings: a picture of similarity', () => checkEmbeddings(visit));
   await checks.check('video: progress, reload, player, remix', () => checkVideo(visit));
   await checks.check('keyboard: to a fault and its outcome', () => checkKeyboard(visit));
+  await checks.check('chat on a phone: the newest answer is visible', async () => {
+    await visit.page.setViewportSize({ width: 375, height: 812 });
+    await checkPhone(visit);
+    await visit.page.setViewportSize({ width: 1280, height: 900 });
+  });
   await checks.check('bad input: told, and nothing charged', () => checkBadInput(visit));
   await checks.check('accessible: light, dark, phone width', async () => {
     const found: string[] = [];
@@ -536,6 +573,10 @@ export async function checkPanels(
             all.filter((link) => link.getBoundingClientRect().right > innerWidth),
           );
         if (hidden.length > 0) found.push(`${name} ${panel}: entries of the menu are hidden`);
+        const current = visit.page.locator('nav [aria-current=page]');
+        if (await current.evaluate((link) => link.scrollWidth > link.clientWidth)) {
+          found.push(`${name} ${panel}: its name is wider than its entry of the menu`);
+        }
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         if (wide > width) found.push(`${name} ${panel}: is ${wide} pixels wide`);
       }

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { Visit } from './visit.ts';
 
-/** Takes the picture of the README: the ledger, after some faults. */
+/** Takes the picture of the README: the charges, after some faults. */
 export async function takePicture(browser: Browser, url: string, path: string): Promise<void> {
   const visit = await Visit.open(browser, url, '', {
     viewport: { width: 1120, height: 700 },

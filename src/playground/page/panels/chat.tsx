@@ -96,8 +96,13 @@ const continued = (column: number, next: readonly Message[]): Message[] => [
   ...next,
 ];
 
-/** Scrolls to the end while an answer grows, unless the user has scrolled up. */
-function useScrollToEnd(grown: unknown): void {
+/**
+ * Scrolls to the end of a conversation when it is opened and while an answer grows, unless the user has
+ * scrolled up.
+ *
+ * @returns a function that makes it scroll again, whatever the user did
+ */
+function useScrollToEnd(grown: number): () => void {
   const isAtEnd = useRef(true);
   useEffect(() => {
     const onScroll = (): void => {
@@ -108,8 +113,11 @@ function useScrollToEnd(grown: unknown): void {
     return () => removeEventListener('scroll', onScroll);
   }, []);
   useEffect(() => {
-    if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
+    if (isAtEnd.current && grown > 0) scrollTo({ top: document.documentElement.scrollHeight });
   }, [grown]);
+  return () => {
+    isAtEnd.current = true;
+  };
 }
 
 /** Chat with one model, or with several side by side. */
@@ -121,7 +129,7 @@ export function Chat(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
   const [error, setError] = useState<unknown>();
-  useScrollToEnd(
+  const followAnswer = useScrollToEnd(
     all.reduce((sum, call) => sum + call.text.length + call.reasoning.length, all.length),
   );
 
@@ -129,6 +137,7 @@ export function Chat(): JSX.Element {
     setError(undefined);
     const text = prompt.value.trim();
     if (text === '' && files.length === 0) return;
+    followAnswer();
     try {
       const images = await Promise.all(files.map(readDataURL));
       const parts: Part[] = [

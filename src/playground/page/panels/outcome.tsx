@@ -135,13 +135,14 @@ export function Outcome({ call, sdk }: { call: CallView; sdk: RivalName }): JSX.
   const { problem, status } = call;
   const rival = findRival(call, sdk);
   const scenario = hello.value?.scenarios.find(({ name }) => name === call.fault);
+  const requests = call.attempts?.length ?? 0;
   const isOver = status !== 'running' || call.kind === 'video';
   const ourResult =
     problem === undefined ? (
       status === 'running' ? (
         'Running…'
       ) : (
-        'The answer'
+        `After ${count(requests, 'request')}, the caller receives the answer.`
       )
     ) : (
       <>
@@ -163,7 +164,7 @@ export function Outcome({ call, sdk }: { call: CallView; sdk: RivalName }): JSX.
           note="measured"
           charges={isOver ? charges : undefined}
           amount={amount}
-          requests={call.attempts?.length ?? 0}
+          requests={requests}
           result={ourResult}
         />
         <Side

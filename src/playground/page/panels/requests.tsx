@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { send, clearCalls, removeCall } from '../api.ts';
 import { toCurl, toTypeScript } from '../code.ts';
-import { clockTime, duration, kindNames, saveText } from '../format.ts';
+import { clockTime, duration, kindNames, price, saveText } from '../format.ts';
 import { Choice } from '../fields.tsx';
 import {
   ChargePill,
@@ -44,7 +44,7 @@ function Detail({
               </code>{' '}
               <span class="faint">{status === undefined ? 'no answer' : `answered ${status}`}</span>{' '}
               {charged > 0 ? (
-                <span class="coin">{charged.toLocaleString('en')} units</span>
+                <span class="coin">{price(charged, hello.value?.unitsPerDollar)}</span>
               ) : (
                 <span class="faint">not charged</span>
               )}

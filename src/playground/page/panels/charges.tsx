@@ -167,7 +167,7 @@ function Faults(): JSX.Element {
 const usageLog = signal<UsageLog | undefined>(undefined);
 
 /** The outcome of each call on a real gateway. */
-function RealLedger(): JSX.Element {
+function RealCharges(): JSX.Element {
   const [error, setError] = useState<unknown>();
   const list = newest.value;
   const { charges = {}, problem } = usageLog.value ?? {};
@@ -238,7 +238,7 @@ function RealLedger(): JSX.Element {
 }
 
 /** Shows the charges of failed calls. */
-export function Ledger(): JSX.Element {
+export function Charges(): JSX.Element {
   const isEmulator = hello.value?.isEmulator === true;
   const runs = newest.value.filter(
     ({ fault, kind }) => fault !== undefined && demoKinds.some((name) => name === kind),
@@ -247,7 +247,10 @@ export function Ledger(): JSX.Element {
   const sdk = chosenRival();
   return (
     <>
-      <Heading title="What a retry costs" aside={<Clock />}>
+      <Heading
+        title={isEmulator ? 'What a retry costs' : 'Charges of your calls'}
+        aside={<Clock />}
+      >
         {isEmulator ? (
           <>
             Break a call on purpose, and compare its charges here with those of another SDK with its
@@ -268,7 +271,7 @@ export function Ledger(): JSX.Element {
           {latest === undefined ? null : <Totals runs={runs} sdk={sdk} />}
         </>
       ) : (
-        <RealLedger />
+        <RealCharges />
       )}
     </>
   );
