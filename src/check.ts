@@ -117,7 +117,7 @@ export function checkModel(model: unknown): void {
 /** @param advice - A description of the expected items. */
 export function checkList(field: string, value: unknown, advice: string): void {
   const isFilled = Array.isArray(value) && value.length > 0;
-  check(isFilled, field, `must be a list with at least one entry; give ${advice}.`);
+  check(isFilled, field, `must be a list with at least one entry; pass ${advice}.`);
 }
 
 /** Returns the message of a thrown value, without its final full stop. */

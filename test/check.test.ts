@@ -45,7 +45,7 @@ describe('a parameter that is refused', () => {
     ['f: is empty; give a name.', () => checkText('f', ' ', 'a name')],
     ['f: is empty; give a name.', () => checkText('f', undefined, 'a name')],
     ['f: must be text, not 7; give a name.', () => checkText('f', 7, 'a name')],
-    ['f: must be a list with at least one entry; give names.', () => checkList('f', [], 'names')],
+    ['f: must be a list with at least one entry; pass names.', () => checkList('f', [], 'names')],
   ])('%s', (message, check) => {
     expect(check).toThrow(
       expect.objectContaining({ name: 'InvalidInputError', field: 'f', message }),

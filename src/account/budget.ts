@@ -300,9 +300,9 @@ export class BudgetState {
     const isKnown = 'base' in expected;
     if (!isKnown && onMissingPrice === 'refuse') {
       const advice =
-        'Nothing was sent. Give budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
+        'Nothing was sent. Set budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
       const cause = 'list' in prices ? undefined : prices.error;
-      const message = `${name} has no price that could be kept within the budget: ${expected.reason}.`;
+      const message = `${name} has no known price, so it cannot be counted in the budget: ${expected.reason}.`;
       const facts = { limit, spent, reserved, cost: undefined, reason: 'price' } as const;
       throw new BudgetError(message, advice, facts, cause);
     }
@@ -310,12 +310,12 @@ export class BudgetState {
     const taken = spent + reserved;
     const isUsedUp = taken >= limit * (1 - tolerance);
     if (taken + least <= limit * (1 + tolerance) && !isUsedUp) return;
-    const wanted = amount > 0 ? ` it may cost ${shown(amount)}, and` : '';
-    const waiting = reserved > 0 ? ` and ${shown(reserved)} reserved for calls under way` : '';
+    const wanted = amount > 0 ? ` it may cost ${shown(amount)};` : '';
+    const waiting = reserved > 0 ? ` and ${shown(reserved)} is reserved for calls in progress` : '';
     const cost = isKnown ? amount : undefined;
     throw new BudgetError(
-      `${name} would pass the budget:${wanted} of ${shown(limit)} ${shown(spent)} are spent${waiting}.`,
-      `Nothing was sent. ${reserved > 0 ? 'Wait for the calls under way, or raise' : 'Raise'} budget.limit.`,
+      `${name} would exceed the budget of ${shown(limit)}:${wanted} ${shown(spent)} is spent${waiting}.`,
+      `Nothing was sent. ${reserved > 0 ? 'Wait for the calls in progress, or raise' : 'Raise'} budget.limit.`,
       { limit, spent, reserved, cost, reason: 'limit' },
     );
   }
@@ -371,7 +371,7 @@ export class BudgetState {
   /** Returns the cost of a call according to its response. */
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
-    if (units === undefined) return { reason: 'its response has no ratios for its price' };
+    if (units === undefined) return { reason: 'its response has no price ratios' };
     return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
   }
 
@@ -423,7 +423,7 @@ export class BudgetState {
     const { limit } = this.#budget;
     if (ledger.hasWarned || spent + reserved < limit * warnFrom) return;
     ledger.hasWarned = true;
-    const message = `80 % of the budget are used: ${shown(spent + reserved)} of ${shown(limit)}`;
+    const message = `80 % of the budget is used: ${shown(spent + reserved)} of ${shown(limit)}`;
     log.write('warn', message, { limit, spent, reserved });
   }
 }

@@ -204,7 +204,7 @@ function groupRatio(
   const names = own.length > 0 ? own : Object.keys(groupRatios);
   const ratios = new Set(names.map(ratioFor));
   if (ratios.size > 1) {
-    return `the price differs by the group of the key; give group, one of "${names.join('", "')}"`;
+    return `the price depends on the group of the key; pass group, one of "${names.join('", "')}"`;
   }
   const [ratio = 1] = ratios;
   return ratio;
@@ -222,14 +222,14 @@ const cost = (count: number, pricePerMillion: number): number =>
 /** Returns the price of all tokens in US dollars, or the reason why it is unknown. */
 function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string {
   const { input, output, cachedInput, raw } = price;
-  if (input === undefined) return 'its price by token is not published';
+  if (input === undefined) return 'its price per token is not published';
   const tokens = tokensIn(usage);
   const { text, cached, written, image, audio, ...out } = tokens;
   if (!Object.values(tokens).some(Boolean)) {
-    return 'it is paid by token, and how many tokens were used was not told';
+    return 'it is priced per token, but the number of tokens is unknown';
   }
   if (out.output + out.audioOutput > 0 && output === undefined) {
-    return 'its price of output is not published';
+    return 'its output price is not published';
   }
   const outputPrice = output?.value ?? 0;
   /** A negative ratio makes the price unknown. */
@@ -240,7 +240,7 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
   };
   const audioRatio = ratio('audio_ratio');
   if (audio + out.audioOutput > 0 && audioRatio === undefined) {
-    return 'its price of sound is not published';
+    return 'its audio price is not published';
   }
   // The gateway counts in the same way: tokens without a ratio of their own cost as much as text, and tokens
   // written to a cache a quarter more.
@@ -257,7 +257,7 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
 }
 
 function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
-  return perCall === undefined ? 'its price by call is not published' : perCall.value * units;
+  return perCall === undefined ? 'its price per call is not published' : perCall.value * units;
 }
 
 /**
@@ -267,7 +267,7 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
  */
 export function computeCost(prices: Prices, work: Work, group?: string): CostEstimate {
   const { model, usage, units = 1 } = work;
-  if (model === undefined) return { reason: 'it is not known which model was asked' };
+  if (model === undefined) return { reason: 'the requested model is unknown' };
   const price = prices.models.find((one) => one.model === model);
   if (price === undefined) return { reason: `the price list has no model "${model}"` };
   if (isTiered(price.raw)) {
@@ -279,7 +279,7 @@ export function computeCost(prices: Prices, work: Work, group?: string): CostEst
   const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
   if (typeof listed === 'string') return { reason: listed };
   const value = listed * ratio;
-  if (!isAmount(value)) return { reason: 'the price list has a price for it that cannot be read' };
+  if (!isAmount(value)) return { reason: 'its price in the price list cannot be read' };
   const isRounded = isByToken && value > 0;
   return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
 }

@@ -8,7 +8,7 @@ import { priceKind } from './cost.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
-  'must be an error of this package, a video task or its handle, or a request id; charges({ model, from, to }) lists what may fit a call without one.';
+  'must be an error of this package, a video task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
 
 /** Returns whether an id appears in the usage log. */
 export type IsLogged = (requestId: string | undefined) => boolean;

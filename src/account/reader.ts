@@ -60,7 +60,7 @@ export class AccountReader {
     const ids = requestId === undefined ? [] : [requestId];
     const { charge, charges } = this.#rules;
     const needsId = charge !== undefined && charges === undefined && requestId === undefined;
-    check(!needsId, 'requestId', 'is missing; this gateway finds charges by their request alone.');
+    check(!needsId, 'requestId', 'is missing; this gateway finds charges only by request id.');
     const { value, asOf } = await this.#readLog(ids, options);
     const data = value.lines.filter(
       (line) =>
@@ -169,5 +169,5 @@ function checkTime(field: string, value: unknown): void {
   const isTime = value instanceof Date || typeof value === 'number';
   const time = isTime ? Number(value) : Number.NaN;
   check(Number.isFinite(time), field, 'must be a date or milliseconds since 1970.');
-  check(time > 1e11, field, 'is in seconds; give milliseconds since 1970, or a date.');
+  check(time > 1e11, field, 'is in seconds; pass milliseconds since 1970, or a date.');
 }

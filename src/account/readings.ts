@@ -71,7 +71,7 @@ export class Shared<T> {
       return { value: await untilAborted(reading.value, signal), asOf: reading.asOf };
     } catch (cause) {
       if (signal?.aborted !== true || cause !== signal.reason) throw cause;
-      throw new APIUserAbortError('The reading of the account was aborted.', {
+      throw new APIUserAbortError('Reading the account was aborted.', {
         outcome: 'unknown',
         advice: 'It only reads, so it is safe to repeat.',
         cause,
@@ -211,11 +211,11 @@ export class Routes {
     const retryAt = isTime ? now + pause : oldest + limitWindow;
     const at = new Date(retryAt).toISOString();
     const message =
-      'The gateway does not let its usage log be read at this moment: most allow 20 reads in 20 minutes from one address.';
+      'The usage log was read too often: most gateways allow 20 reads in 20 minutes per IP address.';
     const { status, headers, requestID, callId, evidence } = error;
     return new UsageLogLimitError(message, {
       outcome: 'rejected',
-      advice: `Try again at ${at} (retryAt), at the latest.`,
+      advice: `Try again after ${at} (retryAt).`,
       retryAt,
       status,
       headers,
@@ -234,9 +234,9 @@ export function unsupported(
   finding: string,
   cause?: APIError,
 ): UnsupportedByGatewayError {
-  const message = `This gateway does not tell ${what} (GET ${path}: ${finding}).`;
+  const message = `This gateway does not report ${what} (GET ${path}: ${finding}).`;
   const { status, headers, requestID, callId } = cause ?? {};
-  const advice = 'Nothing can be concluded from that; ask its operator.';
+  const advice = 'This says nothing about charges; ask the operator of the gateway.';
   return new UnsupportedByGatewayError(message, {
     outcome: 'rejected',
     advice,

@@ -34,7 +34,7 @@ const sum = (entries: readonly UsageLogEntry[]): number =>
 const unknowable = (reason: string): Finding => ({ verdict: 'unknowable', reason });
 
 const absent =
-  'No entry of the usage log names it. That proves nothing: the log lags behind, returns only the newest entries, and may not record everything.';
+  'The usage log has no entry for it, which proves nothing: the log lags behind, returns only the newest entries, and may not record everything.';
 
 const partly =
   'At least one request of this call has no entry in the usage log, and may have been charged.';
@@ -108,7 +108,7 @@ function conclude(evidence: Evidence): Finding {
   const strange = found.find(isStrange);
   if (strange !== undefined) {
     return unknowable(
-      `An entry of the usage log that names it has the type "${strange.type}" and the amount ${strange.amount.value}, which proves nothing. Look at it with charges().`,
+      `The usage log has an entry for it with the type "${strange.type}" and the amount ${strange.amount.value}, which proves nothing. Inspect it with charges().`,
     );
   }
   const charges = found.filter(({ type }) => type === 'consume');
@@ -121,10 +121,10 @@ function conclude(evidence: Evidence): Finding {
     const isLoose = !isTaskKnown && [first, ...others].some(({ isTask }) => isTask);
     if (isLoose && mayBeRefunded(first, lines)) {
       return unknowable(
-        'The usage log has its charge, but also a refund of the same model, which may be its own: a refund names the task, and not the request. settle(task.ref) can tell.',
+        'The usage log has a charge for it, but also a refund for the same model, which may belong to it: a refund has the task id, but not the request id. Use settle(task.ref).',
       );
     }
-    const reason = 'An entry of the usage log that names it is a charge.';
+    const reason = 'The usage log has a charge for it.';
     return { verdict: 'charged', amount: amountIn(found, kept), reason };
   }
   if (refunds.length > 0) return refunded(evidence, sum(refunds));
@@ -133,7 +133,7 @@ function conclude(evidence: Evidence): Finding {
       'The usage log has an entry with the amount 0 for this request, so the video was accepted. It may be charged when it is done.',
     );
   }
-  const reason = 'The entries of the usage log that name it have the amount 0.';
+  const reason = 'Its entries in the usage log have the amount 0.';
   return notCharged(evidence, reason);
 }
 
@@ -149,12 +149,12 @@ function isStrange({ type, amount }: UsageLogEntry): boolean {
 function settleFailure(evidence: Evidence): Finding {
   const [last] = evidence.found.filter(({ type }) => type !== 'error');
   if (last === undefined) {
-    const reason = 'An entry of the usage log that names it is a failure, and none is a charge.';
+    const reason = 'The usage log has a failure for it, and no charge.';
     return notCharged(evidence, reason);
   }
   const { finalQuota = 0, amount } = last;
   if (finalQuota === 0) return refunded(evidence, amount.value);
-  const reason = 'The entry of the task in the usage log has its final price.';
+  const reason = 'The usage log has the final price of the task.';
   return { verdict: 'charged', amount: amountIn(evidence.found, finalQuota), reason };
 }
 
@@ -165,7 +165,7 @@ function refunded({ question, found }: Evidence, value: number): Finding {
   if (!isWhole || !(isOnly || requestIds.every((id) => isNamed(id, found)))) {
     return unknowable(partly);
   }
-  const reason = 'An entry of the usage log that names it is a refund of all that was charged.';
+  const reason = 'The usage log has a refund of everything that was charged for it.';
   return { verdict: 'refunded', amount: amountIn(found, value), reason };
 }
 
@@ -184,7 +184,7 @@ function notCharged({ question, found, isOld }: Evidence, reason: string): Findi
   if (requestIds.every(isOver))
     return { verdict: 'not_charged', amount: amountIn(found, 0), reason };
   return unknowable(
-    'The usage log has no charge of it yet, but no whole error response was read either, so the gateway may have gone on with another channel. Ask again later.',
+    'The usage log has no charge for it yet, but no complete error response was read either, so the gateway may have tried another channel. Try again later.',
   );
 }
 

@@ -89,7 +89,7 @@ export class UsageLogReader {
     const ignoresKey = await this.#routes.ignoresKey(path);
     if (ignoresKey === true) {
       const finding =
-        'it returns an empty list, also without a key: it takes the key in the URL alone, where proxies would log it';
+        'it returns an empty list even without a key: it accepts the key only in the URL, where proxies would log it';
       throw unsupported(path, what, finding);
     }
     this.#readsKey = ignoresKey === false;

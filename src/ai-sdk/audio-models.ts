@@ -27,7 +27,7 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
       const { request } = readCall(client, options);
       const warnings: SharedV4Warning[] = [];
       if (language !== undefined) {
-        warnings.push(unsupported('language', 'The models go by the text.'));
+        warnings.push(unsupported('language', 'The models detect the language.'));
       }
       const params = {
         model: modelId,
@@ -142,7 +142,7 @@ async function transcribe(
   const { transcriptions } = client.audio;
   if (returnsTextOnly.test(params.model)) {
     if (granularities.length > 0) {
-      warnings.push(unsupported('timestampGranularities', 'This model tells the text alone.'));
+      warnings.push(unsupported('timestampGranularities', 'This model returns only the text.'));
     }
     const { data, response } = await convertErrors(failed, () =>
       transcriptions.create({ ...params, response_format: 'json' }, request).withResponse(),

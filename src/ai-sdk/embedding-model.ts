@@ -70,7 +70,7 @@ function throwIfMissing(
   wanted: number,
 ): void {
   if (data.data.length === wanted) return;
-  const message = `The gateway sent ${data.data.length} vectors for ${wanted} texts, so it is not known which is whose.`;
+  const message = `The gateway sent ${data.data.length} vectors for ${wanted} texts, so they cannot be matched.`;
   const { status, headers } = response;
   throw new UnexpectedResponseError(message, { outcome: 'unknown', status, headers, data });
 }

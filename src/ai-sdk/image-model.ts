@@ -99,7 +99,7 @@ async function generate(
     throw toAISDKError(failure?.error, failed, items.length === 0 ? undefined : { data: items });
   }
   for (const { error } of failures) {
-    const message = `One of ${counts.length} requests failed; the images of the others are here. ${errorMessage(error)}`;
+    const message = `One of ${counts.length} requests failed; the other images were returned. ${errorMessage(error)}`;
     warnings.push({ type: 'other', message });
   }
   const { images, kept } = await readImages(client, items, signal, warnings);

@@ -78,7 +78,7 @@ export async function download(
 ): Promise<Uint8Array> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UnexpectedResponseError('The gateway sent an address that is none of the web.', {
+    throw new UnexpectedResponseError('The gateway returned a URL that is not an http(s) URL.', {
       outcome: 'unknown',
     });
   }

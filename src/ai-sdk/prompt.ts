@@ -78,7 +78,7 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
       const texts = output.value.map((part) => {
         if (part.type === 'text') return part.text;
         warnings.push(
-          unsupported(`${part.type} in a tool result`, 'The model sees only its text.'),
+          unsupported(`${part.type} in a tool result`, 'The model receives only its text.'),
         );
         return part.type === 'file' ? `[${part.filename ?? part.mediaType}]` : '';
       });
@@ -107,7 +107,7 @@ function assistantMessage(
     if (part.type === 'text') text += part.text;
     else if (part.type === 'reasoning') thoughts += part.text;
     else if (part.type === 'tool-call') calls.push(convertToolCall(part));
-    else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was left out.'));
+    else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was omitted.'));
   }
   const messageText = text === '' && calls.length > 0 ? null : text;
   return {
@@ -173,7 +173,7 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
   if (data.type === 'reference') {
     const id = data.reference[providerName];
     if (id !== undefined) return { type: 'file', file: { file_id: id } };
-    throw new UnsupportedError('file references', `Give one under "${providerName}".`);
+    throw new UnsupportedError('file references', `Pass one as "${providerName}".`);
   }
   const url = data.type === 'url' ? data.url.href : undefined;
   if (kind === 'image') {
@@ -183,7 +183,7 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
     return { type: 'video_url', video_url: { url: url ?? toDataURL(part) } };
   }
   if (data.type === 'url') {
-    throw new UnsupportedError(`${mediaType} files by URL`, 'Give the bytes.');
+    throw new UnsupportedError(`${mediaType} files by URL`, 'Pass the bytes.');
   }
   if (kind === 'text') {
     return { type: 'text', text: new TextDecoder().decode(toBytes(data.data)) };
@@ -191,7 +191,7 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
   if (kind === 'audio') {
     const format = audioFormats[mediaType];
     if (format === undefined) {
-      throw new UnsupportedError(`${mediaType} files`, 'Give audio/wav or audio/mpeg.');
+      throw new UnsupportedError(`${mediaType} files`, 'Pass audio/wav or audio/mpeg.');
     }
     const base64 = dataURL(data.data, mediaType).split(',')[1] ?? '';
     return { type: 'input_audio', input_audio: { data: base64, format } };
@@ -209,7 +209,7 @@ function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
   const bytes = data.type === 'data' ? data.data : '';
   const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(bytes);
   if (type !== undefined) return dataURL(bytes, type);
-  throw new UnsupportedError(`files of type ${mediaType}`, 'Give the full media type.');
+  throw new UnsupportedError(`files of type ${mediaType}`, 'Pass the full media type.');
 }
 
 /** Returns OpenRouter's details of reasoning as provider metadata, which the AI SDK sends back with the part. */

@@ -44,7 +44,7 @@ export async function startVideos(
   const isOpenRouter = client.transport().gateway?.profile.name === 'openrouter';
   const warnings = createWarnings(options, isOpenRouter);
   if (settings.ledger !== undefined && !hasOwnKey) {
-    const message = `The ledger keeps this video under an id of this call alone, so it is not found again after a crash. Give providerOptions.${providerName}.callId.`;
+    const message = `The ledger records this video under a random id, so it cannot be found after a crash. Set providerOptions.${providerName}.callId.`;
     warnings.push({ type: 'other', message });
   }
   const params = toVideoParams(model, options, warnings, isOpenRouter);
@@ -143,7 +143,7 @@ function submit(
 }
 
 function createWarnings(options: StartOptions, isOpenRouter: boolean): SharedV4Warning[] {
-  const metadata = `Models that know it take it in providerOptions.${providerName}.metadata.`;
+  const metadata = `For models that support it, set providerOptions.${providerName}.metadata.`;
   const names = ['aspectRatio', 'fps', 'seed', 'generateAudio'] as const;
   const warnings = names
     .filter((name) => options[name] !== undefined && (!isOpenRouter || name === 'fps'))
@@ -207,6 +207,6 @@ function toVideoParams(
 
 /** Creates a warning, because gateways drop a reference that the model does not read but still bill for the video. */
 function reference(feature: string, field: string): SharedV4Warning {
-  const details = `Sent as ${field}. A model that reads another field ignores it; that one can be given in providerOptions.${providerName}.`;
+  const details = `Sent as ${field}. For models that read another field, set that field in providerOptions.${providerName}.`;
   return { type: 'compatibility', feature, details };
 }

@@ -206,7 +206,7 @@ export async function pollStatus(
  */
 function readRefs(operation: JSONValue): VideoTaskRef[] {
   const handles: readonly unknown[] = Array.isArray(operation) ? operation : [operation];
-  if (handles.length === 0) throw new InvalidInputError('operation', 'names no video.');
+  if (handles.length === 0) throw new InvalidInputError('operation', 'contains no video.');
   return handles.map((value) => parseVideoTaskRef(value));
 }
 

@@ -96,7 +96,7 @@ async function fetchFile(
     cause = error;
   }
   const answer = { response: redirect, requestId: findRequestId(redirect.headers) };
-  return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
+  return { ...unusable(answer, `the file at the URL of the response ${problem}`), cause };
 }
 
 /**

@@ -52,7 +52,7 @@ export function checkContent<Job extends VideoJob>(options: VideoContentOptions<
   checkCallback('saveTo', saveTo);
   checkCallback('deliver', deliver);
   const isOne = saveTo === undefined || deliver === undefined;
-  check(isOne, 'deliver', 'cannot be used with saveTo; give one of the two.');
+  check(isOne, 'deliver', 'cannot be used with saveTo; pass only one of them.');
 }
 
 /** The client and job of a download. */
@@ -140,7 +140,7 @@ export function videoDownloader<Job extends VideoJob = VideoJob>(
   check(isGiven, 'options', 'must be an object with saveTo or deliver.');
   checkContent(options);
   const hasTarget = options.saveTo !== undefined || options.deliver !== undefined;
-  check(hasTarget, 'saveTo', 'is missing; give saveTo or deliver.');
+  check(hasTarget, 'saveTo', 'is missing; pass saveTo or deliver.');
   return async (job, token, signal) => {
     try {
       const ref = await findRef(job);

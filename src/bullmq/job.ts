@@ -91,7 +91,7 @@ export async function delayJob(
   milliseconds: number,
 ): Promise<DelayedError> {
   await job.moveToDelayed(Date.now() + milliseconds, token);
-  return new DelayedError('The job goes on later.');
+  return new DelayedError('The job continues later.');
 }
 
 /** Returns whether a value is an object and not an array. */

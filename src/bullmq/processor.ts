@@ -65,7 +65,7 @@ export function videoProcessor<Job extends VideoJob = VideoJob>(
     // Thrown unconverted, so that the job is retried: it succeeds once the options are fixed.
     await checked;
     try {
-      const problem = 'is missing; give the processor to a Worker of BullMQ, which passes it.';
+      const problem = 'is missing; pass the processor to a Worker of BullMQ, which provides it.';
       check(typeof token === 'string' && token !== '', 'token', problem);
       return await new VideoJobRun(client, options, job, token, signal).run();
     } catch (error) {
@@ -76,11 +76,11 @@ export function videoProcessor<Job extends VideoJob = VideoJob>(
 
 function checkLedger(ledger: unknown): void {
   const problem =
-    'is missing, without which two workers may submit, and pay, the same video; give postgresLedger(), redisLedger(), or fileLedger() on a shared disk.';
+    'is missing; without it, two workers may submit and pay for the same video. Pass postgresLedger(), redisLedger(), or fileLedger() on a shared disk.';
   check(isObject(ledger), 'ledger', problem);
   for (const method of ['claim', 'accept', 'finish', 'entry']) {
     const hasMethod = typeof ledger[method] === 'function';
-    check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
+    check(hasMethod, 'ledger', `has no method ${method}(); pass a SubmitLedger.`);
   }
 }
 

@@ -80,7 +80,7 @@ export function videoQueueOptions(settings: VideoQueueSettings = {}): VideoQueue
   const isLong =
     keepFinished === undefined || (typeof keepFinished === 'number' && keepFinished >= 3_600_000);
   const problem =
-    'must be at least 3600000 milliseconds (one hour): a call that the ledger has forgotten is submitted again.';
+    'must be at least 3600000 milliseconds (one hour): a call whose ledger entry has expired is submitted again.';
   check(isLong, 'keepFinished', problem);
   const longest = keepFinished === undefined ? Infinity : Math.floor(keepFinished / 2_000);
   return {

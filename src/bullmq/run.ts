@@ -83,16 +83,12 @@ export class VideoJobRun<Job extends VideoJob> {
     const { callId } = this.#options;
     const { id, queueName } = this.#job;
     if (callId === undefined) {
-      check(typeof id === 'string' && id !== '', 'job.id', 'is missing; give the job an id.');
+      check(typeof id === 'string' && id !== '', 'job.id', 'is missing; set an id for the job.');
       return `${queueName}:${id}`;
     }
     const jobCallId: unknown = callId(this.#job);
     const isText = typeof jobCallId === 'string' && jobCallId.trim() !== '';
-    check(
-      isText,
-      'callId',
-      'returned no string; return an id that is the same at every run of the job.',
-    );
+    check(isText, 'callId', 'did not return a string; return the same id in every run of the job.');
     return jobCallId;
   }
 
@@ -145,7 +141,7 @@ export class VideoJobRun<Job extends VideoJob> {
       throw await this.#delay(Math.min(recheckMs, unknownGrace - waited));
     }
     const problem = error instanceof Error ? error.message : String(error);
-    const message = `${problem} Should the task become known to the ledger as call ${this.#callId}, job.retry() goes on with it.`;
+    const message = `${problem} If the ledger receives the task of call ${this.#callId}, job.retry() continues it.`;
     throw new UnrecoverableError(message, { cause: error });
   }
 
@@ -255,5 +251,5 @@ export class VideoJobRun<Job extends VideoJob> {
 }
 
 function lockLost(): DelayedError {
-  return new DelayedError('Another worker has the job by now.');
+  return new DelayedError('Another worker has taken over the job.');
 }

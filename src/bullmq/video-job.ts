@@ -38,7 +38,7 @@ export function videoJob({ id, params, remixOf }: VideoJobRequest): NewVideoJob 
   for (const name of wanted) {
     const value: unknown = Reflect.get(params, name);
     const isText = typeof value === 'string' && value.trim() !== '';
-    check(isText, `params.${name}`, 'is empty; a video needs it.');
+    check(isText, `params.${name}`, 'is required for a video.');
   }
   checkJSON('params', params);
   const data = remixOf === undefined ? { params } : { params, remixOf };
@@ -48,8 +48,8 @@ export function videoJob({ id, params, remixOf }: VideoJobRequest): NewVideoJob 
 /** Rejects ids that BullMQ rejects or misinterprets, with a message that names the fix. */
 function checkJobId(id: unknown): void {
   const isText = typeof id === 'string' && id.trim() !== '';
-  check(isText, 'id', 'is empty; give your own id of the video, such as "order-17".');
-  const fix = `use another sign, as in "${id.replaceAll(':', '-').slice(0, 40)}".`;
+  check(isText, 'id', 'is empty; pass your own id for the video, such as "order-17".');
+  const fix = `use another character, as in "${id.replaceAll(':', '-').slice(0, 40)}".`;
   check(!id.includes(':'), 'id', `contains ":", with which BullMQ separates its keys; ${fix}`);
   const problem = `is a number, and BullMQ reserves numbers for its own ids; put a word before it: "video-${id}".`;
   check(!/^-?\d+$/.test(id), 'id', problem);

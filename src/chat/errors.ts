@@ -16,8 +16,7 @@ const noCompletion = (): OutputErrorInit => ({
   completion: { id: '', object: 'chat.completion', created: 0, model: '', choices: [] },
 });
 
-const advice =
-  'The response was paid for and is in `completion`; asking again costs the same again.';
+const advice = 'The response was paid for and is in `completion`; a new request is charged again.';
 
 /** The model responded, but the text cannot be parsed in the requested format. */
 export class OutputError extends GatewayError {

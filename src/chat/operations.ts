@@ -228,7 +228,7 @@ export async function runTools(
     async ask() {
       const completion = await requestCompletion();
       if (completion?.choices[0] !== undefined) return completion;
-      throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
+      throw new GatewayError('The completion contains no message.', { outcome: 'unknown' });
     },
     callsIn: ({ choices }) => choices[0]?.message.tool_calls ?? [],
     read: (call) =>
@@ -288,6 +288,6 @@ function prepareTool(
 }
 
 function checkRunnable(name = '', isRunnable: boolean): void {
-  const problem = `"${name}" has no function to run; give it one, or use create().`;
+  const problem = `"${name}" has no function to run; add one, or use create().`;
   check(isRunnable, 'tools', problem);
 }

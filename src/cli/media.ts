@@ -112,7 +112,7 @@ async function createImages(
         onSubmitted(ref) {
           run.context.isPaid = true;
           terminal.note(
-            `Submitted ${ref.id}. If this ends, images.wait() takes it as ${JSON.stringify(ref)}`,
+            `Submitted ${ref.id}. To continue after an interruption: images.wait(${JSON.stringify(ref)})`,
           );
         },
       });

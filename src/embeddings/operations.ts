@@ -93,7 +93,7 @@ function checkInput(input: unknown): void {
     `input[${at}]`,
     kind === undefined
       ? 'must be a string, a token (an integer of at least 0) or a list of tokens that is not empty.'
-      : `is ${kind}, but input[0] is ${first}; send each kind in a request of its own, because some providers skip what they do not expect.`,
+      : `is ${kind}, but input[0] is ${first}; send each kind in a separate request, because some providers skip inputs of another kind.`,
   );
 }
 
@@ -222,7 +222,7 @@ export async function createMany(
     outcome: cause?.outcome ?? 'unknown',
     evidence: cause?.evidence,
     callId: cause?.callId,
-    advice: `${received.length} of ${vectors.length} vectors came and are in error.vectors; embed only the inputs that have none there.`,
+    advice: `${received.length} of ${vectors.length} vectors were received and are in error.vectors; embed only the other inputs again.`,
     cause: error,
   });
 }
@@ -232,9 +232,13 @@ function checkInputList(
   input: EmbeddingsCreateManyParams['input'],
 ): readonly (string | readonly number[])[] {
   const isList = Array.isArray(input) && typeof input[0] !== 'number';
-  check(isList, 'input', 'must be a list of texts, or of texts in tokens.');
+  check(isList, 'input', 'must be a list of texts or lists of tokens.');
   const empty = input.findIndex((item) => item === '');
   // An empty text would fail its request while others are already paid for.
-  check(empty === -1, `input[${empty}]`, 'is empty; leave it out, as it fails the whole request.');
+  check(
+    empty === -1,
+    `input[${empty}]`,
+    'is empty; omit it, because it would fail the whole request.',
+  );
   return input;
 }

@@ -35,7 +35,7 @@ export function withFallback(
   }
   const same = fallback.findIndex(({ model }) => model === params['model']);
   // The list of a client is for calls of any model.
-  check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; give others.');
+  check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; pass other models.');
   checkStreaming(fallback, params);
   const onFallback = options?.onFallback ?? client.original().onFallback;
   checkFunction('onFallback', onFallback);
@@ -58,7 +58,7 @@ export function withFallback(
     const { model: from } = failed.call.params;
     const { model: to } = following;
     const details = { callId: call.id, operation, from: String(from), to, reason };
-    client.log.write('info', 'The next model is asked', details);
+    client.log.write('info', 'Requesting the next model', details);
     const fail = (thrown: unknown): void =>
       client.log.write('error', 'onFallback failed', { ...details, error: errorMessage(thrown) });
     try {
@@ -82,7 +82,7 @@ export function rejectFallback(operation: string, options: RequestOptions | unde
   const why = operation.startsWith('embeddings.')
     ? 'vectors of two models cannot be compared'
     : 'its request has no model to replace';
-  const problem = `cannot be used for ${operation}: ${why}; leave it out.`;
+  const problem = `cannot be used for ${operation}: ${why}; omit it.`;
   check((options?.fallback ?? undefined) === undefined, 'fallback', problem);
 }
 
@@ -92,7 +92,7 @@ function checkStreaming(fallback: readonly FallbackModel[], params: JsonObject):
     for (const name of ['stream', 'stream_format']) {
       const isSame =
         !Object.hasOwn(model, name) || (model[name] || null) === (params[name] || null);
-      const problem = 'must not differ from the call, which returns a stream or not; leave it out.';
+      const problem = 'must be the same as in the call; omit it.';
       check(isSame, `fallback[${index}].${name}`, problem);
     }
   }

@@ -9,14 +9,14 @@ export function checkFallback(field: string, value: unknown): readonly FallbackM
   if (value === null) return null;
   checkList(field, value, 'the name of a model, or null for no fallback');
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  check(list.length <= 10, field, `has ${list.length} models; give at most 10.`);
+  check(list.length <= 10, field, `has ${list.length} models; pass at most 10.`);
   const models = list.map((item, index): FallbackModel => {
     const { model, ...params } = isObject(item) ? item : { model: item };
     return { ...params, model: checkText(`${field}[${index}]`, model, 'a model, or { model }') };
   });
   for (const [index, { model }] of models.entries()) {
     const isNew = models.findIndex((other) => other.model === model) === index;
-    check(isNew, `${field}[${index}]`, `is "${model}" again; give each model once.`);
+    check(isNew, `${field}[${index}]`, `is "${model}" again; list each model once.`);
   }
   return models;
 }

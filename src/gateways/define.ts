@@ -14,7 +14,7 @@ function nameFor(profile: Profile, operation: Operation, param: string, value: u
   const { names = {} } = profile?.requests?.[operation] ?? {};
   const name = Object.hasOwn(names, param) ? names[param] : param;
   const isLeftOut = value === undefined || value === null;
-  const problem = `has no place in ${operation} of this gateway (${profile?.name}); leave it out, or give the gateway's own field in extraBody.`;
+  const problem = `is not supported for ${operation} by this gateway (${profile?.name}); omit it, or pass the gateway's own field in extraBody.`;
   check(name !== null || isLeftOut, param, problem);
   return name ?? param;
 }

@@ -129,7 +129,7 @@ export const newApiAccount: AccountRules = {
         return 'the response contains no entries';
       const read = entries.map(readEntry);
       const known = read.filter((entry) => entry !== undefined);
-      return known.length < read.length ? 'a line has no amount or no time' : known;
+      return known.length < read.length ? 'an entry has no amount or no time' : known;
     },
   },
   balance: [

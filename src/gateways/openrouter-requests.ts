@@ -19,7 +19,11 @@ function readImage(reference: unknown, field: string): unknown {
   // A `Response` is a file, although it has a `url`.
   if (!isObject(reference) || !isPlainObject(reference)) return reference;
   const { image_url: nested, url, b64_json: bytes, file_id: file } = reference;
-  check(file === undefined, field, 'is a file id, which this gateway does not have; give a URL.');
+  check(
+    file === undefined,
+    field,
+    'is a file id, which this gateway does not support; pass a URL.',
+  );
   const address = (isObject(nested) ? nested['url'] : nested) ?? url;
   return address ?? (typeof bytes === 'string' ? `data:image/png;base64,${bytes}` : reference);
 }
@@ -41,7 +45,7 @@ function references(params: JsonObject): JsonObject {
 
 /** `POST /images`. Responses only contain bytes. */
 export function image({ size, response_format: format, ...body }: JsonObject): JsonObject {
-  const problem = 'must be "b64_json" or left out: this gateway sends no URLs.';
+  const problem = 'must be "b64_json" or omitted: this gateway returns no URLs.';
   check((format ?? 'b64_json') === 'b64_json', 'response_format', problem);
   return { ...body, ...sizeFields({ ...body, size }) };
 }
@@ -81,7 +85,7 @@ export function continuation(
   { video_id: job, model }: Readonly<Record<string, string>>,
 ): JsonObject {
   const problem =
-    'does not name its model, which this gateway needs; give the task or its handle (task.ref), or extraBody: { model }.';
+    'does not contain the model, which this gateway requires; pass the task or its handle (task.ref), or extraBody: { model }.';
   check(model !== undefined, 'task', problem);
   return { model, ...body, previous_job_id: job };
 }

@@ -152,7 +152,7 @@ function toContents(contents: ContentsInput): readonly Content[] {
   check(
     list.length > 0 && !list.some((content) => isNil(content) || content === ''),
     'contents',
-    'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
+    'is empty; pass text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
   );
   const turns: Content[] = [];
   let parts: Part[] | undefined;
@@ -186,7 +186,7 @@ const correctNames: Readonly<Record<string, string>> = {
 function checkSpelling(params: object): void {
   for (const name of Object.keys(params)) {
     const correct = isNil(Reflect.get(params, name)) ? undefined : correctNames[name];
-    check(correct === undefined, name, `is not understood by the gateway; write ${correct}.`);
+    check(correct === undefined, name, `is not recognized by the gateway; use ${correct}.`);
   }
 }
 
@@ -264,7 +264,7 @@ export async function runTools(
   checkOptions(options);
   const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls = 10, onContent, ...request } = options ?? {};
-  checkList('functions', functions, 'what tool() makes');
+  checkList('functions', functions, 'created by tool()');
   checkInteger('maxCalls', maxCalls, 1, 1_000_000);
   const { candidateCount = 1 } = rest.generationConfig ?? {};
   const problem = 'must be 1: a run follows one conversation.';
@@ -274,7 +274,7 @@ export async function runTools(
   const run: ToolRun = { controller, abort: () => controller.abort() };
   const callable = functions.map((tool): [string, CallableTool] => {
     const isRunnable = typeof tool?.$callback === 'function';
-    check(isRunnable, 'functions', 'must be made by tool(), with an execute function.');
+    check(isRunnable, 'functions', 'must be created by tool(), with an execute function.');
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });
@@ -297,7 +297,7 @@ export async function runTools(
       tools: new Map(callable),
       limit: maxCalls,
       signal,
-      whatRemains: 'onContent was given every turn.',
+      whatRemains: 'onContent received every turn.',
       async ask() {
         const next = { ...rest, ...answered, contents: [...contents], tools: declared };
         const stays = responses.length > 0 ? { fallback: null } : {};

@@ -50,7 +50,7 @@ function toInputSchema(schema: object, named: object = {}): object {
   try {
     return toJSONSchema(schema, { io: 'input', metadata: new NamedSchemas(named) });
   } catch (cause) {
-    const problem = 'has a part that cannot be written as a JSON Schema; see cause.';
+    const problem = 'cannot be converted to a JSON Schema; see cause.';
     throw new InvalidInputError('schema', problem, { cause });
   }
 }

@@ -108,7 +108,7 @@ function hintFor(code = ''): string {
     return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
   if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
-    return ' Check the console of the browser: a lost connection, a rejected preflight (CORS), a request that the browser or an extension blocks (mixed content, content security policy) and no network look alike here.';
+    return ' See the console of the browser for the cause, which pages cannot read: a lost connection, a rejected preflight (CORS), a missing network, or a request that the browser or an extension blocked (mixed content, content security policy).';
   }
   return '';
 }
@@ -133,7 +133,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
     const problem =
-      'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and whatever the body is read from.';
+      'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and its source.';
     return new InvalidInputError('request', problem, { cause });
   }
   const { spec, id: callId, url } = call;

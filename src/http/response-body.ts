@@ -274,10 +274,10 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
           failure = unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
         }
       } catch (cause) {
-        const silent = `the body was silent for longer than ${idleTimeout} ms (idleTimeout).`;
+        const silent = `no data arrived for ${idleTimeout} ms (idleTimeout).`;
         failure = isSilent
           ? unusable(answer, silent)
-          : { ...unusable(answer, 'the body broke off before its end.'), cause };
+          : { ...unusable(answer, 'the connection broke before the end of the body.'), cause };
       } finally {
         clearTimeout(silence);
         isReading = false;

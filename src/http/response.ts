@@ -165,7 +165,7 @@ async function fromJSON<T>(
   const value = await readWhole(call, answer, text, schema.parse);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
-    throw notResult(value, answer, `the response is JSON with no ${content.name} in it.`, text);
+    throw notResult(value, answer, `the response is JSON, but contains no ${content.name}.`, text);
   }
   return readChecked(call, answer, value, schema, text);
 }

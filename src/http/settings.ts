@@ -259,7 +259,7 @@ export function requireBase({ findBase }: Pick<ClientSettings, 'findBase'>): Bas
   const base = findBase();
   const fix = isBrowser()
     ? 'pass the root of the gateway, or a path of your own server such as "/api"'
-    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" only means something in a page';
+    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" works only in a page';
   check(base !== undefined, 'baseURL', `is missing; there is no default host: ${fix}.`);
   return base;
 }
@@ -298,7 +298,7 @@ function readAccountId(
   field: 'organization' | 'project',
 ): string | undefined {
   const value: unknown = options[field] || undefined;
-  check(value === undefined || typeof value === 'string', field, 'must be an id, as text.');
+  check(value === undefined || typeof value === 'string', field, 'must be a string.');
   applyHeaders(new Headers(), { [`openai-${field}`]: value }, field);
   return value;
 }

@@ -63,7 +63,7 @@ export function parseBaseURL(value: string | URL, findGateway?: HostFinder): Bas
   try {
     url = new URL(text, page);
   } catch {
-    throw new InvalidInputError(field, `is not a URL; give the gateway's root, ${example}.`);
+    throw new InvalidInputError(field, `is not a URL; pass the gateway's root, ${example}.`);
   }
   const { protocol, username, password, search, searchParams, hash, origin, hostname } = url;
   const isWeb = protocol === 'http:' || protocol === 'https:';
@@ -91,7 +91,7 @@ export function parseBaseURL(value: string | URL, findGateway?: HostFinder): Bas
  */
 export function escapePathSegment(field: string, value: string): string {
   const isGiven = typeof value === 'string' && value.trim() !== '';
-  check(isGiven, field, 'is empty; give the value that the gateway returned.');
+  check(isGiven, field, 'is empty; pass the value that the gateway returned.');
   const isDots = value === '.' || value === '..';
   check(!isDots, field, `may not be "${value}", which is not an identifier.`);
   try {

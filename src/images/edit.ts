@@ -123,7 +123,7 @@ function editRequest(
     ...listImages('mask', mask),
   ].map(([field, source]) => ({ field, isFile: isImageFile(field, source) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
-  check(!isMissing, 'image', 'is missing; give a file, a URL or a list of them.');
+  check(!isMissing, 'image', 'is missing; pass a file, a URL or a list of them.');
   if (profile?.requests?.['images.edit']?.body === 'json' && inputs.some(({ isFile }) => isFile)) {
     const json = writeParams(profile, 'images.edit', params);
     return { form: jsonWithImages(json), isWritten: true };
@@ -131,14 +131,14 @@ function editRequest(
   const [first = { field: 'image', isFile: false }] = inputs;
   for (const { field, isFile } of inputs) {
     const [own, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
-    const problem = `is a ${own}, but ${first.field} is a ${other}; files go into a form and references into JSON, so give all of them in one kind.`;
+    const problem = `is a ${own}, but ${first.field} is a ${other}; files are sent as a form and references as JSON, so pass only one kind.`;
     check(isFile === first.isFile, field, problem);
   }
   if (!first.isFile) return { json: params };
   check(
     (images ?? undefined) === undefined,
     'images',
-    'takes references only; give files as image.',
+    'accepts only references; pass files as image.',
   );
   // The gateway takes several files only as `image[]`, and a single file only as `image`.
   const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
@@ -151,7 +151,7 @@ function editRequest(
 function listImages(field: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  check(list.length > 0, field, 'is an empty list; give at least one image.');
+  check(list.length > 0, field, 'is an empty list; pass at least one image.');
   return list.map((item, at) => [list.length === 1 ? field : `${field}[${at}]`, item]);
 }
 

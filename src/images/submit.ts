@@ -137,7 +137,7 @@ async function resumeTask(
   if (ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
-      'They are paid for, and the ledger does not keep them. A new callId pays for new ones.',
+      'They are paid for, but the ledger does not store images. A new callId creates new ones and is charged again.',
       { ref, state: { polls: 0, status: 'completed' } },
     );
   }
@@ -154,6 +154,6 @@ async function resumeTask(
 
 /** Rejects a ledger for a stream, because a ledger does not store images. */
 export function rejectLedger(options: ImageRequestOptions | undefined): void {
-  const problem = 'cannot go with stream: true; leave one of them out.';
+  const problem = 'cannot be combined with stream: true; omit one of them.';
   check(options?.ledger === undefined, 'ledger', problem);
 }

@@ -120,7 +120,7 @@ function readRef(transport: Transport, task: ImageTaskRef | string): ImageTaskRe
   const ref = parseImageTaskRef(task);
   const problem = `is ${ref.baseURL}, but this client calls ${baseURL}. Use a client of that gateway.`;
   check(ref.baseURL === baseURL, 'ref.baseURL', problem);
-  check(ref.hasImages !== true, 'ref', 'is of images that came without a task.');
+  check(ref.hasImages !== true, 'ref', 'is a handle of images that were returned without a task.');
   return ref;
 }
 
@@ -225,7 +225,7 @@ export function followTask(
     const [id] = task.ids;
     if (id === undefined) {
       const problem =
-        'the response names no task and contains no image. The images may be paid for.';
+        'the response contains neither a task nor an image. The images may be paid for.';
       const failed = unusable({ response, requestId }, problem, text);
       throw new ReadFailure({ ...failed, kind: 'undecided' });
     }
@@ -257,7 +257,7 @@ function withPlace(error: unknown, { address }: AcceptedTask, path: string | und
   if (!ImageWaitError.isInstance(error) || address === undefined || path !== undefined) {
     return error;
   }
-  const sentence = `Its response names ${displayURL(address)}, to which the key is not sent.`;
+  const sentence = `Its response contains the URL ${displayURL(address)}, to which the key is not sent.`;
   error.message = error.message.replace(error.advice, `${sentence} ${error.advice}`);
   return error;
 }
@@ -281,7 +281,7 @@ async function waitWithin(
     return getAnswer(ref, await beginRun(transport, scope, ref, ref.createdAt).untilDone());
   } catch (error) {
     if (call.stopped !== 'total' || !ImageWaitError.isInstance(error)) throw error;
-    const message = `Image task ${ref.id} did not end within the totalTimeout of its call.`;
+    const message = `Image task ${ref.id} did not finish within the totalTimeout of its call.`;
     throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
   } finally {
     scope.close();
@@ -293,6 +293,6 @@ export function explainImages(error: Error): Error | undefined {
   if (!APIError.isInstance(error) || (error.status !== 504 && error.status !== 524)) {
     return undefined;
   }
-  const advice = `Images that take long get through proxies with stream: true, and with models or routes that return a task, which the client waits for. ${error.advice}`;
+  const advice = `For slow images behind a proxy, use stream: true, or a model or route that returns a task. ${error.advice}`;
   return explained(error, /^/, advice);
 }

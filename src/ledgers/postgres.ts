@@ -67,7 +67,7 @@ export function postgresLedger(
 ): PostgresLedger {
   const isPool = (typeof pool === 'object' || typeof pool === 'function') && pool !== null;
   const problem =
-    'has no method query(text, values); give a Pool of "pg": postgresLedger(new Pool({ connectionString })).';
+    'has no method query(text, values); pass a Pool of "pg": postgresLedger(new Pool({ connectionString })).';
   check(isPool && typeof pool.query === 'function', 'pool', problem);
   checkOptions(options);
   return new LedgerInPostgres(new PostgresStore(pool, options), options);

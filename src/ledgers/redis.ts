@@ -174,7 +174,7 @@ class RedisStore implements CallStore {
     const policy = decodeText(await this.#run('eviction', key));
     if (policy?.startsWith('allkeys-') === true) {
       throw new Refusal(
-        `This Redis drops entries when its memory is full (maxmemory-policy ${policy}), and with them what was paid for. Set maxmemory-policy to noeviction.`,
+        `This Redis server evicts entries when its memory is full (maxmemory-policy ${policy}), so paid tasks could be lost. Set maxmemory-policy to noeviction.`,
       );
     }
     this.#isChecked = true;
@@ -196,7 +196,7 @@ class RedisStore implements CallStore {
     if (error instanceof Refusal) return { problem: message, isTransient: false };
     const [, version] = /^LEDGERVERSION (\S+)/.exec(message) ?? [];
     if (version !== undefined) {
-      const problem = `The call is in the ledger in format ${version}, which this version does not know. Update model-gateway, or give another prefix.`;
+      const problem = `The ledger entry of the call has format ${version}, which this version does not support. Update model-gateway, or pass another prefix.`;
       return { problem, isTransient: false };
     }
     if (/^(ERR|NOAUTH|NOPERM|WRONGPASS|WRONGTYPE)\b/.test(message)) {

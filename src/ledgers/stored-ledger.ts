@@ -110,7 +110,7 @@ function checkClaimId(claimId: unknown): void {
  */
 async function toKey(callId: unknown): Promise<string> {
   const isText = typeof callId === 'string' && callId !== '';
-  check(isText, 'callId', 'is empty; give the id of your job.');
+  check(isText, 'callId', 'is empty; pass the id of your job.');
   if (callId.length <= 400 && !/^sha256:|\0|\p{Surrogate}/u.test(callId)) return callId;
   const bytes = new TextEncoder().encode(JSON.stringify(callId));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
@@ -182,7 +182,10 @@ function startTimer(act: () => void, delay: number): ReturnType<typeof setTimeou
 async function withTimeout<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(limit)} ms`)), limit);
+    timer = setTimeout(
+      () => reject(new Error(`no response within ${Math.round(limit)} ms`)),
+      limit,
+    );
   });
   try {
     return await Promise.race([work, timeout]);
@@ -241,7 +244,7 @@ export class StoredLedger implements SubmitLedger {
     const task = storedTask(ref);
     try {
       const enter = () => this.#store.accept(key, task, claimId);
-      await this.#retry(callId, enter, 'Keep the handle of the task, and enter it again.');
+      await this.#retry(callId, enter, 'Keep the handle of the task, and call accept() again.');
     } finally {
       this.#stopHeartbeat(claimId);
     }
@@ -262,7 +265,7 @@ export class StoredLedger implements SubmitLedger {
     await this.#retry(
       callId,
       () => this.#store.finish(key, end, claimId, request),
-      'Say it again.',
+      'Call finish() again.',
     );
   }
 

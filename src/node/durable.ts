@@ -26,7 +26,7 @@ const noPermission = 'may not be written by this user.';
 const problems: Readonly<Record<string, string>> = {
   ENOENT: 'is in a folder that does not exist; create it first.',
   ENOTDIR: 'has a file in its path where a folder should be.',
-  EISDIR: 'is a folder; give the path of a file.',
+  EISDIR: 'is a folder; pass the path of a file.',
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: 'is on a file system that cannot be written.',
@@ -148,7 +148,7 @@ export async function checkTarget(path: string): Promise<void> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) {
-      throw new FileError(path, 'EISDIR', 'is a folder; give the path of a file.', undefined);
+      throw new FileError(path, 'EISDIR', 'is a folder; pass the path of a file.', undefined);
     }
     // Renaming over a device or a pipe would break the programs that use it.
     if (!found.isFile()) {

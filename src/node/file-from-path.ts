@@ -24,7 +24,7 @@ export async function fileFromPath(path: string, options: { type?: string } = {}
   checkText('path', path, 'the path of the file to upload');
   const declaredType: unknown = options?.type;
   const isType = declaredType === undefined || typeof declaredType === 'string';
-  check(isType, 'type', 'must be a MIME type such as "audio/mpeg", or left out.');
+  check(isType, 'type', 'must be a MIME type such as "audio/mpeg", or omitted.');
   try {
     const facts = await stat(path);
     check(facts.isFile(), 'path', `"${path}" is not a file.`);

@@ -117,7 +117,7 @@ export function checkSaveOptions({ signal, onProgress }: SaveOptions): void {
 /** Creates the error for an incomplete or wrong file. */
 export function incompleteError(problem: string): UnexpectedResponseError {
   const advice = 'Downloads are free, so it is safe to repeat them.';
-  return new UnexpectedResponseError(`The file is not whole: ${problem}`, {
+  return new UnexpectedResponseError(`The file was not saved: ${problem}`, {
     outcome: 'unknown',
     advice,
   });
@@ -244,9 +244,9 @@ function isResponse(source: unknown): source is Response {
 }
 
 function checkResponse({ body, bodyUsed, ok, status }: Response): void {
-  check(ok, 'response', `has status ${status}, so its body is an error and no file.`);
+  check(ok, 'response', `has status ${status}, so its body is an error, not a file.`);
   const isUnread = body !== null && !bodyUsed && !body.locked;
-  check(isUnread, 'response', 'has no body left to save; it was already read.');
+  check(isUnread, 'response', 'was already read, so its body cannot be saved.');
 }
 
 /** Opens any supported source. */

@@ -66,7 +66,7 @@ function withMembers(target: object, path: string, instead: string): object {
       if (isOther || name in target) return Reflect.get(target, name, receiver);
       const member = `${path}.${name}`;
       const call = (): never => {
-        const problem = `${member}() is not served here, and nothing was sent.`;
+        const problem = `${member}() is not supported by this client. Nothing was sent.`;
         throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
       };
       return withMembers(call, member, instead);

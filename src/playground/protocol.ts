@@ -71,7 +71,7 @@ export interface Rival {
   readonly amount: number;
   /** `waiting`: it is still waiting, because the SDK has no time limit. */
   readonly ended: 'answer' | 'error' | 'waiting';
-  /** What the caller receives, as the predicate of a sentence: `receives the answer`. */
+  /** What the caller receives, as the predicate of a sentence: `receives the response`. */
   readonly result: string;
 }
 

@@ -96,7 +96,7 @@ type Ending = Pick<Rival, 'ended' | 'result'>;
 
 const waiting: Ending = { ended: 'waiting', result: 'still waits, without a time limit' };
 
-const complete: Ending = { ended: 'answer', result: 'receives the answer' };
+const complete: Ending = { ended: 'answer', result: 'receives the response' };
 
 /** Reads a body without a time limit. @throws if it is cut off */
 async function readEnd(
@@ -125,7 +125,7 @@ async function readEnd(
     return { ended: 'error', result: `receives ${error}` };
   }
   if (isError) return { ended: 'answer', result: 'receives a success without a result' };
-  return { ended: 'answer', result: 'receives a partial answer that looks complete' };
+  return { ended: 'answer', result: 'receives a partial response that looks complete' };
 }
 
 /** Runs one call under a rule on a separate emulator, without pauses between attempts. */

@@ -83,15 +83,15 @@ const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
 export function resolvePath(path: string, version: BaseURL['version']): string {
   const text = typeof path === 'string' ? path.trim() : '';
   const field = 'path';
-  check(text !== '', field, 'is empty; give a path such as "/v1/models".');
+  check(text !== '', field, 'is empty; pass a path such as "/v1/models".');
   check(
     !/^([a-z][a-z\d+.-]*:|\/\/)/i.test(text),
     field,
-    'must be a path below baseURL, not a URL: the key is never sent to another place.',
+    'must be a path below baseURL, not a URL: the key is never sent to another host.',
   );
   const hidesNothing = !hiddenCharacters.test(path);
   check(hidesNothing, field, 'must not contain a backslash or a control character.');
-  check(!text.includes('#'), field, 'must not contain "#"; write %23 if it belongs to a name.');
+  check(!text.includes('#'), field, 'must not contain "#"; escape it as %23.');
   const rooted = text.startsWith('/') ? text : `/${text}`;
   const climbs = /^[^?]*\/(\.|%2e){1,2}([/?]|$)/i.test(rooted);
   check(!climbs, field, 'must not contain "." or ".." segments.');

@@ -13,7 +13,7 @@ export interface CallableTool {
 /** Rejects a tool with the name of an earlier one, because the model's calls could mean either. */
 export function checkToolNames(field: string, names: readonly string[]): void {
   for (const [index, name] of names.entries()) {
-    const problem = `is another tool with the name "${name}"; give each its own (mcpTools() takes a prefix).`;
+    const problem = `has the same name as another tool, "${name}"; names must be unique (mcpTools() takes a prefix).`;
     check(names.indexOf(name) === index, `${field}[${index}]`, problem);
   }
 }
@@ -107,7 +107,7 @@ async function callTool(
       const known = JSON.stringify([...tools.keys()]);
       throw new Error(`There is no tool ${JSON.stringify(name)}. The tools are: ${known}`);
     }
-    problem = 'The arguments do not fit; correct them and call again: ';
+    problem = 'The arguments are invalid; correct them and call again: ';
     const args = tool.parse ? await tool.parse(text) : text;
     problem = 'The tool failed: ';
     const value = await tool.call(args);

@@ -177,7 +177,7 @@ export function taskErrors<
             advice: `${names.missingAdvice} The task itself may exist and be charged.`,
           });
         case 'foreign_status':
-          return new names.Wait(`${task} has a status that is not known ${seen}`, init);
+          return new names.Wait(`${task} has an unknown status ${seen}`, init);
         default: {
           const often = reason === 'too_many_errors' ? ', too often in a row' : '';
           return new names.Wait(`${task} could not be read${often}${pollMessage(cause)}`, init);
@@ -191,7 +191,7 @@ export function taskErrors<
       const reason = withoutQueries(failure.message);
       const moderated = readsLikeReview(failure);
       const review =
-        'It reads like a content review: the same prompt or reference will probably fail again.';
+        'This looks like a content review: the same prompt or reference will probably fail again.';
       const other = 'Read the reason before you decide whether to create it again.';
       return new names.Failed(`${names.task} ${ref.id} failed: ${asSentence(reason)}`, {
         outcome: 'rejected',

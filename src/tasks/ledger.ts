@@ -116,7 +116,7 @@ export function checkLedgerCall(
   end: unknown = 'unknown',
 ): void {
   const isText = typeof callId === 'string' && callId !== '';
-  check(isText, 'callId', 'is empty; give the id of your job.');
+  check(isText, 'callId', 'is empty; pass the id of your job.');
   checkWord('end', end, ends);
   const isClaim = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
   check(isClaim, 'claimId', 'must be the string that claim() returned.');
@@ -210,10 +210,10 @@ export function memoryLedger(): SubmitLedger {
 
 /** Advice if the usage log doesn't prove that the submission may be sent again. */
 const settleAdvice = {
-  charged: 'It is paid for, and the usage log does not name its task.',
+  charged: 'It is paid for, but the usage log does not contain its task id.',
   refunded: 'The usage log has its refund, but the ledger contains the call.',
-  not_charged: 'By the usage log it was not charged, but the ledger contains the call.',
-  unknowable: 'It may be paid for: do not submit it again before that is known.',
+  not_charged: 'According to the usage log it was not charged, but the ledger contains the call.',
+  unknowable: 'It may be paid for: do not submit it again until you know.',
 } as const;
 
 type Signal = AbortSignal | null | undefined;
@@ -328,15 +328,15 @@ export class LedgerCall<Ref extends TaskRef> {
     }
     const isInProgress = 'isAlive' in found && found.isAlive === true;
     const problem = isInProgress
-      ? 'is being submitted at this moment'
-      : 'was submitted before, and it is not known whether that made a task';
+      ? 'is being submitted now'
+      : 'was submitted before, and it is unknown whether that created a task';
     throw new this.#kind.SubmitUnknown(`Call ${callId} ${problem}.`, {
       callId,
       isInProgress,
       evidence: { phase: 'sent', attempts: [] },
       cause: settled?.cause,
       advice: isInProgress
-        ? 'Try again later with the same callId: the ledger will know the task by then.'
+        ? 'Try again later with the same callId: the ledger will contain the task by then.'
         : settled === undefined
           ? `${unknownAdvice} onUnknown: "resubmit" submits it anyway.`
           : `${settleAdvice[settled.verdict]} ${settled.reason}`.trim(),

@@ -90,7 +90,7 @@ export function checkTaskId(field: string, value: unknown): string {
   check(!id.startsWith('{'), field, 'is JSON text; read it with JSON.parse() first.');
   check(!/\p{Surrogate}/u.test(id), field, 'contains a lone surrogate.');
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
-  const problem = `${finding}; give the task id that the submission returned.`;
+  const problem = `${finding}; pass the task id that the submission returned.`;
   // URL parsers resolve "." and "..", even if they are escaped, and would request another route.
   check(!['', '.', '..'].includes(id), field, problem);
   return id;
@@ -100,7 +100,7 @@ export function checkTaskId(field: string, value: unknown): string {
 export function checkVendorPrefix(field: string, value: unknown): string {
   const fits = typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value);
   const problem =
-    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.';
+    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling", without slashes.';
   check(fits, field, problem);
   return value;
 }

@@ -4,8 +4,8 @@ import type { JsonObject } from '../types.ts';
 
 /** Values that callers store and pass back, with their origin for error messages. */
 const origins = {
-  ref: 'A handle is what task.ref, onSubmitted or an error returned',
-  state: 'A state is what the last step() returned',
+  ref: 'Pass a handle from task.ref, onSubmitted or an error',
+  state: 'Pass the state that the last step() returned',
 };
 
 type Stored = keyof typeof origins;
@@ -17,7 +17,7 @@ export function checkStored(
   problem: string,
 ): asserts fits {
   const origin = field.startsWith('ref') ? origins.ref : origins.state;
-  check(fits, field, `${problem} ${origin}; store and pass it whole.`);
+  check(fits, field, `${problem} ${origin}, unchanged.`);
 }
 
 /** Checks that a stored value is an object. */
@@ -30,7 +30,7 @@ export function readStored(name: Stored, value: unknown): JsonObject {
 
 /** Checks the format version of a stored value. */
 export function checkVersion(name: Stored, { v }: JsonObject): void {
-  const finding = `is ${JSON.stringify(v)}, a format that this version does not know.`;
+  const finding = `is ${JSON.stringify(v)}, a format that this version does not support.`;
   checkStored(v === 1, `${name}.v`, finding);
 }
 

@@ -74,9 +74,9 @@ export function createLedgerCall<Ref extends TaskRef>(
   if (ledger === undefined) return undefined;
   for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
     const hasMethod = typeof ledger?.[method] === 'function';
-    check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
+    check(hasMethod, 'ledger', `has no method ${method}(); pass a SubmitLedger.`);
   }
-  const problem = 'is needed with a ledger; give the id of your job, the same at every attempt.';
+  const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
   check(callId !== undefined, 'callId', problem);
   return new LedgerCall(kind, ledger, callId, signal);
 }
@@ -146,7 +146,7 @@ export async function settleCall<Ref>(
   if (settle === undefined) {
     return {
       verdict: 'unknowable',
-      reason: 'this client has no account to read the usage log with',
+      reason: 'this client cannot read the usage log',
     };
   }
   try {

@@ -281,7 +281,7 @@ export function checkState(state: unknown, now: number): TaskWaitState {
   /** Reads an optional field, which some databases return as `null`. */
   const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
     const value = stored[part] ?? undefined;
-    checkStored(value === undefined || fits(value), `state.${part}`, 'is not what it was.');
+    checkStored(value === undefined || fits(value), `state.${part}`, 'is invalid.');
     return value;
   };
   return {

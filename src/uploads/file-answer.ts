@@ -74,6 +74,6 @@ function rejectEncodedDownload(answer: Answer): void {
   const coding = headers.get('content-encoding') ?? 'identity';
   const isDownload = answer.spec.download !== undefined;
   if (!isNode || !isDownload || coding === 'identity' || status !== 200) return;
-  const problem = `the file comes with content-encoding ${coding}, although the request asked for none; Node does not tell whether it is complete. asResponse() returns it unchanged.`;
+  const problem = `the file has content-encoding ${coding}, although none was requested; Node cannot detect whether it is complete. asResponse() returns it unchanged.`;
   throw new ReadFailure(unusable(answer, problem));
 }

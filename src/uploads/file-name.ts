@@ -87,11 +87,11 @@ export function describeFile({ field, purpose, head, ...input }: FileFacts): {
   if (chosen === undefined) {
     if (purpose !== 'audio') return { name, type: isDeclared ? declared : unknownType };
     const subject =
-      originalName === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
+      originalName === undefined ? 'the file has no name' : `"${name}" has no audio extension`;
     throw new InvalidInputError(
       field,
-      'is not recognised as audio: the gateway goes by the extension of the file name, ' +
-        `${subject}, and its first bytes are of no audio format that could be told. Name it with one ` +
+      'is not recognized as audio: gateways detect the format by the file extension, ' +
+        `${subject}, and its first bytes are not a known audio format. Pass a name with one ` +
         `of .${audioExtensions().join(' .')}, for example toFile(data, "speech.mp3").`,
     );
   }

@@ -149,7 +149,7 @@ async function* readBytes(
   const read = content instanceof Blob ? openStream(content.stream(), signal) : content;
   let sent = 0;
   for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
-    if (sent + bytes.byteLength > size) throw wrongLength(file, 'turned out longer');
+    if (sent + bytes.byteLength > size) throw wrongLength(file, 'is longer');
     for (let offset = 0; offset < bytes.byteLength; offset += pieceLength) {
       const piece = bytes.subarray(offset, offset + pieceLength);
       sent += piece.byteLength;
@@ -161,7 +161,7 @@ async function* readBytes(
 }
 
 function wrongLength({ field, size }: FilePart, finding: string): InvalidInputError {
-  const problem = `was announced with ${size} bytes and ${finding}. Do not write to it during the upload, and leave \`size\` out when it is not exact.`;
+  const problem = `was declared with ${size} bytes, but ${finding}. Do not write to it during the upload, and omit \`size\` if it is not exact.`;
   return new InvalidInputError(field, problem);
 }
 

@@ -108,14 +108,14 @@ function createRules(queue: DownloadQueue, isReady: boolean): SendingRules {
 /** Explains missing content: it is gone or not ready yet, or the task has failed. */
 function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
   const { status } = APIError.isInstance(error) ? error : {};
-  const gone = 'The content is gone; nothing can bring it back.';
+  const gone = 'The content no longer exists and cannot be restored.';
   if (status === 410) return explained(error, /^/, gone, ContentExpiredError);
   if (status !== 400) return undefined;
   const wait = 'Wait for the task with videos.wait() and download it then.';
   const early = explained(error, /not completed/i, wait, ContentNotReadyError);
   const [, word] = /current status: *(\w+)/i.exec(early?.message ?? '') ?? [];
   if (readStatusWord(word).status !== 'failed') return early;
-  const message = 'The download does not say why; videos.retrieve() may.';
+  const message = 'The response gives no reason; videos.retrieve() may.';
   return videoErrors.failed(ref, { message }, early?.error, early);
 }
 
@@ -134,7 +134,7 @@ export function download(
   }
   const { variant, ...request } = options ?? {};
   if (variant !== undefined && variant !== null) {
-    checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
+    checkText('variant', variant, 'the name of an asset such as "thumbnail", or omit it');
   }
   const { ref } = resolveOwnTask(transport, task);
   const queue = queues.get(transport.client.shared) ?? new DownloadQueue();

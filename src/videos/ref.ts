@@ -36,7 +36,7 @@ export function resolveTask(value: VideoTaskLike, baseURL: string): ResolvedTask
 export function resolveOwnTask(
   { baseURL }: { readonly baseURL: string },
   task: VideoTaskLike,
-  hint = 'Or give the id alone.',
+  hint = 'Or pass only the id.',
 ): ResolvedTask {
   const resolved = resolveTask(task, baseURL);
   const { baseURL: issuer } = resolved.ref;

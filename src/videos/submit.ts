@@ -66,8 +66,8 @@ function toSecondsText(value: unknown): string | undefined {
 /** Rejects references that gateways ignore but still bill for. */
 function checkReference(field: string, value: unknown): void {
   if (value === undefined || value === null || isUploadable(value)) return;
-  check(typeof value !== 'string' || isText(value), field, 'is empty; leave it out.');
-  const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway keeps no files, so there are no file ids.`;
+  check(typeof value !== 'string' || isText(value), field, 'is empty; omit it.');
+  const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway does not store files, so file ids are not supported.`;
   check(isText(value), field, problem);
 }
 
@@ -147,10 +147,10 @@ function writeBody(
   bodyFormat: GatewayOptions['bodyFormat'],
 ): OperationRequest<'videos.create'> {
   const { metadata, image, images } = fields;
-  if (isObject(metadata)) refuseFiles('metadata.', metadata, 'give its URL or data URL as text');
+  if (isObject(metadata)) refuseFiles('metadata.', metadata, 'pass its URL or data URL as text');
   checkWritable(fields);
   if (bodyFormat === 'json') {
-    refuseFiles('', fields, 'give its URL or data URL as text, or leave bodyFormat: "json" out');
+    refuseFiles('', fields, 'pass its URL or data URL as text, or omit bodyFormat: "json"');
     return { json: fields };
   }
   // A form cannot express a list of one item: gateways reject a single value under the name of the list.

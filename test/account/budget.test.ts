@@ -45,7 +45,7 @@ describe('a budget', () => {
       cost: price,
     });
     expect(String(error)).toContain(
-      'images.generate() with m-image would pass the budget: it may cost 0.002 USD, and of 0.005 USD 0.004 USD are spent.',
+      'images.generate() with m-image would exceed the budget of 0.005 USD: it may cost 0.002 USD; 0.004 USD is spent.',
     );
     expect(emulator.requests).toHaveLength(sent);
     expect(paid()).toBe(2);
@@ -366,9 +366,7 @@ describe('a budget', () => {
     expect(warnings).toEqual([]);
     for (let call = 0; call < 2; call += 1) await client.images.generate(image);
 
-    expect(warnings).toEqual([
-      '[model-gateway] 80 % of the budget are used: 0.008 USD of 0.01 USD',
-    ]);
+    expect(warnings).toEqual(['[model-gateway] 80 % of the budget is used: 0.008 USD of 0.01 USD']);
   });
 
   describe('without a price', () => {
@@ -388,7 +386,7 @@ describe('a budget', () => {
       const unlisted = await failureOf(own.images.generate({ ...image, model: 'other' }));
 
       expect(byToken).toMatchObject({ reason: 'price', outcome: 'not_sent', cost: undefined });
-      expect(String(byToken)).toMatch(/paid by token.*budget\.perCall/);
+      expect(String(byToken)).toMatch(/priced per token.*budget\.perCall/);
       expect(String(unlisted)).toMatch(/has no model "other"/);
       expect(requests).toHaveLength(1);
     });

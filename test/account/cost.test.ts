@@ -150,35 +150,35 @@ describe('computeCost()', () => {
   });
 
   test.each<{ reason: RegExp; work: Parameters<typeof computeCost>[1]; price: ModelPrice }>([
-    { reason: /which model/, work: { model: undefined }, price: byCall(1) },
+    { reason: /requested model is unknown/, work: { model: undefined }, price: byCall(1) },
     { reason: /has no model "other"/, work: { model: 'other' }, price: byCall(1) },
     {
-      reason: /by call is not published/,
+      reason: /per call is not published/,
       work: { model },
       price: { ...byCall(1), perCall: undefined },
     },
     {
-      reason: /how many tokens/,
+      reason: /number of tokens/,
       work: { model },
       price: byToken({ model_ratio: 1, completion_ratio: 1 }),
     },
     {
-      reason: /how many tokens/,
+      reason: /number of tokens/,
       work: { model, usage: { inputTokens: 0, totalTokens: 0 } },
       price: byToken({ model_ratio: 1, completion_ratio: 1 }),
     },
     {
-      reason: /by token is not published/,
+      reason: /per token is not published/,
       work: { model, usage: { inputTokens: 1 } },
       price: { ...byToken({ model_ratio: 1 }), input: undefined },
     },
     {
-      reason: /price of output is not published/,
+      reason: /output price is not published/,
       work: { model, usage: { outputTokens: 1 } },
       price: byToken({ model_ratio: 1 }),
     },
     {
-      reason: /price of sound is not published/,
+      reason: /audio price is not published/,
       work: { model, usage: { inputTokens: 9, audioInputTokens: 9 } },
       price: byToken({ model_ratio: 1, completion_ratio: 1 }),
     },
@@ -195,7 +195,7 @@ describe('computeCost()', () => {
     expect(inGroups([], { default: 2, vip: 2 }).amount?.value).toBe(2);
     expect(inGroups(['elsewhere'], {}).amount?.value).toBe(1);
     expect(inGroups([], { default: 1, vip: 0.5 }).reason).toMatch(
-      /give group, one of "default", "vip"/,
+      /pass group, one of "default", "vip"/,
     );
     expect(inGroups([], { default: 1 }, 'vip').reason).toMatch(/has no group "vip"/);
     expect(inGroups([], { default: 1 }, 'toString').reason).toMatch(/has no group/);

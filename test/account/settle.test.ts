@@ -118,7 +118,7 @@ describe('settle', () => {
       model: image.model,
       asOf: Date.now(),
       isFinal: false,
-      reason: expect.stringContaining('names it'),
+      reason: expect.stringContaining('has a charge for it'),
     });
     expect(await client.account.settle(charge?.requestId ?? '')).toMatchObject({
       verdict: 'charged',

@@ -46,7 +46,7 @@ describe('account.estimate()', () => {
 
     expect(unknown).toEqual({ reason: 'the price list has no model "nobody"' });
     expect(unused.amount).toBeUndefined();
-    expect(unused.reason).toMatch(/how many tokens/);
+    expect(unused.reason).toMatch(/number of tokens/);
   });
 
   test.each([
@@ -132,7 +132,7 @@ describe('account.spent()', () => {
     const { lines, unpriced } = await client.account.spent();
 
     expect(unpriced).toBe(1);
-    expect(lines[0]?.estimate.reason).toMatch(/was not told/);
+    expect(lines[0]?.estimate.reason).toMatch(/number of tokens is unknown/);
     expect(lines[1]?.estimate.amount?.value).toBeGreaterThan(0);
   });
 

@@ -221,7 +221,7 @@ describe('failures', () => {
 
     expect(job.error).toMatchObject({
       name: 'UnrecoverableError',
-      message: expect.stringMatching(/call videos:boat, job\.retry\(\) goes on with it\.$/),
+      message: expect.stringMatching(/call videos:boat, job\.retry\(\) continues it\.$/),
     });
     expect(emulator.charges).toHaveLength(1);
     expect(queue.delays).toEqual([]);
@@ -505,7 +505,7 @@ describe('a second queue for downloads', () => {
       message: expect.stringContaining('job.data.ref: is missing; add the job with { ref }'),
     });
     expect(() => videoDownloader(client, {})).toThrow(
-      'saveTo: is missing; give saveTo or deliver.',
+      'saveTo: is missing; pass saveTo or deliver.',
     );
   });
 });
@@ -517,7 +517,7 @@ describe('bad input', () => {
     {
       name: 'no ledger',
       options: {},
-      message: 'ledger: is missing, without which two workers may submit',
+      message: 'ledger: is missing; without it, two workers may submit',
     },
     {
       name: 'half a ledger',
@@ -622,12 +622,12 @@ describe('bad input', () => {
     const withoutToken = await failureOf(processor(job));
     const withoutCallId = await failureOf(named.processor(job, 'token'));
 
-    expect(nameless).toMatchObject({ message: 'job.id: is missing; give the job an id.' });
+    expect(nameless).toMatchObject({ message: 'job.id: is missing; set an id for the job.' });
     expect(withoutToken).toMatchObject({
-      message: 'token: is missing; give the processor to a Worker of BullMQ, which passes it.',
+      message: 'token: is missing; pass the processor to a Worker of BullMQ, which provides it.',
     });
     expect(withoutCallId).toMatchObject({
-      message: expect.stringContaining('callId: returned no string'),
+      message: expect.stringContaining('callId: did not return a string'),
     });
     expect(emulator.requests).toHaveLength(0);
   });

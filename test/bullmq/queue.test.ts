@@ -90,11 +90,11 @@ describe('videoJob()', () => {
   });
 
   test.each([
-    [{ id: '', params }, 'id: is empty; give your own id of the video'],
+    [{ id: '', params }, 'id: is empty; pass your own id for the video'],
     [{ id: 17, params }, 'id: is empty'],
     [
       { id: 'order:17', params },
-      'id: contains ":", with which BullMQ separates its keys; use another sign, as in "order-17".',
+      'id: contains ":", with which BullMQ separates its keys; use another character, as in "order-17".',
     ],
     [
       { id: '17', params },
@@ -103,8 +103,8 @@ describe('videoJob()', () => {
     [{ id: 'a\u0000', params }, 'id: contains a control character'],
     [{ id: 'a\ud800', params }, 'id: contains a control character or a lone surrogate.'],
     [{ id: 'boat' }, 'params: must be an object'],
-    [{ id: 'boat', params: { prompt: 'A boat' } }, 'params.model: is empty'],
-    [{ id: 'boat', params: { model: 'm', prompt: ' ' } }, 'params.prompt: is empty'],
+    [{ id: 'boat', params: { prompt: 'A boat' } }, 'params.model: is required'],
+    [{ id: 'boat', params: { model: 'm', prompt: ' ' } }, 'params.prompt: is required'],
     [
       { id: 'boat', params: { ...params, images: [new Blob(['x'])] } },
       'params.images[0]: is not JSON',

@@ -284,7 +284,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     {
       name: 'arguments that do not fit',
       call: { name: 'find', args: '{"city":1}' },
-      content: /do not fit.*city: /,
+      content: /are invalid.*city: /,
     },
   ])('tells the model of $name, and goes on', async ({ call, content }) => {
     const { client, requests } = scripted([
@@ -361,7 +361,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(resultsIn(requests[1])).resolves.toEqual([
       ['call_raw', 'string, mine'],
       ['call_parsed', '1'],
-      ['call_bad', expect.stringMatching(/^The arguments do not fit/)],
+      ['call_bad', expect.stringMatching(/^The arguments are invalid/)],
     ]);
     const body = await bodyOf(requests[0]);
     expect(body).toMatchObject({

@@ -752,6 +752,6 @@ describe('account', () => {
     emulator.quirks.accountRoutes = [];
     const { code, stderr } = await machine.run(['account', 'charges']);
     expect(code).toBe(1);
-    expect(stderr).toContain('does not tell what it has charged');
+    expect(stderr).toContain('does not report what it has charged');
   });
 });

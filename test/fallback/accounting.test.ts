@@ -83,7 +83,7 @@ describe('a budget of a call with fallbacks', () => {
 
     expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'rejected' });
     expect(String(failed)).toMatch(
-      /The next request was not sent: .*model-b would pass the budget/,
+      /The next request was not sent: .*model-b would exceed the budget/,
     );
     expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: [] });
     const { budget } = await client.account.spent();

@@ -97,7 +97,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     const second = await run(client, { ledger, callId, onUnknown: 'settle' });
 
     expect(String(Object(second).error)).toMatch(
-      /^ImageSubmitUnknownError: .* It is paid for, .*An entry of the usage log that names it/,
+      /^ImageSubmitUnknownError: .* It is paid for, .*The usage log has/,
     );
     expect(modelsAsked(emulator)).toEqual({
       requests: ['model-a', 'model-b'],

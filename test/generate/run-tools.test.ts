@@ -121,7 +121,7 @@ describe('generate.runTools()', () => {
     {
       name: 'arguments that do not fit',
       first: wants('find', { city: 1 }),
-      problem: /do not fit.*city: /,
+      problem: /are invalid.*city: /,
     },
   ])('tells the model of $name, and goes on', async ({ first, problem }) => {
     const { client, requests } = scripted([first, says('Sorry.')]);

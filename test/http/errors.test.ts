@@ -238,7 +238,7 @@ describe('a browser', () => {
 
     const lost = await apiErrorOf(draw(client));
 
-    expect(lost.message).toMatch(/lost its connection\. Check the console of the browser: .*CORS/);
+    expect(lost.message).toMatch(/lost its connection\. See the console of the browser .*CORS/);
     expect(lost.outcome).toBe('unknown');
   });
 

@@ -45,7 +45,7 @@ describe('a key or a base URL that is missing', () => {
     {
       field: 'baseURL',
       options: { apiKey: 'sk-test', baseURL: '/api' },
-      words: 'only means something in a page',
+      words: 'works only in a page',
     },
   ])(
     '$field is reported by the first call, before anything is sent',

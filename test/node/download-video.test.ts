@@ -156,7 +156,7 @@ describe('downloadVideo()', () => {
 
     const error = await failureOf(downloadVideo(client, 'task_1', { to }));
 
-    expect(String(error)).toMatch(/9 of 300000 bytes|broke off/);
+    expect(String(error)).toMatch(/9 of 300000 bytes|connection broke/);
     expect(requests).toHaveLength(3);
     expect(await namesIn(folder)).toEqual([]);
   });

@@ -116,7 +116,7 @@ describe('saveTo()', () => {
     const error = await failureOf(saveTo(new Response(bytes, { headers }), join(folder, 'a')));
 
     expect(UnexpectedResponseError.isInstance(error)).toBe(true);
-    expect(String(error)).toContain('not whole');
+    expect(String(error)).toContain('was not saved');
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -404,12 +404,12 @@ describe('formBody() with streams', () => {
     {
       name: 'shorter',
       size: 200,
-      message: /^file: was announced with 200 bytes and ended after 100\./,
+      message: /^file: was declared with 200 bytes, but ended after 100\./,
     },
     {
       name: 'longer',
       size: 99,
-      message: /^file: was announced with 99 bytes and turned out longer\./,
+      message: /^file: was declared with 99 bytes, but is longer\./,
     },
   ])('fails when a stream is $name than it said', async ({ size, message }) => {
     const source = toStreamingFile(chunks('a'.repeat(70), 'b'.repeat(30)), 'a.txt', { size });

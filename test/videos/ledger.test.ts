@@ -342,7 +342,7 @@ describe('videos.create() with a ledger', () => {
     const error: unknown =
       first.status === 'rejected' ? first.reason : Reflect.get(second, 'reason');
     expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isInProgress: true });
-    expect(String(error)).toContain('is being submitted at this moment. Try again later');
+    expect(String(error)).toContain('is being submitted now. Try again later');
     expect(String(error)).not.toContain('resubmit');
     expect(countRequests(emulator).posts).toBe(1);
   });

@@ -247,7 +247,7 @@ describe('videos.wait()', () => {
       callId: task.ref.callId,
       raw: { status: 'failed', progress: 100 },
     });
-    expect(String(error)).toMatch(/failed: Rejected by the safety review\. It reads like/);
+    expect(String(error)).toMatch(/failed: Rejected by the safety review\. This looks like/);
     expect(countRequests(emulator).posts).toBe(1);
   });
 

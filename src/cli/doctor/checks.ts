@@ -276,7 +276,7 @@ function latencyFinding({ firstByte }: Probe): Finding {
 
 function clockFinding({ headers }: Probe): Finding {
   const date = Date.parse(headers.get('date') ?? '');
-  if (Number.isNaN(date)) return skip('clock', 'the gateway does not tell its time');
+  if (Number.isNaN(date)) return skip('clock', 'the gateway does not report its time');
   const apart = Math.abs(Date.now() - date);
   if (apart < 300_000) return ok('clock', 'both clocks agree');
   const fix = 'Set the clock of this machine: certificates and signed addresses depend on it.';

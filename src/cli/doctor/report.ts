@@ -68,7 +68,7 @@ function requestIdRow({ headers }: Probe): ReportRow {
 function limitsRow({ headers }: Probe): ReportRow {
   const limits = [...headers].filter(([name]) => /ratelimit.*limit/.test(name));
   const detail = limits.map(([name, value]) => `${name}: ${value}`).join(', ');
-  return toRow('limits', detail === '' ? 'unknown' : 'yes', detail || 'no header names a limit');
+  return toRow('limits', detail === '' ? 'unknown' : 'yes', detail || 'no header reports a limit');
 }
 
 /** Counts the models by type and the owner's endpoint types, without their names. */

@@ -54,7 +54,7 @@ function describeMedia(part: JsonObject): string[] {
     }
     case 'input_audio': {
       const bytes = decodeBase64(text(record(part['input_audio'])['data']) ?? '');
-      return [`a sound of ${bytes?.length ?? 0} bytes`];
+      return [`an audio clip of ${bytes?.length ?? 0} bytes`];
     }
     case 'file':
       return [`the file ${text(record(part['file'])['filename']) ?? 'without a name'}`];

@@ -44,11 +44,11 @@ async function checkCharges(visit: Visit): Promise<void> {
   assert.deepEqual(await bigNumbers(visit), ['1', '2']);
   const told = await page.locator('.side-of.own').textContent();
   assert.match(told ?? '', /1 request, \$0\.002.*APIConnectionError, outcome unknown/);
-  assert.match(told ?? '', /A thousand of these a day: \$2\.00/);
+  assert.match(told ?? '', /A thousand such calls a day: \$2\.00/);
   const theirs = page.locator('.side-of.rival');
   assert.match(
     (await theirs.textContent()) ?? '',
-    /After 2 requests, the caller receives the answer, and pays \$0\.004 for 2 charges\..*\$4\.00/,
+    /After 2 requests, the caller receives the response, and pays \$0\.004 for 2 charges\..*\$4\.00/,
   );
   for (const sdk of ['AI SDK', 'replicate', 'fal']) {
     await page.getByLabel(sdk, { exact: true }).check();

@@ -56,7 +56,7 @@ function Side({
       </p>
       <p class="told">{result}</p>
       <p class="a-day">
-        A thousand of these a day: <strong>{cost(amount * dailyCalls)}</strong>
+        A thousand such calls a day: <strong>{cost(amount * dailyCalls)}</strong>
       </p>
     </section>
   );
@@ -73,13 +73,13 @@ function lesson(call: CallView, rival: Rival): string {
   const saved = rival.charges - charges;
   const daily = cost(Math.abs(rival.amount - amount) * dailyCalls);
   if (saved > 0) {
-    const sum = `${count(saved, 'charge')} saved: ${daily} a day for a thousand of these.`;
+    const sum = `${count(saved, 'charge')} saved: ${daily} a day for a thousand such calls.`;
     return call.status === 'done'
       ? `The same result, ${sum}`
       : `${sum} The caller decides whether to retry.`;
   }
   if (saved < 0)
-    return `${count(-saved, 'charge')} more here: ${daily} a day for a thousand of these.`;
+    return `${count(-saved, 'charge')} more here: ${daily} a day for a thousand such calls.`;
   if (charges > 1) {
     return 'Metered calls are retried by default, as in other SDKs, and both attempts are billed. Choose “never after an unknown outcome” to prevent this.';
   }
