@@ -83,8 +83,8 @@ export class GatewayCore {
   declare project: string | null;
 
   /**
-   * The only state of clients and resources, as an own function: proxies and copies can use it, unlike
-   * private fields, and printing or storing a client does not reveal its content.
+   * The only state of clients and resources. It is a function in a property of the object: unlike private
+   * fields, proxies and copies can use it, and printing or storing a client does not reveal its content.
    *
    * @internal
    */
@@ -96,7 +96,7 @@ export class GatewayCore {
     const transport = new Transport(settings, createHooks(withoutNulls(options), account));
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
-      // Own accessors, because proxies and copies can use neither private fields nor getters of prototypes.
+      // Defined on the object, because proxies and copies can use neither private fields nor prototype getters.
       Object.defineProperty(this, name, {
         enumerable: name !== 'apiKey',
         get: () => read(transport.client),

@@ -191,7 +191,7 @@ export interface Observer {
   start(call: ObservedCall): CallObserver | undefined | void;
 }
 
-/** A model to ask if the previous one fails, with the parameters that differ for it. */
+/** A model to request if the previous one fails, with the parameters that differ for it. */
 export interface FallbackModel {
   readonly model: string;
   /** Replaces the parameter of that name, also in `extraBody`. `undefined` leaves it out. */
@@ -199,35 +199,35 @@ export interface FallbackModel {
 }
 
 /**
- * A reason to ask the next model of `fallback`:
+ * A reason to request the next model of `fallback`:
  *
  * - `limits`: a rate limit or quota (429, or a provider's `insufficient_quota`).
  * - `model`: the model or its channel is missing, disabled, or not allowed for this key, or its provider
  *   rejected the key of the gateway.
  * - `context`: the prompt is longer than the context of the model.
- * - `overload`: a 5xx, a lost connection, or a response with nothing usable. Only metered calls.
+ * - `overload`: a 5xx, a lost connection, or an unusable response. Only metered calls.
  * - `timeout`: `timeout`, `firstByteTimeout`, `idleTimeout` or `chunkTimeout`, or a time limit of `fetch`. Only
  *   metered calls.
  * - `content`: the gateway or the provider refused the content.
  */
 export type FallbackReason = 'limits' | 'model' | 'context' | 'overload' | 'timeout' | 'content';
 
-/** A model failed, and the next one is asked. */
+/** A model failed, and the next one is requested. */
 export interface FallbackEvent {
   /** The model that failed, as it was requested; `undefined` if the call named none. */
   readonly from: string | undefined;
-  /** The model that is asked next. */
+  /** The model that is requested next. */
   readonly to: string;
   /** The error that the caller would have received. */
   readonly error: Error;
 }
 
 /**
- * How calls with a schema ask for JSON:
+ * How calls with a schema request JSON:
  *
  * - `json_schema`: the provider receives the schema, and may enforce it.
  * - `json_object`: the provider enforces JSON, and the prompt contains the schema.
- * - `prompt`: only the prompt asks for JSON, with the schema.
+ * - `prompt`: only the prompt requests JSON, with the schema.
  * - `auto`: in this order, until the provider does not reject it.
  */
 export type StructuredOutput = 'auto' | 'json_schema' | 'json_object' | 'prompt';
@@ -292,13 +292,13 @@ export interface SharedOptions {
    */
   idempotency?: Idempotency | null | undefined;
   /**
-   * Models to ask one after the other if the requested model cannot answer, each as a name or with the
+   * Models to request one after the other if the first model cannot answer, each as a name or with the
    * parameters that differ. At most 10, all different. `null` for none.
    *
-   * The next model is asked once the retries of the previous one have ended, and only if that provably did
+   * The next model is requested once the retries of the previous one have ended, and only if that provably did
    * nothing and another model may do better; see `fallbackOn`. Metered calls (chat, generation, audio) also
-   * ask it after an unknown outcome, where both may be billed, unless `retryUnknownOutcome` is `false`.
-   * Charged calls (images, videos) never do. A stream asks it only before its first content.
+   * request it after an unknown outcome, where both may be billed, unless `retryUnknownOutcome` is `false`.
+   * Charged calls (images, videos) never do. A stream requests it only before its first content.
    *
    * The error of the last model has the worst outcome and the attempts of all models. Not for embeddings,
    * because vectors of different models cannot be compared, remixes and calls by path.
@@ -306,19 +306,19 @@ export interface SharedOptions {
    */
   fallback?: readonly (string | FallbackModel)[] | null | undefined;
   /**
-   * The failures after which the next model of `fallback` is asked. All other failures end the call: invalid
+   * The failures after which the next model of `fallback` is requested. All other failures end the call: invalid
    * requests, a rejected key, missing credit, an unreachable host, aborts and `totalTimeout`.
    * @defaultValue `['limits', 'model', 'context', 'overload', 'timeout']`
    */
   fallbackOn?: readonly FallbackReason[] | undefined;
   /**
-   * Called before the next model of `fallback` is asked. If it throws, the call continues and the error is
+   * Called before the next model of `fallback` is requested. If it throws, the call continues and the error is
    * logged.
    */
   onFallback?: ((event: FallbackEvent) => void) | undefined;
   /**
    * How `parse()`, `stream()` and `runTools()` with a schema, and `generate` with `responseSchema` or
-   * `responseJsonSchema`, ask for JSON. The response is validated in every mode.
+   * `responseJsonSchema`, request JSON. The response is validated in every mode.
    *
    * With `auto`, a 400, 422 or 501 that rejects `response_format`, a JSON schema, JSON mode or structured
    * output is followed by a request in the next mode. The rejected request is free, and counts neither as a
@@ -488,8 +488,8 @@ export interface GatewayOptions extends SharedOptions {
    */
   budget?: Budget | null | undefined;
   /**
-   * Limits for the requests of this client, so that the gateway need not reject them: every attempt of every
-   * call, polls and downloads too. Requests wait for their turn in order, each model in an order of its own.
+   * Rate limits of this client. They apply to every attempt of every call, including polls and downloads.
+   * Requests start in order; a request that waits for the limits of its model doesn't delay other models.
    * The wait counts towards `totalTimeout`, not `timeout`, and ends if the call is aborted.
    *
    * The client also follows the gateway's limits: after a 429 with `Retry-After` or `x-ratelimit-reset-*`,

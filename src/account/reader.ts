@@ -18,7 +18,7 @@ import { type Reading, readOptions, Routes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
-/** Maximum age of a cached reading, in milliseconds. */
+/** Maximum age of a cached read, in milliseconds. */
 const freshFor = 5_000;
 
 /** Each key on each gateway has its own usage log. */

@@ -20,7 +20,7 @@ import type { JsonObject } from '../types.ts';
 import { UsageLogLimitError } from './errors.ts';
 import type { AccountOptions } from './types.ts';
 
-/** Checks the options of a reading. Times are in milliseconds since 1970. */
+/** Checks the options of a read. Times are in milliseconds since 1970. */
 export function readOptions(
   options: AccountOptions | null,
   freshest: number,
@@ -38,20 +38,20 @@ const limitWindow = 20 * 60_000;
 /** A result and the time of its request. */
 export interface Reading<T> {
   readonly value: T;
-  /** When the reading began, in milliseconds since 1970. */
+  /** When the read began, in milliseconds since 1970. */
   readonly asOf: number;
 }
 
-/** A reading that is running or has succeeded. */
+/** A read that is in progress or has succeeded. */
 interface SharedReading<T> {
   readonly asOf: number;
   readonly value: Promise<T>;
 }
 
-/** A reading that simultaneous calls share and that is cached while it is fresh. */
+/** A read that concurrent calls share and that is cached while it is fresh. */
 export class Shared<T> {
   readonly #read: () => Promise<T>;
-  /** The last successful reading. A later failure does not replace it. */
+  /** The last successful read. A later failure does not replace it. */
   #good: SharedReading<T> | undefined;
   #pending: SharedReading<T> | undefined;
 
@@ -60,9 +60,9 @@ export class Shared<T> {
   }
 
   /**
-   * Returns a reading that began at `notBefore` or later, and starts one if there is none.
+   * Returns a read that began at `notBefore` or later, and starts one if there is none.
    *
-   * @param notBefore - The earliest start of the reading, in milliseconds since 1970.
+   * @param notBefore - The earliest start of the read, in milliseconds since 1970.
    */
   async get(notBefore: number, signal?: AbortSignal | null): Promise<Reading<T>> {
     const known = [this.#good, this.#pending].find((one) => one && one.asOf >= notBefore);
@@ -103,7 +103,7 @@ const latestTime = 8.64e15;
 const rulesFor = ({ gateway }: Transport): AccountRules =>
   gateway === undefined ? newApiAccount : (gateway.profile.account ?? {});
 
-/** Returns the error for a reading that the gateway's profile has no route for. */
+/** Returns the error for a read that the gateway's profile has no route for. */
 export function unserved({ gateway }: Transport, noun: string): UnsupportedByGatewayError {
   const message = `This gateway (${gateway?.profile.name}) has no route for ${noun}.`;
   const advice = 'Nothing was sent. If the gateway is of another kind, set the option gateway.';
@@ -128,7 +128,7 @@ export class Routes {
    *
    * @param what - The content of the route, for the error message if the gateway doesn't have it.
    * @param isCounted - `true` if the gateway limits reads of the route.
-   * @param signal - Aborts the reading with all its attempts.
+   * @param signal - Aborts the read with all its attempts.
    */
   async get(
     path: string,

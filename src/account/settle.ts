@@ -12,7 +12,7 @@ export interface Question {
   readonly isWhole: boolean;
   /** `true` for a video submission, which may be accepted for 0 and charged when it completes. */
   readonly makesTask?: boolean;
-  /** When the call ended, or 0. A reading that began before that proves nothing. */
+  /** When the call ended, or 0. A read that began earlier proves nothing. */
   readonly endedAt: number;
 }
 
@@ -43,11 +43,11 @@ const partly =
  * Concludes from the usage log whether something was charged. Only entries with the id of one of its requests
  * or its task prove anything.
  *
- * @param asOf - When the reading began, in milliseconds since 1970.
+ * @param asOf - When the read began, in milliseconds since 1970.
  */
 export function settleBy(question: Question, log: UsageLog, asOf: number): Settlement {
   const { found, requests, tasks } = findEntries(question, log.lines);
-  // Text may be an id of either kind; it counts as a task id only if no entry has it as a request id.
+  // A string may be a request id or a task id. It is a task id only if no entry has it as a request id.
   const ownTasks = [...tasks].filter((id) => !requests.has(id));
   const isTaskKnown = ownTasks.length > 0;
   const isOld = isSettled(question, found, log, asOf);

@@ -5,7 +5,7 @@ export type { Amount, Balance, ChargeEntry, ChargeType, ModelPrice };
 
 /** Options of the methods of `account`. */
 export interface AccountOptions {
-  /** Aborts the call. A reading that other calls share continues. */
+  /** Aborts the call. A read that other calls share continues. */
   signal?: AbortSignal | null | undefined;
   /**
    * Maximum age of a cached result, in milliseconds; 0 always sends a request. Gateways allow about 20 reads

@@ -42,7 +42,7 @@ export class OutputParser<Parsed> {
 
   /**
    * @param params - Invalid values are rejected when they are sent.
-   * @param output - How the requests ask for JSON.
+   * @param output - How the requests specify JSON.
    */
   constructor(
     params: { response_format?: unknown; tools?: unknown } | null | undefined,

@@ -270,8 +270,8 @@ export interface ChatCompletionChunkChoice {
 /**
  * A chunk of a streamed completion.
  *
- * Every chunk has at least one choice. Only with `include_usage: true` the last one has no choices but
- * `usage`, so read `chunk.choices[0]?.delta.content` then.
+ * Every chunk has at least one choice, except with `include_usage: true`: the last one then has `usage` and no
+ * choices, so read `chunk.choices[0]?.delta.content`.
  */
 export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionUsage> {
   /** The id of the completion; `""` if the gateway sent none. */

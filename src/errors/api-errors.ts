@@ -45,8 +45,8 @@ export class APIError extends GatewayError {
   static override readonly kind: string = 'APIError';
 
   /**
-   * Creates the error for a response, as `openai` does: of the class for its status, with the field
-   * `error` of the parsed body.
+   * Creates the error for a response, as in `openai`: the status selects the class, and the field `error` of
+   * the parsed body becomes `error.error`.
    */
   static generate(
     status: number | undefined,

@@ -22,7 +22,7 @@ export interface AttemptEvidence {
   readonly requestId?: string | undefined;
   /** `true` if an error response was read to its end, so the gateway has finished the request. */
   readonly isErrorComplete?: boolean | undefined;
-  /** The model that was asked, if the call may ask several; see `fallback`. */
+  /** The requested model, if the call may request several; see `fallback`. */
   readonly model?: string | undefined;
 }
 

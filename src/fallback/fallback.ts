@@ -14,7 +14,7 @@ import type { JsonObject } from '../types.ts';
 const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
 
 /**
- * Returns how a call continues after a failure: first as `before` says, then with the models of `fallback`.
+ * Returns how a call continues after a failure: first by the policy `before`, then with the models of `fallback`.
  *
  * @param isFixed - `true` for a call by path, whose parameters cannot change.
  * @throws `InvalidInputError` if the options do not fit the call
@@ -34,7 +34,7 @@ export function withFallback(
     return before;
   }
   const same = fallback.findIndex(({ model }) => model === params['model']);
-  // The list of a client is for calls of any model.
+  // The list of a client may contain the model of the call.
   check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; pass other models.');
   checkStreaming(fallback, params);
   const onFallback = options?.onFallback ?? client.original().onFallback;
@@ -77,7 +77,7 @@ export function withFallback(
   };
 }
 
-/** Rejects the option of a call for an operation that cannot ask another model. */
+/** Rejects the option of a call for an operation that cannot use another model. */
 export function rejectFallback(operation: string, options: RequestOptions | undefined): void {
   const why = operation.startsWith('embeddings.')
     ? 'vectors of two models cannot be compared'

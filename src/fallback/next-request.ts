@@ -47,13 +47,13 @@ export interface RequestPolicy {
 export type CallMaker = (change?: Change, earlier?: EarlierRequests) => LogicalCall;
 
 /**
- * Returns a function that sends a request and, after an error, those that its policy names. It rejects if
- * `makeCall` or `findPolicy` throws.
+ * Returns a function that sends a request and, after an error, the further requests that its policy returns.
+ * It rejects if `makeCall` or `findPolicy` throws.
  *
  * Each request is a `LogicalCall` with its own retries, observers, reservation in the budget and idempotency
  * key. All have the same id, signal and `totalTimeout`. The response is that of the last request. Its error
  * has the worst outcome and the attempts of all requests. If a further request fails before anything is sent,
- * the error before it is thrown, with the reason in its advice.
+ * the previous error is thrown, with the reason in its advice.
  */
 export function prepareRequests<T>(
   makeCall: CallMaker,

@@ -15,7 +15,7 @@ import type { FailedAttempt } from '../http/retry.ts';
 /** Codes of the gateway for a key or an account without credit. */
 const noCredit = /^(insufficient_user_quota|pre_consume_token_quota_failed)$/;
 
-/** A key or an account without credit, in words. */
+/** Messages for a key or an account without credit. */
 const noCreditText = /quota is not enough|额度不足/i;
 
 /** Codes of a provider's account without credit. */
@@ -27,16 +27,16 @@ const contentText =
   /content[ _](policy|filter|management)|safety (system|filter|polic)|moderation|inappropriate content|敏感/i;
 
 const contextCode = /^context_(length|window)_exceeded$/;
-/** Most servers report a prompt that is too long in words alone. */
+/** Most servers report a prompt that is too long only in the message. */
 const contextText =
   /maximum (context|prompt|model) length|(prompt|input) (is |exceeds? |.{0,40}\b)(too long|max(imum)? length)|input (token count|tokens|length)[^.]{0,80}exceed|(exceed|longer|larger|too (long|large))[^.]{0,80}context (length|window|limit|size)|context (length|window|limit|size)[^.]{0,60}(exceed|too)|reduce the length of|model token limit|range of input length/i;
 
 const modelCode =
   /^(model_(not_found|price_error|decommissioned|not_supported)|\w+_model_access_denied|convert_request_failed|get_channel_failed|channel:.*|deploymentnotfound)$/i;
-/** A model that is missing or disabled, also with a status that does not show it. */
+/** Messages for a model that is missing or disabled, whatever the status. */
 const modelText =
   /\b(unknown|no such|invalid|not a valid) model\b|\bmodel\b.{0,100}(not exist|not found|(is|was|been) (not (available|supported|enabled|allowed|accessible)|disabled|deprecated|decommissioned|unavailable))|no (available channel|endpoints|deployments|allowed providers)|模型.{0,100}(不存在|禁用)|(无可用|可用)渠道/is;
-/** A bad request about the caller's parameters, which may mention the model. */
+/** Messages about the caller's parameters, which may mention the model too. */
 const parameterText = /parameter|\bvalue\b/i;
 /** Matches text that mentions a model or channel, but not inside a path. */
 const anyModel = /(?<!\/)\b(model|channel)|模型|渠道|no endpoints/i;
@@ -45,10 +45,10 @@ const anyModel = /(?<!\/)\b(model|channel)|模型|渠道|no endpoints/i;
 const elsewhere =
   /^(invalid_input|cannot_connect|host_not_found|tls_failed|aborted|redirected.*|conflict|too_early)$/;
 
-/** Returns the reason to ask another model after a failure, or `undefined` if it would fail too. */
+/** Returns the reason to request another model after a failure, or `undefined` if that would fail too. */
 export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
   const { kind, phase, status, headers, body, issues, problem } = failed;
-  // A response that only fails the validation is a response.
+  // A response that only fails validation is still a response.
   if (elsewhere.test(kind) || phase === 'local' || issues !== undefined) return undefined;
   const has = (code: RegExp, text?: RegExp): boolean =>
     body !== undefined && (hasCode(code, body) || text?.test(body.message ?? '') === true);
@@ -74,7 +74,7 @@ function isAboutModel(
 ): boolean {
   if (status === 403 || status === 404) return anyModel.test(body.message ?? '');
   if (status !== 401) return isModelMissing(status, body);
-  // The provider refused the gateway's key for it. Without a sign of a gateway, the key is the caller's.
+  // The provider rejected the gateway's key. Without a sign of a gateway, it rejected the caller's key.
   if (body.code === submissionFailed || quotesProvider(body)) return true;
   return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);
 }
@@ -82,7 +82,7 @@ function isAboutModel(
 const isUnknown = (kind: FailedAttempt['kind']): boolean =>
   /^(server_error|interrupted|unusable_answer|undecided)$/.test(kind);
 
-/** The facts of a failed call that decide whether the next model is asked. */
+/** The facts of a failed call that decide whether the next model is requested. */
 export interface FailedWithModel {
   readonly reason: FallbackReason | undefined;
   /** The worst outcome of all attempts. */
@@ -92,7 +92,7 @@ export interface FailedWithModel {
   readonly fallbackOn: readonly FallbackReason[];
 }
 
-/** Returns whether another model may be asked even if the previous one may be billed. */
+/** Returns whether another model may be requested even if the previous one may be billed. */
 export function mayPayTwice(
   charge: ChargeClass,
   retryUnknownOutcome: boolean | undefined,
@@ -100,7 +100,7 @@ export function mayPayTwice(
   return charge === 'metered' && retryUnknownOutcome !== false;
 }
 
-/** Decides whether the next model is asked. A pure function. */
+/** Decides whether the next model is requested. A pure function. */
 export function asksNextModel(failed: FailedWithModel): boolean {
   const { reason, outcome, charge, retryUnknownOutcome, fallbackOn } = failed;
   if (outcome === 'unknown' && !mayPayTwice(charge, retryUnknownOutcome)) return false;

@@ -70,7 +70,7 @@ export interface MCPToolsOptions {
 /** The longest name that OpenAI accepts. */
 const longestName = 64;
 
-/** Returns valid and unique names. Names that are valid already stay, except for repetitions. */
+/** Returns valid and unique names. Valid names are kept unless they repeat. */
 function toUniqueNames(names: readonly string[]): string[] {
   const original = new Set(names);
   const taken = new Set<string>();

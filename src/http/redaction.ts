@@ -4,7 +4,7 @@ import type { FailedAttempt } from './retry.ts';
 
 type Rewrite = (text: string) => string;
 
-/** URLs from the colon of their scheme on, with their query or fragment, also escaped as in nested JSON. */
+/** Matches a URL after its scheme: host and path, then query or fragment. Slashes may be escaped. */
 const urls = /(:(?:\\*\/){2}(?:[^\s"'<>`?#\\]|\\+\/)+)([?#](?:[^\s"<>\\]|\\+[/u])*)?/g;
 
 /** A query string without its URL. */

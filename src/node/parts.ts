@@ -91,7 +91,7 @@ export class Part {
       else await removePart(path);
     }
     if (file === undefined) return new Part(await GrowingFile.create(own), prefix, undefined);
-    const text = await readFile(notes(own), 'utf8').catch(() => '{}');
+    const text = await readFile(metadataPath(own), 'utf8').catch(() => '{}');
     return new Part(file, prefix, readResumable(text));
   }
 
@@ -103,7 +103,7 @@ export class Part {
   }
 
   async #note(): Promise<void> {
-    const path = notes(this.file.path);
+    const path = metadataPath(this.file.path);
     await rm(path, { force: true });
     if (this.known === undefined) return;
     // Create a new file: if another user replaced it by a link, writing must not follow it.
@@ -112,8 +112,8 @@ export class Part {
 
   /** Renames the file to its target. */
   async finish(target: string): Promise<void> {
-    // Removed first, because notes next to a complete file would never be cleaned up.
-    await rm(notes(this.file.path), { force: true });
+    // Removed first, because metadata next to a complete file would never be cleaned up.
+    await rm(metadataPath(this.file.path), { force: true });
     try {
       await this.file.finish(target);
     } catch (error) {
@@ -128,7 +128,7 @@ export class Part {
     await this.file.close();
     if (!isKept || size === 0 || this.known === undefined) return removePart(path);
     const free = nameIn(path, `${this.#prefix}.free`);
-    await rename(notes(path), notes(free));
+    await rename(metadataPath(path), metadataPath(free));
     await rename(path, free);
   }
 }
@@ -137,14 +137,14 @@ function nameIn(target: string, stem: string): string {
   return join(dirname(target), `${stem}.${randomBytes(6).toString('hex')}.part`);
 }
 
-/** Returns the path of the notes for a partial file. */
-function notes(path: string): string {
+/** Returns the path of the metadata of a partial file. */
+function metadataPath(path: string): string {
   return `${path}.json`;
 }
 
 async function removePart(path: string): Promise<void> {
   await rm(path, { force: true });
-  await rm(notes(path), { force: true });
+  await rm(metadataPath(path), { force: true });
 }
 
 /**
@@ -156,16 +156,16 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
   const found: Abandoned[] = [];
   const names = new Set(await readdir(folder));
   for (const name of names) {
-    const [, part = '', of, host, pid = '', notesEnding] = namePattern.exec(name) ?? [];
+    const [, part = '', of, host, pid = '', metadataEnding] = namePattern.exec(name) ?? [];
     if (of === undefined || !prefix.startsWith(`.${of}-`)) continue;
-    // Notes only count if their partial file is missing, after a crash between the two.
-    const isLost = notesEnding !== undefined;
+    // Metadata counts only if its partial file is missing, after a crash between the two.
+    const isLost = metadataEnding !== undefined;
     if (isLost && names.has(part)) continue;
     const path = join(folder, part);
     const file = await lstat(join(folder, name)).catch(() => undefined);
     if (file === undefined) continue;
     const isRecent = Date.now() - file.mtimeMs < abandonedAfter;
-    // Notes without a partial file may belong to one that is being renamed.
+    // Metadata without a partial file may belong to one that is being renamed.
     if (isLost && isRecent) continue;
     const isEnded = host === thisProcess().host && isRunning(Number(pid)) === false;
     const isOwned = host !== undefined && isRecent && !isEnded;
@@ -175,10 +175,9 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
   return found.toSorted((one, other) => other.size - one.size);
 }
 
-/** Reads notes; returns `undefined` if they are invalid. */
+/** Parses the metadata; returns `undefined` if it is invalid. */
 function readResumable(text: string): Resumable | undefined {
-  const noted = parseJSON(text);
-  const { validator, total } = toFields(noted);
+  const { validator, total } = toFields(parseJSON(text));
   if (typeof validator !== 'string') return undefined;
   return { validator, total: typeof total === 'number' ? total : undefined };
 }
@@ -187,7 +186,7 @@ function readResumable(text: string): Resumable | undefined {
 async function takeOver(path: string, own: string): Promise<GrowingFile | undefined> {
   try {
     await rename(path, own);
-    await rename(notes(path), notes(own)).catch(() => {});
+    await rename(metadataPath(path), metadataPath(own)).catch(() => {});
     const file = await GrowingFile.reopen(own);
     if (file === undefined) await removePart(own);
     return file;

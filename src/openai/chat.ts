@@ -224,7 +224,7 @@ export declare namespace ChatCompletionChunkChoice {
   export { ChatCompletionChunkDelta as Delta, ChatCompletionLogprobs as Logprobs };
 }
 
-/** A chunk of a streamed chat completion. Only with `include_usage: true` does the last chunk have no choices. */
+/** A chunk of a streamed chat completion. The last one has no choices if you set `include_usage: true`. */
 export interface ChatCompletionChunk extends chat.ChatCompletionChunk {}
 export declare namespace ChatCompletionChunk {
   export { ChatCompletionChunkChoice as Choice, ChatCompletionModeration as Moderation };

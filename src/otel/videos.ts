@@ -1,6 +1,6 @@
 import { isSpanContextValid, type Link, type SpanContext } from '@opentelemetry/api';
 
-/** Maximum number of video tasks to remember. Polls of forgotten tasks count as their first again. */
+/** Maximum number of video tasks to remember. The next poll of a forgotten task counts as its first. */
 const most = 10_000;
 
 function dropOldest(tasks: Set<string> | Map<string, string>): void {

@@ -56,7 +56,7 @@ export class StreamTruncatedError extends StreamError {
   }
 }
 
-/** A stream fell silent for longer than the limit named in `limit`. */
+/** A stream stalled for longer than the limit named in `limit`. */
 export class StreamTimeoutError extends StreamError {
   static override readonly kind: string = 'StreamTimeoutError';
 

@@ -38,8 +38,8 @@ export interface StreamContext extends StreamLimits, ReadCheck {
 declare const addsUpTo: unique symbol;
 
 /**
- * Declares, for the compiler only, the type of the response that chunks of a type add up to, and the type of
- * their token usage.
+ * Links the type of a chunk to the types of its complete response and token usage. Exists only for the
+ * compiler.
  */
 export interface PieceOf<Whole, Usage> {
   readonly [addsUpTo]?: readonly [Whole, Usage];

@@ -30,7 +30,7 @@ const dropped =
  *
  * The loop ends normally only if the response is complete. It throws `StreamTruncatedError` if the stream
  * ends without proof of that (see the option `onTruncated`), `StreamError` if the gateway sends an error,
- * `StreamTimeoutError` if it falls silent, and `APIUserAbortError` if the caller's `signal` is aborted.
+ * `StreamTimeoutError` if it stalls, and `APIUserAbortError` if the caller's `signal` is aborted.
  * All of them carry the response so far in `partial` and `usage`.
  *
  * `break`, `close()` and `controller.abort()` end the loop without an error and close the

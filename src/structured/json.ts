@@ -63,8 +63,8 @@ function endOfValue(text: string, start: number): { end: number; isBalanced: boo
 
 /**
  * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
- * none, or more than one. A value that does not end hides what follows, because a part of truncated JSON is
- * not its value. Takes linear time.
+ * none, or more than one. An unclosed value hides what follows it, because a value inside truncated JSON is
+ * not the result. Takes linear time.
  *
  * @param type - The type of the value. Values of the other type are ignored, for example `[1]` in prose.
  */

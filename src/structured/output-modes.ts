@@ -8,7 +8,7 @@ import { peek } from '../snapshot.ts';
 import type { JsonObject } from '../types.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
-/** How a request asks for JSON. */
+/** How a request specifies JSON. */
 export type OutputMode = Exclude<StructuredOutput, 'auto'>;
 
 /** The modes that worked after the provider rejected the first one, by gateway and model. */
@@ -108,7 +108,7 @@ export class OutputModes implements RequestPolicy {
 }
 
 /**
- * Returns the last arguments of `Transport.call()` for a request that asks for JSON: one that the provider rejects
+ * Returns the last arguments of `Transport.call()` for a request for JSON: one that the provider rejects
  * for its mode is followed by one with the next mode. Without `modes`, those of any other request.
  */
 export function inModes<T, Kind extends ResponseKind>(

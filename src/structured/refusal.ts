@@ -4,11 +4,11 @@ import type { FailedAttempt } from '../http/retry.ts';
 const namesFormat =
   /response[ _-]?format|json[ _-]?(?:schema|object|mode)|structured[ _-]?output|response[ _-]?(?:json[ _-]?)?schema|response[ _-]?mime[ _-]?type/i;
 
-/** Errors about the caller's own schema, which another format would not fix but hide. */
+/** Errors about the caller's own schema. Another mode would only hide them. */
 const faultySchema =
   /\binvalid[ _](?:json[ _])?schema\b|\bschema is invalid\b|\bvalid json ?schema\b|\bunknown name\b|\bmissing required\b/i;
 
-/** Google's APIs without the field: an unknown name inside of it would be the caller's error. */
+/** Google's error if the API lacks the field itself; an unknown name inside the schema is the caller's error. */
 const unknownField =
   /\bunknown name "?(?:response_?json_?schema|response_?schema|response_?mime_?type|response_format)\b/i;
 
@@ -24,7 +24,7 @@ export function refusesStructuredOutput({
   body,
 }: Pick<FailedAttempt, 'kind' | 'status' | 'body'>): boolean {
   if (body === undefined || !namesStructuredOutput(body)) return false;
-  // With a success status, the error was the whole response or the first event of a stream.
+  // A 2xx status: the error was the whole body or the first event of the stream.
   if (kind === 'undecided') return status !== undefined && status < 300;
   return kind === 'refused' && (status === 400 || status === 422 || status === 501);
 }

@@ -102,8 +102,8 @@ export interface Submitter {
 }
 
 /**
- * Returns the only request that a failed submission sent, or sent to the last of several models: the others
- * rejected it.
+ * Returns the only request of a failed submission. With fallbacks, only requests to the last model count,
+ * because the other models rejected theirs.
  */
 export function onlyRequest(error: unknown): SubmittedRequest {
   if (!GatewayError.isInstance(error)) return {};

@@ -12,8 +12,8 @@ export interface ResolvedTask {
 }
 
 /**
- * Resolves an id, a handle or a task. A task that was serialized to JSON has lost its handle, so its id is
- * used, and is taken for an id of the gateway at `baseURL`.
+ * Resolves an id, a handle or a task. A task that was serialized to JSON has lost its handle, so only its id
+ * is used, and is assumed to be from the gateway at `baseURL`.
  */
 export function resolveTask(value: VideoTaskLike, baseURL: string): ResolvedTask {
   let id: unknown = value;
