@@ -1,5 +1,5 @@
 import type { Operation } from '../../endpoints.ts';
-import { Books, pricePerCall } from './books.ts';
+import { UsageLog, pricePerCall } from './usage-log.ts';
 
 /** A charge to the account: what a user of a real gateway would have paid. */
 export interface Charge {
@@ -24,7 +24,7 @@ export type ChargeEntry = Omit<Charge, 'id' | 'refundedAt'>;
 /** All charges since the start or the last reset, in order. */
 export class Ledger {
   /** The usage log that the account's owner can read. */
-  readonly books = new Books();
+  readonly usageLog = new UsageLog();
   #charges: Charge[] = [];
 
   get charges(): readonly Charge[] {
@@ -47,13 +47,13 @@ export class Ledger {
       if (charge.taskId !== taskId || charge.refundedAt !== undefined) return charge;
       const { model, amount: quota } = charge;
       const other = { group_ratio: 1, model_price: pricePerCall, reason, task_id: taskId };
-      this.books.write({ type: 'refund', model, quota, at, other });
+      this.usageLog.write({ type: 'refund', model, quota, at, other });
       return { ...charge, refundedAt: at };
     });
   }
 
   clear(): void {
     this.#charges = [];
-    this.books.clear();
+    this.usageLog.clear();
   }
 }

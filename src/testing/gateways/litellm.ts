@@ -1,7 +1,7 @@
 import type { Operation } from '../../endpoints.ts';
 import { endpoints } from '../../endpoints.ts';
 import type { JsonObject } from '../../types.ts';
-import { pricePerCall, type BookLine } from '../control/books.ts';
+import { pricePerCall, type LogEntry } from '../control/usage-log.ts';
 import { record } from '../control/json.ts';
 import type { StreamEvent } from '../faults/stream-faults.ts';
 import { completeChat } from '../routes/chat.ts';
@@ -63,7 +63,7 @@ const completeLiteLLMChat = (call: Call): Response =>
   });
 
 /** The entry of a request in `LiteLLM_SpendLogs`. */
-function spendLog(id: string, line: BookLine): JsonObject {
+function spendLog(id: string, line: LogEntry): JsonObject {
   const { tokens: [prompt, completion] = [0, 0], type, model, quota, at } = line;
   const time = new Date(at).toISOString();
   return {
@@ -88,7 +88,7 @@ function spendLog(id: string, line: BookLine): JsonObject {
 function readSpendLogs({ ledger, clock, quirks, tasks }: World, query: URLSearchParams): unknown {
   tasks.settle();
   const id = query.get('request_id') ?? '';
-  const line = ledger.books.find(id, clock.now(), quirks.usageLogDelay);
+  const line = ledger.usageLog.find(id, clock.now(), quirks.usageLogDelay);
   return line === undefined ? [] : [spendLog(id, line)];
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import type { BookLine } from '../control/books.ts';
+import type { LogEntry } from '../control/usage-log.ts';
 import { text } from '../control/json.ts';
 import type { World } from '../server/call.ts';
 import { notFound } from './errors.ts';
@@ -79,7 +79,7 @@ const unknown = {
   workspace_id: null,
 };
 
-function generation(id: string, line: BookLine, isRefunded: boolean): JsonObject {
+function generation(id: string, line: LogEntry, isRefunded: boolean): JsonObject {
   const { tokens: [prompt, completion] = [null, null] } = line;
   const cost = isRefunded ? 0 : line.quota / unitsPerDollar;
   return {
@@ -109,7 +109,7 @@ function generation(id: string, line: BookLine, isRefunded: boolean): JsonObject
 export function readGeneration(world: World, id: string): Response {
   const { ledger, clock, quirks, tasks } = world;
   tasks.settle();
-  const line = ledger.books.find(id, clock.now(), quirks.usageLogDelay);
+  const line = ledger.usageLog.find(id, clock.now(), quirks.usageLogDelay);
   if (line === undefined) throw notFound(`Generation ${id} not found`);
   const charge = ledger.charges.find(({ requestId }) => requestId === id);
   const data = generation(id, line, charge?.refundedAt !== undefined);

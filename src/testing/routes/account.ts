@@ -1,7 +1,7 @@
 import { authenticate } from '../server/auth.ts';
 import type { World } from '../server/call.ts';
 import { Refusal } from '../server/errors.ts';
-import { pricePerCall } from '../control/books.ts';
+import { pricePerCall } from '../control/usage-log.ts';
 import { present } from '../control/json.ts';
 import { findVendor, pricedModels, type EmulatorModel } from '../control/models.ts';
 import type { AccountQuirks } from '../faults/quirks.ts';
@@ -15,10 +15,10 @@ const perDollar = 500_000;
 const groups = { default: 1, vip: 1 };
 
 /** Returns the usage log: always the newest entries, regardless of the query. */
-function readBooks({ clock, ledger, quirks, tasks }: World): Response {
+function readUsageLog({ clock, ledger, quirks, tasks }: World): Response {
   tasks.settle();
   const { usageLogEntries: most, usageLogDelay: lag } = quirks;
-  const data = ledger.books.read(clock.now(), { most, lag });
+  const data = ledger.usageLog.read(clock.now(), { most, lag });
   // The `date` header lets clients detect the offset of their own clock.
   const headers = { date: new Date(clock.now()).toUTCString() };
   return Response.json({ data, message: '', success: true }, { headers });
@@ -118,12 +118,12 @@ interface AccountRoute {
   readonly answer: (world: World) => Response;
 }
 
-const books = { isCounted: true, refusesAs: 'console' } as const;
+const consoleRoute = { isCounted: true, refusesAs: 'console' } as const;
 const billing = { kind: 'billing', refusesAs: 'openai-routing' } as const;
 
 const routes: Readonly<Record<string, AccountRoute>> = {
-  '/api/log/token': { ...books, kind: 'log', answer: readBooks },
-  '/api/usage/token/': { ...books, kind: 'usage', answer: readUsage },
+  '/api/log/token': { ...consoleRoute, kind: 'log', answer: readUsageLog },
+  '/api/usage/token/': { ...consoleRoute, kind: 'usage', answer: readUsage },
   '/v1/dashboard/billing/subscription': { ...billing, answer: readSubscription },
   '/v1/dashboard/billing/usage': { ...billing, answer: readBilled },
   '/dashboard/billing/subscription': { ...billing, answer: readSubscription },
@@ -167,7 +167,7 @@ export function answerAccountRoute(
   const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
   if (route === undefined || !quirks.accountRoutes.includes(route.kind)) return undefined;
   // The rate limit applies per address, before the key is checked.
-  if (route.isCounted && !ledger.books.mayRead(clock.now(), quirks.usageLogLimit)) {
+  if (route.isCounted && !ledger.usageLog.mayRead(clock.now(), quirks.usageLogLimit)) {
     return new Response(null, { status: 429 });
   }
   if (route.refusesAs !== undefined) checkKey(request, apiKey, route.refusesAs);

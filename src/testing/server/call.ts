@@ -1,6 +1,6 @@
 import type { Operation } from '../../endpoints.ts';
 import type { EmulatorClock } from '../control/clock.ts';
-import { chargeDetails } from '../control/books.ts';
+import { chargeDetails } from '../control/usage-log.ts';
 import type { ModelAnswer } from '../control/canned.ts';
 import { record, text } from '../control/json.ts';
 import { refusal, routingRefusal, taskRefusal, type ErrorDialect } from './errors.ts';
@@ -137,7 +137,7 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
   ledger.add({ operation, model, amount, requestId, taskId, at });
   if (!quirks.usageLogCharges) return;
   const other = chargeDetails(call.url.pathname, quirks.usageLogTaskIds ? taskId : undefined);
-  ledger.books.write({
+  ledger.usageLog.write({
     type: 'consume',
     model,
     quota: amount,
@@ -182,7 +182,7 @@ export function logError(call: Call, status: number, message: string): void {
   const { body } = call;
   const fields = body.kind === 'json' ? body.value : body.kind === 'multipart' ? body.fields : {};
   const model = original ?? parameters['model'] ?? text(record(fields)['model']) ?? '';
-  ledger.books.write({
+  ledger.usageLog.write({
     type: 'error',
     model,
     quota: 0,

@@ -5,7 +5,7 @@ import { present } from './json.ts';
 const types = { consume: 2, error: 5, refund: 6 } as const;
 
 /** An entry of the usage log. */
-export interface BookLine {
+export interface LogEntry {
   readonly type: keyof typeof types;
   readonly model: string;
   readonly quota: number;
@@ -24,12 +24,12 @@ export interface BookLine {
 const limitWindow = 20 * 60_000;
 
 /** The usage log of the account. The gateway keeps it separately from charges, and may not log all of them. */
-export class Books {
-  #lines: BookLine[] = [];
+export class UsageLog {
+  #entries: LogEntry[] = [];
   #reads: number[] = [];
 
-  write(line: BookLine): void {
-    this.#lines.push(line);
+  write(entry: LogEntry): void {
+    this.#entries.push(entry);
   }
 
   /** Counts a read. Returns whether it is within the limit; 0 means no limit. */
@@ -42,46 +42,46 @@ export class Books {
 
   /** Returns the newest entries as the gateway sends them, newest first. */
   read(now: number, { most, lag }: { readonly most: number; readonly lag: number }): unknown[] {
-    const shown = this.#lines.filter(({ at }) => at + lag <= now);
+    const shown = this.#entries.filter(({ at }) => at + lag <= now);
     // Refunds are logged late, when the account is read, so sort by time.
     const inOrder = shown.toSorted((one, other) => one.at - other.at).toReversed();
-    return inOrder.slice(0, most).map((line, index) => toLogEntry(line, index + 1));
+    return inOrder.slice(0, most).map((entry, index) => toJSON(entry, index + 1));
   }
 
   /** Returns the entry of a charge by its request, once it is visible. */
-  find(requestId: string, now: number, lag: number): BookLine | undefined {
-    return this.#lines.find((line) => line.requestId === requestId && line.at + lag <= now);
+  find(requestId: string, now: number, lag: number): LogEntry | undefined {
+    return this.#entries.find((entry) => entry.requestId === requestId && entry.at + lag <= now);
   }
 
   clear(): void {
-    this.#lines = [];
+    this.#entries = [];
     this.#reads = [];
   }
 }
 
-function toLogEntry(line: BookLine, position: number): unknown {
-  const { tokens: [prompt, completion] = [0, 0] } = line;
+function toJSON(entry: LogEntry, position: number): unknown {
+  const { tokens: [prompt, completion] = [0, 0] } = entry;
   return present({
     id: position,
     user_id: 2,
-    created_at: Math.floor(line.at / 1000),
-    type: types[line.type],
-    content: line.content ?? '',
+    created_at: Math.floor(entry.at / 1000),
+    type: types[entry.type],
+    content: entry.content ?? '',
     username: 'emulator',
     token_name: 'emulator',
-    model_name: line.model,
-    quota: line.quota,
+    model_name: entry.model,
+    quota: entry.quota,
     prompt_tokens: prompt,
     completion_tokens: completion,
     use_time: 0,
-    is_stream: line.isStream ?? false,
+    is_stream: entry.isStream ?? false,
     channel: 1,
     channel_name: '',
     token_id: 1,
     group: 'default',
     ip: '',
-    request_id: line.requestId,
-    other: JSON.stringify(line.other),
+    request_id: entry.requestId,
+    other: JSON.stringify(entry.other),
   });
 }
 
