@@ -44,14 +44,14 @@ const emptyAccount: EmulatorAccount = {
 };
 
 /** A real gateway, whose calls are charged. */
-export function realBackend(options: GatewayOptions): Backend {
+export function realBackend(options: GatewayOptions, interval?: number): Backend {
   const gateway = new Gateway(options);
   const name = gateway.transport().gateway?.profile.name;
   return {
     isEmulator: false,
     baseURL: gateway.baseURL,
     gateway: name === 'new-api' ? undefined : name,
-    interval: undefined,
+    interval,
     free: gateway,
     client: ({ view: { strict } }) =>
       strict === true ? gateway.withOptions({ retryUnknownOutcome: false }) : gateway,
@@ -78,7 +78,7 @@ function attemptsFor({ requests, charges }: Emulator, id: string): Attempt[] {
 }
 
 /** Starts an emulator on the loopback address. */
-export async function emulatorBackend(): Promise<Backend> {
+export async function emulatorBackend(interval = 1_500): Promise<Backend> {
   const emulator = createEmulator({ videoDuration: 12_000, quirks: { eventDelay: 20 } });
   const server = await emulator.listen();
   const options: GatewayOptions = {
@@ -95,7 +95,7 @@ export async function emulatorBackend(): Promise<Backend> {
     isEmulator: true,
     baseURL: server.url,
     unitsPerDollar,
-    interval: 1_500,
+    interval,
     free: gateway,
     client(call) {
       const { id, fault: name, operation, strict } = call.view;

@@ -16,6 +16,8 @@ export interface PlaygroundOptions {
   readonly version: string;
   /** The gateway; the default is the emulator. */
   readonly gateway?: GatewayOptions | undefined;
+  /** Time between polls of a video, in milliseconds. Defaults to the client's interval, or 1.5 seconds on the emulator. */
+  readonly interval?: number | undefined;
   /** The port; 0 selects a free one. */
   readonly port: number;
   /** The folder for results; the default is memory. */
@@ -43,9 +45,10 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   const pages = await readPages(
     options.pages ?? fileURLToPath(new URL('./playground', import.meta.url)),
   );
-  const { version, gateway, folder, onSubmitted } = options;
+  const { version, gateway, interval, folder, onSubmitted } = options;
   const store = folder === undefined ? memoryStore() : await folderStore(folder);
-  const backend = gateway === undefined ? await emulatorBackend() : realBackend(gateway);
+  const backend =
+    gateway === undefined ? await emulatorBackend(interval) : realBackend(gateway, interval);
   const board = await Board.open({ backend, store, onSubmitted });
   const close = async (): Promise<void> => {
     await board[Symbol.asyncDispose]();

@@ -5,7 +5,6 @@ import type { CallInput, CallView, Hello } from '../../src/playground/protocol.t
 import { createEmulator, type EmulatedGateway } from '../../src/testing/index.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { modes } from '../helpers/modes.ts';
-import { patient } from '../helpers/patient.ts';
 import { ask, ended, open, order } from './support.ts';
 
 const id = 'call-0001';
@@ -142,8 +141,7 @@ test('images in a chat answer are kept', async () => {
   expect(emulator.charges).toHaveLength(1);
 });
 
-// One test for all, because the first poll of a video waits for seconds.
-test('a video with a reference is charged once, with its cost', patient, async () => {
+test('a video with a reference is charged once, with its cost', async () => {
   const body = { model: 'm-video', prompt, seconds: '4', size: '1280x720' };
   await Promise.all(
     modes.map(async (gateway) => {
@@ -161,7 +159,7 @@ test('a video with a reference is charged once, with its cost', patient, async (
   );
 });
 
-test('a remix continues the job at OpenRouter', patient, async () => {
+test('a remix continues the job at OpenRouter', async () => {
   const { emulator, playground } = await openAt('openrouter');
   await order(playground, id, { kind: 'video', body: { model: 'm-video', prompt } });
   await ended(playground, id);

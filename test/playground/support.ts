@@ -28,6 +28,7 @@ export async function open(options: Partial<PlaygroundOptions> = {}): Promise<Pl
     version: '0.0.0-test',
     port: 0,
     pages: somePages(),
+    interval: 250,
     ...options,
   });
   onTestFinished(() => playground[Symbol.asyncDispose]());
