@@ -174,7 +174,7 @@ describe('videos, by the ratios of earlier answers', () => {
     const { client, charged } = budgeted({ limit: 20 * price }, { videoDuration: 0 });
     const params = times(10, () => ({ model: 'm-video', prompt: 'A boat', seconds: 4 }));
 
-    const results = await collect(client.videos.createAndWaitAll(params));
+    const results = await collect(client.videos.createAndWaitAll(params, { interval: 250 }));
 
     const refused = results.filter(({ error }) => BudgetError.isInstance(error));
     expect(refused).toHaveLength(5);

@@ -34,17 +34,37 @@ export function someBytes(length: number, seed = 1): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/**
- * Does something when this process has had the time to do everything else: the client, which is in
- * it too, would lose what it has not read yet.
- */
-function whenCalm(run: () => void, left = 5): void {
-  const begun = performance.now();
-  setTimeout(() => {
-    const isCalm = performance.now() - begun < 20;
-    if (isCalm && left <= 1) run();
-    else whenCalm(run, isCalm ? left - 1 : 5);
-  }, 10);
+/** The header that numbers a response whose connection will be cut. */
+const cutHeader = 'x-cut';
+
+/** Planned cuts of all servers, by the value of that header. */
+const cuts = new Map<string, { readonly after: number; readonly run: () => void }>();
+
+/** Cuts a connection once the client has read what was sent: bytes that it has not read would be lost. */
+async function fetchCut(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  const cut = cuts.get(response.headers.get(cutHeader) ?? '');
+  if (cut === undefined || response.body === null) return response;
+  const reader = response.body.getReader();
+  let left = cut.after;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (left === 0) cut.run();
+        const { value, done } = await reader.read();
+        left -= value?.byteLength ?? 0;
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    // Pulls only when the client reads, so it has the bytes of the pull before.
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers, url } = response;
+  const copy = new Response(body, { status, statusText, headers });
+  Object.defineProperty(copy, 'url', { value: url });
+  return copy;
 }
 
 function serveContent(setup: ContentSetup, request: SeenRequest, response: ServerResponse): void {
@@ -61,15 +81,20 @@ function serveContent(setup: ContentSetup, request: SeenRequest, response: Serve
   const rest = isPart
     ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` }
     : {};
+  const cut = setup.cuts.shift();
+  const id = String(cuts.size);
+  if (cut !== undefined) {
+    cuts.set(id, { after: Math.min(cut, body.length), run: () => response.destroy() });
+  }
   response.writeHead(isPart ? 206 : 200, {
     'content-type': 'video/mp4',
     'content-length': body.length,
     ...headers,
     ...rest,
+    ...(cut !== undefined && { [cutHeader]: id }),
   });
-  const cut = setup.cuts.shift();
   if (cut === undefined) response.end(body);
-  else response.write(body.subarray(0, cut), () => whenCalm(() => response.destroy()));
+  else response.write(body.subarray(0, cut));
 }
 
 /** A server whose every path is the content of a task, and a client of it. */
@@ -101,6 +126,12 @@ export async function contentServer(
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const url = `http://127.0.0.1:${port}`;
-  const client = new Gateway({ apiKey: 'sk-test', baseURL: url, logLevel: 'off', ...options });
+  const client = new Gateway({
+    apiKey: 'sk-test',
+    baseURL: url,
+    logLevel: 'off',
+    fetch: fetchCut,
+    ...options,
+  });
   return { setup, requests, url, client };
 }

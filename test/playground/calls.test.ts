@@ -343,7 +343,9 @@ test('a result that cannot be written to the disk is kept in memory, and the pag
   });
   await order(playground, id, { ...image, body: { ...image.body, n: 2 } });
 
-  const view = await ended(playground, id);
+  // The last write fails after the call has ended.
+  await watch(playground, (calls) => calls.get(id)?.problem !== undefined);
+  const view = await call(playground, id);
 
   expect(view).toMatchObject({ status: 'done', files: [{}, {}], problem: { outcome: 'unknown' } });
   expect(view.problem?.message).toContain('does not exist');
