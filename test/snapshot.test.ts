@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Gateway, tool } from '../src/index.ts';
 import { createEmulator } from '../src/testing/index.ts';
 import { collect } from './helpers/clients.ts';
-import { giving } from './helpers/videos.ts';
+import { resolved } from './helpers/fake-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -150,7 +150,7 @@ describe.each(Object.entries(cases))('%s', (_name, { requests, ...call }) => {
     client.baseURL = 'https://tenant-b.test';
     headers['x-tenant'] = 'b';
     overwrite(params);
-    await giving(finish(run));
+    await resolved(finish(run));
 
     expect(sent.length).toBeGreaterThanOrEqual(requests);
     for (const { host, key, tenant, text } of sent) {
@@ -186,7 +186,7 @@ describe('a task that exists', () => {
 
   test.each(Object.entries(waits))('videos.%s stays with its tenant', async (_name, start) => {
     const { client, sent } = setUp();
-    const { id } = await giving(Promise.resolve(client.videos.create(video())));
+    const { id } = await resolved(Promise.resolve(client.videos.create(video())));
     const ids = [id];
     const headers = { 'x-tenant': 'a' };
     sent.length = 0;
@@ -196,7 +196,7 @@ describe('a task that exists', () => {
     client.baseURL = 'https://tenant-b.test';
     headers['x-tenant'] = 'b';
     ids[0] = 'task-of-tenant-b';
-    await giving(finish(run));
+    await resolved(finish(run));
 
     expect(sent).not.toEqual([]);
     for (const { host, key, tenant } of sent) {
@@ -214,8 +214,8 @@ test('results of many calls name the parameters that the caller passed', async (
   const images = image(2);
   const videos = [video()];
 
-  const made = await giving(collect(client.images.generateMany(images, { concurrency: 1 })));
-  const films = await giving(collect(client.videos.createAndWaitAll(videos)));
+  const made = await resolved(collect(client.images.generateMany(images, { concurrency: 1 })));
+  const films = await resolved(collect(client.videos.createAndWaitAll(videos)));
 
   expect(made.map(({ params }) => images.indexOf(Object(params)))).toEqual([0, 1]);
   expect(films[0]?.params).toBe(videos[0]);
@@ -232,8 +232,8 @@ test('tools receive the context itself, not a copy', async () => {
   const toolContext = { user: 1 };
 
   const runner = client.chat.completions.runTools({ ...chat(), tools: [own], toolContext });
-  await giving(runner.done());
-  await giving(
+  await resolved(runner.done());
+  await resolved(
     client.generate.runTools({
       model: 'gemini-2.5-flash',
       contents: 'Hi',
@@ -251,7 +251,7 @@ test('the caller can add to the conversation of a run', async () => {
   const runner = client.chat.completions.runTools(chat(), {
     afterCompletion: () => void runner.messages.push({ role: 'user', content: 'In Celsius' }),
   });
-  await giving(runner.done());
+  await resolved(runner.done());
 
   expect(sent[1]?.text).toContain('In Celsius');
 });

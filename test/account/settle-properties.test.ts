@@ -4,7 +4,8 @@ import { GatewayError, type Settlement } from '../../src/index.ts';
 import type { Charge, Fault } from '../../src/testing/index.ts';
 import { emulated } from '../helpers/clients.ts';
 import { withFailedChannels } from '../helpers/usage-log.ts';
-import { endOf, faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
+import { faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'performance'] });
@@ -73,7 +74,7 @@ test(
             if (fault !== undefined) emulator.fail({ fault: fault satisfies Fault });
             const began = emulator.requests.length;
             const sender = byCopy ? copy : client;
-            const end = await endOf<unknown>(operations[operation](sender, id));
+            const end = await settle<unknown>(operations[operation](sender, id));
             const requests = emulator.requests.slice(began).map((request) => request.id);
             const question = end.error ?? Object(end.value)?.ref;
             made.push({ question, requests, began });

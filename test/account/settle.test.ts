@@ -2,15 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError, InvalidInputError } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { collect, emulated, failureOf, misuse } from '../helpers/clients.ts';
-import {
-  chargesSince,
-  endOf,
-  faultIn,
-  faults,
-  operationNames,
-  operations,
-} from '../helpers/settling.ts';
+import { chargesSince, faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
 import { logEntry, withFailedChannels, withLogEntries } from '../helpers/usage-log.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
 const image = { model: 'm-image', prompt: 'A boat' };
@@ -24,7 +18,7 @@ afterEach(() => {
 
 /** The rejection of a call. */
 async function ended(call: Promise<unknown>): Promise<unknown> {
-  return (await endOf(call)).error;
+  return (await settle(call)).error;
 }
 
 interface Case {
@@ -363,7 +357,7 @@ describe('a failure in the log', () => {
       { retryUnknownOutcome: true, maxRetries: 1 },
     );
     const call = client.images.generate(image);
-    const error = await endOf(call).then((end) => end.error);
+    const error = await settle(call).then((end) => end.error);
     if (!GatewayError.isInstance(error)) throw error;
     expect(error.evidence.attempts).toHaveLength(2);
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
@@ -459,7 +453,7 @@ describe('an amount', () => {
       { maxRetries: 2 },
     );
     const call = client.chat.completions.create({ model: 'm', messages });
-    const { error } = await endOf<unknown>(call);
+    const { error } = await settle<unknown>(call);
     if (!GatewayError.isInstance(error)) throw error;
     expect(error.evidence.attempts.map(({ requestId }) => requestId)).toEqual(ids);
 
@@ -506,7 +500,7 @@ describe('an amount', () => {
       () => entries,
       { retryUnknownOutcome: true, maxRetries: 1 },
     );
-    const { error } = await endOf<unknown>(client.videos.create(video));
+    const { error } = await settle<unknown>(client.videos.create(video));
     if (!GatewayError.isInstance(error)) throw error;
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
     vi.advanceTimersByTime(6_000);

@@ -1,8 +1,7 @@
 import { APICallError, generateSpeech, transcribe } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/clients.ts';
-import { giving } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, resolved } from '../helpers/fake-time.ts';
 import { emulatedProvider, faults } from './support.ts';
 
 const speech = 'm-speech';
@@ -139,9 +138,9 @@ describe('the AI SDK repeats nothing that the client does not', () => {
 
       const params = { model: speech, input: 'Hello', voice: 'alloy' };
       const read = async () => (await alone.client.audio.speech.create(params)).arrayBuffer();
-      await giving(read().then(...nothing));
+      await resolved(read().then(...nothing));
       const call = { model: asked.provider.speechModel(speech), text: 'Hello', voice: 'alloy' };
-      const error = await giving(generateSpeech(call).then(...nothing));
+      const error = await resolved(generateSpeech(call).then(...nothing));
 
       expect(asked.emulator.requests).toHaveLength(alone.emulator.requests.length);
       expect(asked.emulator.charges).toHaveLength(alone.emulator.charges.length);

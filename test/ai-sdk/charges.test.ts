@@ -12,8 +12,7 @@ import type { Gateway } from '../../src/index.ts';
 import { createModelGateway, type ModelGatewayProvider } from '../../src/ai-sdk/index.ts';
 import { createEmulator, type Fault } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
-import { failing, giving } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 import { emulatedProvider, faults } from './support.ts';
 
 fakeWaitingTime();
@@ -74,7 +73,7 @@ describe('a metered call whose response is lost', () => {
   test.each(Object.entries(metered))('%s is charged once', async (_, call) => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: lost, times: 10 });
-    expect(await failing(call(provider))).toMatchObject({ outcome: 'unknown' });
+    expect(await rejected(call(provider))).toMatchObject({ outcome: 'unknown' });
     expect(emulator.requests).toHaveLength(1);
     expect(emulator.charges).toHaveLength(1);
   });
@@ -86,7 +85,7 @@ describe('a metered call whose response is lost', () => {
       const { apiKey, baseURL, fetch } = emulator;
       const provider = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
       emulator.fail({ fault: lost, times: 10 });
-      await failing(generateText({ model: provider('m-large'), prompt }));
+      await rejected(generateText({ model: provider('m-large'), prompt }));
       expect(emulator.requests).toHaveLength(1);
     },
   );
@@ -95,21 +94,21 @@ describe('a metered call whose response is lost', () => {
     const retryUnknownOutcome = true;
     const byClient = emulatedProvider({ retryUnknownOutcome });
     byClient.emulator.fail({ fault: lost, times: 10 });
-    await failing(generateText({ model: byClient.provider('m-large'), prompt }));
+    await rejected(generateText({ model: byClient.provider('m-large'), prompt }));
     expect(byClient.emulator.requests).toHaveLength(3);
 
     const byCall = emulatedProvider();
     byCall.emulator.fail({ fault: lost, times: 10 });
     const providerOptions = { modelGateway: { retryUnknownOutcome } };
     const model = byCall.provider('m-large');
-    await failing(generateText({ model, prompt, providerOptions }));
+    await rejected(generateText({ model, prompt, providerOptions }));
     expect(byCall.emulator.requests).toHaveLength(3);
 
     const emulator = createEmulator();
     const { apiKey, baseURL, fetch } = emulator;
     const settings = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
     emulator.fail({ fault: lost, times: 10 });
-    await failing(generateText({ model: settings('m-large'), prompt }));
+    await rejected(generateText({ model: settings('m-large'), prompt }));
     expect(emulator.requests).toHaveLength(3);
   });
 
@@ -117,7 +116,7 @@ describe('a metered call whose response is lost', () => {
     const { provider, emulator } = emulatedProvider({ retryUnknownOutcome: true });
     emulator.fail({ fault: lost, times: 10 });
     const providerOptions = { modelGateway: { retryUnknownOutcome: false } };
-    await failing(generateText({ model: provider('m-large'), prompt, providerOptions }));
+    await rejected(generateText({ model: provider('m-large'), prompt, providerOptions }));
     expect(emulator.charges).toHaveLength(1);
   });
 });
@@ -129,8 +128,8 @@ describe('the AI SDK repeats nothing that the client does not', () => {
     alone.emulator.fail({ fault, times: 10 });
     asked.emulator.fail({ fault, times: 10 });
 
-    const [ended] = await giving(Promise.allSettled([way.client(alone.client)]));
-    const [outcome] = await giving(Promise.allSettled([way.sdk(asked.provider)]));
+    const [ended] = await resolved(Promise.allSettled([way.client(alone.client)]));
+    const [outcome] = await resolved(Promise.allSettled([way.sdk(asked.provider)]));
 
     expect(asked.emulator.requests).toHaveLength(alone.emulator.requests.length);
     expect(asked.emulator.charges).toHaveLength(alone.emulator.charges.length);
@@ -147,7 +146,7 @@ describe('the AI SDK repeats nothing that the client does not', () => {
     const { provider, emulator } = emulatedProvider({ maxRetries: 0 });
     emulator.fail({ fault: { type: 'error', status: 503, charged: true }, times: 10 });
 
-    await failing(way.sdk(provider));
+    await rejected(way.sdk(provider));
 
     expect(emulator.requests).toHaveLength(1);
     expect(emulator.charges).toHaveLength(1);
@@ -159,7 +158,7 @@ describe('the AI SDK repeats nothing that the client does not', () => {
     const providerOptions = { modelGateway: { maxRetries: 0 } };
     emulator.fail({ fault: { type: 'error', status: 503, charged: true }, times: 10 });
 
-    await failing(generateText({ model, prompt, providerOptions }));
+    await rejected(generateText({ model, prompt, providerOptions }));
 
     expect(emulator.charges).toHaveLength(1);
   });

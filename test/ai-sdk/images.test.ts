@@ -2,8 +2,7 @@ import { APICallError, createProviderRegistry, generateImage, NoImageGeneratedEr
 import { describe, expect, test, vi } from 'vitest';
 import type { Fault } from '../../src/testing/index.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
-import { failing, giving } from '../helpers/videos.ts';
-import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved, settle } from '../helpers/fake-time.ts';
 import { createModelGateway } from '../../src/ai-sdk/index.ts';
 import { emulatedProvider, faults, scriptedProvider } from './support.ts';
 import { patient } from '../helpers/patient.ts';
@@ -284,7 +283,7 @@ describe('no image is paid for twice', () => {
       const { provider, emulator } = emulatedProvider({ timeout: 5_000 });
       emulator.fail({ fault: { type: 'hang', charged: true }, times: 5 });
 
-      const error = await failing(generateImage({ model: provider.imageModel(model), prompt }));
+      const error = await rejected(generateImage({ model: provider.imageModel(model), prompt }));
 
       expect(APICallError.isInstance(error)).toBe(true);
       expect(emulator.charges).toHaveLength(1);
@@ -301,9 +300,9 @@ describe('no image is paid for twice', () => {
         }
         const params = { model, prompt, n: 1, size: '16x16' };
 
-        await giving(alone.client.images.generate(params).then(...nothing));
+        await resolved(alone.client.images.generate(params).then(...nothing));
         const call = { model: asked.provider.imageModel(model), prompt, size: '16x16' as const };
-        await giving(generateImage(call).then(...nothing));
+        await resolved(generateImage(call).then(...nothing));
 
         const count = ({ emulator }: typeof asked): number =>
           emulator.requests.filter(({ method }) => method === 'POST').length;
@@ -362,7 +361,9 @@ describe('an image that is paid for', () => {
         return new Response(Uint8Array.from(png));
       });
 
-      const { images } = await giving(generateImage({ model: provider.imageModel(model), prompt }));
+      const { images } = await resolved(
+        generateImage({ model: provider.imageModel(model), prompt }),
+      );
 
       expect(images).toHaveLength(1);
       expect(paid(requests)).toBe(1);
@@ -383,7 +384,9 @@ describe('an image that is paid for', () => {
         );
       });
 
-      const { images } = await giving(generateImage({ model: provider.imageModel(model), prompt }));
+      const { images } = await resolved(
+        generateImage({ model: provider.imageModel(model), prompt }),
+      );
 
       expect(images).toHaveLength(1);
       expect(paid(requests)).toBe(1);
@@ -395,7 +398,7 @@ describe('an image that is paid for', () => {
         () => new Response('', { status: 403 }),
       );
 
-      const error = await failing(
+      const error = await rejected(
         generateImage({ model: provider.imageModel(model), prompt, maxRetries: 5 }),
       );
 
@@ -410,7 +413,7 @@ describe('an image that is paid for', () => {
         url === other ? new Response(Uint8Array.from(png)) : new Response('', { status: 403 }),
       );
 
-      const { images, warnings } = await giving(
+      const { images, warnings } = await resolved(
         generateImage({ model: provider.imageModel(model), prompt, n: 2 }),
       );
 

@@ -15,10 +15,9 @@ import type { ModelGatewayProvider } from '../../src/ai-sdk/index.ts';
 import { InvalidInputError, UnsupportedByGatewayError, type Operation } from '../../src/index.ts';
 import type { EmulatedGateway, EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { modes } from '../helpers/modes.ts';
-import { failing, giving } from '../helpers/videos.ts';
 import { emulatedProvider } from './support.ts';
 
 fakeWaitingTime();
@@ -134,7 +133,7 @@ describe.each(modes)('%s', (gateway) => {
     test('is sent and charged once, with the cost that the response reports', async () => {
       const { provider, emulator } = at(gateway);
 
-      const metadata = await giving(call(provider));
+      const metadata = await resolved(call(provider));
 
       const posts = emulator.requests.filter(({ method }) => method === 'POST');
       expect(posts.map((request) => request.operation)).toEqual([operation]);
@@ -152,7 +151,7 @@ describe.each(modes)('%s', (gateway) => {
       const { provider, emulator } = at(gateway);
       emulator.fail({ operation, fault, times: 10 });
 
-      const error = await failing(call(provider));
+      const error = await rejected(call(provider));
 
       const [sent, ...others] = emulator.requests.filter(({ method }) => method === 'POST');
       expect(others).toEqual([]);
@@ -167,7 +166,7 @@ describe.each(modes)('%s', (gateway) => {
       const headers = { 'retry-after': '0' };
       emulator.fail({ operation, fault: { type: 'bare', status: 429, headers } });
 
-      await giving(call(provider));
+      await resolved(call(provider));
 
       expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
       expect(emulator.charges).toHaveLength(1);
@@ -192,7 +191,7 @@ test.each(modes)('%s: a mask is sent, or refused before anything is paid for', a
   const { provider, emulator } = at(gateway);
   const edit = { text: prompt, images: [image], mask: image };
   const call = generateImage({ model: provider.imageModel('m-image'), prompt: edit });
-  const error = await giving(call.then(...nothing));
+  const error = await resolved(call.then(...nothing));
 
   const isServed = gateway !== 'openrouter';
   expect(emulator.charges).toHaveLength(isServed ? 1 : 0);
@@ -202,7 +201,7 @@ test.each(modes)('%s: a mask is sent, or refused before anything is paid for', a
 test.each(modes)('%s: speech is translated, or the error names what is served', async (gateway) => {
   const { provider, emulator } = at(gateway);
   const model = provider.transcriptionModel('m-translation', { translate: true });
-  const error = await giving(transcribe({ model, audio }).then(...nothing));
+  const error = await resolved(transcribe({ model, audio }).then(...nothing));
 
   const isServed = gateway === 'new-api' || gateway === 'openai';
   expect(emulator.charges).toHaveLength(isServed ? 1 : 0);
@@ -234,7 +233,7 @@ describe('at OpenRouter', () => {
     const { provider, emulator } = at('openrouter');
     const url = 'https://files.example.com/last.png';
 
-    const { warnings } = await giving(
+    const { warnings } = await resolved(
       startVideo({
         model: provider.videoModel('kling/v2'),
         prompt,
@@ -275,7 +274,7 @@ describe('at OpenRouter', () => {
     const inputReferences = ['https://files.example.com/style.png'];
     const model = provider.videoModel('openai/sora-2');
 
-    const { warnings } = await giving(
+    const { warnings } = await resolved(
       startVideo({ model, prompt: { text: prompt, image }, inputReferences }),
     );
 

@@ -16,8 +16,8 @@ import {
   type Fault,
 } from '../../src/testing/index.ts';
 import { emulated } from '../helpers/clients.ts';
-import { countRequests, failing, giving, order } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { countRequests, order } from '../helpers/videos.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 import { faults } from './support.ts';
 
 fakeWaitingTime();
@@ -53,7 +53,7 @@ describe('a video', () => {
       onSubmitted: ({ id }) => void seen.push(`${id} after ${emulator.requests.length}`),
     });
 
-    const result = await giving(
+    const result = await resolved(
       generateVideo({ model: video, prompt, duration: 4, resolution: '1280x720' }),
     );
 
@@ -72,12 +72,12 @@ describe('a video', () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
-    const started = await giving(startVideo({ model: video, prompt }));
+    const started = await resolved(startVideo({ model: video, prompt }));
     const operation = written(started.operation);
     const ask = () => getVideoStatus(createProvider(emulator).videoModel(model), { operation });
-    const first = await giving(ask());
+    const first = await resolved(ask());
     await vi.advanceTimersByTimeAsync(60_000);
-    const last = await giving(ask());
+    const last = await resolved(ask());
 
     expect(onSubmitted.mock.lastCall?.[0]).toEqual(operation);
     expect(first).toMatchObject({ status: 'pending' });
@@ -89,7 +89,7 @@ describe('a video', () => {
     const { emulator, provider } = setUp();
     vi.stubGlobal('AI_SDK_DEFAULT_PROVIDER', provider);
 
-    const { video, responses } = await giving(generateVideo({ model, prompt }));
+    const { video, responses } = await resolved(generateVideo({ model, prompt }));
 
     expect(isFilm(video)).toBe(true);
     expect(emulator.charges).toHaveLength(1);
@@ -102,10 +102,10 @@ describe('a video', () => {
     const withImage = { text: prompt, image };
     const kling = provider.videoModel('kling-v1');
 
-    const first = await giving(
+    const first = await resolved(
       startVideo({ model: provider.videoModel(model), prompt: withImage }),
     );
-    await giving(startVideo({ model: kling, prompt: withImage }));
+    await resolved(startVideo({ model: kling, prompt: withImage }));
 
     const [form, text] = emulator.requests.map(({ body }) => JSON.stringify(body));
     expect(form).toMatch(/"field":"input_reference"/);
@@ -116,7 +116,7 @@ describe('a video', () => {
   test('options that the gateway has no field for come back as warnings', async () => {
     const { video } = setUp();
 
-    const { warnings } = await giving(
+    const { warnings } = await resolved(
       startVideo({ model: video, prompt, seed: 1, fps: 24, aspectRatio: '16:9', webhookUrl: 'x' }),
     );
 
@@ -129,7 +129,7 @@ describe('a video', () => {
     const metadata = { negative_prompt: 'rain' };
     const providerOptions = { modelGateway: { bodyFormat: 'json', metadata } };
 
-    await giving(startVideo({ model: video, prompt, providerOptions }));
+    await resolved(startVideo({ model: video, prompt, providerOptions }));
 
     const value = { model, prompt, metadata };
     expect(emulator.requests[0]?.body).toEqual({ kind: 'json', value });
@@ -140,7 +140,7 @@ describe('a video', () => {
     async (modelGateway) => {
       const { emulator, video } = setUp();
 
-      const error = await failing(
+      const error = await rejected(
         startVideo({ model: video, prompt, providerOptions: { modelGateway } }),
       );
 
@@ -160,9 +160,9 @@ describe('no video is paid for twice', () => {
         emulator.fail({ operation: 'videos.create', fault, times: 10 });
       }
 
-      await giving(alone.client.videos.create(order).then(...nothing));
+      await resolved(alone.client.videos.create(order).then(...nothing));
       const call = { model: asked.video, prompt, maxRetries: 5 };
-      const error = await giving(generateVideo(call).then(...nothing));
+      const error = await resolved(generateVideo(call).then(...nothing));
 
       expect(countRequests(asked.emulator).posts).toBe(countRequests(alone.emulator).posts);
       expect(asked.emulator.charges).toHaveLength(alone.emulator.charges.length);
@@ -179,7 +179,7 @@ describe('no video is paid for twice', () => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.create', fault: { type: 'hang', charged: true } });
 
-    const error = await failing(
+    const error = await rejected(
       generateVideo({ model: video, prompt, abortSignal: abortAfter(5_000) }),
     );
 
@@ -193,7 +193,7 @@ describe('no video is paid for twice', () => {
     const idempotency = { header: 'x-key' };
     const video = createModelGateway({ apiKey, baseURL, fetch, idempotency }).videoModel(model);
 
-    await giving(startVideo({ model: video, prompt }));
+    await resolved(startVideo({ model: video, prompt }));
 
     expect(emulator.requests[0]?.headers['x-key']).toMatch(/^aisdk_vid_/);
   });
@@ -220,7 +220,7 @@ describe('a video is not lost', () => {
       const { emulator, video } = setUp();
       emulator.fail({ operation: 'videos.retrieve', fault, times: 4 });
 
-      const result = await giving(generateVideo({ model: video, prompt }));
+      const result = await resolved(generateVideo({ model: video, prompt }));
 
       expect(isFilm(result.video)).toBe(true);
       expect(emulator.charges).toHaveLength(1);
@@ -238,7 +238,7 @@ describe('a video is not lost', () => {
     };
     const video = createModelGateway({ apiKey, baseURL, fetch, logLevel: 'off' }).videoModel(model);
 
-    const result = await giving(generateVideo({ model: video, prompt }));
+    const result = await resolved(generateVideo({ model: video, prompt }));
 
     expect(isFilm(result.video)).toBe(true);
     expect(emulator.charges).toHaveLength(1);
@@ -253,7 +253,7 @@ describe('a video is not lost', () => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.downloadContent', fault, times: 4 });
 
-    const result = await giving(generateVideo({ model: video, prompt }));
+    const result = await resolved(generateVideo({ model: video, prompt }));
 
     expect(isFilm(result.video)).toBe(true);
     expect(emulator.charges).toHaveLength(1);
@@ -264,12 +264,12 @@ describe('a video is not lost', () => {
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, after: 1 });
 
-    const error = await failing(
+    const error = await rejected(
       generateVideo({ model: video, prompt, poll: { timeoutMs: 12_000 } }),
     );
     await vi.advanceTimersByTimeAsync(60_000);
     const [operation] = written<JSONValue[]>(refs.map((ref) => ({ ...ref })));
-    const after = await giving(getVideoStatus(video, { operation: operation ?? null }));
+    const after = await resolved(getVideoStatus(video, { operation: operation ?? null }));
 
     expect(Object(error).message).toMatch(/timed out after 12000ms/);
     expect(error).toHaveProperty('ref', refs[0]);
@@ -282,7 +282,7 @@ describe('a video is not lost', () => {
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, after: 1 });
 
-    const error = await failing(
+    const error = await rejected(
       generateVideo({ model: video, prompt, abortSignal: abortAfter(12_000) }),
     );
 
@@ -297,7 +297,7 @@ describe('a video is not lost', () => {
       },
     });
 
-    const error = await failing(generateVideo({ model: video, prompt }));
+    const error = await rejected(generateVideo({ model: video, prompt }));
 
     expect(APICallError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ isRetryable: false, ref: { kind: 'video' } });
@@ -307,14 +307,14 @@ describe('a video is not lost', () => {
 
   test('by errors that do not pass: they carry its handle', async () => {
     const { emulator, video } = setUp();
-    const started = await giving(startVideo({ model: video, prompt }));
+    const started = await resolved(startVideo({ model: video, prompt }));
     emulator.fail({
       operation: 'videos.retrieve',
       fault: { type: 'error', status: 401 },
       times: 9,
     });
 
-    const error = await failing(getVideoStatus(video, { operation: started.operation }));
+    const error = await rejected(getVideoStatus(video, { operation: started.operation }));
 
     expect(APICallError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ statusCode: undefined, ref: started.operation });
@@ -326,7 +326,7 @@ describe('several videos', () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
-    const { videos } = await giving(generateVideo({ model: video, prompt, n: 3 }));
+    const { videos } = await resolved(generateVideo({ model: video, prompt, n: 3 }));
 
     expect(videos.map(isFilm)).toEqual([true, true, true]);
     expect(onSubmitted).toHaveBeenCalledTimes(3);
@@ -338,7 +338,7 @@ describe('several videos', () => {
     const fault = { type: 'reset', when: 'before-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault, after: 1 });
 
-    const { videos, warnings } = await giving(generateVideo({ model: video, prompt, n: 3 }));
+    const { videos, warnings } = await resolved(generateVideo({ model: video, prompt, n: 3 }));
 
     expect(videos).toHaveLength(1);
     const message = expect.stringMatching(/^Of 3 videos only 1 were submitted/);
@@ -349,10 +349,10 @@ describe('several videos', () => {
   test('are kept when one of them failed', async () => {
     const { emulator, video } = setUp();
 
-    const started = await giving(startVideo({ model: video, prompt, n: 2 }));
+    const started = await resolved(startVideo({ model: video, prompt, n: 2 }));
     emulator.videos.fail(emulator.videos.list[0]?.id ?? '');
     await vi.advanceTimersByTimeAsync(60_000);
-    const result = await giving(getVideoStatus(video, { operation: written(started.operation) }));
+    const result = await resolved(getVideoStatus(video, { operation: written(started.operation) }));
 
     expect(result).toMatchObject({ status: 'completed', videos: [{ type: 'binary' }] });
     expect(Object(result).warnings).toHaveLength(1);
@@ -363,7 +363,7 @@ describe('a video that failed', () => {
   test('ends generateVideo with its reason', async () => {
     const { emulator, video } = setUp();
 
-    const error = await failing(
+    const error = await rejected(
       generateVideo({ model: video, prompt: `${prompt} ${markers.fail}` }),
     );
 
@@ -377,7 +377,7 @@ describe('a video that failed', () => {
       const { emulator, video } = setUp({}, { quirks: { videoPollError } });
       const stumbling = `${prompt} ${markers.pollError}`;
 
-      const error = await failing(generateVideo({ model: video, prompt: stumbling }));
+      const error = await rejected(generateVideo({ model: video, prompt: stumbling }));
 
       expect(Object(error).message).toMatch(/task_\w+ failed/);
       expect(countRequests(emulator).posts).toBe(1);
@@ -387,11 +387,11 @@ describe('a video that failed', () => {
   test('is reported by the first poll of another process', async () => {
     const { emulator, video } = setUp();
     const failed = { model: video, prompt: `${prompt} ${markers.fail}` };
-    const { operation } = await giving(startVideo(failed));
+    const { operation } = await resolved(startVideo(failed));
     await vi.advanceTimersByTimeAsync(60_000);
 
     const other = createProvider(emulator).videoModel(model);
-    const result = await giving(getVideoStatus(other, { operation: written(operation) }));
+    const result = await resolved(getVideoStatus(other, { operation: written(operation) }));
 
     expect(result).toMatchObject({
       status: 'error',
@@ -411,9 +411,9 @@ describe('with a ledger', () => {
     const call = { prompt, providerOptions: job };
 
     const controller = abortAfter(3_000);
-    await failing(generateVideo({ ...call, model: video, abortSignal: controller }));
+    await rejected(generateVideo({ ...call, model: video, abortSignal: controller }));
     const again = createProvider(emulator, { ledger }).videoModel(model);
-    const result = await giving(generateVideo({ ...call, model: again }));
+    const result = await resolved(generateVideo({ ...call, model: again }));
 
     expect(isFilm(result.video)).toBe(true);
     expect(result.warnings).toEqual([]);
@@ -425,8 +425,8 @@ describe('with a ledger', () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const call = { model: video, prompt, headers: { 'Idempotency-Key': 'job-18' } };
 
-    const first = await giving(startVideo(call));
-    const second = await giving(startVideo(call));
+    const first = await resolved(startVideo(call));
+    const second = await resolved(startVideo(call));
 
     expect(second.operation).toEqual(first.operation);
     expect(first.operation).toMatchObject({ callId: 'job-18' });
@@ -438,8 +438,8 @@ describe('with a ledger', () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const call = { model: video, prompt, n: 2, providerOptions: job };
 
-    const first = await giving(startVideo(call));
-    const second = await giving(startVideo(call));
+    const first = await resolved(startVideo(call));
+    const second = await resolved(startVideo(call));
 
     expect(second.operation).toEqual(first.operation);
     expect(first.operation).toMatchObject([{ callId: 'job-17' }, { callId: 'job-17-2' }]);
@@ -452,20 +452,20 @@ describe('with a ledger', () => {
     emulator.fail({ operation: 'videos.create', fault });
     const call = { model: video, prompt, providerOptions: job };
 
-    await failing(startVideo(call));
-    const error = await failing(startVideo(call));
+    await rejected(startVideo(call));
+    const error = await rejected(startVideo(call));
     expect(error).toMatchObject({ outcome: 'unknown', callId: 'job-17' });
     expect(emulator.charges).toHaveLength(1);
 
     const resubmit = { modelGateway: { ...job.modelGateway, onUnknown: 'resubmit' } };
-    await giving(startVideo({ ...call, providerOptions: resubmit }));
+    await resolved(startVideo({ ...call, providerOptions: resubmit }));
     expect(emulator.charges).toHaveLength(2);
   });
 
   test('a call without an id that survives a crash is warned of', async () => {
     const { video } = setUp({ ledger: memoryLedger() });
 
-    const { warnings } = await giving(startVideo({ model: video, prompt }));
+    const { warnings } = await resolved(startVideo({ model: video, prompt }));
 
     expect(warnings).toMatchObject([{ message: expect.stringContaining('modelGateway.callId') }]);
   });
@@ -474,10 +474,10 @@ describe('with a ledger', () => {
 describe('an operation', () => {
   test('of another gateway is refused', async () => {
     const { video } = setUp();
-    const { operation } = await giving(startVideo({ model: video, prompt }));
+    const { operation } = await resolved(startVideo({ model: video, prompt }));
     const elsewhere = setUp({}, { baseURL: 'http://other.test' });
 
-    const error = await failing(getVideoStatus(elsewhere.video, { operation }));
+    const error = await rejected(getVideoStatus(elsewhere.video, { operation }));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(elsewhere.emulator.requests).toEqual([]);
@@ -488,7 +488,7 @@ describe('an operation', () => {
     async (operation) => {
       const { emulator, video } = setUp();
 
-      const error = await failing(getVideoStatus(video, { operation }));
+      const error = await rejected(getVideoStatus(video, { operation }));
 
       expect(InvalidInputError.isInstance(error)).toBe(true);
       expect(emulator.requests).toEqual([]);

@@ -24,7 +24,7 @@ import {
 } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { error, text } from '../helpers/transport.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 const model = 'gpt-4o-transcribe';
 const file = new File([mediaHeads.mp3], 'talk.mp3', { type: 'audio/mpeg' });
@@ -205,12 +205,12 @@ describe('audio.transcriptions.create()', () => {
     vi.useFakeTimers();
     const { client, requests } = scripted([error('x', 500)]);
 
-    await settled(client.audio.transcriptions.create({ model, file }));
+    await settle(client.audio.transcriptions.create({ model, file }));
     expect(requests).toHaveLength(3);
 
     const body = new Blob([mediaHeads.mp3]).stream();
     const streamed = toStreamingFile(body, 'talk.mp3');
-    await settled(client.audio.transcriptions.create({ model, file: streamed }));
+    await settle(client.audio.transcriptions.create({ model, file: streamed }));
     expect(requests).toHaveLength(4);
     vi.useRealTimers();
   });

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import * as z from 'zod';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   APIUserAbortError,
   type ChatCompletionMessageParam,
@@ -19,6 +19,7 @@ import {
   tool,
 } from '../../src/index.ts';
 import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
+import { settle } from '../helpers/fake-time.ts';
 import { schemaOf } from '../helpers/schemas.ts';
 import { untyped } from '../helpers/untyped.ts';
 
@@ -149,6 +150,10 @@ const modes: readonly {
     },
   },
 ];
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => {
   test('calls tools until an answer calls none', async () => {
@@ -689,6 +694,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   test('an abort does not wait for afterCompletion', async () => {
     const { client, requests } = scripted([wants({ name: 'later' }), says('Done.')]);
 
+    vi.useFakeTimers();
     const runner = run(
       client,
       { tools: [later] },
@@ -700,7 +706,8 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
       },
     );
 
-    await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
+    const { error } = await settle(runner.done());
+    expect(error).toBeInstanceOf(APIUserAbortError);
     expect(runner).toMatchObject({ aborted: true, ended: true });
     expect(runner.messages.at(-1)).toMatchObject({ role: 'tool', content: 'at last' });
     expect(requests).toHaveLength(1);
@@ -711,11 +718,13 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     const { schema } = schemaOf((value) => ({ value }), { jsonSchema: {}, pause });
     const { client } = scripted([wants({ name: 'find' })]);
 
+    vi.useFakeTimers();
     const runner = run(client, { tools: [tool({ name: 'find', schema, execute: () => 1 })] });
     runner.on('chatCompletion', () => setImmediate(() => runner.abort()));
     runner.on('connect', () => setImmediate(() => setImmediate(() => runner.abort())));
 
-    await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
+    const { error } = await settle(runner.done());
+    expect(error).toBeInstanceOf(APIUserAbortError);
   });
 
   test('emits nothing after the end, even if results arrive late', async () => {
@@ -725,10 +734,12 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     });
     const { schema } = schemaOf((value) => ({ value }), { jsonSchema: {}, pause });
     const { client } = scripted([wants({ name: 'find' })]);
+    vi.useFakeTimers();
     const runner = run(client, { tools: [tool({ name: 'find', schema, execute: () => 1 })] });
     const told = record(runner);
     runner.on('connect', () => setImmediate(() => setImmediate(() => runner.abort())));
-    await failureOf(runner.done());
+    await settle(runner.done());
+    vi.useRealTimers();
 
     const before = [...told];
     goOn?.();

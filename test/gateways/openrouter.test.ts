@@ -15,7 +15,7 @@ import {
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { emulatedProvider } from '../ai-sdk/support.ts';
 import { collect, emulated, failureOf } from '../helpers/clients.ts';
-import { fakeWaitingTime, settle, settled } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
@@ -477,7 +477,7 @@ describe('a video at OpenRouter', () => {
   test('is waited for, and counts its cost once it is completed', async () => {
     const { client, emulator } = atOpenRouter();
 
-    const { value: video } = await settled(client.videos.createAndWait(params));
+    const { value: video } = await settle(client.videos.createAndWait(params));
 
     expect(video).toMatchObject({ status: 'completed', raw_status: 'completed' });
     expect(video?.ref).toMatchObject({
@@ -502,7 +502,7 @@ describe('a video at OpenRouter', () => {
     });
 
     const task = parseVideoTaskRef(stored);
-    const { value: video, error } = await settled(other.videos.wait(task));
+    const { value: video, error } = await settle(other.videos.wait(task));
 
     expect(error).toBeUndefined();
     expect(video).toMatchObject({ id: ref.id, status: 'completed' });
@@ -548,7 +548,7 @@ describe('a video at OpenRouter', () => {
       emulator.fail({ operation: 'videos.retrieve', fault, times: 9 });
     }
 
-    const { error } = await settled(client.videos.wait(ref));
+    const { error } = await settle(client.videos.wait(ref));
 
     expect(error).toBeInstanceOf(VideoFailedError);
     expect(error).toMatchObject({ ref, message: expect.stringContaining(reason ?? word) });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 
-/** Fakes time for every test of a file, takes chance out of pauses, and asserts that no timer is left. */
+/** Uses fake timers and a fixed `Math.random()` in all tests of a file, and expects that no timer is left. */
 export function fakeWaitingTime(): void {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -15,7 +15,9 @@ export function fakeWaitingTime(): void {
 }
 
 /** The value of a promise, or its error. */
-type Settled<T> = { readonly value: T } | { readonly error: unknown };
+type Settled<T> =
+  | { readonly value: T; readonly error?: undefined }
+  | { readonly error: unknown; readonly value?: undefined };
 
 const realImmediate = setImmediate;
 const realNow = performance.now.bind(performance);
@@ -26,31 +28,33 @@ const takeTurn = (): Promise<void> =>
   });
 
 /**
- * Lets happen what needs no faked time: turns of the event loop, as reading a form does, and hashes,
- * which are made in threads of their own, in the order in which they were asked for.
+ * Waits for asynchronous work that fake timers don't control: turns of the event loop, for example
+ * while a form is read, and hashes, which are computed in other threads in the order of the calls.
  */
-export async function takeTurns(): Promise<void> {
+export async function takeTurns(isDone = () => false): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) {
     await takeTurn();
+    if (isDone()) return;
   }
   const hashes = Array.from({ length: 8 }, () => crypto.subtle.digest('SHA-256', new Uint8Array()));
   await Promise.all(hashes);
 }
 
 /**
- * Lets faked time pass until a promise settles, in steps of a second.
+ * Advances fake timers until a promise settles, in steps of a second.
  *
- * @param limit - Seconds after which the test has failed.
+ * @param limit - Seconds after which the test fails.
  */
-export async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Settled<T>> {
+export async function settle<T>(promise: PromiseLike<T>, limit = 7_200): Promise<Settled<T>> {
   const end: { settled?: Settled<T> } = {};
   promise.then(
     (value) => (end.settled = { value }),
     (error: unknown) => (end.settled = { error }),
   );
   for (let second = 0; second < limit; second += 1) {
-    if (second < 2) await takeTurns();
-    // Without a timer, what is waited for does not hang on time; 30 seconds are enough for the slowest machine.
+    if (second < 2) await takeTurns(() => end.settled !== undefined);
+    if (end.settled !== undefined) return end.settled;
+    // Without a timer, the promise doesn't depend on time; 30 seconds are enough for the slowest machine.
     const start = realNow();
     while (end.settled === undefined && vi.getTimerCount() === 0 && realNow() - start < 30_000) {
       await takeTurn();
@@ -61,12 +65,16 @@ export async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Set
   throw new Error(`The promise did not settle within ${limit} seconds.`);
 }
 
-/** Runs fake time until no timer is left, and returns the value or the error of the promise. */
-export async function settled<T>(promise: PromiseLike<T>): Promise<{ value?: T; error?: unknown }> {
-  const result = promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await vi.runAllTimersAsync();
-  return result;
+/** Returns the value of a promise, in fake time. */
+export async function resolved<T>(promise: PromiseLike<T>, limit?: number): Promise<T> {
+  const settled = await settle(promise, limit);
+  if ('error' in settled) throw settled.error;
+  return settled.value;
+}
+
+/** Returns the error of a promise, in fake time. */
+export async function rejected(promise: PromiseLike<unknown>, limit?: number): Promise<unknown> {
+  const settled = await settle(promise, limit);
+  if ('error' in settled) return settled.error;
+  throw new Error('The promise was fulfilled.');
 }

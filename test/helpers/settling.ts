@@ -1,7 +1,5 @@
-import { vi } from 'vitest';
 import type { Gateway, Settlement } from '../../src/index.ts';
 import type { Charge, Emulator, Fault } from '../../src/testing/index.ts';
-import { takeTurns } from './fake-time.ts';
 
 const picture = new File([new Uint8Array(64)], 'a.png', { type: 'image/png' });
 
@@ -76,20 +74,4 @@ export function faultIn(
     unknowable: amount === undefined,
   };
   return isRight[verdict] ? undefined : `${verdict} ${amount?.value}, but ${JSON.stringify(made)}`;
-}
-
-/** Settles a call while fake time passes. */
-export async function endOf<T>(call: Promise<T>): Promise<{ value?: T; error?: unknown }> {
-  const ends: { value?: T; error?: unknown }[] = [];
-  call.then(
-    (value) => ends.push({ value }),
-    (error: unknown) => ends.push({ error }),
-  );
-  for (let step = 0; ; step += 1) {
-    // A form is read in real time: without these turns, faked time would pass its time-out on a busy machine.
-    if (step < 4) await takeTurns();
-    const [end] = ends;
-    if (end !== undefined) return end;
-    await vi.advanceTimersByTimeAsync(500);
-  }
 }

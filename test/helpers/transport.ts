@@ -2,7 +2,7 @@ import { APIError, type Gateway } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from './clients.ts';
 import { fetchFailure } from './failures.ts';
-import { settled } from './fake-time.ts';
+import { settle } from './fake-time.ts';
 
 export const messages = [{ role: 'user', content: 'hi' }] as const;
 export const chat = (client: Gateway) =>
@@ -68,7 +68,7 @@ export async function timesOf(
   };
   const promise = call(client);
   void promise.then(stop, stop);
-  const { error: failure } = await settled(promise);
+  const { error: failure } = await settle(promise);
   return { times, failure, elapsed };
 }
 

@@ -6,7 +6,6 @@ import {
   type EmulatorOptions,
   type Quirks,
 } from '../../src/testing/index.ts';
-import { settle } from './fake-time.ts';
 
 /** A model and a prompt that every emulator takes. */
 export const order = { model: 'm-video', prompt: 'A paper boat' } as const;
@@ -80,18 +79,4 @@ export async function loosely(
   const called: unknown = Reflect.get(videos, method);
   if (typeof called !== 'function') throw new Error(`Missing ${method}()`);
   return Reflect.apply(called, videos, parameters);
-}
-
-/** Returns the rejection of a promise, in fake time. */
-export async function failing(promise: Promise<unknown>, limit?: number): Promise<unknown> {
-  const settled = await settle(promise, limit);
-  if ('error' in settled) return settled.error;
-  throw new Error('The promise was fulfilled.');
-}
-
-/** Returns the value of a promise, in fake time. */
-export async function giving<T>(promise: Promise<T>, limit?: number): Promise<T> {
-  const settled = await settle(promise, limit);
-  if ('value' in settled) return settled.value;
-  throw settled.error;
 }

@@ -3,7 +3,7 @@ import { Gateway, InvalidInputError } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { chat, completion, error, film, models } from '../helpers/transport.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 const base = { apiKey: 'sk-test', baseURL: 'https://gateway.test', logLevel: 'off' } as const;
 const key = (): string => 'sk-1';
@@ -91,7 +91,7 @@ test('the handle of a video names the gateway that was asked for it, and its wai
 
   vi.useFakeTimers();
   const made = client.videos.createAndWait({ model: 'm', prompt: 'a cat' });
-  const { value: done } = await settled(made);
+  const { value: done } = await settle(made);
   vi.useRealTimers();
 
   expect(done?.ref.baseURL).toBe('https://gateway.test');

@@ -24,7 +24,7 @@ import {
   reset,
   text,
 } from '../helpers/transport.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 describe('errors', () => {
   test('know no more than the worst attempt of the call', async () => {
@@ -38,7 +38,7 @@ describe('errors', () => {
     ] as const) {
       const { client } = scripted(answers);
 
-      const { error: failure } = await settled(chat(client));
+      const { error: failure } = await settle(chat(client));
 
       expect(failure).toHaveProperty('outcome', outcome);
       const { message } = failure instanceof Error ? failure : new Error('none');
@@ -59,7 +59,7 @@ describe('errors', () => {
       () => fetchFailure('ECONNRESET', 'read'),
     ]);
 
-    const { error: failure } = await settled(draw(client));
+    const { error: failure } = await settle(draw(client));
 
     expect(failure).toBeInstanceOf(APIConnectionError);
     expect(failure).toMatchObject({
@@ -303,7 +303,7 @@ describe('a key that cannot be had again', () => {
     vi.useFakeTimers();
     const { client, requests } = withKeys(reset());
 
-    const { error: failure } = await settled(
+    const { error: failure } = await settle(
       client.images.generate({ model: 'm', prompt: 'a cat' }, { retryUnknownOutcome: true }),
     );
 
@@ -324,7 +324,7 @@ describe('log lines', () => {
     vi.useFakeTimers();
     const { client, lines } = logged([error('x', 500), json(models)], { logLevel });
 
-    await settled(list(client));
+    await settle(list(client));
 
     expect(lines.map(([level]) => level)).toEqual(expected);
     vi.useRealTimers();
@@ -345,7 +345,7 @@ describe('log lines', () => {
       },
     );
 
-    await settled(
+    await settle(
       client.chat.completions.create({
         model: 'm',
         messages: [{ role: 'user', content: 'canary' }],

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/index.ts';
 import { RetryBudget } from '../../src/http/retry.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -16,7 +16,7 @@ describe('idempotency', () => {
   test('no key is sent, and nothing charged is repeated, unless the option is given', async () => {
     const { client, requests } = scripted([lost(), json(image)]);
 
-    const { error } = await settled(client.images.generate(params));
+    const { error } = await settle(client.images.generate(params));
 
     expect(error).toMatchObject({ outcome: 'unknown' });
     expect(requests).toHaveLength(1);
@@ -36,7 +36,7 @@ describe('idempotency', () => {
   ])('%s is repeated with the same key', async (_, answer) => {
     const { client, requests } = scripted([answer, json(image)], { idempotency });
 
-    const { value: result } = await settled(client.images.generate(params));
+    const { value: result } = await settle(client.images.generate(params));
 
     const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
     expect(result?.data).toHaveLength(1);
@@ -50,9 +50,9 @@ describe('idempotency', () => {
       idempotency,
     });
 
-    await settled(client.images.generate(params));
-    await settled(client.images.generate(params));
-    await settled(client.models.list());
+    await settle(client.images.generate(params));
+    await settle(client.images.generate(params));
+    await settle(client.models.list());
 
     const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
     expect(new Set(keys).size).toBe(3);
@@ -62,8 +62,8 @@ describe('idempotency', () => {
   test('a key of the caller is sent, and null switches the option off for a call', async () => {
     const { client, requests } = scripted([json(image)], { idempotency });
 
-    await settled(client.images.generate(params, { idempotencyKey: 'order-1' }));
-    await settled(client.images.generate(params, { idempotency: null }));
+    await settle(client.images.generate(params, { idempotencyKey: 'order-1' }));
+    await settle(client.images.generate(params, { idempotency: null }));
 
     expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual([
       'order-1',
@@ -75,7 +75,7 @@ describe('idempotency', () => {
     const message = 'order-12345678 was used for another image';
     const { client } = scripted([json({ error: { message } }, 422)], { idempotency });
 
-    const { error } = await settled(
+    const { error } = await settle(
       client.images.generate(params, { idempotencyKey: 'order-12345678' }),
     );
 
@@ -87,7 +87,7 @@ describe('idempotency', () => {
       idempotency,
     });
 
-    const { error } = await settled(client.images.generate(params));
+    const { error } = await settle(client.images.generate(params));
 
     expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
     expect(requests).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('the retry budget', () => {
   test('an outage does not multiply the load: after 100 retries each call fails at once', async () => {
     const { client, requests } = scripted([lost()], { maxRetries: 2 });
 
-    for (let call = 0; call < 100; call += 1) await settled(client.models.list());
+    for (let call = 0; call < 100; call += 1) await settle(client.models.list());
 
     expect(requests).toHaveLength(100 + 100);
   });
@@ -138,14 +138,14 @@ describe('the retry budget', () => {
     let isDown = true;
     const list = json({ object: 'list', data: [] });
     const { client, requests } = scripted([() => (isDown ? lost() : list())], { maxRetries: 1 });
-    for (let call = 0; call < 101; call += 1) await settled(client.models.list());
+    for (let call = 0; call < 101; call += 1) await settle(client.models.list());
     isDown = false;
     for (let call = 0; call < 5; call += 1) await client.models.list();
     isDown = true;
     const before = requests.length;
 
-    await settled(client.models.list());
-    await settled(client.models.list());
+    await settle(client.models.list());
+    await settle(client.models.list());
 
     expect(requests).toHaveLength(before + 2 + 1);
   });

@@ -18,7 +18,7 @@ import {
   models,
   text,
 } from '../helpers/transport.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 describe('the key', () => {
   test('is asked for at every attempt', async () => {
@@ -28,7 +28,7 @@ describe('the key', () => {
       apiKey: () => `sk-${(count += 1)}`,
     });
 
-    await settled(list(client));
+    await settle(list(client));
 
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual([
       'Bearer sk-1',
@@ -364,7 +364,7 @@ describe('undocumented routes', () => {
       ['PATCH', 1],
     ] as const) {
       const { client, requests } = scripted([error('x', 500)]);
-      await settled(client.request(method, '/api/x'));
+      await settle(client.request(method, '/api/x'));
       expect(requests).toHaveLength(count);
     }
     vi.useRealTimers();

@@ -8,7 +8,7 @@ import { withoutQueries } from '../../src/http/redaction.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { canaries, errorOf, situations } from '../helpers/every-error.ts';
 import { cutResponse, fetchFailure } from '../helpers/failures.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 const { key: canary, prompt } = canaries;
 
@@ -320,7 +320,7 @@ describe('the key does not show in errors', () => {
         () => client.post('/v1/x', { body: {} }),
         () => client.post('/v1/x', { body: {} }).asResponse(),
       ]) {
-        const { error } = await settled<unknown>(call());
+        const { error } = await settle<unknown>(call());
         expect(shown(error)).not.toContain(canary);
       }
     }
@@ -331,8 +331,8 @@ describe('the key does not show in errors', () => {
     const plain = scripted([lost], { maxRetries: 0 });
     const careless = scripted([carelessError], { maxRetries: 0 });
 
-    const { error: first } = await settled(plain.client.models.list());
-    const { error: second } = await settled(careless.client.models.list());
+    const { error: first } = await settle(plain.client.models.list());
+    const { error: second } = await settle(careless.client.models.list());
 
     expect(first).toHaveProperty('cause', lost);
     expect(second).toHaveProperty('cause.message', 'failed');
@@ -343,8 +343,8 @@ describe('the key does not show in errors', () => {
 
   test('of aborts and time limits', async () => {
     const { client } = scripted([() => new Promise<Response>(() => {})], { apiKey: canary });
-    const { error: timedOut } = await settled(client.models.list({ timeout: 5 }));
-    const { error: aborted } = await settled(client.models.list({ signal: AbortSignal.abort() }));
+    const { error: timedOut } = await settle(client.models.list({ timeout: 5 }));
+    const { error: aborted } = await settle(client.models.list({ signal: AbortSignal.abort() }));
 
     expect(shown(timedOut)).not.toContain(canary);
     expect(shown(aborted)).not.toContain(canary);
@@ -548,7 +548,7 @@ test('an error of a stream says how many attempts were made', async () => {
     const stream = await client.chat.completions.create({ ...ask, stream: true });
     for await (const chunk of stream) expect(chunk).toBeUndefined();
   };
-  const { error } = await settled(read());
+  const { error } = await settle(read());
   vi.useRealTimers();
   expect(error).toHaveProperty('message', expect.stringContaining('2 attempts were made.'));
 });

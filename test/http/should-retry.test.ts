@@ -4,7 +4,7 @@ import { decide, failures, type FailureKind } from '../../src/http/retry.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { scripted } from '../helpers/clients.ts';
 import { chat, draw, list, text } from '../helpers/transport.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -23,7 +23,7 @@ async function sends(
   const headers: Record<string, string> = asked === undefined ? {} : { 'x-should-retry': asked };
   const answer = text(JSON.stringify({ error: { message: 'no', code } }), { status, headers });
   const { client, requests } = scripted([answer], options);
-  await settled(call(client));
+  await settle(call(client));
   return requests.length;
 }
 

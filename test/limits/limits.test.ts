@@ -9,19 +9,12 @@ import {
 } from '../../src/index.ts';
 import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
 import { collect, failureOf } from '../helpers/clients.ts';
-import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, resolved, settle } from '../helpers/fake-time.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 const minute = 60_000;
 
 fakeWaitingTime();
-
-/** Lets faked time pass until a promise settles, and returns its value. */
-async function pass<T>(promise: Promise<T>): Promise<T> {
-  const settled = await settle(promise);
-  if ('error' in settled) throw settled.error;
-  return settled.value;
-}
 
 interface Start {
   /** Milliseconds since the client was created. */
@@ -73,7 +66,7 @@ describe('requestsPerMinute', () => {
     const names = ['1', '2', '3', '4', '5', '6', '7'];
 
     const calls = Promise.all(names.map((name) => ask(name)));
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, 0, 0, minute, minute, minute, 2 * minute]);
     expect(prompts()).toEqual(names);
@@ -85,7 +78,7 @@ describe('requestsPerMinute', () => {
     await ask('1');
     await advance(50_000);
     const calls = Promise.all([ask('2'), ask('3'), ask('4')]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, 50_000, minute, 110_000]);
   });
@@ -95,7 +88,7 @@ describe('requestsPerMinute', () => {
     emulator.fail({ fault: { type: 'bare', status: 500 }, times: 2 });
 
     const call = ask('1');
-    await pass(call);
+    await resolved(call);
 
     expect(times()).toEqual([0, 250, minute]);
   });
@@ -119,7 +112,7 @@ describe('requestsPerMinute', () => {
     expect(prompts()).toEqual(['1', '2', '4']);
     stream.controller.abort();
     await fourth;
-    await pass(third);
+    await resolved(third);
   });
 
   test('counts submissions, polls and downloads of videos', async () => {
@@ -130,7 +123,7 @@ describe('requestsPerMinute', () => {
       .then((video) => client.videos.downloadContent(video))
       .then((response) => response.arrayBuffer());
 
-    expect((await pass(download)).byteLength).toBeGreaterThan(0);
+    expect((await resolved(download)).byteLength).toBeGreaterThan(0);
     expect(starts.length).toBeGreaterThanOrEqual(3);
     expect(starts.map(({ at }) => at)).toEqual(starts.map((_, index) => index * minute));
   });
@@ -144,7 +137,7 @@ describe('requestsPerMinute', () => {
       { batchSize: 2, concurrency: 5 },
     );
 
-    expect((await pass(call)).vectors).toHaveLength(10);
+    expect((await resolved(call)).vectors).toHaveLength(10);
     expect(times()).toEqual([0, 0, minute, minute, 2 * minute]);
   });
 
@@ -160,7 +153,7 @@ describe('requestsPerMinute', () => {
     const { ask, times } = limited({ requestsPerMinute: 1 }, { apiKey }, { apiKey: 'sk-test' });
 
     const calls = Promise.all([ask('1'), ask('2')]);
-    await pass(calls);
+    await resolved(calls);
 
     const [first, second = 0] = times();
     expect(first).toBe(10_000);
@@ -191,7 +184,7 @@ describe('concurrency', () => {
     emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 }, times: 5 });
 
     const calls = Promise.all(['1', '2', '3', '4', '5'].map((name) => ask(name)));
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, 0, 1_000, 1_000, 2_000]);
     expect(prompts()).toEqual(['1', '2', '3', '4', '5']);
@@ -202,7 +195,7 @@ describe('concurrency', () => {
     emulator.fail({ fault: { type: 'bare', status: 500 }, times: 1 });
 
     const calls = Promise.all([ask('1'), ask('2')]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(prompts()).toEqual(['1', '2', '1']);
     expect(times()).toEqual([0, 0, 250]);
@@ -212,7 +205,7 @@ describe('concurrency', () => {
     const setup = { quirks: { imageTasks: 'list', imageTaskTime: 1_000 } } as const;
     const { client, starts } = limited({ concurrency: 1 }, {}, setup);
 
-    const result = await pass(client.images.generate({ model: 'm-image', prompt: 'A boat' }));
+    const result = await resolved(client.images.generate({ model: 'm-image', prompt: 'A boat' }));
 
     expect(result.data).toHaveLength(1);
     expect(starts.length).toBeGreaterThan(1);
@@ -306,7 +299,7 @@ describe('concurrency', () => {
     await advance(100);
     const before = limits.starts.length;
     await end();
-    await pass(call);
+    await resolved(call);
 
     expect(before).toBe(1);
     expect(limits.starts).toHaveLength(2);
@@ -320,7 +313,7 @@ describe('tokensPerMinute', () => {
     const { ask, times } = limited({ tokensPerMinute: 1_000 });
 
     const calls = Promise.all([ask(words(400)), ask(words(400)), ask(words(400))]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, 0, minute]);
   });
@@ -345,7 +338,7 @@ describe('tokensPerMinute', () => {
     await ask(words(60));
     await advance(5_000);
     const calls = Promise.all([ask(words(50)), ask(words(50))]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(sent.slice(0, 3)).toEqual([0, second, third]);
   });
@@ -381,8 +374,8 @@ describe('tokensPerMinute', () => {
   test.each(reporting)('corrects the estimate by the usage of $api', async ({ call }) => {
     const { client, times } = limited({ tokensPerMinute: 1_300 });
 
-    await pass(call(client));
-    await pass(call(client));
+    await resolved(call(client));
+    await resolved(call(client));
 
     expect(times()).toEqual([0, 0]);
   });
@@ -391,7 +384,7 @@ describe('tokensPerMinute', () => {
     const { ask, times } = limited({ tokensPerMinute: 100 });
 
     const calls = Promise.all([ask('small'), ask(words(500)), ask('small')]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, minute, 2 * minute]);
   });
@@ -417,7 +410,7 @@ describe('tokensPerMinute', () => {
       });
 
     const calls = Promise.all([image(), image(), image()]);
-    await pass(calls);
+    await resolved(calls);
 
     // The emulator reports fewer tokens.
     expect(times()).toEqual([0, 0, 1_000]);
@@ -434,7 +427,7 @@ describe('models', () => {
       ask('3', 'fast'),
       ask('4', 'fast'),
     ]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(starts.map(({ model, at }) => [model, at])).toEqual([
       ['slow', 0],
@@ -482,7 +475,7 @@ describe('models', () => {
       ask('1', 'first', { maxRetries: 0 }),
       ask('2', 'first', { maxRetries: 0 }),
     ]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(starts.map(({ prompt, model, at }) => [prompt, model, at])).toEqual([
       ['1', 'first', 0],
@@ -499,7 +492,7 @@ describe('models', () => {
     emulator.fail({ fault: { type: 'slow', milliseconds: 70_000 }, times: 1 });
     const contents = [words(900), words(500), 'small'];
 
-    await pass(Promise.all(contents.map((content) => ask(content, 'm'))));
+    await resolved(Promise.all(contents.map((content) => ask(content, 'm'))));
 
     expect(prompts()).toEqual(contents);
     expect(times()).toEqual([0, minute, minute]);
@@ -517,7 +510,7 @@ describe('models', () => {
       ask('3', 'slow'),
       ask('4', 'fast'),
     ]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(starts.map(({ prompt, at }) => [prompt, at])).toEqual([
       ['1', 0],
@@ -547,7 +540,7 @@ describe('a call that waits', () => {
     await advance(1_000);
     controller.abort();
     const failure = await aborted;
-    await pass(next);
+    await resolved(next);
 
     expect(failure).toBeInstanceOf(APIUserAbortError);
     expect(failure).toMatchObject({ outcome: 'not_sent' });
@@ -568,7 +561,7 @@ describe('a call that waits', () => {
     const { ask, times } = limited({ requestsPerMinute: 1 });
 
     await ask('1');
-    const failure = await pass(failureOf(ask('2', 'm-chat', { totalTimeout: 10_000 })));
+    const failure = await resolved(failureOf(ask('2', 'm-chat', { totalTimeout: 10_000 })));
 
     expect(failure).toBeInstanceOf(GatewayError);
     expect(failure).toMatchObject({
@@ -585,7 +578,7 @@ describe('a call that waits', () => {
     await ask('1');
     emulator.fail({ fault: { type: 'slow', milliseconds: 900 }, times: 1 });
     const call = ask('2', 'm-chat', { timeout: 1_000, maxRetries: 0 });
-    await pass(call);
+    await resolved(call);
 
     expect(times()).toEqual([0, minute]);
   });
@@ -617,7 +610,7 @@ describe('the limits of the gateway', () => {
 
       await failureOf(ask('1', 'busy', { maxRetries: 0 }));
       const calls = Promise.all([ask('2', 'busy'), ask('3', 'idle')]);
-      await pass(calls);
+      await resolved(calls);
 
       expect(starts.map(({ prompt, at }) => [prompt, at])).toEqual([
         ['1', 0],
@@ -634,7 +627,7 @@ describe('the limits of the gateway', () => {
     emulator.fail({ fault: { type: 'slow', milliseconds: 10_000 }, times: 4 });
 
     const calls = Promise.all([ask('2'), ask('3'), ask('4'), ask('5')]);
-    await pass(calls);
+    await resolved(calls);
 
     expect(times()).toEqual([0, 10_000, 16_000, 20_000, 20_000]);
   });
@@ -648,7 +641,7 @@ describe('the limits of the gateway', () => {
     await failureOf(ask('2', 'm-chat', { maxRetries: 0 }));
 
     const next = ask('3');
-    await pass(Promise.all([slow, next]));
+    await resolved(Promise.all([slow, next]));
 
     expect(times()).toEqual([0, 0, 10_000]);
   });
@@ -688,7 +681,7 @@ describe('the limits of the gateway', () => {
     const params = { model: 'm-chat', messages: [{ role: 'user' as const, content: 'Hello' }] };
 
     await client.chat.completions.create(params);
-    await pass(client.chat.completions.create(params));
+    await resolved(client.chat.completions.create(params));
 
     expect(sent).toEqual([0, second]);
   });

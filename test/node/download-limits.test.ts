@@ -8,8 +8,8 @@ import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
 import type { VideoTaskLike, VideoTaskRef } from '../../src/videos/types.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { failing, giving, order, timesOf } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { order, timesOf } from '../helpers/videos.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -61,7 +61,7 @@ describe('after an empty 429', () => {
     // Refused are the first three, and the first two after them.
     const { client, requests } = limited((position) => (position < 5 ? tooMany() : film()));
 
-    const texts = await giving(Promise.all(ids(3).map((id) => read(client, id))));
+    const texts = await resolved(Promise.all(ids(3).map((id) => read(client, id))));
 
     expect(texts).toEqual(['film', 'film', 'film']);
     expect(timesOf(requests, begun)).toEqual([0, 0, 0, 60_000, 66_000, 72_000, 72_000, 72_000]);
@@ -77,7 +77,7 @@ describe('after an empty 429', () => {
       setTimeout(resolve, 40_000);
     }).then(() => read(client, 'task_2'));
 
-    await giving(Promise.all([first, later]));
+    await resolved(Promise.all([first, later]));
 
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 60_000]);
   });
@@ -89,7 +89,7 @@ describe('after an empty 429', () => {
       return position === 1 ? tooMany() : film();
     });
 
-    await giving(Promise.all(ids(2).map((id) => read(client, id))));
+    await resolved(Promise.all(ids(2).map((id) => read(client, id))));
 
     expect(timesOf(requests, begun)).toEqual([0, 0, 60_000]);
   });
@@ -101,7 +101,7 @@ describe('after an empty 429', () => {
     await vi.advanceTimersByTimeAsync(0);
 
     const second = read(client.withOptions({ timeout: 5_000 }), 'task_2');
-    await giving(Promise.all([first, second]));
+    await resolved(Promise.all([first, second]));
 
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 60_000]);
     const other = client.withOptions({ baseURL: 'https://other.test' });
@@ -133,7 +133,7 @@ describe('the wait of a download', () => {
     setTimeout(() => controller.abort(new Error('stop')), 20_000);
 
     const begun = Date.now();
-    const error = await failing(read(client, 'task_1', { signal: controller.signal }));
+    const error = await rejected(read(client, 'task_1', { signal: controller.signal }));
 
     expect(error).toMatchObject({ name: 'APIUserAbortError', cause: { message: 'stop' } });
     expect(Date.now() - begun).toBeLessThanOrEqual(21_000);
@@ -144,7 +144,7 @@ describe('the wait of a download', () => {
     const { client, requests } = always();
     const begun = Date.now();
 
-    const error = await failing(read(client, 'task_1', { totalTimeout: 50_000 }));
+    const error = await rejected(read(client, 'task_1', { totalTimeout: 50_000 }));
 
     expect(error).toMatchObject({ name: 'RateLimitError', status: 429 });
     expect(Date.now()).toBe(begun);
@@ -157,7 +157,7 @@ describe('the wait of a download', () => {
     const begun = Date.now();
 
     const [first, second] = await Promise.all(
-      ids(2).map((id) => failing(read(client, id, options))),
+      ids(2).map((id) => rejected(read(client, id, options))),
     );
 
     // The first is refused again, and the next turn of either would come too late.
@@ -178,10 +178,10 @@ describe('the wait of a download', () => {
 
     expect(await read(client, 'task_2', { maxRetries: 0 })).toBe('film');
     expect(Date.now()).toBe(begun);
-    await giving(patient);
+    await resolved(patient);
 
     const strict = always();
-    expect(await failing(read(strict.client, 'task_1', { maxRetries: 0 }))).toMatchObject({
+    expect(await rejected(read(strict.client, 'task_1', { maxRetries: 0 }))).toMatchObject({
       status: 429,
     });
     expect(strict.requests).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('the wait of a download', () => {
     const { client, requests } = always();
     const begun = Date.now();
 
-    const error = await failing(read(client, 'task_1'));
+    const error = await rejected(read(client, 'task_1'));
 
     expect(error).toMatchObject({ name: 'RateLimitError', status: 429 });
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 66_000]);
@@ -206,7 +206,7 @@ describe('the wait of a download', () => {
       const begun = Date.now();
       const { client } = limited((position) => (position === 0 ? answer() : film()));
 
-      expect(await giving(read(client, 'task_1'))).toBe('film');
+      expect(await resolved(read(client, 'task_1'))).toBe('film');
       expect(Date.now() - begun).toBeLessThanOrEqual(4_000);
     }
   });
@@ -306,7 +306,7 @@ describe('content that is not there, though the task is completed,', () => {
     );
     const begun = Date.now();
 
-    expect(await giving(read(client, task.ref))).toBe('film');
+    expect(await resolved(read(client, task.ref))).toBe('film');
     expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000]);
   });
 
@@ -328,9 +328,9 @@ describe('content that is not there, though the task is completed,', () => {
       createdAt: 1,
     });
 
-    await giving(find(client, ref));
+    await resolved(find(client, ref));
 
-    expect(await giving(read(client, ref))).toBe('film');
+    expect(await resolved(read(client, ref))).toBe('film');
     expect(requests).toHaveLength(4);
   });
 
@@ -338,14 +338,14 @@ describe('content that is not there, though the task is completed,', () => {
     const { client, task, requests } = await completedTask(refuse);
     const begun = Date.now();
 
-    expect(await failing(read(client, task))).toMatchObject({ status: Number(status) });
+    expect(await rejected(read(client, task))).toMatchObject({ status: Number(status) });
     expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000, 30_000]);
   });
 
   test.each(refusals)('is not waited for with maxRetries: 0: %s', async (status, refuse) => {
     const { client, task, requests } = await completedTask(refuse);
 
-    expect(await failing(read(client, task, { maxRetries: 0 }))).toMatchObject({
+    expect(await rejected(read(client, task, { maxRetries: 0 }))).toMatchObject({
       status: Number(status),
     });
     expect(requests).toHaveLength(2);
@@ -359,8 +359,8 @@ describe('content that is not there, though the task is completed,', () => {
       );
       const task = await client.videos.retrieve('task_1');
 
-      expect(await failing(read(client, task))).toMatchObject({ status: 404 });
-      expect(await failing(read(client, 'task_1'))).toMatchObject({ status: 404 });
+      expect(await rejected(read(client, task))).toMatchObject({ status: 404 });
+      expect(await rejected(read(client, 'task_1'))).toMatchObject({ status: 404 });
       expect(requests).toHaveLength(3);
     },
   );
@@ -395,7 +395,7 @@ describe('the content of a task that failed', () => {
   test('is refused with the error of the task', async () => {
     const { client, requests } = limited(() => refusal('FAILURE'));
 
-    const error = await failing(read(client, 'task_1'));
+    const error = await rejected(read(client, 'task_1'));
 
     expect(VideoFailedError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({
@@ -417,7 +417,9 @@ describe('the content of a task that failed', () => {
     async (word) => {
       const { client } = limited(() => refusal(word));
 
-      expect(await failing(read(client, 'task_1'))).toMatchObject({ name: 'ContentNotReadyError' });
+      expect(await rejected(read(client, 'task_1'))).toMatchObject({
+        name: 'ContentNotReadyError',
+      });
     },
   );
 });

@@ -9,7 +9,7 @@ import {
 import type { RequestOptions } from '../../src/options.ts';
 import { json, scripted } from '../helpers/clients.ts';
 import { cutResponse, fetchFailure, silentResponse } from '../helpers/failures.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 import { apiErrorOf } from '../helpers/transport.ts';
 
 const speak = (client: Gateway, options?: RequestOptions) =>
@@ -241,7 +241,7 @@ describe('time limits of a file', () => {
   test('timeout covers the wait for the first byte', async () => {
     const { client } = scripted([() => silentResponse('')]);
 
-    const { error } = await settled(speak(client, { timeout: 1_000 }));
+    const { error } = await settle(speak(client, { timeout: 1_000 }));
 
     expect(error).toBeInstanceOf(APIConnectionTimeoutError);
   });
@@ -251,7 +251,7 @@ describe('time limits of a file', () => {
     const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const response = await speak(client, { idleTimeout: 5_000 });
 
-    const { error } = await settled(response.text());
+    const { error } = await settle(response.text());
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toHaveProperty('message', expect.stringContaining('5000 ms (idleTimeout)'));
@@ -262,7 +262,7 @@ describe('time limits of a file', () => {
     const { client } = scripted([() => silentResponse('ID3')]);
     const response = await speak(client, { totalTimeout: 9_000 });
 
-    const { error } = await settled(response.text());
+    const { error } = await settle(response.text());
 
     expect(error).toBeInstanceOf(APIConnectionTimeoutError);
     expect(error).toHaveProperty('timeout', 9_000);
@@ -273,10 +273,10 @@ describe('time limits of a file', () => {
     const video = scripted([lost, () => cutResponse(''), json({}, 502), file('video')]);
     const speech = scripted([lost, json({ error: { message: 'x' } }, 500), file('speech')]);
 
-    const { value: first } = await settled(
+    const { value: first } = await settle(
       video.client.videos.downloadContent('t', {}, { maxRetries: 3 }),
     );
-    const { value: second } = await settled(speak(speech.client));
+    const { value: second } = await settle(speak(speech.client));
 
     expect(await first?.text()).toBe('video');
     expect(video.requests).toHaveLength(4);

@@ -13,7 +13,7 @@ import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { error } from '../helpers/transport.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
 import { patient } from '../helpers/patient.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 const bytes = new TextEncoder().encode('hello');
 
@@ -249,7 +249,7 @@ describe('how often a body is sent', () => {
     const { client, seen } = reading(error('x', 500));
     const isOnce = /stream|iterable|generator/.test(name);
 
-    await settled(client.request('PUT', '/v1/x', { body: make() }));
+    await settle(client.request('PUT', '/v1/x', { body: make() }));
 
     expect(seen.map(([, text]) => text)).toEqual(Array(isOnce ? 1 : 3).fill('hello'));
   });
@@ -258,7 +258,7 @@ describe('how often a body is sent', () => {
     vi.useFakeTimers();
     for (const [, make] of made) {
       const { client, seen } = reading(error('x', 500));
-      await settled(client.post('/v1/x', { body: make() }));
+      await settle(client.post('/v1/x', { body: make() }));
       expect(seen).toHaveLength(1);
     }
   });

@@ -25,7 +25,7 @@ import { cutResponse, silentResponse } from '../helpers/failures.ts';
 import { completion, error, messages, text } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { patient } from '../helpers/patient.ts';
-import { settled } from '../helpers/fake-time.ts';
+import { settle } from '../helpers/fake-time.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -91,7 +91,7 @@ describe('ways to call a route', () => {
 /** Counts the requests of a call that fails with a 500. */
 async function sends(path: string, options = {}): Promise<number> {
   const { client, requests } = scripted([error('x', 500)]);
-  await settled(client.post(path, { body: {}, ...options }));
+  await settle(client.post(path, { body: {}, ...options }));
   return requests.length;
 }
 
@@ -128,7 +128,7 @@ describe('what a path costs', () => {
       baseURL: 'https://gateway.test/v1',
     });
 
-    await settled(client.post('/chat/completions', { body: {} }));
+    await settle(client.post('/chat/completions', { body: {} }));
 
     expect(requests).toHaveLength(3);
   });
@@ -136,9 +136,9 @@ describe('what a path costs', () => {
   test('what may be repeated can be made strict', async () => {
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       const { client, requests } = scripted([error('x', 500)]);
-      await settled(client.request(method, '/v1/x'));
+      await settle(client.request(method, '/v1/x'));
       expect(requests).toHaveLength(3);
-      await settled(client.request(method, '/v1/x', { retryUnknownOutcome: false }));
+      await settle(client.request(method, '/v1/x', { retryUnknownOutcome: false }));
       expect(requests).toHaveLength(4);
     }
   });
@@ -146,7 +146,7 @@ describe('what a path costs', () => {
   test('the option of a client leaves reads as they are', async () => {
     const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });
 
-    await settled(client.get('/v1/x'));
+    await settle(client.get('/v1/x'));
 
     expect(requests).toHaveLength(3);
   });
@@ -154,7 +154,7 @@ describe('what a path costs', () => {
   test('reports a video that may have been submitted', async () => {
     const { client } = scripted([error('x', 500)]);
 
-    const { error: failure } = await settled(client.post('/v1/videos', { body: { model: 'm' } }));
+    const { error: failure } = await settle(client.post('/v1/videos', { body: { model: 'm' } }));
 
     expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
   });
@@ -290,7 +290,7 @@ describe('event streams', () => {
   test('do not take pings for chunks of the answer', async () => {
     vi.useFakeTimers();
     const stream = await open(pings, { chunkTimeout: 1_000 });
-    const { value } = await settled(read(stream));
+    const { value } = await settle(read(stream));
 
     expect(value?.events).toEqual([{ type: 'ping' }, { type: 'ping' }]);
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
@@ -317,7 +317,7 @@ describe('event streams', () => {
     const headers = { 'content-type': 'text/event-stream' };
     const silent = () => silentResponse('data: {"step":1}\n\n', { headers });
     const stream = await open(silent, { idleTimeout: 1_000 });
-    const { value } = await settled(read(stream));
+    const { value } = await settle(read(stream));
     expect(value?.events).toEqual([{ step: 1 }]);
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
@@ -372,7 +372,9 @@ describe('event streams', () => {
 
 /** Reads this answer. */
 const answered = (body: string, type: string) =>
-  scripted([text(body, { headers: { 'content-type': type } })]).client.get('/v1/x');
+  scripted([text(body, { headers: { 'content-type': type } })], { maxRetries: 0 }).client.get(
+    '/v1/x',
+  );
 
 describe('answers', () => {
   const bytes = new Uint8Array([0, 1, 2, 250, 251, 252]);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { GatewayError, StreamTruncatedError } from '../../src/index.ts';
 import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
@@ -84,7 +84,11 @@ describe('a stream that is whole', () => {
     const watched = watchedContext();
     send(wholeAnswer);
 
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+
     const result = await readStream(openChat(response, watched));
+    await vi.runAllTimersAsync();
 
     expect(result.verdict).toBe('complete');
     expect(watched.releases).toBe(1);

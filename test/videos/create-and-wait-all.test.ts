@@ -7,15 +7,8 @@ import type {
 import type { VideoCreateParams } from '../../src/videos/types.ts';
 import type { Videos } from '../../src/videos/videos.ts';
 import { untyped } from '../helpers/untyped.ts';
-import {
-  countRequests,
-  emulatedVideos,
-  failing,
-  giving,
-  minute,
-  order,
-} from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { countRequests, emulatedVideos, minute, order } from '../helpers/videos.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -50,7 +43,7 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const results = await giving(collectResults(videos, orders(8), options));
+    const results = await resolved(collectResults(videos, orders(8), options));
 
     expect(results.map(({ video }) => video?.status)).toEqual(Array(8).fill('completed'));
     expect(results.map(({ ref }) => ref?.id)).toEqual(seen);
@@ -70,7 +63,7 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const results = await giving(collectResults(videos, orders(3), options));
+    const results = await resolved(collectResults(videos, orders(3), options));
 
     expect(results).toMatchObject([
       { error: { status: 500, outcome: 'unknown' } },
@@ -84,7 +77,7 @@ describe('videos.createAndWaitAll()', () => {
   test('all polls share one limit', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 30_000 });
 
-    await giving(collectResults(videos, orders(20), { concurrency: 20, maxPollsPerSecond: 2 }));
+    await resolved(collectResults(videos, orders(20), { concurrency: 20, maxPollsPerSecond: 2 }));
 
     const perSecond = new Map<number, number>();
     for (const { method, at } of emulator.requests) {
@@ -108,9 +101,9 @@ describe('videos.createAndWaitAll()', () => {
       },
     };
 
-    const first = await giving(collectResults(videos, orders(5), options));
+    const first = await resolved(collectResults(videos, orders(5), options));
     const paid = emulator.charges.length;
-    const second = await giving(collectResults(videos, orders(5), common));
+    const second = await resolved(collectResults(videos, orders(5), common));
 
     expect(first.filter(({ error }) => error !== undefined)).not.toHaveLength(0);
     expect(paid).toBeLessThan(5);
@@ -129,7 +122,7 @@ describe('videos.createAndWaitAll()', () => {
       }
     };
 
-    await giving(leave());
+    await resolved(leave());
     const sent = emulator.requests.length;
     await vi.advanceTimersByTimeAsync(minute);
 
@@ -150,7 +143,7 @@ describe('videos.createAndWaitAll()', () => {
     const { emulator, videos } = emulatedVideos();
     const given = untyped<VideoCreateParams[]>(params);
 
-    expect(await failing(collectResults(videos, given, options))).toMatchObject({ field });
+    expect(await rejected(collectResults(videos, given, options))).toMatchObject({ field });
     expect(emulator.requests).toHaveLength(0);
   });
 });

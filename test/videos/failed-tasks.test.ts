@@ -7,15 +7,13 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   minute,
   order,
   timesOf,
 } from '../helpers/videos.ts';
 import { markers } from '../../src/testing/index.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -100,7 +98,7 @@ describe('a failure is confirmed by one more poll', () => {
         events.push(event.type === 'update' ? event.status : event.type);
       }
     };
-    await giving(watch());
+    await resolved(watch());
 
     expect(events).toEqual(['submitted', 'failed', 'in_progress', 'completed', 'completed']);
     expect(requests).toHaveLength(4);
@@ -116,7 +114,7 @@ describe('a failure is confirmed by one more poll', () => {
     });
     const onUpdate = vi.fn();
 
-    const error = await failing(videos.wait(id, { onUpdate }));
+    const error = await rejected(videos.wait(id, { onUpdate }));
 
     expect(VideoFailedError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ reason: 'The gateway returned no reason.', raw: veoFailed });
@@ -162,7 +160,7 @@ describe('a failure is confirmed by one more poll', () => {
     async ({ body, isModerated = true }) => {
       const { videos, requests } = answeredVideos(inTurn(body));
 
-      const error = await failing(videos.wait(id), 1);
+      const error = await rejected(videos.wait(id), 1);
 
       expect(error).toMatchObject({
         name: 'VideoFailedError',
@@ -190,7 +188,7 @@ describe('a failure is confirmed by one more poll', () => {
   ])("not where the gateway's vendor stumbled: %s", async (message, code) => {
     const { videos } = answeredVideos(inTurn(failed(message, code), running, completed));
 
-    expect((await giving(videos.wait(id))).status).toBe('completed');
+    expect((await resolved(videos.wait(id))).status).toBe('completed');
     const { next } = await stepThrough([failed(message, code)]);
     expect(next).toMatchObject({ error: { name: 'VideoFailedError', moderated: false } });
   });
@@ -203,7 +201,7 @@ describe('a failure is confirmed by one more poll', () => {
     const { videos } = answeredVideos(inTurn(failed('upstream returned error', '7'), later));
     const options = { maxRetries: 0, maxConsecutiveErrors: 2, notFoundGrace: 0 };
 
-    const error = await failing(videos.wait(id, options));
+    const error = await rejected(videos.wait(id, options));
 
     expect(error).toMatchObject({
       name: 'VideoFailedError',
@@ -218,7 +216,7 @@ describe('a failure is confirmed by one more poll', () => {
   test('counts when the time is up before it could be confirmed', async () => {
     const { videos, requests } = answeredVideos(inTurn(running, running, veoFailed));
 
-    const error = await failing(videos.wait(id, { timeout: 8_000 }));
+    const error = await rejected(videos.wait(id, { timeout: 8_000 }));
 
     expect(error).toMatchObject({ name: 'VideoFailedError' });
     expect(requests).toHaveLength(3);
@@ -227,7 +225,7 @@ describe('a failure is confirmed by one more poll', () => {
   test('a task that recovers at the limit has not failed', async () => {
     const { videos } = answeredVideos(inTurn(running, veoFailed, running));
 
-    const error = await failing(videos.wait(id, { timeout: 8_000 }));
+    const error = await rejected(videos.wait(id, { timeout: 8_000 }));
 
     expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', lastStatus: 'in_progress' });
   });
@@ -243,7 +241,7 @@ describe('a task without a status beside an error', () => {
     });
     const onUpdate = vi.fn();
 
-    const error = await failing(videos.wait(id, { onUpdate }));
+    const error = await rejected(videos.wait(id, { onUpdate }));
 
     expect(error).toMatchObject({
       name: 'VideoFailedError',
@@ -271,7 +269,7 @@ describe('a task without a status beside an error', () => {
   ])('is asked three times, however long the pauses are: %s', async (_, body) => {
     const { videos, requests } = answeredVideos((__, position) => Response.json(body(position)));
 
-    await failing(videos.wait(id, { interval: minute }));
+    await rejected(videos.wait(id, { interval: minute }));
 
     expect(requests).toHaveLength(3);
   });
@@ -287,14 +285,14 @@ describe('a task without a status beside an error', () => {
       Response.json(position < 12 ? body(position) : completed),
     );
 
-    expect((await giving(videos.wait(id))).status).toBe('completed');
+    expect((await resolved(videos.wait(id))).status).toBe('completed');
   });
 
   test('polls that fail in between neither count nor begin it anew', async () => {
     const bad = new Response('<html>', { status: 502 });
     const { videos, requests } = answeredVideos(inTurn(wordless, wordless, bad, bad, wordless));
 
-    const error = await failing(videos.wait(id, { maxRetries: 0, interval: 10_000 }));
+    const error = await rejected(videos.wait(id, { maxRetries: 0, interval: 10_000 }));
 
     expect(error).toMatchObject({ name: 'VideoFailedError' });
     expect(requests).toHaveLength(5);
@@ -303,7 +301,7 @@ describe('a task without a status beside an error', () => {
   test('is a timeout when the limit comes first', async () => {
     const { videos } = answeredVideos(inTurn(wordless));
 
-    expect(await failing(videos.wait(id, { timeout: 20_000 }))).toMatchObject({
+    expect(await rejected(videos.wait(id, { timeout: 20_000 }))).toMatchObject({
       name: 'VideoWaitTimeoutError',
     });
   });
@@ -326,7 +324,7 @@ describe('a task whose status stays unknown', () => {
     );
     const limiter = vi.fn(async () => {});
 
-    const error = await failing(videos.wait(id, { limiter }));
+    const error = await rejected(videos.wait(id, { limiter }));
 
     expect(error).toMatchObject({
       name: 'VideoFailedError',
@@ -369,7 +367,7 @@ describe('a task whose status stays unknown', () => {
     const polls: number[] = [];
     const onUpdate = (update: { polls: number }) => void polls.push(update.polls);
 
-    expect((await giving(videos.wait(id, { onUpdate }))).status).toBe('completed');
+    expect((await resolved(videos.wait(id, { onUpdate }))).status).toBe('completed');
 
     expect(asked.status).toHaveLength(61);
     const pauses = asked.status.slice(1).map((time, index) => time - (asked.status[index] ?? 0));
@@ -391,7 +389,7 @@ describe('a task whose status stays unknown', () => {
       () => body,
     );
 
-    expect(await failing(videos.wait(id))).toMatchObject({ name: 'VideoFailedError', raw: body });
+    expect(await rejected(videos.wait(id))).toMatchObject({ name: 'VideoFailedError', raw: body });
   });
 
   test('a vendor that hangs holds the wait up for 10 seconds, and an abort ends it', async () => {
@@ -402,12 +400,12 @@ describe('a task whose status stays unknown', () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 125_000);
 
-    const late = await failing(videos.wait(id, { timeout: 4 * minute }));
+    const late = await rejected(videos.wait(id, { timeout: 4 * minute }));
     const vendor = requests.filter(({ url }) => url.includes('/kling/'));
     expect(late).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
     expect(VideoWaitTimeoutError.isInstance(late) && late.elapsed).toBeLessThanOrEqual(250_000);
     expect(vendor).toHaveLength(2);
-    const aborted = await failing(videos.wait(id, { signal: controller.signal }));
+    const aborted = await rejected(videos.wait(id, { signal: controller.signal }));
     expect(aborted).toMatchObject({ name: 'VideoWaitAbortedError' });
   });
 
@@ -445,7 +443,7 @@ describe('a task whose status stays unknown', () => {
       createdAt: Date.now(),
     });
 
-    const error = await failing(videos.wait(ref, { timeout: 5 * minute }));
+    const error = await rejected(videos.wait(ref, { timeout: 5 * minute }));
 
     expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
     const paths = requests.map(({ url }) => new URL(url).pathname);
@@ -471,7 +469,7 @@ describe('a gateway whose vendor stumbles once', () => {
       const begun = Date.now();
 
       const prompt = `A boat ${markers.pollError}`;
-      const error = await failing(videos.createAndWait({ ...order, prompt }));
+      const error = await rejected(videos.createAndWait({ ...order, prompt }));
 
       expect(error).toMatchObject({ name: 'VideoFailedError', reason });
       expect(Date.now() - begun).toBeGreaterThanOrEqual(earliest);
@@ -486,7 +484,7 @@ describe('a gateway whose vendor stumbles once', () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000, quirks });
 
     const prompt = `A boat ${markers.pollError}`;
-    const video = await giving(videos.createAndWait({ ...order, prompt }));
+    const video = await resolved(videos.createAndWait({ ...order, prompt }));
 
     expect(video.status).toBe('completed');
     expect(countRequests(emulator).posts).toBe(1);

@@ -5,8 +5,9 @@ import { VideoWaitAbortedError } from '../../src/videos/errors.ts';
 import { memoryLedger } from '../../src/tasks/ledger.ts';
 import type { SubmitClaim, SubmitLedger } from '../../src/tasks/ledger.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { countRequests, emulatedVideos, failing, giving, order } from '../helpers/videos.ts';
+import { countRequests, emulatedVideos, order } from '../helpers/videos.ts';
 import { failureOf } from '../helpers/clients.ts';
+import { rejected, resolved } from '../helpers/fake-time.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -128,7 +129,7 @@ describe.each(['create', 'createAndWait'] as const)(
       await vi.advanceTimersByTimeAsync(10_000);
 
       expect(await error).toMatchObject({ name: 'VideoWaitAbortedError' });
-      const again = await giving(videos.createAndWait(order, { ledger, callId: 'job' }));
+      const again = await resolved(videos.createAndWait(order, { ledger, callId: 'job' }));
       expect(again.id).toBe(emulator.videos.list[0]?.id);
       expect(countRequests(emulator).posts).toBe(1);
     });
@@ -139,7 +140,7 @@ describe('a ledger that hangs in finish()', () => {
   test('does not keep a completed video back', async () => {
     const { emulator, videos, options } = withLedger({ finish: never });
 
-    const video = await giving(videos.createAndWait(order, options));
+    const video = await resolved(videos.createAndWait(order, options));
 
     expect(video.status).toBe('completed');
     expect(countRequests(emulator).posts).toBe(1);
@@ -152,7 +153,7 @@ describe('a ledger that hangs in finish()', () => {
       fault: { type: 'error', status: 402, message: 'No credit.' },
     });
 
-    expect(await failing(videos.createAndWait(order, options))).toMatchObject({ status: 402 });
+    expect(await rejected(videos.createAndWait(order, options))).toMatchObject({ status: 402 });
   });
 });
 
@@ -171,7 +172,7 @@ describe('a ledger that answers nonsense', () => {
       claim: async () => untyped<SubmitClaim>(answer),
     });
 
-    const error = await failing(videos.createAndWait(order, options));
+    const error = await rejected(videos.createAndWait(order, options));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ field });
@@ -184,7 +185,7 @@ describe('a ledger that answers nonsense', () => {
       claim: async () => untyped<SubmitClaim>(row),
     });
 
-    const error = await failing(videos.createAndWait(order, options));
+    const error = await rejected(videos.createAndWait(order, options));
 
     expect(error).toMatchObject({ name: 'VideoSubmitUnknownError' });
     expect(emulator.requests).toHaveLength(0);
@@ -199,7 +200,7 @@ describe('a ledger that answers nonsense', () => {
       const finish = vi.fn(async () => {});
       const { emulator, videos, options } = withLedger({ claim, finish });
 
-      const error = await failing(videos.createAndWait(order, { ...options, onUnknown }));
+      const error = await rejected(videos.createAndWait(order, { ...options, onUnknown }));
 
       expect(error).toMatchObject({ name: 'VideoSubmitUnknownError' });
       expect(claim).toHaveBeenCalledTimes(1);
@@ -215,8 +216,8 @@ describe('a ledger that answers nonsense', () => {
     const { ref } = await videos.create(order, options);
     await ledger.accept('job', { ...ref, baseURL: 'https://old.test' });
 
-    const created = await failing(videos.create(order, options));
-    const waited = await failing(videos.createAndWait(order, options));
+    const created = await rejected(videos.create(order, options));
+    const waited = await rejected(videos.createAndWait(order, options));
 
     expect(created).toMatchObject({ name: 'InvalidInputError', field: 'ref.baseURL' });
     expect(waited).toMatchObject({ name: 'InvalidInputError', field: 'ref.baseURL' });

@@ -14,16 +14,9 @@ import type { VideoCreateParams, VideoTaskRef } from '../../src/videos/types.ts'
 import { root } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
-import {
-  answeredVideos,
-  countRequests,
-  emulatedVideos,
-  failing,
-  giving,
-  inTurn,
-  order,
-} from '../helpers/videos.ts';
+import { answeredVideos, countRequests, emulatedVideos, inTurn, order } from '../helpers/videos.ts';
 import { failureOf } from '../helpers/clients.ts';
+import { rejected, resolved } from '../helpers/fake-time.ts';
 
 const slow = { type: 'slow', milliseconds: 200 } as const;
 const reset = { type: 'reset', when: 'after-charge' } as const;
@@ -542,9 +535,9 @@ describe('videos.createAndWait() with a ledger', () => {
     const onSubmitted = (ref: VideoTaskRef) => void saved.push(ref);
     const options = { ledger, callId: 'a', onSubmitted };
 
-    await failing(videos.createAndWait(order, { ...options, timeout: 6_000 }));
-    const video = await giving(videos.createAndWait(order, options));
-    const again = await giving(videos.createAndWait(order, options));
+    await rejected(videos.createAndWait(order, { ...options, timeout: 6_000 }));
+    const video = await resolved(videos.createAndWait(order, options));
+    const again = await resolved(videos.createAndWait(order, options));
     vi.useRealTimers();
 
     expect(video.status).toBe('completed');
@@ -568,8 +561,8 @@ describe('videos.createAndWait() with a ledger', () => {
     const fail = (ref: VideoTaskRef) => emulator.videos.fail(ref.id, 'No.');
     const options = { ledger, callId: 'a', onSubmitted: fail };
 
-    const first = await failing(videos.createAndWait(order, options));
-    const second = await failing(videos.createAndWait(order, options));
+    const first = await rejected(videos.createAndWait(order, options));
+    const second = await rejected(videos.createAndWait(order, options));
     vi.useRealTimers();
 
     expect(first).toMatchObject({ name: 'VideoFailedError', reason: 'No.', callId: 'a' });
@@ -585,7 +578,7 @@ describe('videos.createAndWait() with a ledger', () => {
     await videos.create(order, { ledger, callId: 'a' });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'html', status: 502 }, times: 8 });
 
-    const video = await giving(videos.createAndWait(order, { ledger, callId: 'a' }));
+    const video = await resolved(videos.createAndWait(order, { ledger, callId: 'a' }));
     vi.useRealTimers();
 
     expect(video.status).toBe('completed');

@@ -12,13 +12,12 @@ import { untyped } from '../helpers/untyped.ts';
 import {
   answeredVideos,
   countRequests,
-  failing,
   inTurn,
   minute,
   submitted,
   videosOf,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -124,7 +123,7 @@ describe('videos.step()', () => {
     const foreign = { ...task.ref, baseURL: 'https://other.test' };
 
     expect((await videos.step(ref)).next).toHaveProperty('video');
-    expect(await failing(videos.step(foreign))).toMatchObject({ field: 'ref.baseURL' });
+    expect(await rejected(videos.step(foreign))).toMatchObject({ field: 'ref.baseURL' });
     const { next } = await videos.step(foreign, undefined, { allowOtherBaseURL: true });
     expect(next).toHaveProperty('video');
     expect(emulator.requests.at(-2)?.path).toBe(`/kling/v1/videos/text2video/${task.id}`);
@@ -134,7 +133,7 @@ describe('videos.step()', () => {
     const { emulator, videos, task } = await submitted(0);
     const reason = new Error('shutting down');
 
-    const error = await failing(
+    const error = await rejected(
       videos.step(task, undefined, { signal: AbortSignal.abort(reason) }),
     );
 
@@ -160,7 +159,7 @@ describe('videos.step()', () => {
     const { videos, task } = await submitted(40_000);
     const cause = new Error('broken');
 
-    const error = await failing(
+    const error = await rejected(
       videos.step(task, undefined, { onUpdate: () => Promise.reject(cause) }),
     );
 
@@ -232,7 +231,7 @@ describe('videos.step()', () => {
   ])('names %s in %j', async (field, stored) => {
     const { emulator, videos, task } = await submitted(0);
 
-    const error = await failing(videos.step(task, untyped<VideoWaitState>(stored)));
+    const error = await rejected(videos.step(task, untyped<VideoWaitState>(stored)));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ field });

@@ -5,8 +5,6 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   minute,
   order,
@@ -14,7 +12,7 @@ import {
   timesOf,
   videosOf,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -68,7 +66,7 @@ describe('aborting a wait', () => {
   test('before it begins sends nothing', async () => {
     const { emulator, videos, task } = await submitted(0);
 
-    const error = await failing(videos.wait(task, { signal: AbortSignal.abort() }), 1);
+    const error = await rejected(videos.wait(task, { signal: AbortSignal.abort() }), 1);
 
     expect(VideoWaitAbortedError.isInstance(error)).toBe(true);
     expect(countRequests(emulator).gets).toBe(0);
@@ -78,7 +76,7 @@ describe('aborting a wait', () => {
     const { emulator, videos } = emulatedVideos();
     const controller = new AbortController();
     const saved: VideoTaskRef[] = [];
-    const waiting = failing(
+    const waiting = rejected(
       videos.createAndWait(order, {
         signal: controller.signal,
         onSubmitted: (ref) => {
@@ -103,7 +101,7 @@ describe('aborting a wait', () => {
     const added = vi.spyOn(signal, 'addEventListener');
     const removed = vi.spyOn(signal, 'removeEventListener');
 
-    await giving(videos.wait('a', { signal, interval: 250 }));
+    await resolved(videos.wait('a', { signal, interval: 250 }));
 
     expect(requests).toHaveLength(201);
     expect(added).toHaveBeenCalledTimes(1);

@@ -3,16 +3,8 @@ import type { VideoWaitAllOptions, VideoWaitResult } from '../../src/videos/wait
 import type { VideoTaskLike } from '../../src/videos/types.ts';
 import type { Videos } from '../../src/videos/videos.ts';
 import { untyped } from '../helpers/untyped.ts';
-import {
-  answeredVideos,
-  countRequests,
-  emulatedVideos,
-  failing,
-  giving,
-  minute,
-  order,
-} from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { answeredVideos, countRequests, emulatedVideos, minute, order } from '../helpers/videos.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -46,7 +38,7 @@ describe('videos.waitAll()', () => {
   test('gives every task as soon as it has ended', async () => {
     const { videos } = timedVideos(Number);
 
-    const results = await giving(collectResults(videos, ['60', '20', '40', '1']));
+    const results = await resolved(collectResults(videos, ['60', '20', '40', '1']));
 
     expect(results.map(({ task }) => task)).toEqual(['1', '20', '40', '60']);
     expect(results.map(({ index }) => index)).toEqual([3, 1, 2, 0]);
@@ -66,7 +58,7 @@ describe('videos.waitAll()', () => {
     const foreign = { ...fine.ref, baseURL: 'https://other.test' };
     const tasks = [failed, gone, fine.ref, '..', untyped<string>(7), foreign];
 
-    const results = await giving(collectResults(videos, tasks));
+    const results = await resolved(collectResults(videos, tasks));
 
     const byIndex = results.toSorted((one, other) => one.index - other.index);
     expect(byIndex).toMatchObject([
@@ -84,7 +76,7 @@ describe('videos.waitAll()', () => {
     const { videos, times, requests } = timedVideos(() => 100);
     const tasks = Array.from({ length: 200 }, (_, index) => `${index}`);
 
-    await giving(collectResults(videos, tasks, { maxPollsPerSecond: 5 }));
+    await resolved(collectResults(videos, tasks, { maxPollsPerSecond: 5 }));
 
     const perSecond = new Map<number, number>();
     for (const time of times) {
@@ -99,7 +91,7 @@ describe('videos.waitAll()', () => {
   test('10 polls in a second are the default', async () => {
     const { videos, times } = timedVideos(() => 0);
 
-    await giving(collectResults(videos, Array(50).fill('a')));
+    await resolved(collectResults(videos, Array(50).fill('a')));
 
     expect(times.slice(0, 3)).toEqual([0, 100, 200]);
     expect(times.at(-1)).toBe(4_900);
@@ -108,7 +100,7 @@ describe('videos.waitAll()', () => {
   test('the time limit holds for each task, which is polled once more', async () => {
     const { videos, requests } = timedVideos((id) => (id === 'late' ? 61 : 10_000));
 
-    const results = await giving(
+    const results = await resolved(
       collectResults(videos, ['late', 'a', 'b'], { timeout: minute, interval: 50_000 }),
     );
 
@@ -123,7 +115,7 @@ describe('videos.waitAll()', () => {
     const { signal } = controller;
     setTimeout(() => controller.abort(), 20_000);
 
-    const results = await giving(collectResults(videos, ['quick', 'a', 'b'], { signal }));
+    const results = await resolved(collectResults(videos, ['quick', 'a', 'b'], { signal }));
 
     expect(results).toMatchObject([
       { video: { id: 'quick' } },
@@ -140,7 +132,7 @@ describe('videos.waitAll()', () => {
     const warnings = vi.spyOn(process, 'emitWarning');
     const tasks = Array.from({ length: 100 }, (_, index) => `${index}`);
 
-    await giving(collectResults(videos, tasks, { signal, maxPollsPerSecond: 1_000 }));
+    await resolved(collectResults(videos, tasks, { signal, maxPollsPerSecond: 1_000 }));
 
     expect(added).toHaveBeenCalledTimes(1);
     expect(removed).toHaveBeenCalledTimes(1);
@@ -155,7 +147,7 @@ describe('videos.waitAll()', () => {
         if (video !== undefined) break;
       }
     };
-    await giving(leave());
+    await resolved(leave());
     const sent = requests.length;
     await vi.advanceTimersByTimeAsync(minute);
 
@@ -176,13 +168,13 @@ describe('videos.waitAll()', () => {
   test('returns nothing for an empty list', async () => {
     const { videos } = emulatedVideos();
 
-    expect(await giving(collectResults(videos, []))).toEqual([]);
+    expect(await resolved(collectResults(videos, []))).toEqual([]);
   });
 
   test('takes whatever can be looped over, once', async () => {
     const { videos } = timedVideos(() => 0);
 
-    const results = await giving(collectResults(videos, new Set(['a', 'b'])));
+    const results = await resolved(collectResults(videos, new Set(['a', 'b'])));
 
     expect(results.map(({ task }) => task)).toEqual(['a', 'b']);
   });
@@ -194,7 +186,7 @@ describe('videos.waitAll()', () => {
   ])('%s of %j is refused', async (field, options) => {
     const { emulator, videos } = emulatedVideos();
 
-    expect(await failing(collectResults(videos, ['a'], options))).toMatchObject({ field });
+    expect(await rejected(collectResults(videos, ['a'], options))).toMatchObject({ field });
     expect(emulator.requests).toHaveLength(0);
   });
 
@@ -203,7 +195,7 @@ describe('videos.waitAll()', () => {
     const seen: string[] = [];
     const onUpdate: VideoWaitAllOptions['onUpdate'] = ({ task }) => void seen.push(task.ref.id);
 
-    await giving(collectResults(videos, ['a', 'b'], { onUpdate }));
+    await resolved(collectResults(videos, ['a', 'b'], { onUpdate }));
 
     expect(seen).toEqual(['a', 'b']);
   });

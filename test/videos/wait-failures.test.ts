@@ -5,8 +5,6 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   minute,
   order,
@@ -15,11 +13,11 @@ import {
   videosOf,
 } from '../helpers/videos.ts';
 import { fetchFailure } from '../helpers/failures.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
-describe('a wait survives failing polls', () => {
+describe('a wait survives rejected polls', () => {
   test.each<[string, FaultRule['fault']]>([
     ['500', { type: 'error', status: 500, message: 'broken' }],
     ['503', { type: 'error', status: 503, code: 'system_cpu_overloaded', message: 'busy' }],
@@ -41,7 +39,7 @@ describe('a wait survives failing polls', () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 10_000 });
     emulator.fail({ operation: 'videos.retrieve', fault, times: 8 });
 
-    const task = await giving(videos.createAndWait(order));
+    const task = await resolved(videos.createAndWait(order));
 
     expect(task.status).toBe('completed');
     expect(countRequests(emulator).posts).toBe(1);
@@ -56,7 +54,7 @@ describe('a wait survives failing polls', () => {
     });
     const { requests, videos } = answeredVideos(answers);
 
-    expect((await giving(videos.wait('a'))).status).toBe('completed');
+    expect((await resolved(videos.wait('a'))).status).toBe('completed');
     expect(requests).toHaveLength(13);
   });
 
@@ -65,7 +63,7 @@ describe('a wait survives failing polls', () => {
     const fault = { type: 'html', status: 502 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 1_000 });
 
-    const error = await failing(videos.wait(task, { maxRetries: 0 }));
+    const error = await rejected(videos.wait(task, { maxRetries: 0 }));
 
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(VideoWaitTimeoutError.isInstance(error)).toBe(false);
@@ -81,7 +79,7 @@ describe('a wait survives failing polls', () => {
     emulator.fail({ operation: 'videos.retrieve', fault });
     const begun = Date.now();
 
-    await giving(videos.wait(task, { maxRetries: 0 }));
+    await resolved(videos.wait(task, { maxRetries: 0 }));
 
     expect(timesOf(emulator.requests.slice(1), begun)).toEqual([5_000, 12_000]);
   });
@@ -95,7 +93,7 @@ describe('a wait survives failing polls', () => {
       return Response.json({ id: 'a', status }, { headers: { 'retry-after': '42' } });
     });
 
-    await giving(videos.wait('a'));
+    await resolved(videos.wait('a'));
 
     expect(times).toEqual([0, 42_000]);
   });
@@ -105,7 +103,7 @@ describe('a wait survives failing polls', () => {
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' } });
     const begun = Date.now();
 
-    await giving(videos.wait(task, { maxRetries: 0 }));
+    await resolved(videos.wait(task, { maxRetries: 0 }));
 
     // 5 s before the first poll, 30 s in it, 5 s after it.
     expect(timesOf(emulator.requests.slice(1), begun)).toEqual([5_000, 40_000]);
@@ -124,7 +122,7 @@ describe('a wait survives failing polls', () => {
       return Response.json({ id: 'a', status: position < 5 ? 'queued' : 'done' });
     });
 
-    await giving(videos.wait('a', { interval: 250 }));
+    await resolved(videos.wait('a', { interval: 250 }));
 
     expect(most).toBe(1);
     expect(requests).toHaveLength(6);
@@ -143,7 +141,7 @@ describe('a wait survives failing polls', () => {
     const fault = { type: 'error', status, code, message: 'No.' } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 10 });
 
-    const error = await failing(videos.wait(task));
+    const error = await rejected(videos.wait(task));
 
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ ref: task.ref, polls: 1 });
@@ -159,8 +157,8 @@ describe('a wait survives failing polls', () => {
     emulator.fail({ operation, fault: { ...refusal, errorType: 'upstream_error' } });
     emulator.fail({ operation, fault: { ...refusal, errorType: 'new_api_error' } });
 
-    const provider = await failing(videos.wait(task));
-    const own = await failing(videos.wait(task));
+    const provider = await rejected(videos.wait(task));
+    const own = await rejected(videos.wait(task));
 
     expect(String(provider)).toContain('If every model fails like this, check apiKey.');
     expect(String(own)).toContain('Check apiKey');
@@ -172,7 +170,7 @@ describe('a wait survives failing polls', () => {
     const { baseURL, fetch } = emulator;
     const videos = videosOf({ baseURL, fetch, apiKey: () => keys.shift() ?? emulator.apiKey });
 
-    expect((await giving(videos.wait(task))).status).toBe('completed');
+    expect((await resolved(videos.wait(task))).status).toBe('completed');
   });
 
   test('a key function that fails is asked again at the next poll', async () => {
@@ -185,7 +183,7 @@ describe('a wait survives failing polls', () => {
       return emulator.apiKey;
     };
 
-    const done = await giving(videosOf({ baseURL, fetch, apiKey }).wait(task));
+    const done = await resolved(videosOf({ baseURL, fetch, apiKey }).wait(task));
 
     expect(done.status).toBe('completed');
   });
@@ -193,7 +191,7 @@ describe('a wait survives failing polls', () => {
   test('strict validation ends the wait, with what was received', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 7 }), { validation: 'strict' });
 
-    const error = await failing(videos.wait('a'));
+    const error = await rejected(videos.wait('a'));
 
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(error).toHaveProperty('cause.name', 'UnexpectedResponseError');
@@ -205,7 +203,7 @@ describe('a task that is not there yet', () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 10_000 });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'task-not-exist' }, times });
 
-    const task = await giving(videos.createAndWait(order));
+    const task = await resolved(videos.createAndWait(order));
 
     expect(task.status).toBe('completed');
     expect(countRequests(emulator).posts).toBe(1);
@@ -216,7 +214,7 @@ describe('a task that is not there yet', () => {
     const fault = { type: 'error', status: 404, message: 'Not found' } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 2 });
 
-    expect((await giving(videos.createAndWait(order))).status).toBe('completed');
+    expect((await resolved(videos.createAndWait(order))).status).toBe('completed');
   });
 
   test.each(['Task not found', 'task does not exist', 'task_not_exist', 'The task is not found.'])(
@@ -227,7 +225,7 @@ describe('a task that is not there yet', () => {
         inTurn(missing, missing, { id: 'a', status: 'done' }),
       );
 
-      expect((await giving(videos.wait('a'))).status).toBe('completed');
+      expect((await resolved(videos.wait('a'))).status).toBe('completed');
       expect(requests).toHaveLength(3);
     },
   );
@@ -236,7 +234,7 @@ describe('a task that is not there yet', () => {
     const refusal = Response.json({ error: { message: 'Bad request' } }, { status: 400 });
     const { requests, videos } = answeredVideos(inTurn(refusal));
 
-    expect(await failing(videos.wait('a'))).toMatchObject({ cause: { status: 400 } });
+    expect(await rejected(videos.wait('a'))).toMatchObject({ cause: { status: 400 } });
     expect(requests).toHaveLength(1);
   });
 
@@ -244,7 +242,7 @@ describe('a task that is not there yet', () => {
     const { emulator, videos, task } = await submitted(10_000);
     emulator.videos.forget(task.id);
 
-    const error = await failing(videos.wait(task));
+    const error = await rejected(videos.wait(task));
 
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ ref: task.ref, lastStatus: undefined });
@@ -260,7 +258,7 @@ describe('a task that is not there yet', () => {
     emulator.videos.forget(task.id);
     await vi.advanceTimersByTimeAsync(minute);
 
-    await failing(videos.wait(task), 1);
+    await rejected(videos.wait(task), 1);
 
     expect(countRequests(emulator).gets).toBe(1);
   });
@@ -271,7 +269,7 @@ describe('a task that is not there yet', () => {
     emulator.fail({ ...gone, after: 10, times: 2 });
     emulator.fail({ ...gone, after: 20, times: 3 });
 
-    const error = await failing(videos.wait(task));
+    const error = await rejected(videos.wait(task));
 
     expect(error).toMatchObject({ lastStatus: 'in_progress', polls: 25 });
   });

@@ -1,16 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { VideoWaitResult } from '../../src/videos/wait-options.ts';
 import type { VideoTaskLike } from '../../src/videos/types.ts';
-import {
-  answeredVideos,
-  countRequests,
-  failing,
-  giving,
-  inTurn,
-  minute,
-  submitted,
-} from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { answeredVideos, countRequests, inTurn, minute, submitted } from '../helpers/videos.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -23,7 +15,7 @@ async function pollsAfter(makeHeader: () => string, status: number): Promise<num
     const headers = { 'retry-after': makeHeader() };
     return Response.json({ id: 'a', status: 'queued' }, { status, headers });
   });
-  await giving(videos.wait('a', { maxRetries: 0 }));
+  await resolved(videos.wait('a', { maxRetries: 0 }));
   return times.map((time) => time - (times[0] ?? 0));
 }
 
@@ -63,7 +55,7 @@ describe('a clock that jumps', () => {
     const { requests, videos } = answeredVideos((__, position) =>
       Response.json({ id: 'a', status: position < 6 ? 'queued' : 'done' }),
     );
-    const waiting = giving(videos.wait('a', { timeout: 10 * minute }));
+    const waiting = resolved(videos.wait('a', { timeout: 10 * minute }));
     await vi.advanceTimersByTimeAsync(12_000);
     vi.setSystemTime(Date.now() + jump);
 
@@ -80,7 +72,7 @@ describe('a clock that jumps', () => {
       const { videos, task } = await submitted(60 * minute);
       const ref = { ...task.ref, createdAt: Math.max(0, task.ref.createdAt + offset) };
 
-      const error = await failing(videos.wait(ref, { timeout: minute }));
+      const error = await rejected(videos.wait(ref, { timeout: minute }));
 
       expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', elapsed: minute });
     },
@@ -91,7 +83,7 @@ describe('a clock that jumps', () => {
     emulator.videos.forget(task.id);
     const ref = { ...task.ref, createdAt: task.ref.createdAt + 365 * day };
 
-    const error = await failing(videos.wait(ref));
+    const error = await rejected(videos.wait(ref));
 
     expect(error).toMatchObject({ name: 'VideoWaitError', elapsed: 30_000 });
     expect(countRequests(emulator).posts).toBe(1);
@@ -109,7 +101,7 @@ async function collectResults(tasks: Iterable<VideoTaskLike>) {
       results.push(result);
     }
   };
-  await giving(collect());
+  await resolved(collect());
   return { results, requests };
 }
 
@@ -143,8 +135,8 @@ test('a poll that finds the task again after a time-out never submits', async ()
     }),
   );
 
-  await failing(videos.wait('a', { timeout: minute }));
-  expect((await giving(videos.wait('a'))).status).toBe('completed');
+  await rejected(videos.wait('a', { timeout: minute }));
+  expect((await resolved(videos.wait('a'))).status).toBe('completed');
 
   expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });

@@ -9,14 +9,12 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   loosely,
   minute,
   order,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 const result = 'https://cdn.test/v.mp4';
 
@@ -47,7 +45,7 @@ describe('a wait tolerates what gateways say', () => {
     const onDrift = vi.fn();
     const { emulator, videos } = emulatedVideos({ onDrift }, { videoDuration: 40_000, quirks });
 
-    const task = await giving(videos.createAndWait(order));
+    const task = await resolved(videos.createAndWait(order));
 
     expect(onDrift).not.toHaveBeenCalled();
     expect(task.status).toBe('completed');
@@ -62,7 +60,7 @@ describe('a wait tolerates what gateways say', () => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a', status: word }));
       const onUpdate = vi.fn();
 
-      const error = await failing(videos.wait('a', { onUpdate, timeout: minute }));
+      const error = await rejected(videos.wait('a', { onUpdate, timeout: minute }));
 
       expect(VideoWaitTimeoutError.isInstance(error)).toBe(true);
       const lastStatus = word.trim() === '' ? 'queued' : word;
@@ -85,7 +83,7 @@ describe('a wait tolerates what gateways say', () => {
       ),
     );
 
-    const task = await giving(videos.wait('a', { unknownStatus }));
+    const task = await resolved(videos.wait('a', { unknownStatus }));
 
     expect(task).toMatchObject({ status: 'completed', url: result });
     expect(requests).toHaveLength(5);
@@ -97,7 +95,7 @@ describe('a wait tolerates what gateways say', () => {
       inTurn({ status: 1 }, { status: 3, failedReason: 'No' }),
     );
 
-    const error = await failing(videos.wait('a'));
+    const error = await rejected(videos.wait('a'));
 
     expect(VideoFailedError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ reason: 'No' });
@@ -111,7 +109,7 @@ describe('a wait tolerates what gateways say', () => {
       const done = { id: 'a', status: 'completed' };
       const { requests, videos } = answeredVideos(inTurn([], [], done));
 
-      const task = await giving(videos.wait('a', { validation, onUpdate }));
+      const task = await resolved(videos.wait('a', { validation, onUpdate }));
 
       expect(task.status).toBe('completed');
       expect(onUpdate).toHaveBeenCalledTimes(1);
@@ -122,7 +120,7 @@ describe('a wait tolerates what gateways say', () => {
   test('polls that only ever answer with a list end the wait', async () => {
     const { requests, videos } = answeredVideos(inTurn([]));
 
-    const error = await failing(videos.wait('a', { maxConsecutiveErrors: 2 }));
+    const error = await rejected(videos.wait('a', { maxConsecutiveErrors: 2 }));
 
     expect(error).toMatchObject({ name: 'VideoWaitError', cause: { data: [] } });
     expect(requests).toHaveLength(3);
@@ -132,7 +130,7 @@ describe('a wait tolerates what gateways say', () => {
     const answers = inTurn({ id: 'a', status: 'unknown' }, { id: 'a', status: 'baking' });
     const { requests, videos } = answeredVideos(answers);
 
-    const error = await failing(videos.wait('a', { unknownStatus: 'fail' }));
+    const error = await rejected(videos.wait('a', { unknownStatus: 'fail' }));
 
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(VideoFailedError.isInstance(error)).toBe(false);
@@ -152,7 +150,7 @@ describe('a wait tolerates what gateways say', () => {
       word === 'baked' ? ('completed' as const) : ('in_progress' as const),
     );
 
-    const task = await giving(videos.wait('a', { unknownStatus }));
+    const task = await resolved(videos.wait('a', { unknownStatus }));
 
     expect(task).toMatchObject({ status: 'completed', raw_status: 'baked', url });
     expect(unknownStatus.mock.calls).toEqual([['baking'], ['baked']]);
@@ -161,7 +159,7 @@ describe('a wait tolerates what gateways say', () => {
   test('unknownStatus that says a word is a failure gives the reason', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'burnt', fail_reason: 'Too hot' }));
 
-    const error = await failing(videos.wait('a', { unknownStatus: () => 'failed' }));
+    const error = await rejected(videos.wait('a', { unknownStatus: () => 'failed' }));
 
     expect(error).toMatchObject({ name: 'VideoFailedError', reason: 'Too hot' });
   });
@@ -171,7 +169,7 @@ describe('a wait tolerates what gateways say', () => {
     async (unknownStatus) => {
       const { videos } = answeredVideos(inTurn({ id: 'a', status: 'baking' }));
 
-      const error = await failing(loosely(videos, 'wait', 'a', { unknownStatus }));
+      const error = await rejected(loosely(videos, 'wait', 'a', { unknownStatus }));
 
       expect(VideoWaitError.isInstance(error)).toBe(true);
       expect(error).toMatchObject({ ref: { id: 'a' }, cause: expect.any(Error) });
@@ -182,7 +180,7 @@ describe('a wait tolerates what gateways say', () => {
     const url = 'https://cdn.example/v.mp4';
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'ok?', metadata: { url } }));
 
-    const task = await giving(videos.wait('a', { unknownStatus: 'fail' }));
+    const task = await resolved(videos.wait('a', { unknownStatus: 'fail' }));
 
     expect(task).toMatchObject({ status: 'completed', inferred: true, url });
   });
@@ -193,7 +191,7 @@ describe('a wait tolerates what gateways say', () => {
     );
     const updates: (number | undefined)[] = [];
 
-    await giving(videos.wait('a', { onUpdate: (update) => void updates.push(update.progress) }));
+    await resolved(videos.wait('a', { onUpdate: (update) => void updates.push(update.progress) }));
 
     expect(updates).toEqual([85, undefined]);
   });

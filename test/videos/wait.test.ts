@@ -15,8 +15,6 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   minute,
   order,
@@ -24,7 +22,7 @@ import {
   timesOf,
   videosOf,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -37,7 +35,7 @@ describe('videos.createAndWait()', () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const begun = Date.now();
 
-    const task = await giving(videos.createAndWait(order));
+    const task = await resolved(videos.createAndWait(order));
 
     expect(task).toMatchObject({ status: 'completed', url: expect.stringMatching(/^http/) });
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 4 });
@@ -51,7 +49,7 @@ describe('videos.createAndWait()', () => {
     const saved: VideoTaskRef[] = [];
     const getsBefore: number[] = [];
 
-    const task = await giving(
+    const task = await resolved(
       videos.createAndWait(order, {
         onSubmitted: async (ref) => {
           await new Promise((resolve) => {
@@ -72,7 +70,7 @@ describe('videos.createAndWait()', () => {
     const { emulator, videos } = emulatedVideos();
     const problem = new Error('the database is away');
 
-    const error = await failing(
+    const error = await rejected(
       videos.createAndWait(order, {
         onSubmitted: () => {
           throw problem;
@@ -92,7 +90,7 @@ describe('videos.createAndWait()', () => {
     emulator.fail({ operation: 'videos.create', fault });
     const onSubmitted = vi.fn();
 
-    const error = await failing(videos.createAndWait(order, { onSubmitted }));
+    const error = await rejected(videos.createAndWait(order, { onSubmitted }));
 
     expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
     expect(onSubmitted).not.toHaveBeenCalled();
@@ -102,7 +100,7 @@ describe('videos.createAndWait()', () => {
   test('options that cannot work are refused before anything is paid for', async () => {
     const { emulator, videos } = emulatedVideos();
 
-    const error = await failing(videos.createAndWait(order, { interval: 10 }));
+    const error = await rejected(videos.createAndWait(order, { interval: 10 }));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(emulator.requests).toHaveLength(0);
@@ -113,7 +111,7 @@ describe('videos.createAndWait()', () => {
       inTurn({ id: 'a', status: 'failed' }, { id: 'a', status: 'failed', error: 'No.' }),
     );
 
-    const error = await failing(videos.createAndWait(order), 7);
+    const error = await rejected(videos.createAndWait(order), 7);
 
     expect(error).toMatchObject({ name: 'VideoFailedError', reason: 'No.' });
     // The first poll at once, and the one that confirms it after 5 s.
@@ -125,7 +123,7 @@ describe('videos.createAndWait()', () => {
       inTurn({ id: 'a', status: 'queued' }, { id: 'a', status: 'completed' }),
     );
 
-    await giving(
+    await resolved(
       videos.createAndWait(order, {
         headers: { 'x-tenant': '7' },
         query: { region: 'eu' },
@@ -147,7 +145,7 @@ describe('videos.remixAndWait()', () => {
   test('submits one remix and waits for it', async () => {
     const { emulator, videos, task } = await submitted(0);
 
-    const remix = await giving(videos.remixAndWait(task, { prompt: 'At night' }));
+    const remix = await resolved(videos.remixAndWait(task, { prompt: 'At night' }));
 
     expect(remix.ref.remixOf).toBe(task.id);
     expect(remix.status).toBe('completed');
@@ -161,7 +159,7 @@ describe('videos.wait()', () => {
     await vi.advanceTimersByTimeAsync(minute);
 
     for (const named of [task.id, task.ref, task]) {
-      expect(await giving(videos.wait(named), 1)).toMatchObject({ status: 'completed' });
+      expect(await resolved(videos.wait(named), 1)).toMatchObject({ status: 'completed' });
     }
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 3 });
   });
@@ -172,7 +170,7 @@ describe('videos.wait()', () => {
 
     const { apiKey, baseURL, fetch } = emulator;
     const later = videosOf({ apiKey, baseURL: `${baseURL}/v1/`, fetch });
-    const done = await giving(later.wait(parseVideoTaskRef(JSON.parse(stored))));
+    const done = await resolved(later.wait(parseVideoTaskRef(JSON.parse(stored))));
 
     expect(done).toMatchObject({ id: task.id, status: 'completed' });
     expect(done.ref).toEqual(task.ref);
@@ -183,7 +181,7 @@ describe('videos.wait()', () => {
     const { emulator, videos, task } = await submitted(10_000);
     const { ref } = await videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: task.id });
 
-    const done = await giving(videos.wait(ref));
+    const done = await resolved(videos.wait(ref));
 
     expect(done).toMatchObject({ id: task.id, status: 'completed', raw_status: 'SUCCESS' });
     const paths = emulator.requests.slice(1).map(({ path }) => path);
@@ -194,9 +192,9 @@ describe('videos.wait()', () => {
     const { emulator, videos, task } = await submitted(0);
     const ref = { ...task.ref, baseURL: 'https://old.test' };
 
-    expect(await failing(videos.wait(ref))).toMatchObject({ field: 'ref.baseURL' });
+    expect(await rejected(videos.wait(ref))).toMatchObject({ field: 'ref.baseURL' });
     expect(countRequests(emulator).gets).toBe(0);
-    const done = await giving(videos.wait(ref, { allowOtherBaseURL: true }));
+    const done = await resolved(videos.wait(ref, { allowOtherBaseURL: true }));
     expect(done.status).toBe('completed');
     expect(emulator.requests.every(({ origin }) => origin === emulator.baseURL)).toBe(true);
   });
@@ -205,7 +203,7 @@ describe('videos.wait()', () => {
     const { videos, task } = await submitted(60_000);
     const updates: VideoUpdate[] = [];
 
-    await giving(videos.wait(task, { onUpdate: (update) => void updates.push(update) }));
+    await resolved(videos.wait(task, { onUpdate: (update) => void updates.push(update) }));
 
     const seen = updates.map(({ rawStatus, progress }) => [rawStatus, progress]);
     expect(seen).toEqual([
@@ -225,7 +223,7 @@ describe('videos.wait()', () => {
     const problem = new Error('broken');
 
     for (const onUpdate of [() => Promise.reject(problem), () => raise(problem)]) {
-      const error = await failing(videos.wait(task, { onUpdate }));
+      const error = await rejected(videos.wait(task, { onUpdate }));
       expect(VideoWaitError.isInstance(error)).toBe(true);
       expect(error).toMatchObject({ cause: problem, ref: task.ref });
     }
@@ -235,7 +233,7 @@ describe('videos.wait()', () => {
     const { emulator, videos, task } = await submitted(60_000);
     emulator.videos.fail(task.id, { message: 'Rejected by the safety review.', code: 'review' });
 
-    const error = await failing(videos.wait(task));
+    const error = await rejected(videos.wait(task));
 
     expect(VideoFailedError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({
@@ -257,7 +255,7 @@ describe('videos.wait()', () => {
       const { emulator, videos, task } = await submitted(60_000, { videoError });
       emulator.videos.fail(task.id, 'No GPU was free.');
 
-      const error = await failing(videos.wait(task));
+      const error = await rejected(videos.wait(task));
 
       const isSilent = videoError === 'null' || videoError === 'missing';
       expect(VideoFailedError.isInstance(error)).toBe(true);
@@ -273,7 +271,7 @@ describe('the end of the time', () => {
   test('says that the task goes on and how to wait for it, and never to create it again', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
 
-    const error = await failing(videos.wait(task));
+    const error = await rejected(videos.wait(task));
 
     expect(VideoWaitTimeoutError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ lastStatus: 'in_progress', ref: task.ref, outcome: 'unknown' });
@@ -286,7 +284,7 @@ describe('the end of the time', () => {
     expect(times.at(-1)).toBe(5_000 + 30 * minute - 5_000);
     expect(countRequests(emulator).posts).toBe(1);
 
-    const done = await giving(videos.wait(task));
+    const done = await resolved(videos.wait(task));
     expect(done.status).toBe('completed');
     expect(countRequests(emulator).posts).toBe(1);
   });
@@ -295,7 +293,7 @@ describe('the end of the time', () => {
     const { videos, task } = await submitted(60 * minute);
     const { ref } = await videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: task.id });
 
-    const error = await failing(videos.wait(ref, { timeout: 1_000 }));
+    const error = await rejected(videos.wait(ref, { timeout: 1_000 }));
 
     expect(String(error)).toContain('videos.wait(error.ref)');
   });
@@ -303,14 +301,14 @@ describe('the end of the time', () => {
   test('waits without a limit for null', async () => {
     const { videos, task } = await submitted(100 * minute);
 
-    expect((await giving(videos.wait(task, { timeout: null }))).status).toBe('completed');
+    expect((await resolved(videos.wait(task, { timeout: null }))).status).toBe('completed');
   });
 
   test('a poll that hangs at the limit is cut, and one last look is taken', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, times: 99 });
 
-    const error = await failing(videos.wait(task, { timeout: 20_000, maxRetries: 0 }));
+    const error = await rejected(videos.wait(task, { timeout: 20_000, maxRetries: 0 }));
 
     expect(VideoWaitTimeoutError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ elapsed: 30_000, polls: 2 });
@@ -337,13 +335,13 @@ describe('the end of the time', () => {
 describe('errors of waits', () => {
   test('never hold the key or the prompt', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
-    const errors = [await failing(videos.wait(task, { timeout: 10_000 }))];
-    errors.push(await failing(videos.wait(task, { signal: AbortSignal.abort() })));
+    const errors = [await rejected(videos.wait(task, { timeout: 10_000 }))];
+    errors.push(await rejected(videos.wait(task, { signal: AbortSignal.abort() })));
     const fault = { type: 'error', status: 403, message: 'No.' } as const;
     emulator.fail({ operation: 'videos.retrieve', fault });
-    errors.push(await failing(videos.wait(task)));
+    errors.push(await rejected(videos.wait(task)));
     emulator.videos.fail(task.id);
-    errors.push(await failing(videos.wait(task)));
+    errors.push(await rejected(videos.wait(task)));
 
     for (const error of errors) {
       const text = inspect(error, { depth: 10, showHidden: true });

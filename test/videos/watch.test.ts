@@ -9,14 +9,12 @@ import {
   answeredVideos,
   countRequests,
   emulatedVideos,
-  failing,
-  giving,
   inTurn,
   minute,
   order,
   submitted,
 } from '../helpers/videos.ts';
-import { fakeWaitingTime } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
@@ -33,7 +31,7 @@ describe('videos.watch()', () => {
     const fault = { type: 'html', status: 502 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, after: 1 });
 
-    const events = await giving(collectEvents(videos.watch(task.ref, { maxRetries: 0 })));
+    const events = await resolved(collectEvents(videos.watch(task.ref, { maxRetries: 0 })));
 
     expect(events.map(({ type }) => type)).toEqual([
       'submitted',
@@ -61,7 +59,7 @@ describe('videos.watch()', () => {
     const { emulator, videos, task } = await submitted(60_000);
     emulator.videos.fail(task.id, 'No.');
 
-    const events = await giving(collectEvents(videos.watch(task)));
+    const events = await resolved(collectEvents(videos.watch(task)));
 
     const last = events.at(-1);
     expect(last?.type === 'failed' && VideoFailedError.isInstance(last.error)).toBe(true);
@@ -72,7 +70,7 @@ describe('videos.watch()', () => {
     const { videos, task } = await submitted(0);
     const onUpdate = vi.fn();
 
-    await giving(collectEvents(videos.watch(task, { onUpdate })));
+    await resolved(collectEvents(videos.watch(task, { onUpdate })));
 
     expect(onUpdate).toHaveBeenCalledTimes(1);
   });
@@ -80,8 +78,8 @@ describe('videos.watch()', () => {
   test('throws when the wait ends before the task', async () => {
     const { videos, task } = await submitted(60 * minute);
 
-    const error = await failing(collectEvents(videos.watch(task, { timeout: minute })));
-    const aborted = await failing(
+    const error = await rejected(collectEvents(videos.watch(task, { timeout: minute })));
+    const aborted = await rejected(
       collectEvents(videos.watch(task, { signal: AbortSignal.abort() })),
     );
 
@@ -92,10 +90,10 @@ describe('videos.watch()', () => {
   test('bad options reject at the first event', async () => {
     const { emulator, videos, task } = await submitted(0);
 
-    expect(await failing(collectEvents(videos.watch(task, { interval: 1 })))).toMatchObject({
+    expect(await rejected(collectEvents(videos.watch(task, { interval: 1 })))).toMatchObject({
       field: 'interval',
     });
-    expect(await failing(collectEvents(videos.watch('..')))).toMatchObject({ field: 'id' });
+    expect(await rejected(collectEvents(videos.watch('..')))).toMatchObject({ field: 'id' });
     expect(countRequests(emulator).gets).toBe(0);
   });
 
@@ -109,11 +107,11 @@ describe('videos.watch()', () => {
         if (event.type === 'update') break;
       }
     };
-    await giving(leave());
+    await resolved(leave());
 
     expect(countRequests(emulator).gets).toBe(1);
     expect(removed).toHaveBeenCalledTimes(1);
-    expect((await giving(videos.wait(task))).status).toBe('completed');
+    expect((await resolved(videos.wait(task))).status).toBe('completed');
   });
 
   test('a watch that never began leaves no listener', () => {
@@ -169,7 +167,7 @@ describe('a limiter', () => {
       calls.push(countRequests(emulator).gets);
     };
 
-    await giving(Promise.all(tasks.map((task) => videos.wait(task, { limiter }))));
+    await resolved(Promise.all(tasks.map((task) => videos.wait(task, { limiter }))));
 
     expect(calls).toHaveLength(countRequests(emulator).gets);
   });
@@ -178,7 +176,7 @@ describe('a limiter', () => {
     const { videos, task } = await submitted(0);
     const cause = new Error('no turns left');
 
-    const error = await failing(videos.wait(task, { limiter: () => Promise.reject(cause) }));
+    const error = await rejected(videos.wait(task, { limiter: () => Promise.reject(cause) }));
 
     expect(error).toMatchObject({ name: 'VideoWaitError', cause, ref: task.ref });
   });
@@ -191,7 +189,7 @@ describe('a limiter', () => {
       return new Promise(() => {});
     };
 
-    const error = await failing(videos.wait(task, { limiter, signal: controller.signal }));
+    const error = await rejected(videos.wait(task, { limiter, signal: controller.signal }));
 
     expect(VideoWaitAbortedError.isInstance(error)).toBe(true);
   });
@@ -201,7 +199,7 @@ describe('videos.remixAndWait() and videos.createAndWait()', () => {
   test('an answer without a status is waited for', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'a' }, { id: 'a', status: 'done' }));
 
-    expect((await giving(videos.createAndWait(order))).status).toBe('completed');
+    expect((await resolved(videos.createAndWait(order))).status).toBe('completed');
     expect(requests).toHaveLength(2);
   });
 });
