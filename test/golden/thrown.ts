@@ -94,6 +94,14 @@ export const thrown: readonly (readonly [name: string, error: unknown])[] = [
       'wrong version number:ssl/record/methods/tls_common.c:1001:',
     ),
   ],
+  [
+    'Node: a broken record in OpenSSL 3.0, which reports no time',
+    node(
+      { code: 'ERR_SSL_WRONG_VERSION_NUMBER' },
+      'ssl3_get_record:wrong version number:ssl/record/ssl3_record.c:354:',
+    ),
+  ],
+  ['Node: EPROTO with a late alert', node({ code: 'EPROTO' }, 'sslv3 alert handshake failure')],
   ['Node: a forbidden port', node({}, 'bad port')],
   ['Node: a header that it does not take', node({ code: 'UND_ERR_INVALID_ARG' })],
   ['Node: an option that it does not take', node({ code: 'UND_ERR_NOT_SUPPORTED' })],
@@ -105,9 +113,21 @@ export const thrown: readonly (readonly [name: string, error: unknown])[] = [
   ['Node: one address refused, one reset', several(refused, reset)],
   ['Node: one address refused, one odd', several(refused, 'odd')],
   ['Node: an aggregate of nothing', several()],
+  [
+    'Node: one address refused, one odd, with a code',
+    new TypeError('fetch failed', {
+      cause: Object.assign(new AggregateError([refused, failure('odd')]), {
+        code: 'ECONNREFUSED',
+        syscall: 'connect',
+      }),
+    }),
+  ],
   ['Node: HTTP/2 REFUSED_STREAM', node({ code: 'UND_ERR_INFO', http2ErrorCode: 7 })],
   ['Node: HTTP/2 CANCEL', node({ code: 'UND_ERR_INFO', http2ErrorCode: 8 })],
+  ['Node: HTTP/2 internal error', node({ http2ErrorCode: 2 })],
   ['Node: a reset caused by a refusal', node({ code: 'ECONNRESET', cause: refused })],
+  ['Node: an unknown code caused by a refusal', node({ code: 'ERR_RETRIED', cause: refused })],
+  ['node-fetch: timeout', failure('network timeout at: https://gateway.test')],
   ['Bun: refused', failure('Unable to connect', { code: 'ConnectionRefused' })],
   ['Bun: refused, since 1.2', failure('Unable to connect', { code: 'ECONNREFUSED' })],
   ['Bun: no such name', failure('', { code: 'ENOTFOUND' })],
@@ -183,5 +203,11 @@ export const naming: readonly (readonly [name: string, error: unknown])[] = [
   [
     'its own, for what another caused',
     failure(`POST https://${host}/ failed`, { cause: refusedAt({ port: 9200 }) }),
+  ],
+  [
+    'another URL in words, its own port in the cause',
+    failure('The log https://log.test/v1 failed', {
+      cause: refusedAt({ address: '192.0.2.1', port: 443 }),
+    }),
   ],
 ];
