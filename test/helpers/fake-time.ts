@@ -31,7 +31,7 @@ const takeTurn = (): Promise<void> =>
  * Waits for asynchronous work that fake timers don't control: turns of the event loop, for example
  * while a form is read, and hashes, which are computed in other threads in the order of the calls.
  */
-export async function takeTurns(isDone = () => false): Promise<void> {
+async function takeTurns(isDone = () => false): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) {
     await takeTurn();
     if (isDone()) return;
