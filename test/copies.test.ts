@@ -53,40 +53,73 @@ const ways: readonly (readonly [string, (client: Gateway) => Gateway])[] = [
   ['a proxy of copies', (client) => wrapInProxy(copyObject(client))],
 ];
 
-/** Every operation, and how many requests it takes. */
-const calls: readonly (readonly [string, (client: Gateway) => Promise<unknown>, number])[] = [
-  ['chat.completions.create', ({ chat }) => chat.completions.create(ask), 1],
-  [
-    'a streamed chat',
-    async ({ chat }) => {
+/** All operations, with the number of their requests. */
+const calls: readonly {
+  readonly name: string;
+  readonly call: (client: Gateway) => Promise<unknown>;
+  readonly requests: number;
+}[] = [
+  {
+    name: 'chat.completions.create',
+    call: ({ chat }) => chat.completions.create(ask),
+    requests: 1,
+  },
+  {
+    name: 'a streamed chat',
+    call: async ({ chat }) => {
       for await (const _ of await chat.completions.create({ ...ask, stream: true }));
     },
-    1,
-  ],
-  ['chat.completions.stream', ({ chat }) => chat.completions.stream(ask).finalContent(), 1],
-  ['chat.completions.parse', ({ chat }) => chat.completions.parse(ask), 1],
-  [
-    'chat.completions.runTools',
-    ({ chat }) => chat.completions.runTools({ ...ask, tools: [weather] }).finalContent(),
-    2,
-  ],
-  ['generate.content', ({ generate }) => generate.content({ model: 'm-chat', contents: 'Hi' }), 1],
-  ['embeddings.create', ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' }), 1],
-  [
-    'embeddings.createMany',
-    ({ embeddings }) => embeddings.createMany({ model: 'm', input: ['a', 'b'] }, { batchSize: 1 }),
-    2,
-  ],
-  ['images.generate', ({ images }) => images.generate({ model: 'm-image', prompt: 'A cat' }), 1],
-  ['audio.speech.create', ({ audio }) => audio.speech.create({ model: 'm', input: 'Hi' }), 1],
-  ['models.list', ({ models }) => models.list(), 1],
-  ['videos.create', ({ videos }) => videos.create({ model: 'm-video', prompt: 'A boat' }), 1],
-  ['get', (client) => client.get('/v1/models'), 1],
-  [
-    'withOptions',
-    (client) => client.withOptions({ maxRetries: 0 }).chat.completions.create(ask),
-    1,
-  ],
+    requests: 1,
+  },
+  {
+    name: 'chat.completions.stream',
+    call: ({ chat }) => chat.completions.stream(ask).finalContent(),
+    requests: 1,
+  },
+  { name: 'chat.completions.parse', call: ({ chat }) => chat.completions.parse(ask), requests: 1 },
+  {
+    name: 'chat.completions.runTools',
+    call: ({ chat }) => chat.completions.runTools({ ...ask, tools: [weather] }).finalContent(),
+    requests: 2,
+  },
+  {
+    name: 'generate.content',
+    call: ({ generate }) => generate.content({ model: 'm-chat', contents: 'Hi' }),
+    requests: 1,
+  },
+  {
+    name: 'embeddings.create',
+    call: ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' }),
+    requests: 1,
+  },
+  {
+    name: 'embeddings.createMany',
+    call: ({ embeddings }) =>
+      embeddings.createMany({ model: 'm', input: ['a', 'b'] }, { batchSize: 1 }),
+    requests: 2,
+  },
+  {
+    name: 'images.generate',
+    call: ({ images }) => images.generate({ model: 'm-image', prompt: 'A cat' }),
+    requests: 1,
+  },
+  {
+    name: 'audio.speech.create',
+    call: ({ audio }) => audio.speech.create({ model: 'm', input: 'Hi' }),
+    requests: 1,
+  },
+  { name: 'models.list', call: ({ models }) => models.list(), requests: 1 },
+  {
+    name: 'videos.create',
+    call: ({ videos }) => videos.create({ model: 'm-video', prompt: 'A boat' }),
+    requests: 1,
+  },
+  { name: 'get', call: (client) => client.get('/v1/models'), requests: 1 },
+  {
+    name: 'withOptions',
+    call: (client) => client.withOptions({ maxRetries: 0 }).chat.completions.create(ask),
+    requests: 1,
+  },
 ];
 
 function setUp() {
@@ -96,16 +129,19 @@ function setUp() {
 }
 
 describe.each(ways)('as %s', (_, wrap) => {
-  test.each(calls)('%s sends and pays what it does without', async (_name, call, requests) => {
-    const plain = setUp();
-    const wrapped = setUp();
+  test.each(calls)(
+    '$name sends the same requests and is charged once',
+    async ({ call, requests }) => {
+      const plain = setUp();
+      const wrapped = setUp();
 
-    await call(plain.client);
-    await call(wrap(wrapped.client));
+      await call(plain.client);
+      await call(wrap(wrapped.client));
 
-    expect(wrapped.emulator.requests).toHaveLength(requests);
-    expect(wrapped.emulator.charges).toHaveLength(plain.emulator.charges.length);
-  });
+      expect(wrapped.emulator.requests).toHaveLength(requests);
+      expect(wrapped.emulator.charges).toHaveLength(plain.emulator.charges.length);
+    },
+  );
 });
 
 test('a function is all that a resource holds', () => {

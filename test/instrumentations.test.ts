@@ -20,11 +20,27 @@ function patch(path: string, method: string, wrap: (original: Function) => Funct
 }
 
 describe('a method that is patched on its prototype', () => {
-  test.each<[path: string, method: string, call: (client: Gateway) => PromiseLike<unknown>]>([
-    ['Chat.Completions', 'create', ({ chat }) => chat.completions.create({ model: 'm', messages })],
-    ['Embeddings', 'create', ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' })],
-    ['Images', 'generate', ({ images }) => images.generate({ model: 'm', prompt: 'A cat' })],
-  ])('%s.%s is called, and keeps its answer', async (path, method, call) => {
+  test.each<{
+    readonly path: string;
+    readonly method: string;
+    readonly call: (client: Gateway) => PromiseLike<unknown>;
+  }>([
+    {
+      path: 'Chat.Completions',
+      method: 'create',
+      call: ({ chat }) => chat.completions.create({ model: 'm', messages }),
+    },
+    {
+      path: 'Embeddings',
+      method: 'create',
+      call: ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' }),
+    },
+    {
+      path: 'Images',
+      method: 'generate',
+      call: ({ images }) => images.generate({ model: 'm', prompt: 'A cat' }),
+    },
+  ])('$path.$method is called, and keeps its response', async ({ path, method, call }) => {
     const { client, emulator } = emulated();
     const plain = await call(client);
     const seen: unknown[] = [];

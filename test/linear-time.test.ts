@@ -34,32 +34,49 @@ function parseGrowing(unit: string, length: number): void {
   for (const piece of splitEvenly(unit, length, 256)) json.read((text += piece));
 }
 
-const scanners: readonly [
-  name: string,
-  scan: (unit: string, length: number) => void,
-  units: string[],
-][] = [
-  [
-    'the beginning of JSON',
-    (unit, length) => parsePartialJSON(`["${unit.repeat(length / unit.length)}`),
-    ['[', '{"a":', '"', '\\', '\\"', '"\\\\', 'a ', '1,', '["\\', '\n', '```'],
-  ],
-  [
-    'JSON between prose',
-    (unit, length) => findJSON(unit.repeat(length / unit.length)),
-    ['{"a":', '[', '{', '{ ', '{"', '[1,', '{"a":1', '[{"a":"\\', ']}', '{"a":1]', '[]', ' '],
-  ],
-  [
-    'events',
-    (unit, length) => feed(serverEvents, unit, length),
-    ['a', '\n', '\r', 'data:', ':', '\r\n'],
-  ],
-  ['lines', (unit, length) => feed(jsonLines, unit, length), ['a', '\n', '\r']],
-  [
-    'vectors',
-    (unit, length) => quietly(() => parseEmbeddings(unit.repeat(length / unit.length))),
-    ['"embedding"', '"embedding":"', '"embedding" ', '"', '\\'],
-  ],
+const scanners: readonly {
+  readonly name: string;
+  readonly scan: (unit: string, length: number) => void;
+  readonly units: readonly string[];
+}[] = [
+  {
+    name: 'the beginning of JSON',
+    scan: (unit, length) => parsePartialJSON(`["${unit.repeat(length / unit.length)}`),
+    units: ['[', '{"a":', '"', '\\', '\\"', '"\\\\', 'a ', '1,', '["\\', '\n', '```'],
+  },
+  {
+    name: 'JSON between prose',
+    scan: (unit, length) => findJSON(unit.repeat(length / unit.length)),
+    units: [
+      '{"a":',
+      '[',
+      '{',
+      '{ ',
+      '{"',
+      '[1,',
+      '{"a":1',
+      '[{"a":"\\',
+      ']}',
+      '{"a":1]',
+      '[]',
+      ' ',
+    ],
+  },
+  {
+    name: 'events',
+    scan: (unit, length) => feed(serverEvents, unit, length),
+    units: ['a', '\n', '\r', 'data:', ':', '\r\n'],
+  },
+  {
+    name: 'lines',
+    scan: (unit, length) => feed(jsonLines, unit, length),
+    units: ['a', '\n', '\r'],
+  },
+  {
+    name: 'vectors',
+    scan: (unit, length) => quietly(() => parseEmbeddings(unit.repeat(length / unit.length))),
+    units: ['"embedding"', '"embedding":"', '"embedding" ', '"', '\\'],
+  },
 ];
 
 function quietly(work: () => unknown): void {
@@ -70,7 +87,7 @@ function quietly(work: () => unknown): void {
   }
 }
 
-describe.each(scanners)('twice the text is twice the work: %s', (_, scan, units) => {
+describe.each(scanners)('twice the text is twice the work: $name', ({ scan, units }) => {
   test.each(units)('of %j', async (unit) => {
     const half = await stepsOf(() => scan(unit, megabyte / 2));
     const whole = await stepsOf(() => scan(unit, megabyte));

@@ -55,24 +55,40 @@ async function runBeside(program: Program, answer: Answer) {
 
 describe('routes by their path', () => {
   const nested = { filter: { deep: 1, list: [2, 3] } };
-  const programs: readonly (readonly [string, Program, string])[] = [
-    [
-      'a list in the query',
-      (client) => client.get('/x', { query: { tag: ['a', 'b'] } }),
-      '{"ok":true}',
-    ],
-    ['an object in the query', (client) => client.get('/x', { query: nested }), '{"ok":true}'],
-    [
-      'a date in the query',
-      (client) => client.get('/x', { query: { at: new Date(0) } }),
-      '{"ok":true}',
-    ],
-    ['empty JSON', (client) => client.get('/x'), ''],
-    ['a POST whose body is null', (client) => client.post('/x', { body: null }), '{"ok":true}'],
-    ['a GET whose body is null', (client) => client.get('/x', { body: null }), '{"ok":true}'],
+  const programs: readonly {
+    readonly name: string;
+    readonly program: Program;
+    readonly body: string;
+  }[] = [
+    {
+      name: 'a list in the query',
+      program: (client) => client.get('/x', { query: { tag: ['a', 'b'] } }),
+      body: '{"ok":true}',
+    },
+    {
+      name: 'an object in the query',
+      program: (client) => client.get('/x', { query: nested }),
+      body: '{"ok":true}',
+    },
+    {
+      name: 'a date in the query',
+      program: (client) => client.get('/x', { query: { at: new Date(0) } }),
+      body: '{"ok":true}',
+    },
+    { name: 'empty JSON', program: (client) => client.get('/x'), body: '' },
+    {
+      name: 'a POST whose body is null',
+      program: (client) => client.post('/x', { body: null }),
+      body: '{"ok":true}',
+    },
+    {
+      name: 'a GET whose body is null',
+      program: (client) => client.get('/x', { body: null }),
+      body: '{"ok":true}',
+    },
   ];
 
-  test.each(programs)('%s', async (_, program, body) => {
+  test.each(programs)('$name', async ({ program, body }) => {
     const { theirs, ours } = await runBeside(program, { body });
 
     expect(ours).toStrictEqual(theirs);
@@ -123,28 +139,32 @@ describe('answers', () => {
   const piece = { index: 0, id: null, type: null, function: { name: null, arguments: null } };
   const chunk = { ...completion, object: 'chat.completion.chunk' };
 
-  const answers: readonly (readonly [string, Program, object])[] = [
-    ['nothing that was not sent', ask, { ...completion, choices: [choice] }],
-    [
-      'null in a message',
-      ask,
-      { ...completion, choices: [{ ...choice, message: { ...message, ...nulls } }] },
-    ],
-    [
-      'null beside the choices',
-      ask,
-      {
+  const answers: readonly {
+    readonly name: string;
+    readonly program: Program;
+    readonly body: object;
+  }[] = [
+    { name: 'nothing that was not sent', program: ask, body: { ...completion, choices: [choice] } },
+    {
+      name: 'null in a message',
+      program: ask,
+      body: { ...completion, choices: [{ ...choice, message: { ...message, ...nulls } }] },
+    },
+    {
+      name: 'null beside the choices',
+      program: ask,
+      body: {
         ...completion,
         choices: [choice],
         usage: null,
         system_fingerprint: null,
         service_tier: null,
       },
-    ],
-    [
-      'null in the usage',
-      ask,
-      {
+    },
+    {
+      name: 'null in the usage',
+      program: ask,
+      body: {
         ...completion,
         choices: [choice],
         usage: {
@@ -153,15 +173,15 @@ describe('answers', () => {
           completion_tokens_details: { reasoning_tokens: null },
         },
       },
-    ],
-    [
-      'null in images',
-      generate,
-      { created: 1, data: [{ url: 'https://x.test/a.png' }], background: null, usage: null },
-    ],
+    },
+    {
+      name: 'null in images',
+      program: generate,
+      body: { created: 1, data: [{ url: 'https://x.test/a.png' }], background: null, usage: null },
+    },
   ];
 
-  test.each(answers)('keep %s', async (_, program, body) => {
+  test.each(answers)('keep $name', async ({ program, body }) => {
     const { theirs, ours } = await runBeside(program, { body: JSON.stringify(body) });
 
     expect(ours.result).toStrictEqual(theirs.result);

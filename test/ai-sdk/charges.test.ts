@@ -52,7 +52,7 @@ const ways: Readonly<Record<string, Way>> = {
 };
 
 const cases = Object.entries(ways).flatMap(([name, way]) =>
-  faults.map((fault): [string, string, Way, Fault] => [name, JSON.stringify(fault), way, fault]),
+  faults.map((fault) => ({ name, way, fault })),
 );
 
 /** Every metered call of the AI SDK. */
@@ -122,7 +122,7 @@ describe('a metered call whose response is lost', () => {
 });
 
 describe('the AI SDK repeats nothing that the client does not', () => {
-  test.each(cases)('%s, %s', async (name, __, way, fault) => {
+  test.each(cases)('$name, $fault', async ({ name, way, fault }) => {
     const alone = emulatedProvider({ retryUnknownOutcome: false });
     const asked = emulatedProvider();
     alone.emulator.fail({ fault, times: 10 });

@@ -90,44 +90,66 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
 const hollowChoice = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: '' };
 
 describe('an answer with nothing in it', () => {
-  test.each<[call: string, body: unknown, message?: string]>([
+  test.each<{ readonly call: string; readonly body: unknown; readonly message?: string }>([
     // A provider's error that a gateway has made an answer of, and charged for.
-    ['chat.completions.create', { id: '', choices: [hollowChoice], usage }],
-    ['chat.completions.create', { id: 'c1', choices: [{ ...hollowChoice, finish_reason: null }] }],
-    ['chat.completions.create', { choices: [] }],
-    [
-      'chat.completions.create',
-      { choices: [{ ...hollowChoice, finish_reason: 'error', error: { message: 'Overloaded' } }] },
-      'Overloaded',
-    ],
+    { call: 'chat.completions.create', body: { id: '', choices: [hollowChoice], usage } },
+    {
+      call: 'chat.completions.create',
+      body: { id: 'c1', choices: [{ ...hollowChoice, finish_reason: null }] },
+    },
+    { call: 'chat.completions.create', body: { choices: [] } },
+    {
+      call: 'chat.completions.create',
+      body: {
+        choices: [{ ...hollowChoice, finish_reason: 'error', error: { message: 'Overloaded' } }],
+      },
+      message: 'Overloaded',
+    },
     ...['error', 'Error'].flatMap((reason) =>
-      ['chat.completions.create', 'chat.completions.parse'].map((name): [string, unknown] => [
-        name,
-        { id: 'c1', choices: [{ message: { content: 'Half' }, finish_reason: reason }], usage },
-      ]),
+      ['chat.completions.create', 'chat.completions.parse'].map((call) => ({
+        call,
+        body: {
+          id: 'c1',
+          choices: [{ message: { content: 'Half' }, finish_reason: reason }],
+          usage,
+        },
+      })),
     ),
-    ['a chat stream', { id: '', choices: [hollowChoice], usage }],
-    ['a chat stream', { choices: [] }],
-    ['generate.content', { candidates: [], usageMetadata: { promptTokenCount: 9 } }],
-    ['generate.content', { candidates: [{ content: { role: 'model', parts: [] }, index: 0 }] }],
-    ['generate.contentStream', { candidates: [], promptFeedback: null }],
-    ['images.generate', { created: 1, data: [{ url: '', b64_json: '', revised_prompt: 'A cat' }] }],
-    ['images.generate', { created: 1 }],
-    ['images.generate', { data: [{ error: { message: 'blocked' } }] }, 'blocked'],
-    ['images.edit', { data: [{ error: 'x-rated' }] }, 'x-rated'],
-    ['images.generate', { images: [{ url: 'https://cdn.test/a.png' }] }],
-    ['an image stream', { created: 1, data: [{ url: '', b64_json: '' }] }],
-    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: null }] }],
-    ['embeddings.create', { object: 'list' }],
-    ['embeddings.create', { object: 'list', data: [], usage }],
-    ['chat.completions.create', { id: 'c1', object: 'chat.completion', choices: null, usage }],
-    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: [] }] }],
-    ['models.list', { data: null }],
-    ['models.list', { id: 'm-large', object: 'model' }],
-  ])('to %s is none: %j', async (name, body, message = 'JSON') => {
+    { call: 'a chat stream', body: { id: '', choices: [hollowChoice], usage } },
+    { call: 'a chat stream', body: { choices: [] } },
+    { call: 'generate.content', body: { candidates: [], usageMetadata: { promptTokenCount: 9 } } },
+    {
+      call: 'generate.content',
+      body: { candidates: [{ content: { role: 'model', parts: [] }, index: 0 }] },
+    },
+    { call: 'generate.contentStream', body: { candidates: [], promptFeedback: null } },
+    {
+      call: 'images.generate',
+      body: { created: 1, data: [{ url: '', b64_json: '', revised_prompt: 'A cat' }] },
+    },
+    { call: 'images.generate', body: { created: 1 } },
+    {
+      call: 'images.generate',
+      body: { data: [{ error: { message: 'blocked' } }] },
+      message: 'blocked',
+    },
+    { call: 'images.edit', body: { data: [{ error: 'x-rated' }] }, message: 'x-rated' },
+    { call: 'images.generate', body: { images: [{ url: 'https://cdn.test/a.png' }] } },
+    { call: 'an image stream', body: { created: 1, data: [{ url: '', b64_json: '' }] } },
+    { call: 'embeddings.create', body: { object: 'list', data: [{ index: 0, embedding: null }] } },
+    { call: 'embeddings.create', body: { object: 'list' } },
+    { call: 'embeddings.create', body: { object: 'list', data: [], usage } },
+    {
+      call: 'chat.completions.create',
+      body: { id: 'c1', object: 'chat.completion', choices: null, usage },
+    },
+    { call: 'embeddings.create', body: { object: 'list', data: [{ index: 0, embedding: [] }] } },
+    { call: 'models.list', body: { data: null } },
+    { call: 'models.list', body: { id: 'm-large', object: 'model' } },
+  ])('is rejected by $call: $body', async ({ call, body, message = 'JSON' }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
 
-    const error = await failureOf(calls[name]?.(client) ?? Promise.resolve());
+    const error = await failureOf(calls[call]?.(client) ?? Promise.resolve());
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({ outcome: 'unknown', body: JSON.stringify(body) });

@@ -353,26 +353,35 @@ describe('at OpenRouter', () => {
 });
 
 describe('a charged call at OpenRouter', () => {
-  const calls: readonly (readonly [string, (client: Gateway) => PromiseLike<unknown>])[] = [
-    ['images.generate', (client) => client.images.generate({ model: 'm', prompt: 'A cat' })],
-    [
-      'images.edit',
-      (client) => client.images.edit({ model: 'm', prompt: 'A hat', image: picture }),
-    ],
-    ['videos.create', (client) => client.videos.create({ model: 'm', prompt: 'A fox' })],
+  const calls: readonly {
+    readonly name: string;
+    readonly call: (client: Gateway) => PromiseLike<unknown>;
+  }[] = [
+    {
+      name: 'images.generate',
+      call: (client) => client.images.generate({ model: 'm', prompt: 'A cat' }),
+    },
+    {
+      name: 'images.edit',
+      call: (client) => client.images.edit({ model: 'm', prompt: 'A hat', image: picture }),
+    },
+    {
+      name: 'videos.create',
+      call: (client) => client.videos.create({ model: 'm', prompt: 'A fox' }),
+    },
   ];
-  const faults: readonly (readonly [string, Fault])[] = [
-    ['a lost answer', { type: 'reset', when: 'after-charge' }],
-    ['a cut answer', { type: 'cut', bytes: 10 }],
-    ['an error of the gateway', { type: 'error', status: 500, charged: true }],
-    ['an error of a proxy', { type: 'html', status: 502, charged: true }],
-    ['an edge timeout', { type: 'bare', status: 524, charged: true }],
-    ['an error with a success status', { type: 'error-in-200' }],
+  const faults: readonly { readonly failure: string; readonly fault: Fault }[] = [
+    { failure: 'a lost answer', fault: { type: 'reset', when: 'after-charge' } },
+    { failure: 'a cut answer', fault: { type: 'cut', bytes: 10 } },
+    { failure: 'an error of the gateway', fault: { type: 'error', status: 500, charged: true } },
+    { failure: 'an error of a proxy', fault: { type: 'html', status: 502, charged: true } },
+    { failure: 'an edge timeout', fault: { type: 'bare', status: 524, charged: true } },
+    { failure: 'an error with a success status', fault: { type: 'error-in-200' } },
   ];
 
-  test.each(calls.flatMap((call) => faults.map((fault) => [...call, ...fault] as const)))(
-    '%s is not repeated after %s',
-    async (_, call, _name, fault) => {
+  test.each(calls.flatMap((call) => faults.map((fault) => ({ ...call, ...fault }))))(
+    '$name is not repeated after $failure',
+    async ({ call, fault }) => {
       const { client, emulator } = atOpenRouter();
       emulator.fail({ fault, times: 9 });
 
@@ -384,7 +393,7 @@ describe('a charged call at OpenRouter', () => {
     },
   );
 
-  test.each(calls)('%s waits for a limit and is charged once', async (_, call) => {
+  test.each(calls)('$name waits for a limit and is charged once', async ({ call }) => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
 
@@ -397,7 +406,7 @@ describe('a charged call at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test.each(calls)('%s without credit is rejected at once', async (_, call) => {
+  test.each(calls)('$name without credit is rejected at once', async ({ call }) => {
     const { client, emulator } = atOpenRouter({ credit: 1 });
 
     const error = await failureOf(call(client));

@@ -207,12 +207,12 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
     });
 
     test.each([
-      ['\uD800', '\uD801', '\uFFFD'],
-      ['a\0', 'a', 'a\0b'],
-      [`${'x'.repeat(5_000)}1`, `${'x'.repeat(5_000)}2`, 'x'.repeat(5_000)],
-      ['é', 'e\u0301', 'é'.toUpperCase()],
-      ["'; DROP TABLE calls; --", '"', '%'],
-    ])('takes %j for another call than the next', async (...callIds) => {
+      { callIds: ['\uD800', '\uD801', '\uFFFD'] },
+      { callIds: ['a\0', 'a', 'a\0b'] },
+      { callIds: [`${'x'.repeat(5_000)}1`, `${'x'.repeat(5_000)}2`, 'x'.repeat(5_000)] },
+      { callIds: ['é', 'e\u0301', 'é'.toUpperCase()] },
+      { callIds: ["'; DROP TABLE calls; --", '"', '%'] },
+    ])('keeps calls apart: $callIds', async ({ callIds }) => {
       const ledger = await make();
 
       for (const callId of callIds) {

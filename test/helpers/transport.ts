@@ -95,9 +95,9 @@ export const reset = () => fetchFailure('ECONNRESET', 'read');
 export const refused = () => fetchFailure('ECONNREFUSED', 'connect');
 
 export function logged(answers: Parameters<typeof scripted>[0], options: GatewayOptions) {
-  const lines: [level: string, message: string, details: unknown][] = [];
+  const lines: { level: string; message: string; details: unknown }[] = [];
   const at = (level: string) => (message: string, details: unknown) => {
-    lines.push([level, message, details]);
+    lines.push({ level, message, details });
   };
   const logger = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
   return { ...scripted(answers, { logger, ...options }), lines };

@@ -326,7 +326,7 @@ describe('log lines', () => {
 
     await settle(list(client));
 
-    expect(lines.map(([level]) => level)).toEqual(expected);
+    expect(lines.map(({ level }) => level)).toEqual(expected);
     vi.useRealTimers();
   });
 
@@ -353,9 +353,13 @@ describe('log lines', () => {
     );
 
     expect(lines.length).toBeGreaterThan(3);
-    expect(lines[1]?.[2]).toMatchObject({ code: 'busy', message: 'Not now, [key]', status: 500 });
+    expect(lines[1]?.details).toMatchObject({
+      code: 'busy',
+      message: 'Not now, [key]',
+      status: 500,
+    });
     expect(JSON.stringify(lines)).not.toContain('canary');
-    for (const [, message] of lines) expect(message).toMatch(/^\[model-gateway\] /);
+    for (const { message } of lines) expect(message).toMatch(/^\[model-gateway\] /);
     vi.useRealTimers();
   });
 
@@ -386,7 +390,7 @@ describe('log lines', () => {
     });
     await collect(stream).catch(() => undefined);
 
-    const [, message, details] = lines.at(-1) ?? [];
+    const { message, details } = lines.at(-1) ?? {};
     expect(message).toBe('[model-gateway] Stream ended');
     expect(details).toMatchObject({ ...end, durationMs: expect.any(Number) });
   });

@@ -10,30 +10,81 @@ import {
   type Rule,
 } from '../../src/http/retry.ts';
 
-/** The rules for free, metered and charged calls, and with `retryUnknownOutcome: true` if that differs from metered. */
-const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule, Rule?][] = [
-  ['invalid_input', 'not_sent', 'throw', 'throw', 'throw'],
-  ['cannot_connect', 'not_sent', 'retry', 'retry', 'retry'],
-  ['host_not_found', 'not_sent', 'once', 'once', 'once'],
-  ['tls_failed', 'not_sent', 'throw', 'throw', 'throw'],
-  ['timed_out', 'unknown', 'retry', 'throw', 'throw', 'retry'],
-  ['aborted', 'unknown', 'throw', 'throw', 'throw'],
-  ['redirected', 'rejected', 'throw', 'throw', 'throw'],
-  ['redirected_after_work', 'unknown', 'throw', 'throw', 'throw'],
-  ['refused', 'rejected', 'throw', 'throw', 'throw'],
-  ['conflict', 'rejected', 'throw', 'throw', 'throw'],
-  ['unauthorized', 'rejected', 'refresh', 'refresh', 'refresh'],
-  ['too_early', 'rejected', 'retry', 'retry', 'once'],
-  ['rate_limited', 'rejected', 'retry', 'retry', 'retry'],
-  ['bare_rate_limited', 'rejected', 'retry', 'retry', 'once'],
-  ['server_error', 'unknown', 'retry', 'retry', 'throw'],
-  ['interrupted', 'unknown', 'retry', 'retry', 'throw'],
-  ['unusable_answer', 'unknown', 'retry', 'throw', 'throw'],
-  ['undecided', 'unknown', 'throw', 'throw', 'throw'],
-  ['content_refused', 'unknown', 'throw', 'throw', 'throw'],
+/** The rules by charge class. */
+const rows: readonly {
+  readonly kind: FailureKind;
+  readonly outcome: Outcome;
+  readonly free: Rule;
+  readonly metered: Rule;
+  readonly charged: Rule;
+  /** With `retryUnknownOutcome: true`, if it differs from `metered`. */
+  readonly allowed?: Rule;
+}[] = [
+  { kind: 'invalid_input', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
+  {
+    kind: 'cannot_connect',
+    outcome: 'not_sent',
+    free: 'retry',
+    metered: 'retry',
+    charged: 'retry',
+  },
+  { kind: 'host_not_found', outcome: 'not_sent', free: 'once', metered: 'once', charged: 'once' },
+  { kind: 'tls_failed', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
+  {
+    kind: 'timed_out',
+    outcome: 'unknown',
+    free: 'retry',
+    metered: 'throw',
+    charged: 'throw',
+    allowed: 'retry',
+  },
+  { kind: 'aborted', outcome: 'unknown', free: 'throw', metered: 'throw', charged: 'throw' },
+  { kind: 'redirected', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
+  {
+    kind: 'redirected_after_work',
+    outcome: 'unknown',
+    free: 'throw',
+    metered: 'throw',
+    charged: 'throw',
+  },
+  { kind: 'refused', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
+  { kind: 'conflict', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
+  {
+    kind: 'unauthorized',
+    outcome: 'rejected',
+    free: 'refresh',
+    metered: 'refresh',
+    charged: 'refresh',
+  },
+  { kind: 'too_early', outcome: 'rejected', free: 'retry', metered: 'retry', charged: 'once' },
+  { kind: 'rate_limited', outcome: 'rejected', free: 'retry', metered: 'retry', charged: 'retry' },
+  {
+    kind: 'bare_rate_limited',
+    outcome: 'rejected',
+    free: 'retry',
+    metered: 'retry',
+    charged: 'once',
+  },
+  { kind: 'server_error', outcome: 'unknown', free: 'retry', metered: 'retry', charged: 'throw' },
+  { kind: 'interrupted', outcome: 'unknown', free: 'retry', metered: 'retry', charged: 'throw' },
+  {
+    kind: 'unusable_answer',
+    outcome: 'unknown',
+    free: 'retry',
+    metered: 'throw',
+    charged: 'throw',
+  },
+  { kind: 'undecided', outcome: 'unknown', free: 'throw', metered: 'throw', charged: 'throw' },
+  {
+    kind: 'content_refused',
+    outcome: 'unknown',
+    free: 'throw',
+    metered: 'throw',
+    charged: 'throw',
+  },
 ];
 
-const kinds = rows.map(([kind]) => kind);
+const kinds = rows.map(({ kind }) => kind);
 const charges: readonly ChargeClass[] = ['free', 'metered', 'charged'];
 
 function retryState(state: Partial<RetryState>): RetryState {
@@ -77,16 +128,16 @@ describe('failures', () => {
 
 describe('decide()', () => {
   test.each(rows)(
-    'walks the row %s for every class and every option',
-    (kind, outcome, ...rules) => {
+    'follows the row $kind for every class and option',
+    ({ kind, outcome, allowed, ...rules }) => {
       const phase = outcome === 'not_sent' ? 'connect' : 'headers';
-      for (const [index, charge] of charges.entries()) {
+      for (const charge of charges) {
         for (const retryUnknownOutcome of [undefined, true, false]) {
-          const [free, metered, , allowed = metered] = rules;
+          const { metered } = rules;
           const column = {
-            undefined: rules[index],
-            true: charge === 'free' ? free : allowed,
-            false: rules[index === 0 ? 0 : 2],
+            undefined: rules[charge],
+            true: charge === 'free' ? rules.free : (allowed ?? metered),
+            false: charge === 'free' ? rules.free : rules.charged,
           };
           const rule = column[`${retryUnknownOutcome}`];
 

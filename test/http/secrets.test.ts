@@ -101,56 +101,75 @@ const answerEvents = () => answered(eventText, 'text/event-stream');
 const queued = { id: 'task-1', status: 'queued' };
 const film = { model: 'm', prompt };
 
-/** All that a program can hold, and what may not be seen of it: the key alone unless it says more. */
-const things: readonly [
-  name: string,
-  make: () => unknown,
-  secrets?: readonly (keyof typeof canaries)[],
-][] = [
-  ...listParts(idle).map(([name, part]): [string, () => unknown] => [name, () => part]),
-  ['client with other options', () => idle.withOptions({ timeout: 1 })],
-  [
-    'client with a function for its key',
-    () => new Gateway({ apiKey: () => canary, baseURL: 'https://gateway.test' }),
-  ],
-  ['settings', () => settings],
-  ['credential', () => settings.credential],
-  ['transport', () => new Transport(settings)],
-  ['promise', () => answered(whole).chat.completions.create(ask)],
-  ['page promise', () => answered({ data: [] }).models.list()],
-  ['answer', async () => answered(whole).chat.completions.create(ask)],
-  ['answer with response', () => answered(whole).chat.completions.create(ask).withResponse()],
-  ['raw answer', () => answered(whole).chat.completions.create(ask).asResponse()],
-  ['page', async () => answered({ data: [] }).models.list()],
-  [
-    'file answer',
-    async () => answered('ID3', 'audio/mpeg').audio.speech.create({ model: 'm', input: prompt }),
-  ],
-  ['stream', async () => answerEvents().chat.completions.create({ ...ask, stream: true })],
-  [
-    'stream of generation',
-    async () => answerEvents().generate.contentStream({ model: 'm', contents: prompt }),
-  ],
-  ['stream of images', async () => answerEvents().images.generate({ ...film, stream: true })],
-  ['stream helper', () => answerEvents().chat.completions.stream(ask)],
-  ['tool runner', () => answered(whole).chat.completions.runTools({ ...ask, tools: [] })],
-  ['video task', async () => answered(queued).videos.create(film), ['key', 'prompt', 'query']],
-  [
-    'video ref',
-    async () => (await answered(queued).videos.create(film)).ref,
-    ['key', 'prompt', 'query'],
-  ],
-  ['ledger', () => memoryLedger(), ['key', 'prompt', 'query']],
-  ...situations.map((situation): (typeof things)[number] => [
-    `error ${situation.name}: ${situation.how}`,
-    () => errorOf(situation, { logLevel: 'off' }),
-    ['key', 'prompt', 'query', 'header', 'parameter'],
-  ]),
-  ...(['error', 'warn', 'info', 'debug'] as const).map((level): (typeof things)[number] => [
-    `log lines at level ${level}`,
-    () => logLinesAt(level),
-    ['key', 'prompt', 'query', 'header', 'parameter'],
-  ]),
+const all = ['key', 'prompt', 'query', 'header', 'parameter'] as const;
+
+/** Objects that a program can hold, and the secrets that they may not show; by default the key. */
+const things: readonly {
+  readonly name: string;
+  readonly make: () => unknown;
+  readonly secrets?: readonly (keyof typeof canaries)[];
+}[] = [
+  ...listParts(idle).map(([name, part]) => ({ name, make: () => part })),
+  { name: 'client with other options', make: () => idle.withOptions({ timeout: 1 }) },
+  {
+    name: 'client with a function for its key',
+    make: () => new Gateway({ apiKey: () => canary, baseURL: 'https://gateway.test' }),
+  },
+  { name: 'settings', make: () => settings },
+  { name: 'credential', make: () => settings.credential },
+  { name: 'transport', make: () => new Transport(settings) },
+  { name: 'promise', make: () => answered(whole).chat.completions.create(ask) },
+  { name: 'page promise', make: () => answered({ data: [] }).models.list() },
+  { name: 'answer', make: async () => answered(whole).chat.completions.create(ask) },
+  {
+    name: 'answer with response',
+    make: () => answered(whole).chat.completions.create(ask).withResponse(),
+  },
+  { name: 'raw answer', make: () => answered(whole).chat.completions.create(ask).asResponse() },
+  { name: 'page', make: async () => answered({ data: [] }).models.list() },
+  {
+    name: 'file answer',
+    make: async () =>
+      answered('ID3', 'audio/mpeg').audio.speech.create({ model: 'm', input: prompt }),
+  },
+  {
+    name: 'stream',
+    make: async () => answerEvents().chat.completions.create({ ...ask, stream: true }),
+  },
+  {
+    name: 'stream of generation',
+    make: async () => answerEvents().generate.contentStream({ model: 'm', contents: prompt }),
+  },
+  {
+    name: 'stream of images',
+    make: async () => answerEvents().images.generate({ ...film, stream: true }),
+  },
+  { name: 'stream helper', make: () => answerEvents().chat.completions.stream(ask) },
+  {
+    name: 'tool runner',
+    make: () => answered(whole).chat.completions.runTools({ ...ask, tools: [] }),
+  },
+  {
+    name: 'video task',
+    make: async () => answered(queued).videos.create(film),
+    secrets: ['key', 'prompt', 'query'],
+  },
+  {
+    name: 'video ref',
+    make: async () => (await answered(queued).videos.create(film)).ref,
+    secrets: ['key', 'prompt', 'query'],
+  },
+  { name: 'ledger', make: () => memoryLedger(), secrets: ['key', 'prompt', 'query'] },
+  ...situations.map((situation) => ({
+    name: `error ${situation.name}: ${situation.how}`,
+    make: () => errorOf(situation, { logLevel: 'off' }),
+    secrets: all,
+  })),
+  ...(['error', 'warn', 'info', 'debug'] as const).map((level) => ({
+    name: `log lines at level ${level}`,
+    make: () => logLinesAt(level),
+    secrets: all,
+  })),
 ];
 
 /** Log lines at a level, of failures and of a success. */
@@ -175,7 +194,7 @@ describe('neither key nor prompt nor the query of a URL shows', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test.each(things)('in %s', async (_, make, secrets = ['key']) => {
+  test.each(things)('in $name', async ({ make, secrets = ['key'] }) => {
     const thing = await holding(make());
 
     for (const [way, show] of Object.entries(ways)) {

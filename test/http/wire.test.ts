@@ -222,35 +222,46 @@ describe('a connection that does not come about', () => {
 });
 
 describe('a connection that breaks', () => {
-  const faults: readonly [string, Answering, ((socket: Socket) => void)?][] = [
-    ['is reset when it is accepted', () => {}, (socket) => socket.resetAndDestroy()],
-    ['is reset after the request', (socket) => socket.resetAndDestroy()],
-    ['is closed after the request', (socket) => socket.end()],
-    ['is closed within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le')],
-    ['talks no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
-    [
-      'breaks off within a body of known length',
-      (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":'),
-    ],
-    [
-      'is reset within a body of known length',
-      (socket) => {
+  const faults: readonly {
+    readonly failure: string;
+    readonly respond: Answering;
+    readonly onConnect?: (socket: Socket) => void;
+  }[] = [
+    {
+      failure: 'is reset when it is accepted',
+      respond: () => {},
+      onConnect: (socket) => socket.resetAndDestroy(),
+    },
+    { failure: 'is reset after the request', respond: (socket) => socket.resetAndDestroy() },
+    { failure: 'is closed after the request', respond: (socket) => socket.end() },
+    {
+      failure: 'is closed within the headers',
+      respond: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
+    },
+    { failure: 'talks no HTTP', respond: (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n') },
+    {
+      failure: 'breaks off within a body of known length',
+      respond: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":'),
+    },
+    {
+      failure: 'is reset within a body of known length',
+      respond: (socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":', () =>
           socket.resetAndDestroy(),
         );
       },
-    ],
-    [
-      'breaks off within a chunked body',
-      (socket) =>
+    },
+    {
+      failure: 'breaks off within a chunked body',
+      respond: (socket) =>
         socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"data":\r\n'),
-    ],
+    },
   ];
 
   test.each(faults)(
-    '%s: a paid call is sent once and nothing is promised',
-    async (_, fail, onConnect) => {
-      await using server = await rawServer(fail, onConnect);
+    '$failure: a paid call is sent once, with outcome unknown',
+    async ({ respond, onConnect }) => {
+      await using server = await rawServer(respond, onConnect);
 
       const failure = await apiErrorOf(draw(createClient(server.url)));
 
@@ -260,8 +271,8 @@ describe('a connection that breaks', () => {
     },
   );
 
-  test.each(faults.slice(1))('%s: a read recovers', async (_, fail) => {
-    await using server = await rawServer(failingOnce(fail));
+  test.each(faults.slice(1))('$failure: a read is retried', async ({ respond }) => {
+    await using server = await rawServer(failingOnce(respond));
 
     const page = await list(createClient(server.url));
 
@@ -270,9 +281,9 @@ describe('a connection that breaks', () => {
   });
 
   test.each(faults.slice(5))(
-    '%s: a metered call is not sent again after the first byte',
-    async (_, fail) => {
-      await using server = await rawServer(fail);
+    '$failure: a metered call is not sent again after the first byte',
+    async ({ respond }) => {
+      await using server = await rawServer(respond);
 
       const failure = await apiErrorOf(chat(createClient(server.url)));
 

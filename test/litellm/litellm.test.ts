@@ -364,17 +364,22 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
         client.audio.speech.create({ model: 'lostSpeech', input: 'x', voice: 'alloy' }, options),
     };
     // The guide has these figures.
-    const figures: readonly [keyof typeof calls, number, number, number][] = [
-      ['chat', 3, 1, 1],
-      ['chat with a fallback', 6, 2, 1],
-      ['embeddings', 9, 3, 3],
-      ['images', 9, 3, 3],
-      ['speech', 3, 1, 1],
+    const figures: readonly {
+      readonly name: keyof typeof calls;
+      readonly usual: number;
+      readonly withoutRetries: number;
+      readonly withoutFallbacks: number;
+    }[] = [
+      { name: 'chat', usual: 3, withoutRetries: 1, withoutFallbacks: 1 },
+      { name: 'chat with a fallback', usual: 6, withoutRetries: 2, withoutFallbacks: 1 },
+      { name: 'embeddings', usual: 9, withoutRetries: 3, withoutFallbacks: 3 },
+      { name: 'images', usual: 9, withoutRetries: 3, withoutFallbacks: 3 },
+      { name: 'speech', usual: 3, withoutRetries: 1, withoutFallbacks: 1 },
     ];
 
     test.each(figures)(
-      '%s: %i, without retries %i, and without fallbacks %i',
-      async (name, ...counts) => {
+      '$name: $usual charges, without retries $withoutRetries, without fallbacks $withoutFallbacks',
+      async ({ name, usual, withoutRetries, withoutFallbacks }) => {
         const found: number[] = [];
         for (const options of [undefined, once, onlyOnce]) {
           proxy.emulator.reset();
@@ -384,7 +389,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
           found.push(proxy.emulator.charges.length);
         }
 
-        expect(found).toEqual(counts);
+        expect(found).toEqual([usual, withoutRetries, withoutFallbacks]);
       },
     );
 

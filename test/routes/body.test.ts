@@ -57,32 +57,48 @@ const readParts = async (sent: Body & { headers: Headers } = new Response()) =>
   parseMultipart(await sent.bytes(), sent.headers.get('content-type') ?? '');
 
 const octets = 'application/octet-stream';
-const made: readonly (readonly [string, () => unknown, string])[] = [
-  ['a Uint8Array', () => bytes, octets],
-  ['an ArrayBuffer', () => bytes.buffer, octets],
-  [
-    'a DataView of a part',
-    () => new DataView(new TextEncoder().encode('-hello').buffer, 1),
-    octets,
-  ],
-  ['a Buffer', () => Buffer.from('hello'), octets],
-  ['a Blob', () => new Blob(['hello'], { type: 'text/csv' }), 'text/csv'],
-  ['a Blob without a type', () => new Blob(['hello']), octets],
-  ['a File', () => new File(['hello'], 'a.txt', { type: 'text/plain' }), 'text/plain'],
-  ['a web stream', () => webStream(bytes), octets],
-  ['a Node stream', () => Readable.from([Buffer.from('hello')]), octets],
-  ['an async iterable of text and bytes', pieces, octets],
-  ['a generator', generated, octets],
-  ['a Response', () => new Response('hello', { headers: { 'content-type': 'a/b' } }), 'a/b'],
-  ['a streaming file', () => toStreamingFile(webStream(bytes), 'a.bin', { type: 'x/y' }), 'x/y'],
+const made: readonly {
+  readonly name: string;
+  readonly make: () => unknown;
+  readonly type: string;
+}[] = [
+  { name: 'a Uint8Array', make: () => bytes, type: octets },
+  { name: 'an ArrayBuffer', make: () => bytes.buffer, type: octets },
+  {
+    name: 'a DataView of a part',
+    make: () => new DataView(new TextEncoder().encode('-hello').buffer, 1),
+    type: octets,
+  },
+  { name: 'a Buffer', make: () => Buffer.from('hello'), type: octets },
+  { name: 'a Blob', make: () => new Blob(['hello'], { type: 'text/csv' }), type: 'text/csv' },
+  { name: 'a Blob without a type', make: () => new Blob(['hello']), type: octets },
+  {
+    name: 'a File',
+    make: () => new File(['hello'], 'a.txt', { type: 'text/plain' }),
+    type: 'text/plain',
+  },
+  { name: 'a web stream', make: () => webStream(bytes), type: octets },
+  { name: 'a Node stream', make: () => Readable.from([Buffer.from('hello')]), type: octets },
+  { name: 'an async iterable of text and bytes', make: pieces, type: octets },
+  { name: 'a generator', make: generated, type: octets },
+  {
+    name: 'a Response',
+    make: () => new Response('hello', { headers: { 'content-type': 'a/b' } }),
+    type: 'a/b',
+  },
+  {
+    name: 'a streaming file',
+    make: () => toStreamingFile(webStream(bytes), 'a.bin', { type: 'x/y' }),
+    type: 'x/y',
+  },
 ];
 
 describe('a body of an unknown route', () => {
-  test.each(made)('%s arrives as it is', async (_, make, type) => {
+  test.each(made)('$name arrives unchanged', async ({ make, type }) => {
     expect(await arrived({ body: make() })).toEqual([type, 'hello']);
   });
 
-  test.each(made)('%s has the content type that its call gives it', async (_, make) => {
+  test.each(made)('$name has the content type of the request headers', async ({ make }) => {
     const headers = { 'Content-Type': 'application/pdf' };
 
     expect(await arrived({ body: make(), headers })).toEqual(['application/pdf', 'hello']);
@@ -244,19 +260,22 @@ function lockedStream(): ReadableStream {
 describe('how often a body is sent', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test.each(made)('%s: a stream once, what is in memory by the rules', async (name, make) => {
-    vi.useFakeTimers();
-    const { client, seen } = reading(error('x', 500));
-    const isOnce = /stream|iterable|generator/.test(name);
+  test.each(made)(
+    '$name: a stream once, data in memory by the retry rules',
+    async ({ name, make }) => {
+      vi.useFakeTimers();
+      const { client, seen } = reading(error('x', 500));
+      const isOnce = /stream|iterable|generator/.test(name);
 
-    await settle(client.request('PUT', '/v1/x', { body: make() }));
+      await settle(client.request('PUT', '/v1/x', { body: make() }));
 
-    expect(seen.map(([, text]) => text)).toEqual(Array(isOnce ? 1 : 3).fill('hello'));
-  });
+      expect(seen.map(([, text]) => text)).toEqual(Array(isOnce ? 1 : 3).fill('hello'));
+    },
+  );
 
   test('nothing is charged twice', async () => {
     vi.useFakeTimers();
-    for (const [, make] of made) {
+    for (const { make } of made) {
       const { client, seen } = reading(error('x', 500));
       await settle(client.post('/v1/x', { body: make() }));
       expect(seen).toHaveLength(1);
@@ -279,7 +298,7 @@ test("the runtime's own fetch sends forms, bytes and streams as they are", async
   const baseURL = `http://127.0.0.1:${address.port}`;
   const client = new Gateway({ apiKey: 'sk-test', baseURL });
   try {
-    for (const [, make, type] of made) {
+    for (const { make, type } of made) {
       expect(await client.post('/v1/x', { body: make() })).toEqual([type, 'hello']);
     }
     const form = new FormData();

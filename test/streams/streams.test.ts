@@ -99,25 +99,37 @@ describe('a stream that is whole', () => {
 describe('a stream that is not whole', () => {
   const started = encode(chunk({ role: 'assistant' }), chunk({ content: 'Hello' }));
   const endings = [
-    ['a terminator without a finish reason', `${started}data: [DONE]\n\n`, 'no_finish_reason'],
-    ['no terminator', started, 'no_terminator'],
-    ['an event that is cut', `${started}data: {"choices":[{"ind`, 'truncated'],
-    ['an empty finish reason', started + encode(chunk({}, ''), '[DONE]'), 'no_finish_reason'],
-    ['only a terminator', 'data: [DONE]\n\n', 'truncated'],
-    ['only usage', encode(usageChunk, '[DONE]'), 'truncated'],
-    ['only heartbeats', ': PING\n\n: PING\n\n', 'truncated'],
-    ['nothing', '', 'truncated'],
-    [
-      'one of two choices',
-      encode(chunk({ content: 'a' }, 'stop'), {
+    {
+      ending: 'a terminator without a finish reason',
+      text: `${started}data: [DONE]\n\n`,
+      verdict: 'no_finish_reason',
+    },
+    { ending: 'no terminator', text: started, verdict: 'no_terminator' },
+    {
+      ending: 'an event that is cut',
+      text: `${started}data: {"choices":[{"ind`,
+      verdict: 'truncated',
+    },
+    {
+      ending: 'an empty finish reason',
+      text: started + encode(chunk({}, ''), '[DONE]'),
+      verdict: 'no_finish_reason',
+    },
+    { ending: 'only a terminator', text: 'data: [DONE]\n\n', verdict: 'truncated' },
+    { ending: 'only usage', text: encode(usageChunk, '[DONE]'), verdict: 'truncated' },
+    { ending: 'only heartbeats', text: ': PING\n\n: PING\n\n', verdict: 'truncated' },
+    { ending: 'nothing', text: '', verdict: 'truncated' },
+    {
+      ending: 'one of two choices',
+      text: encode(chunk({ content: 'a' }, 'stop'), {
         ...chunk({}),
         choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }],
       }),
-      'no_terminator',
-    ],
+      verdict: 'no_terminator',
+    },
   ] as const;
 
-  test.each(endings)('throws: %s', async (_, text, verdict) => {
+  test.each(endings)('throws: $ending', async ({ text, verdict }) => {
     const watched = watchedContext();
 
     const result = await readStream(openChat(text, watched));
@@ -140,7 +152,7 @@ describe('a stream that is not whole', () => {
     expect(message).not.toContain('was cut');
   });
 
-  test.each(endings)('onTruncated "warn" warns: %s', async (_, text, verdict) => {
+  test.each(endings)('onTruncated "warn" warns: $ending', async ({ text, verdict }) => {
     const watched = watchedContext({ onTruncated: 'warn' });
 
     const result = await readStream(openChat(text, watched));
@@ -149,7 +161,7 @@ describe('a stream that is not whole', () => {
     expect(watched.warnings).toHaveLength(1);
   });
 
-  test.each(endings)('onTruncated "allow" is silent: %s', async (_, text, verdict) => {
+  test.each(endings)('onTruncated "allow" is silent: $ending', async ({ text, verdict }) => {
     const watched = watchedContext({ onTruncated: 'allow' });
 
     const result = await readStream(openChat(text, watched));

@@ -54,55 +54,67 @@ const waits = ['wait', 'watch', 'waitAll', 'step', 'createAndWait', 'remixAndWai
 const submissions = ['create', 'remix', 'createAndWait', 'remixAndWait'];
 const ledger = memoryLedger();
 
-/** Each with the field that is named, the options, and the methods that refuse them. */
-const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
-  ['options', 7, everyMethod],
-  ['options', 'task_1', everyMethod],
-  ['options', [], everyMethod],
-  ['signal', { signal: 7 }, everyMethod],
-  ['signal', { signal: new AbortController() }, everyMethod],
-  ['maxRetries', { maxRetries: -1 }, everyMethod],
-  ['maxRetries', { maxRetries: Number.NaN }, everyMethod],
-  ['headers', { headers: 7 }, everyMethod],
-  ['headers', { headers: { 'a b': 'c' } }, everyMethod],
-  ['query', { query: 'a=b' }, everyMethod],
-  ['query', { query: { a: new Map() } }, everyMethod],
-  ['fetchOptions', { fetchOptions: 'no-store' }, everyMethod],
-  ['validation', { validation: 'loose' }, everyMethod],
-  ['variant', { variant: 7 }, ['downloadContent']],
-  ['variant', { variant: '' }, ['downloadContent']],
-  ['interval', { interval: null }, waits],
-  ['interval', { interval: [] }, waits],
-  ['interval.min', { interval: { min: '5' } }, waits],
-  ['timeout', { timeout: Infinity }, waits],
-  ['timeout', { timeout: '60' }, waits],
-  ['pollTimeout', { pollTimeout: null }, waits],
-  ['notFoundGrace', { notFoundGrace: Number.NaN }, waits],
-  ['maxConsecutiveErrors', { maxConsecutiveErrors: Infinity }, waits],
-  ['unknownStatus', { unknownStatus: ['fail'] }, waits],
-  ['onUpdate', { onUpdate: 'log' }, waits],
-  ['limiter', { limiter: {} }, waits],
-  ['allowOtherBaseURL', { allowOtherBaseURL: 'false' }, waits],
-  ['maxPollsPerSecond', { maxPollsPerSecond: '5' }, ['waitAll']],
-  ['onSubmitted', { onSubmitted: true }, ['createAndWait', 'remixAndWait']],
-  ['callId', { callId: null }, submissions],
-  ['callId', { ledger }, submissions],
-  ['callId', { ledger, callId: ' ' }, submissions],
-  ['ledger', { ledger: null, callId: 'a' }, submissions],
-  ['ledger', { ledger: {}, callId: 'a' }, submissions],
-  ['ledger', { ledger: { claim: () => ledger.claim('a', '') }, callId: 'a' }, submissions],
-  ['onUnknown', { onUnknown: 'always' }, submissions],
-  ['onUnknown', { onUnknown: true, ledger, callId: 'a' }, submissions],
-  ['extraBody', { extraBody: 7 }, submissions],
-  ['bodyFormat', { bodyFormat: 'multipart' }, submissions],
+/** Invalid options, the field that the error names, and the methods that reject them. */
+const cases: readonly {
+  readonly field: string;
+  readonly options: unknown;
+  readonly methods: readonly string[];
+}[] = [
+  { field: 'options', options: 7, methods: everyMethod },
+  { field: 'options', options: 'task_1', methods: everyMethod },
+  { field: 'options', options: [], methods: everyMethod },
+  { field: 'signal', options: { signal: 7 }, methods: everyMethod },
+  { field: 'signal', options: { signal: new AbortController() }, methods: everyMethod },
+  { field: 'maxRetries', options: { maxRetries: -1 }, methods: everyMethod },
+  { field: 'maxRetries', options: { maxRetries: Number.NaN }, methods: everyMethod },
+  { field: 'headers', options: { headers: 7 }, methods: everyMethod },
+  { field: 'headers', options: { headers: { 'a b': 'c' } }, methods: everyMethod },
+  { field: 'query', options: { query: 'a=b' }, methods: everyMethod },
+  { field: 'query', options: { query: { a: new Map() } }, methods: everyMethod },
+  { field: 'fetchOptions', options: { fetchOptions: 'no-store' }, methods: everyMethod },
+  { field: 'validation', options: { validation: 'loose' }, methods: everyMethod },
+  { field: 'variant', options: { variant: 7 }, methods: ['downloadContent'] },
+  { field: 'variant', options: { variant: '' }, methods: ['downloadContent'] },
+  { field: 'interval', options: { interval: null }, methods: waits },
+  { field: 'interval', options: { interval: [] }, methods: waits },
+  { field: 'interval.min', options: { interval: { min: '5' } }, methods: waits },
+  { field: 'timeout', options: { timeout: Infinity }, methods: waits },
+  { field: 'timeout', options: { timeout: '60' }, methods: waits },
+  { field: 'pollTimeout', options: { pollTimeout: null }, methods: waits },
+  { field: 'notFoundGrace', options: { notFoundGrace: Number.NaN }, methods: waits },
+  { field: 'maxConsecutiveErrors', options: { maxConsecutiveErrors: Infinity }, methods: waits },
+  { field: 'unknownStatus', options: { unknownStatus: ['fail'] }, methods: waits },
+  { field: 'onUpdate', options: { onUpdate: 'log' }, methods: waits },
+  { field: 'limiter', options: { limiter: {} }, methods: waits },
+  { field: 'allowOtherBaseURL', options: { allowOtherBaseURL: 'false' }, methods: waits },
+  { field: 'maxPollsPerSecond', options: { maxPollsPerSecond: '5' }, methods: ['waitAll'] },
+  {
+    field: 'onSubmitted',
+    options: { onSubmitted: true },
+    methods: ['createAndWait', 'remixAndWait'],
+  },
+  { field: 'callId', options: { callId: null }, methods: submissions },
+  { field: 'callId', options: { ledger }, methods: submissions },
+  { field: 'callId', options: { ledger, callId: ' ' }, methods: submissions },
+  { field: 'ledger', options: { ledger: null, callId: 'a' }, methods: submissions },
+  { field: 'ledger', options: { ledger: {}, callId: 'a' }, methods: submissions },
+  {
+    field: 'ledger',
+    options: { ledger: { claim: () => ledger.claim('a', '') }, callId: 'a' },
+    methods: submissions,
+  },
+  { field: 'onUnknown', options: { onUnknown: 'always' }, methods: submissions },
+  { field: 'onUnknown', options: { onUnknown: true, ledger, callId: 'a' }, methods: submissions },
+  { field: 'extraBody', options: { extraBody: 7 }, methods: submissions },
+  { field: 'bodyFormat', options: { bodyFormat: 'multipart' }, methods: submissions },
 ];
 
 describe('bad options are refused before anything is sent', () => {
-  const each = cases.flatMap(([field, options, methods]) =>
-    methods.map((method) => [method, field, options] as const),
+  const each = cases.flatMap(({ methods, ...invalid }) =>
+    methods.map((method) => ({ method, ...invalid })),
   );
 
-  test.each(each)('%s() names %s in %o', async (method, field, options) => {
+  test.each(each)('$method() names $field in $options', async ({ method, field, options }) => {
     const { emulator, videos } = emulatedVideos();
 
     const error = await failureOf(call(videos, method, [...(before[method] ?? []), options]));
