@@ -10,7 +10,7 @@ import {
   shown,
 } from '../src/check.ts';
 
-describe('a parameter that is refused', () => {
+describe('an invalid parameter', () => {
   const long = 'a key or a prompt, which is private';
 
   test.each<[unknown, string]>([
@@ -52,7 +52,7 @@ describe('a parameter that is refused', () => {
     );
   });
 
-  test('what fits is given back', () => {
+  test('returns a valid value', () => {
     expect([checkNumber('f', 1, 0, 1), checkLimit('f', null), checkText('f', ' a ', '')]).toEqual([
       1,
       null,

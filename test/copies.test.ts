@@ -144,7 +144,7 @@ describe.each(ways)('as %s', (_, wrap) => {
   );
 });
 
-test('a function is all that a resource holds', () => {
+test('a resource has only functions', () => {
   const { client } = setUp();
   const resources = [
     client.chat.completions,
@@ -163,8 +163,8 @@ test('a function is all that a resource holds', () => {
   expect(JSON.stringify(client.chat)).toBe('{"completions":{}}');
 });
 
-describe('what wrappers look for', () => {
-  test('APIs that are not served are there, and say what to use', async () => {
+describe('properties that wrappers read', () => {
+  test('unsupported APIs exist, and name the alternative', async () => {
     const { client, emulator } = setUp();
     const body = { model: 'm', input: 'Hi' };
 
@@ -180,7 +180,7 @@ describe('what wrappers look for', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('those whose presence is taken for the feature are not', () => {
+  test('APIs whose presence means support do not exist', () => {
     const { client } = setUp();
 
     expect('beta' in client).toBe(false);
@@ -190,7 +190,7 @@ describe('what wrappers look for', () => {
   test.each([
     ['unknown', true],
     ['rejected', false],
-  ])('an error that is %s says whether it may be repeated', async (outcome, unsafeToReplay) => {
+  ])('an error that is %s has its outcome and advice', async (outcome, unsafeToReplay) => {
     const { client, emulator } = setUp();
     if (outcome === 'rejected') client.apiKey = 'sk-wrong';
     else emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });

@@ -5,7 +5,7 @@ import type { Gateway } from '../src/index.ts';
 const client = createGateway({}, { chat: Chat, clips: Videos });
 
 describe('createGateway()', () => {
-  test('has the given resources, and those alone', () => {
+  test('has only the given resources', () => {
     expectTypeOf(client.chat).toEqualTypeOf<Chat>();
     expectTypeOf(client.clips).toEqualTypeOf<Videos>();
     // @ts-expect-error -- not among the resources
@@ -16,11 +16,11 @@ describe('createGateway()', () => {
     createGateway({}, { date: Date });
   });
 
-  test('keeps the resources in copies', () => {
+  test('keeps its resources in copies', () => {
     expectTypeOf(client.withOptions({}).chat).toEqualTypeOf<Chat>();
   });
 
-  test('is what functions for any client take', () => {
+  test('is accepted by functions for any client', () => {
     expectTypeOf(client).toExtend<GatewayCore>();
     expectTypeOf<Gateway>().toExtend<GatewayCore>();
     expectTypeOf(client).not.toExtend<Gateway>();

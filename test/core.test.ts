@@ -27,7 +27,7 @@ describe('createGateway()', () => {
     expect(client).not.toHaveProperty('responses.create');
   });
 
-  test('calls any route, and shows no key', async () => {
+  test('calls any route, without showing the key', async () => {
     const { emulator, options } = createOptions();
     const client = createGateway(options, {});
 
@@ -62,7 +62,7 @@ describe('createGateway()', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('refuses a budget without the resource account, in copies too', () => {
+  test('rejects a budget without the resource account, in copies too', () => {
     const { options } = createOptions();
     const budget = { limit: 1 };
     const problem = /^budget: .*account: Account/;
@@ -72,7 +72,7 @@ describe('createGateway()', () => {
     expect(() => createGateway({ ...options, budget: null }, { chat: Chat })).not.toThrow();
   });
 
-  test('refuses names of other members', () => {
+  test('rejects names of other members', () => {
     const { options } = createOptions();
     const resources: Record<string, typeof Embeddings> = { get: Embeddings };
 

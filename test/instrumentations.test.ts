@@ -61,7 +61,7 @@ describe('a method that is patched on its prototype', () => {
     expect(emulator.requests).toHaveLength(2);
   });
 
-  test('Completions.create is there, and rejects as before', async () => {
+  test('Completions.create exists, and still rejects', async () => {
     patch('Completions', 'create', (original) => original);
 
     await expect(emulated().client.completions.create({})).rejects.toThrow('not supported');

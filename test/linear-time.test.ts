@@ -97,7 +97,7 @@ describe.each(scanners)('twice the text is twice the work: $name', ({ scan, unit
   });
 });
 
-test('JSON that grows is parsed again only when it has grown by a part of itself', async () => {
+test('growing JSON is parsed again only after it has grown by a fraction', async () => {
   const once = await stepsOf(() => parsePartialJSON('[1,'.repeat(megabyte / 48)));
   const growing = await stepsOf(() => parseGrowing('[1,', megabyte / 16));
 
@@ -106,7 +106,7 @@ test('JSON that grows is parsed again only when it has grown by a part of itself
 
 const calling = (text: string) => ({ function: { name: 'f', arguments: text } });
 
-describe('twice as many tool calls are twice the work:', () => {
+describe('twice as many tool calls are twice the work', () => {
   test.each<[string, (position: number, count: number) => object]>([
     ['without an index, with ids', (position) => ({ id: `c${position}`, ...calling('{}') })],
     ['without an index and an id', () => calling('{}')],

@@ -7,7 +7,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
 }
 
-test('each item is done once, in turn, never more than so many at a time', async () => {
+test('processes each item once, in order, with limited concurrency', async () => {
   const item = fc.record({ takes: fc.nat(30), reading: fc.nat(30) });
   await fc.assert(
     fc.asyncProperty(fc.array(item), fc.integer({ min: 1, max: 8 }), async (items, most) => {
@@ -41,7 +41,7 @@ test('each item is done once, in turn, never more than so many at a time', async
   );
 });
 
-test('leaving the loop takes no other item, and lets the list go', async () => {
+test('leaving the loop takes no more items, and closes the iterator', async () => {
   let isClosed = false;
   const begun: number[] = [];
   function* endless(): Generator<number, void, undefined> {

@@ -69,7 +69,7 @@ const operations: Readonly<Record<string, Row>> = {
 };
 
 describe.each(Object.entries(operations))('%s', (_, [call, optional]) => {
-  test.each(optional.split(' '))('a null %s means that it is left out', async (name) => {
+  test.each(optional.split(' '))('a null %s is not sent', async (name) => {
     const { client, emulator } = emulated();
 
     await call(client, { [name]: null });

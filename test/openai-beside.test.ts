@@ -188,7 +188,7 @@ describe('answers', () => {
     expect(ours.result).toStrictEqual(body);
   });
 
-  test('chunks keep null, and get nothing that was not sent', async () => {
+  test('chunks keep null, and have no added fields', async () => {
     const sent = [
       {
         ...chunk,
@@ -216,7 +216,7 @@ describe('schemas of zod', () => {
     ['a pattern', z.object({ name: z.string().regex(/a+/) })],
     ['a range', z.object({ count: z.int().min(1).max(9) })],
     ['a format', z.object({ page: z.url() })],
-  ])('%s keeps the strict mode', (_, schema) => {
+  ])('%s keeps strict mode', (_, schema) => {
     const { json_schema: ours } = zodResponseFormat(schema, 'answer');
     const { json_schema: theirs } = theirResponseFormat(schema, 'answer');
     const { $schema, ...sent } = theirs.schema ?? {};

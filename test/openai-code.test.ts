@@ -81,7 +81,7 @@ describe('chat', () => {
     expect(result?.content).toMatch(/^Sunny in [^a-z]+$/);
   });
 
-  test('a stream that is left early', async () => {
+  test('a stream that is not read to its end', async () => {
     const { client } = setUp();
     let count = 0;
 
@@ -168,7 +168,7 @@ describe('embeddings, images and audio', () => {
     expect(edited.data?.length).toBe(1);
   });
 
-  test('speech to a buffer, and back through every kind of file', async () => {
+  test('speech to a buffer, and every kind of file', async () => {
     const { client } = setUp();
     const folder = await temporaryFolder();
     const path = join(folder, 'speech.mp3');
@@ -285,7 +285,7 @@ describe('advanced use', () => {
     expect(raw.headers.get('X-Oneapi-Request-Id')).toBe(data._request_id);
   });
 
-  test('lists iterate by themselves', async () => {
+  test('lists are iterable', async () => {
     const { client } = setUp();
     const ids: string[] = [];
 

@@ -80,13 +80,13 @@ describe('entry points', () => {
     expect([...declared.packages].filter((used) => !isAllowed(used))).toEqual([]);
   });
 
-  test('the code for the AI SDK loads nothing of it', async () => {
+  test('the AI SDK provider imports nothing of the AI SDK', async () => {
     const { packages } = await reach(join(root, 'dist', 'ai-sdk', 'index.js'));
 
     expect([...packages]).toEqual(['#form-data']);
   });
 
-  test('the entry for streams gives the classes of the main one', async () => {
+  test('the entry for streams exports the classes of the main one', async () => {
     const main = new Map(Object.entries(await import('model-gateway')));
     const reader = Object.entries(await import('model-gateway/stream'));
 
@@ -121,7 +121,7 @@ describe('entry points', () => {
   });
 
   test.each(['model-gateway', 'model-gateway/core', 'model-gateway/stream', 'model-gateway/node'])(
-    'classes of %s keep their names when it is required',
+    'classes of %s keep their names in CommonJS',
     async (name) => {
       const required: Readonly<Record<string, unknown>> = createRequire(import.meta.url)(name);
 
@@ -136,7 +136,7 @@ describe('entry points', () => {
   );
 });
 
-test('the package holds the build, its documents and nothing else', () => {
+test('the package contains only the build and its documents', () => {
   const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
@@ -151,7 +151,7 @@ test('the package holds the build, its documents and nothing else', () => {
   expect(untidy).toEqual([]);
 });
 
-test('every declaration that a public one names is shipped', async () => {
+test('every referenced declaration is in the package', async () => {
   const reached = new Set<string>();
   for (const { types } of entries) {
     for (const path of (await reach(types)).files) reached.add(relative(root, path));

@@ -85,7 +85,7 @@ test('README links to every guide', async () => {
   );
 });
 
-test.each(papers)('what %s links to is there', async (paper) => {
+test.each(papers)('links of %s exist', async (paper) => {
   const text = await readFile(join(root, paper), 'utf8');
   const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link ?? '');
   const missing = links.filter((link) => !existsSync(join(root, dirname(paper), link)));
@@ -93,7 +93,7 @@ test.each(papers)('what %s links to is there', async (paper) => {
   expect(missing).toEqual([]);
 });
 
-test('the table of operations is the one that endpoints.ts makes', () => {
+test('the table of operations matches endpoints.ts', () => {
   const shown = /<!-- operations:start -->\n([\s\S]*?)\n<!-- operations:end -->/.exec(
     operationsGuide,
   )?.[1];
@@ -126,7 +126,7 @@ describe('code blocks', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('there are some', () => {
+  test('exist', () => {
     expect(blocks.length).toBeGreaterThan(8);
   });
 
@@ -157,7 +157,7 @@ describe('code blocks', () => {
   );
 });
 
-test('code from a file of the examples equals that file', async () => {
+test('code of an example equals its file', async () => {
   const texts = await Promise.all(papers.map((paper) => readFile(join(root, paper), 'utf8')));
   const shown = texts.flatMap((text) => [
     ...text.matchAll(/^```ts (examples\S+)\n([\s\S]*?)^```$/gm),

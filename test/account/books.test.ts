@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe('charges', () => {
-  test('tell what was charged, by the request id of the answer', async () => {
+  test('list charged amounts by the request id of the response', async () => {
     const { client, emulator } = emulated();
     const answer = await client.images.generate(image);
     await client.embeddings.create({ model: 'm-embedding', input: 'two words' });
@@ -68,7 +68,7 @@ describe('charges', () => {
     expect(data[0]?.raw['other']).toMatchObject({ request_path: '/v1/images/generations' });
   });
 
-  test('of a refund name the task and the reason, and no request', async () => {
+  test('of a refund have the task id and the reason, but no request id', async () => {
     const { client, emulator } = emulated();
     const task = await client.videos.create(video);
     emulator.videos.fail(task.id, 'No likeness');
@@ -80,7 +80,7 @@ describe('charges', () => {
     ]);
   });
 
-  test('are picked by model, type and time', async () => {
+  test('are filtered by model, type and time', async () => {
     const { client } = emulated({}, { quirks: { usageLogErrors: true } });
     const types = async (query: Parameters<typeof client.account.charges>[0]) => {
       const { data } = await client.account.charges(query, { maxAge: 0 });
@@ -99,7 +99,7 @@ describe('charges', () => {
     expect(await types({ since: later.getTime(), type: 'consume', model: 'm-image' })).toEqual([]);
   });
 
-  test('share one reading when they are asked at once, and for five seconds', async () => {
+  test('share one request if requested together or within five seconds', async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     await Promise.all(Array.from({ length: 50 }, () => client.account.charges()));
@@ -117,7 +117,7 @@ describe('charges', () => {
     expect(countReads(emulator)).toBe(3);
   });
 
-  test('of another key are read anew', async () => {
+  test('are requested again for another key', async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     await client.account.charges();
@@ -127,12 +127,12 @@ describe('charges', () => {
     expect(countReads(emulator)).toBe(2);
   });
 
-  test('are found below the root, also when the base URL ends with /v1', async () => {
+  test('use routes below the root, also when the base URL ends with /v1', async () => {
     const { client } = emulated({ baseURL: 'http://emulator.test/v1' });
     expect(await client.account.charges()).toMatchObject({ data: [] });
   });
 
-  test('come late when the books lag, and never when the operator writes none', async () => {
+  test('are delayed if the usage log is, and missing if the operator disables it', async () => {
     const { client, emulator } = emulated({}, { quirks: { usageLogDelay: 3_000 } });
     const count = async () => (await client.account.charges({}, { maxAge: 0 })).data.length;
     await client.images.generate(image);
@@ -147,7 +147,7 @@ describe('charges', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('are the newest lines only, and say how far back they reach', async () => {
+  test('contain only the newest entries, and the time of the oldest one', async () => {
     const { client } = emulated({}, { quirks: { usageLogEntries: 2 } });
     for (const model of ['a', 'b', 'c']) {
       await client.images.generate({ ...image, model });
@@ -158,7 +158,7 @@ describe('charges', () => {
     expect(Date.now() - (oldestAt ?? 0)).toBeLessThan(21_000);
   });
 
-  test('of a span of time, by the whole seconds of the gateway', async () => {
+  test('of a time range use whole seconds, as the gateway does', async () => {
     const { client } = emulated();
     const at = Math.ceil(Date.now() / 1_000) * 1_000;
     vi.setSystemTime(at + 300);
@@ -176,7 +176,7 @@ describe('charges', () => {
     expect(await models({ from: at + 1_000, to: at + 1_999 })).toEqual(['b']);
   });
 
-  test('a reading that fails does not discard the one before', async () => {
+  test('a failed request keeps the previous result', async () => {
     const entries = json({ data: [logEntry({ type: 2, quota: 1 })], success: true });
     const { client, requests } = scripted([entries, limited({})]);
     await client.account.charges();
@@ -193,7 +193,7 @@ describe('charges', () => {
     expect(await failureOf(client.account.charges())).toBeInstanceOf(UsageLogLimitError);
   });
 
-  test('an abort ends the waiting and not the reading of others', async () => {
+  test('an abort does not abort the request that other calls share', async () => {
     const held = new Held();
     const { client, requests } = scripted([() => held.answer]);
     const controller = new AbortController();
@@ -210,7 +210,7 @@ describe('charges', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('refuse input that cannot be meant, before anything is sent', async () => {
+  test('reject invalid input before anything is sent', async () => {
     const { client, requests } = scripted([json({ data: [] })]);
     const { account } = client;
     const refusals: readonly [Promise<unknown>, string][] = [
@@ -236,7 +236,7 @@ describe('charges', () => {
 });
 
 describe('a limit on reads', () => {
-  test('says when to ask again: when the oldest read of ours no longer counts', async () => {
+  test("retryAfter is the time when the client's oldest read leaves the window", async () => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     const begun = Date.now();
@@ -257,7 +257,7 @@ describe('a limit on reads', () => {
     expect(await client.account.charges()).toMatchObject({ data: [{ model: 'm-image' }] });
   });
 
-  test('that others used up says the latest time, and Retry-After a nearer one', async () => {
+  test('used up by other clients reports the latest time, or Retry-After if it is sooner', async () => {
     const { client } = scripted([limited({})]);
     expect(await failureOf(client.account.charges())).toMatchObject({
       retryAt: Date.now() + 20 * 60_000,
@@ -269,7 +269,7 @@ describe('a limit on reads', () => {
   });
 
   test.each(['99999999999999999', '9'.repeat(400), '8640000000001'])(
-    'ignores a Retry-After that is not a point in time: %.20s',
+    'ignores an invalid Retry-After: %.20s',
     async (seconds) => {
       const { client } = scripted([limited({ 'retry-after': seconds })]);
       const error = await failureOf(client.account.charges());
@@ -278,7 +278,7 @@ describe('a limit on reads', () => {
     },
   );
 
-  test('counts books and usage together; the balance is then told by another route', async () => {
+  test('counts the usage log and usage routes together; the balance then uses another route', async () => {
     const { client, emulator } = emulated({}, { credit: 500_000 });
     await client.images.generate(image);
     for (let read = 0; read < 20; read += 1) {
@@ -320,7 +320,7 @@ describe('balance', () => {
     expect(balance.used.value).toBe(0);
   });
 
-  test('that ends', async () => {
+  test('with an expiry date', async () => {
     const data = { total_used: 3, total_granted: 10, total_available: 7, unlimited_quota: false };
     const { client } = scripted([
       json({ code: true, data: { ...data, expires_at: 1_900_000_000 } }),
@@ -333,7 +333,7 @@ describe('balance', () => {
 });
 
 describe('prices', () => {
-  test('are for a call or for a million tokens, in US dollars', async () => {
+  test('are per call or per million tokens, in US dollars', async () => {
     const { client, emulator } = emulated();
     const { models, groupRatios } = await client.account.prices();
 
@@ -356,7 +356,7 @@ describe('prices', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('as a real gateway lists them', async () => {
+  test('match the list of a real gateway', async () => {
     const data = [
       {
         model_name: 'gpt-4o-mini',
@@ -385,7 +385,7 @@ describe('prices', () => {
   });
 });
 
-describe('a gateway without them', () => {
+describe('a gateway without account routes', () => {
   const ways: Readonly<Record<string, () => Response>> = {
     'JSON with 404': json(
       { error: { message: 'Invalid URL', type: 'invalid_request_error' } },
@@ -410,7 +410,7 @@ describe('a gateway without them', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('says so of each route by itself', async () => {
+  test('is reported for each route separately', async () => {
     const { client, emulator } = emulated({}, { quirks: { accountRoutes: [] } });
     const { account } = client;
     for (const asked of [account.charges(), account.balance(), account.prices()]) {
@@ -447,7 +447,7 @@ describe('a gateway without them', () => {
     { name: 'limits it', answer: limited({}), count: 4 },
     { name: 'shows its console', answer: page, count: 4 },
     { name: 'is lost', answer: new TypeError('fetch failed'), count: 4 },
-  ])('is not one with an empty log that $name', async ({ answer, count }) => {
+  ])('does not include one with an empty log that $name', async ({ answer, count }) => {
     const empty = json({ data: [], message: '', success: true });
     const { client, requests } = scripted([empty, answer, empty, answer]);
     expect(await client.account.charges()).toMatchObject({ data: [] });
@@ -456,7 +456,7 @@ describe('a gateway without them', () => {
     expect(requests).toHaveLength(count);
   });
 
-  test('an empty log is checked once, and only with a key', async () => {
+  test('checks an empty log once, and only with a key', async () => {
     const { client, emulator } = emulated();
     for (let read = 0; read < 3; read += 1) {
       expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
@@ -471,7 +471,7 @@ describe('a gateway without them', () => {
     expect(keyless.requests).toHaveLength(1);
   });
 
-  test('is not one that cannot be reached, or refuses the key', async () => {
+  test('does not include one that is unreachable or rejects the key', async () => {
     const lost = scripted([new TypeError('fetch failed')], { maxRetries: 0 }).client;
     expect(await failureOf(lost.account.charges())).toBeInstanceOf(APIConnectionError);
     const { client } = emulated({ apiKey: 'sk-wrong' });
@@ -481,7 +481,7 @@ describe('a gateway without them', () => {
     });
   });
 
-  test('a failure that passes is not remembered, and is tried again by itself', async () => {
+  test('does not cache a temporary failure, and retries it', async () => {
     vi.useRealTimers();
     const { client, requests } = scripted([
       () => new Response(null, { status: 502 }),
@@ -493,7 +493,7 @@ describe('a gateway without them', () => {
   });
 });
 
-test('questions go with the key and the values of the moment when they are asked', async () => {
+test('requests use the key and the values at the time of the call', async () => {
   const { client } = emulated();
   const usage = { prompt_tokens: 1_000, completion_tokens: 0 };
   const once = await client.account.estimate({ model: 'm-large', usage: { ...usage } });

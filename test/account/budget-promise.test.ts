@@ -94,7 +94,7 @@ async function costOfOne(call: (client: Gateway) => Promise<unknown>): Promise<n
   return charged();
 }
 
-describe('videos, by the ratios of earlier answers', () => {
+describe('videos, by the ratios of earlier responses', () => {
   test('reserve at least the seconds that the gateway charged for in place of the requested ones', async () => {
     const { client } = billing([10], { limit: 0.15 });
 
@@ -106,7 +106,7 @@ describe('videos, by the ratios of earlier answers', () => {
     }
   });
 
-  test('without seconds reserve the longest so far, not the latest', async () => {
+  test('without seconds reserve the longest duration so far, not the latest', async () => {
     const { client } = billing([9, 3], { limit: 0.2 });
 
     await client.videos.create(video);
@@ -116,7 +116,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect(error).toMatchObject({ reason: 'limit', cost: 0.09 });
   });
 
-  test('reserve their own seconds when the gateway honours them', async () => {
+  test('reserve the requested seconds if the gateway honours them', async () => {
     const { client } = billing([20, 4], { limit: 0.25 });
 
     await client.videos.create({ ...video, seconds: 20 });
@@ -125,7 +125,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.24);
   });
 
-  test('a vendor that charges by the video is not refused at five times its price', async () => {
+  test('a vendor that charges per video is not rejected at five times its price', async () => {
     const entry = { model_name: 'kling-v1', quota_type: 1, model_price: 0.01 };
     const own = gateway([entry], () => ({ cost: 0.01, ratios: '{}' }), { limit: 0.05 });
     const params = { ...video, model: 'kling-v1' };
@@ -136,7 +136,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect(own.charged()).toBeCloseTo(0.05);
   });
 
-  test('the first of each size goes alone', async () => {
+  test('the first of each size is sent alone', async () => {
     const ratios: Readonly<Record<string, number>> = { '1280x720': 2, '1920x1080': 10 / 3 };
     const own = gateway(
       [perVideo],
@@ -157,7 +157,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect(own.charged()).toBeLessThan(0.4 + 0.17);
   });
 
-  test('remixes, many at once, count by what videos of the model were charged for', async () => {
+  test("concurrent remixes count by the charges of the model's videos", async () => {
     const { client, charged, counted } = budgeted({ limit: 20 * price });
     const task = await client.videos.create({ model: 'm-video', prompt: 'A boat', seconds: 4 });
 
@@ -188,7 +188,7 @@ describe('videos, by the ratios of earlier answers', () => {
     ['a list', '[5]'],
     ['text', '{"seconds":"five"}'],
     ['empty', ''],
-  ])('ratios that are %s count as unknown: the reservation stands', async (_, ratios) => {
+  ])('ratios that are %s count as unknown, so the reservation stays', async (_, ratios) => {
     const own = gateway([perVideo], () => ({ cost: 0.05, ratios }), { limit: 1 });
 
     await own.client.videos.create({ ...video, seconds: 5 });
@@ -201,7 +201,7 @@ describe('videos, by the ratios of earlier answers', () => {
     expect(cost.reason).toMatch(/ratios that cannot be read/);
   });
 
-  test('never more than one call beyond the limit is charged, whatever the gateway charges for parameters', async () => {
+  test('at most one call exceeds the limit, whatever parameters cost', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -271,7 +271,7 @@ describe('images', () => {
       'a stream',
       async (client) => collect(await client.images.generate({ ...image, stream: true })),
     ],
-  ])('%s, many at once, never pass the limit', async (_, call) => {
+  ])('concurrent %s never exceed the limit', async (_, call) => {
     const { client, charged, counted } = budgeted({ limit: 5 * price });
 
     await failures(times(20, () => call(client)));
@@ -280,7 +280,7 @@ describe('images', () => {
     expect(await counted()).toEqual({ limit: 5 * price, spent: 5 * price, reserved: 0 });
   });
 
-  test('count by a number that is text', async () => {
+  test('read n from a numeric string', async () => {
     const { client, charged } = budgeted({ limit: 10 * price });
     const extraBody = { n: '11' };
 
@@ -290,7 +290,7 @@ describe('images', () => {
     expect(charged()).toBe(0);
   });
 
-  test('that were dearer than perCall raise what is reserved, for calls under way too', async () => {
+  test('that cost more than perCall raise the reservation, also of pending calls', async () => {
     const entry = { model_name: 'gpt-image-1', quota_type: 0, model_ratio: 5, completion_ratio: 1 };
     const usage = { input_tokens: 0, output_tokens: 10_000, total_tokens: 10_000 };
     const body = { created: 1, data: [{ b64_json: 'aGVsbG8=' }], usage };
@@ -332,7 +332,7 @@ describe('images', () => {
   });
 });
 
-describe('prices that cannot be', () => {
+describe('invalid prices', () => {
   const byToken = { model_name: 'wan', quota_type: 0, model_ratio: 1, completion_ratio: 1 };
 
   test.each<{ name: string; entry: object; groups?: object }>([
@@ -360,7 +360,7 @@ describe('prices that cannot be', () => {
     expect(own.calls()).toBe(0);
   });
 
-  test('with perCall count by that', async () => {
+  test('use perCall if it is set', async () => {
     const entry = { ...byToken, billing_mode: 'tiered_expr' };
     const choice = { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '' } };
     const body = { id: 'x', choices: [choice], usage: { prompt_tokens: 9, completion_tokens: 9 } };
@@ -375,12 +375,12 @@ describe('prices that cannot be', () => {
   });
 });
 
-describe('sound', () => {
+describe('audio', () => {
   const speech = { model: 'm-speech', voice: 'alloy', input: 'x'.repeat(100) };
   const file = new File([new Uint8Array(2_000)], 'a.mp3');
   const recording = { model: 'm-translation', file };
 
-  test('speech counts by its characters', async () => {
+  test('speech counts by characters', async () => {
     // A hundred characters cost 0.0002.
     const { client, charged, counted } = budgeted({ limit: 0.001 });
 
@@ -393,7 +393,7 @@ describe('sound', () => {
     expect((await counted())?.spent).toBeCloseTo(charged(), 9);
   });
 
-  test('speech with a price of sound counts that too', async () => {
+  test('speech with an audio price counts that too', async () => {
     const entry = {
       model_name: 'm-speech',
       quota_type: 0,
@@ -411,7 +411,7 @@ describe('sound', () => {
   });
 
   test.each(['transcriptions', 'translations'] as const)(
-    '%s without perCall are refused with the reason, and with it count',
+    '%s without perCall are rejected with the reason, and counted with it',
     async (name) => {
       const without = budgeted({ limit: 1 });
       const withIt = budgeted({ limit: 0.1, perCall: { 'm-translation': 0.02 } });
@@ -457,7 +457,7 @@ describe('text', () => {
       'generations by their path',
       (client) => client.post('/v1beta/models/m-large:generateContent', { body: { contents } }),
     ],
-  ])('%s, 20 at once, pass the limit by less than one call', async (_, call) => {
+  ])('20 concurrent %s exceed the limit by less than one call', async (_, call) => {
     const one = await costOfOne(call);
     const { client, charged, counted } = budgeted({ limit: 3.5 * one });
 
@@ -470,7 +470,7 @@ describe('text', () => {
     expect((await counted())?.spent).toBeCloseTo(charged(), 9);
   });
 
-  test('a request whose own text passes the limit is refused', async () => {
+  test('a request whose text alone exceeds the limit is rejected', async () => {
     const { client, emulator } = budgeted({ limit: 0.01 });
     const content = 'word '.repeat(10_000);
 
@@ -482,7 +482,7 @@ describe('text', () => {
     expect(emulator.charges).toHaveLength(0);
   });
 
-  test('pictures in messages count as tokens, not as text', async () => {
+  test('images in messages count as tokens, not as text', async () => {
     const { client, counted } = budgeted({ limit: 0.01 });
     const url = `data:image/png;base64,${'A'.repeat(400_000)}`;
 
@@ -495,7 +495,7 @@ describe('text', () => {
     expect((await counted())?.reserved).toBe(0);
   });
 
-  test('lost answers count, even when the cost of no call is known', async () => {
+  test('lost responses count, even if no call has a known cost', async () => {
     const { client, emulator, charged, counted } = budgeted({ limit: 0.01 }, {}, { maxRetries: 0 });
     const operation = 'chat.completions.create';
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 100 });
@@ -527,7 +527,7 @@ describe('text', () => {
     expect((await counted())?.spent).toBeCloseTo(4 * one, 9);
   });
 
-  test('a stream without usage counts as much as the dearest call of its model', async () => {
+  test('a stream without usage counts as the most expensive call of its model', async () => {
     const { client, charged, counted } = budgeted({ limit: 1 });
     await client.chat.completions.create(chat);
     const one = charged();
@@ -549,7 +549,7 @@ describe('text', () => {
     expect(charged()).toBeLessThan(2 * one + 1e-9);
   });
 
-  test('a call within the stream of the first waits half a minute at most', async () => {
+  test('a call waits at most 30 seconds for the stream of the first one', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client, emulator } = budgeted({ limit: 1 });
@@ -566,7 +566,7 @@ describe('text', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('all vectors of a list count', async () => {
+  test('all inputs of a list count', async () => {
     const { client, charged, counted } = budgeted({ limit: 1 });
     const input = times(50, (at) => `words of ${at}`);
 
@@ -578,7 +578,7 @@ describe('text', () => {
 });
 
 describe('routes by their path', () => {
-  test('count as the operations that they are', async () => {
+  test('count as the operation that they call', async () => {
     const { client, emulator, charged, counted } = budgeted({ limit: 20 * price });
     const body = { ...image, n: 4 };
 
@@ -594,7 +594,7 @@ describe('routes by their path', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('that are not documented are refused with the reason, or count by perCall', async () => {
+  test('undocumented routes are rejected with the reason, or count perCall', async () => {
     const answer = { cost: 0.02, body: { ok: true } };
     const entry = { model_name: 'm', quota_type: 0, model_ratio: 1, completion_ratio: 1 };
     const without = gateway([entry], () => answer, { limit: 1 });
@@ -629,7 +629,7 @@ describe('account.spent()', () => {
 });
 
 describe('one budget', () => {
-  test('holds for two copies of the package in one process', async () => {
+  test('is shared by two copies of the package in one process', async () => {
     const budget: Budget = { limit: 5 * price };
     const { client, emulator, charged } = budgeted(budget);
     vi.resetModules();

@@ -29,7 +29,7 @@ function priced(entries: readonly object[], answer: (path: string) => Response) 
 }
 
 describe('a budget', () => {
-  test('refuses the call that would pass the limit before it is sent', async () => {
+  test('rejects a call that would exceed the limit before it is sent', async () => {
     const { client, emulator, paid } = budgeted({ limit: 2.5 * price });
 
     await client.images.generate(image);
@@ -59,7 +59,7 @@ describe('a budget', () => {
     expect(emulator.requests.filter(({ path }) => path === '/api/pricing')).toHaveLength(1);
   });
 
-  test('holds for calls at the same time, and for several images of one call', async () => {
+  test('applies to concurrent calls, and to several images of one call', async () => {
     const { client, paid, emulator } = budgeted({ limit: 5 * price });
     const params = Array.from({ length: 20 }, () => image);
 
@@ -72,7 +72,7 @@ describe('a budget', () => {
     expect(emulator.charges).toHaveLength(5);
   });
 
-  test('holds for clients of withOptions(), and for others that have the same object', async () => {
+  test('is shared by withOptions() copies and by clients with the same object', async () => {
     const budget: Budget = { limit: 3 * price };
     const { client, emulator, paid } = budgeted(budget);
     const { apiKey, baseURL, fetch } = emulator;
@@ -90,7 +90,7 @@ describe('a budget', () => {
     expect(paid()).toBe(4);
   });
 
-  test('forgets a call that is aborted before its price is asked for', async () => {
+  test('does not count a call that is aborted before its price is requested', async () => {
     const { client } = budgeted({ limit: 1, perCall: { 'm-image': 0.6 } });
     const controller = new AbortController();
     const aborted = failureOf(client.images.generate(image, { signal: controller.signal }));
@@ -104,7 +104,7 @@ describe('a budget', () => {
     expect(budget).toMatchObject({ spent: price, reserved: 0 });
   });
 
-  test('counts calls whose outcome is unknown as spent, and those that were refused as nothing', async () => {
+  test('counts calls with an unknown outcome as spent, and rejected ones as free', async () => {
     const { client, emulator } = budgeted({ limit: 2 * price });
     const spent = async (): Promise<number | undefined> =>
       (await client.account.spent()).budget?.spent;
@@ -134,7 +134,7 @@ describe('a budget', () => {
     });
   });
 
-  test('a call that is aborted before it is sent gives back what it reserved', async () => {
+  test('a call that is aborted before it is sent releases its reservation', async () => {
     const { client, paid } = budgeted({ limit: price });
     const early = AbortSignal.abort();
     const controller = new AbortController();
@@ -148,7 +148,7 @@ describe('a budget', () => {
     expect(paid()).toBe(0);
   });
 
-  test('a call that is aborted while its price is read counts nothing', async () => {
+  test('a call that is aborted while its price is requested is not counted', async () => {
     let answer: (() => void) | undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -175,7 +175,7 @@ describe('a budget', () => {
     expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 0 });
   });
 
-  test('a call that is sent again after its answer broke off is reserved once, and waits for no other', async () => {
+  test('a call that is retried after a cut response is reserved once, and waits for no other call', async () => {
     const { client, emulator } = budgeted({ limit: 5 * price });
     const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
     emulator.fail({ fault: { type: 'cut', bytes: 5 }, operation: 'videos.create', times: 1 });
@@ -186,7 +186,7 @@ describe('a budget', () => {
     expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 4 * price });
   });
 
-  test('videos reserve their seconds, and count by what their answer says', async () => {
+  test('videos reserve their seconds, and count by their response', async () => {
     const { client, paid } = budgeted({ limit: 12 * price });
     const video = { model: 'm-video', prompt: 'A boat' };
     const spent = async () => (await client.account.spent()).budget?.spent;
@@ -206,7 +206,7 @@ describe('a budget', () => {
     expect(paid()).toBe(3);
   });
 
-  test('learns from an answer what videos of a model are multiplied by', async () => {
+  test("learns the multiplier of a model's videos from a response", async () => {
     const ratios = { seconds: 5, 'resolution-1080P': 3 };
     const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
     const { client } = scripted(
@@ -229,7 +229,7 @@ describe('a budget', () => {
     expect(await failureOf(client.videos.create(video))).toMatchObject({ cost: 0.15 });
   });
 
-  describe('of videos whose multiplier is not known yet', () => {
+  describe('of videos with an unknown multiplier', () => {
     const patience = { timeout: 10_000 };
     const video = { model: 'wan', prompt: 'A boat', seconds: 5 };
     const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
@@ -258,7 +258,7 @@ describe('a budget', () => {
       };
     }
 
-    test('the first may pass the limit, which counts at once: the second is refused', async () => {
+    test('the first may exceed the limit, and the second is then rejected', async () => {
       const { client, posts } = wan({ limit: 0.12 });
 
       await client.videos.create(video);
@@ -268,7 +268,7 @@ describe('a budget', () => {
       expect(posts()).toBe(1);
     });
 
-    test('the first goes alone, and those at the same time by its answer', async () => {
+    test('the first is sent alone, and concurrent ones count by its response', async () => {
       const { client, posts } = wan({ limit: 0.31 });
 
       const sent = Array.from({ length: 6 }, () => client.videos.create(video));
@@ -283,7 +283,7 @@ describe('a budget', () => {
     test.each([
       { name: 'perCall is given', budget: { limit: 1, perCall: { wan: 0.05 } }, before: 0 },
       { name: 'an answer has told nothing', budget: { limit: 1 }, before: 1 },
-    ])('all go at once when $name', async ({ budget, before }) => {
+    ])('all are sent at once if $name', async ({ budget, before }) => {
       const { client, posts, hold, answer } = wan(budget, false);
       for (let made = 0; made < before; made += 1) await client.videos.create(video);
       await client.account.prices();
@@ -330,7 +330,7 @@ describe('a budget', () => {
     });
   });
 
-  test('counts chat when its usage is known, and refuses it once the limit is reached', async () => {
+  test('counts chat by its usage, and rejects it once the limit is reached', async () => {
     const { client, emulator } = budgeted({ limit: 1e-9 });
 
     await client.chat.completions.create(chat);
@@ -379,7 +379,7 @@ describe('a budget', () => {
     const cost = (450 * 2.5) / 500_000;
     const client = (budget: Budget) => scripted([priced(entries, answer)], { budget });
 
-    test('a call is refused, and the error says what to give', async () => {
+    test('a call is rejected, and the error names the option to set', async () => {
       const { client: own, requests } = client({ limit: 1 });
 
       const byToken = await failureOf(own.images.generate({ ...image, model: 'gpt-image-1' }));
@@ -391,7 +391,7 @@ describe('a budget', () => {
       expect(requests).toHaveLength(1);
     });
 
-    test('perCall is reserved, and what the price list tells afterwards is counted', async () => {
+    test('perCall is reserved, and the later price list is counted', async () => {
       const { client: own } = client({ limit: 0.1, perCall: { 'gpt-image-1': 0.06 } });
 
       await own.images.generate({ ...image, model: 'gpt-image-1' });
@@ -402,7 +402,7 @@ describe('a budget', () => {
       ).toMatchObject({ reason: 'limit', cost: 0.12 });
     });
 
-    test('with "allow" it is sent, and counted as far as its price is known', async () => {
+    test('"allow" sends it, and counts it if its price is known', async () => {
       const { client: own } = client({ limit: 1.5 * cost, onMissingPrice: 'allow' });
       const params = { ...image, model: 'gpt-image-1' };
 
@@ -427,7 +427,7 @@ describe('a budget', () => {
     });
   });
 
-  test('never lets more be charged than the limit, whatever goes wrong, and forgets no reservation', async () => {
+  test('never exceeds the limit, whatever fails, and releases every reservation', async () => {
     const faults: readonly (Fault | undefined)[] = [
       undefined,
       undefined,
@@ -476,7 +476,7 @@ describe('a budget', () => {
     ['budget.limit', {}],
     ['budget.limit', { limit: -1 }],
     ['budget.limit', { limit: '5' }],
-  ])('a wrong %s is refused by the constructor', (field, budget) => {
+  ])('an invalid %s is rejected by the constructor', (field, budget) => {
     expect(() => emulated({ budget: untyped<Budget>(budget) })).toThrow(
       expect.objectContaining({ field, constructor: InvalidInputError }),
     );
@@ -486,7 +486,7 @@ describe('a budget', () => {
     ['budget.onMissingPrice', { limit: 5, onMissingPrice: 'ask' }],
     ['budget.perCall', { limit: 5, perCall: 0.1 }],
     ['budget.perCall["m"]', { limit: 5, perCall: { m: '0.1' } }],
-  ])('a wrong %s is refused before anything is sent', async (field, budget) => {
+  ])('an invalid %s is rejected before anything is sent', async (field, budget) => {
     const { client, emulator } = emulated({ budget: untyped<Budget>(budget) });
 
     const error = await failureOf(client.images.generate(image));

@@ -104,7 +104,7 @@ describe('computeCost()', () => {
         input_tokens_details: { text_tokens: 10, image_tokens: 40 },
       },
     },
-  ])('is what the books say, $quota quota, of $name', ({ quota, ratios, usage }) => {
+  ])('equals the usage log, $quota quota, for $name', ({ quota, ratios, usage }) => {
     const { amount } = computeCost(priceList(byToken(ratios)), { model, usage: usageOf(usage) });
 
     expect(amount?.unit).toBe('USD');
@@ -117,7 +117,7 @@ describe('computeCost()', () => {
     // 3.3333… × 5 seconds: a real gateway charged 16,666.
     { ratio: 1, quota: 16_666, units: 50 / 3 },
   ])(
-    'a call counts by its units, and by the group: $ratio × → $quota quota',
+    'a call counts by its units and its group: $ratio × → $quota quota',
     ({ ratio, quota, units }) => {
       const prices = priceList(byCall(0.002), { default: ratio });
 
@@ -127,7 +127,7 @@ describe('computeCost()', () => {
     },
   );
 
-  test('tokens that were cached, written into a cache, or are sound, have prices of their own', () => {
+  test('cached, cache-write and audio tokens have their own prices', () => {
     const ratios = {
       model_ratio: 0.5,
       completion_ratio: 4,
@@ -182,14 +182,14 @@ describe('computeCost()', () => {
       work: { model, usage: { inputTokens: 9, audioInputTokens: 9 } },
       price: byToken({ model_ratio: 1, completion_ratio: 1 }),
     },
-  ])('says why nothing can be told: $reason', ({ reason, work, price }) => {
+  ])('returns the reason for an unknown cost: $reason', ({ reason, work, price }) => {
     const cost = computeCost(priceList(price), work);
 
     expect(cost.amount).toBeUndefined();
     expect(cost.reason).toMatch(reason);
   });
 
-  test('groups: the one that is named, or the only ratio that there is', () => {
+  test('uses the named group, or the only ratio', () => {
     expect(inGroups([], { default: 1, vip: 0.5 }, 'vip').amount?.value).toBe(0.5);
     expect(inGroups(['vip'], { default: 1, vip: 0.5 }).amount?.value).toBe(0.5);
     expect(inGroups([], { default: 2, vip: 2 }).amount?.value).toBe(2);
@@ -201,7 +201,7 @@ describe('computeCost()', () => {
     expect(inGroups([], { default: 1 }, 'toString').reason).toMatch(/has no group/);
   });
 
-  test('what many answers cost is what they cost one by one', () => {
+  test('the cost of many responses is the sum of their costs', () => {
     const count = fc.nat(10_000);
     const chat = fc.record({
       prompt_tokens: fc.integer({ min: 1, max: 10_000 }),
@@ -231,7 +231,7 @@ describe('computeCost()', () => {
     );
   });
 
-  test('a call that is taken out of a sum leaves nothing in it', () => {
+  test('removing a call from a sum leaves no rest', () => {
     const sum: UsageSum = {};
     const usage = usageOf({ prompt_tokens: 5, completion_tokens: 2 });
 

@@ -60,7 +60,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     return { client: next, emulator, options };
   }
 
-  test('submits again what a line says was not charged, and waits for it', async () => {
+  test('submits again if the log proves no charge, and waits for the video', async () => {
     const { client, emulator, options } = await wentWrong(failed);
     emulator.videos.duration = 0;
     const video = await client.videos.createAndWait(params, { ...options, interval: 250 });
@@ -70,7 +70,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     expect(await options.ledger?.entry(callId)).toMatchObject({ refs: [{ id: video.id }] });
   });
 
-  test('goes on with a task that was charged, when the books name it', async () => {
+  test('continues a charged task that the usage log names', async () => {
     const { client, emulator, options } = await wentWrong(cut, { usageLogTaskIds: true });
     emulator.videos.duration = 0;
     vi.advanceTimersByTime(10_000);
@@ -81,7 +81,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'finished' });
   });
 
-  test('submits again what was charged and given back', async () => {
+  test('submits again after a refund', async () => {
     const { client, emulator, options } = await wentWrong(cut, { usageLogTaskIds: true });
     emulator.videos.fail(emulator.charges[0]?.taskId ?? '');
     vi.advanceTimersByTime(10_000);
@@ -191,7 +191,7 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
   });
 });
 
-test('a ledger that keeps no request id settles from what this process remembers', async () => {
+test('a ledger without request ids settles by the ids in memory', async () => {
   const inner = memoryLedger();
   const ledger: SubmitLedger = {
     claim: (...asked) => inner.claim(...asked),
@@ -208,7 +208,7 @@ test('a ledger that keeps no request id settles from what this process remembers
   expect(emulator.charges).toMatchObject([{ taskId: task.id }]);
 });
 
-test('a ledger of an older version does not free a submission', async () => {
+test('a ledger of an older version does not release a submission', async () => {
   const inner = memoryLedger();
   const ledger: SubmitLedger = {
     claim: (...asked) => inner.claim(...asked),

@@ -101,7 +101,7 @@ describe('a price list that hangs', () => {
   test.each([
     ['timeout', { timeout: 2_000 }],
     ['totalTimeout', { totalTimeout: 2_000 }],
-  ])('is ended by the %s of the call', async (_, options) => {
+  ])('ends at the %s of the call', async (_, options) => {
     const { client, paid } = hanging({ limit: 1, perCall: { 'm-image': 0.1 } });
 
     const failed = failureOf(client.images.generate(image, options));
@@ -115,7 +115,7 @@ describe('a price list that hangs', () => {
     expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
   });
 
-  test('is ended by the signal of the call', async () => {
+  test("ends when the call's signal is aborted", async () => {
     const { client, paid } = hanging({ limit: 1, perCall: { 'm-image': 0.1 } });
     const controller = new AbortController();
 
@@ -130,7 +130,7 @@ describe('a price list that hangs', () => {
     expect(paid()).toBe(0);
   });
 
-  test('leaves the list before it in use', async () => {
+  test('keeps the previous list in use', async () => {
     let hangs = false;
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

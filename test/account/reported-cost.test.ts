@@ -53,7 +53,7 @@ async function spentAfter(
   return { spent: after?.spent, client, requests };
 }
 
-describe('account.spent() with costs that answers report', () => {
+describe('account.spent() with reported costs', () => {
   test.each<Quirks['reportedCost']>(['usage', 'header'])(
     'counts the cost in the %s, without a price list',
     async (reportedCost) => {
@@ -84,7 +84,7 @@ describe('account.spent() with costs that answers report', () => {
     expect(estimate.value).toBeCloseTo((emulator.charges[0]?.amount ?? 0) / 500_000, 12);
   });
 
-  test('is believed before the price list; answers without a cost are priced by it', async () => {
+  test('takes precedence over the price list, which prices other responses', async () => {
     const answers = [{ cost: 0.01 }, { cost: 0 }, undefined].map((usage) => images(usage));
     const [first = images(), second = images(), third = images()] = answers;
     const others = [first, second, third];
@@ -99,7 +99,7 @@ describe('account.spent() with costs that answers report', () => {
     expect(missing).toBe(0);
   });
 
-  test('calls without a price and without a reported cost are named as unpriced', async () => {
+  test('calls without a price and a reported cost are unpriced', async () => {
     const { client } = scripted([
       unpriced(json(completion({ prompt_tokens: 9, completion_tokens: 1, cost: 0.2 })), () =>
         Response.json(completion({ prompt_tokens: 9, completion_tokens: 1, cost: -5 })),
@@ -116,7 +116,7 @@ describe('account.spent() with costs that answers report', () => {
     expect(missing).toBe(1);
   });
 
-  test('a stream that breaks after its usage counts with the cost that it reported', async () => {
+  test('a stream that breaks after its usage counts its reported cost', async () => {
     const delta = { index: 0, delta: { content: 'Hi' }, finish_reason: null };
     const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, cost: 0.3 };
     const chunks = [{ choices: [delta] }, { choices: [], usage }];
@@ -133,7 +133,7 @@ describe('account.spent() with costs that answers report', () => {
     expect(missing).toBe(0);
   });
 
-  test('the cost of a video is that of its last poll, however often it is read', async () => {
+  test('the cost of a video is that of its last poll, counted once', async () => {
     const { client, emulator } = emulated({}, { quirks: { reportedCost: 'usage' } });
     await client.account.prices();
     const task = await client.videos.create(video);
@@ -161,7 +161,7 @@ describe('account.spent() with costs that answers report', () => {
   });
 });
 
-describe('a budget with costs that answers report', () => {
+describe('a budget with reported costs', () => {
   test('counts a cost above the price list, and reserves it from then on', async () => {
     const budget = { limit: 0.25 };
     const { spent, client, requests } = await spentAfter(
@@ -201,7 +201,7 @@ describe('a budget with costs that answers report', () => {
       gateway: unpriced(images({ cost: 0 })),
       counted: 0.06,
     },
-  ])('a lower cost than that of $name frees nothing', async ({ budget, gateway, counted }) => {
+  ])('a lower cost than that of $name releases nothing', async ({ budget, gateway, counted }) => {
     const { spent } = await spentAfter(budget, gateway);
 
     expect(spent).toBeCloseTo(counted, 12);
@@ -216,7 +216,7 @@ describe('a budget with costs that answers report', () => {
     ['openrouter', images({ cost: 0.01 })],
     ['litellm', () => Response.json(imageBody, { headers: { 'x-litellm-response-cost': '0.01' } })],
     [ownProfile, () => Response.json(imageBody, { headers: { 'x-cost': '0.01' } })],
-  ])('a gateway that reports what it charges is believed: %j', async (gateway, answer) => {
+  ])('a gateway that reports its charges is trusted: %j', async (gateway, answer) => {
     const budget = { limit: 1, perCall: { 'm-image': 0.06 } };
     const { spent, requests } = await spentAfter(budget, unpriced(answer), { gateway });
 
@@ -224,7 +224,7 @@ describe('a budget with costs that answers report', () => {
     expect(spent).toBeCloseTo(0.01, 12);
   });
 
-  test('its 0 counts only for a model that is known to be free', async () => {
+  test('a reported 0 counts only for a model that is known to be free', async () => {
     const budget = { limit: 1, perCall: { 'm-image': 0.06, 'vendor/m:free': 0.06 } };
     const gateway = 'openrouter';
     const { client } = scripted([unpriced(images({ cost: 0 }))], { budget, gateway });
@@ -237,7 +237,7 @@ describe('a budget with costs that answers report', () => {
     expect(await spent()).toBeCloseTo(0.06, 12);
   });
 
-  test('a function of a profile that throws, or returns what cannot be, reports nothing', async () => {
+  test('a profile function that throws or returns an invalid cost reports nothing', async () => {
     for (const readCost of [
       () => -1,
       () => Number.NaN,
@@ -258,7 +258,7 @@ describe('a budget with costs that answers report', () => {
     expect(spent).toBe(0);
   });
 
-  test('a call without a price counts what it reports, and reserves it from then on', async () => {
+  test('a call without a price counts its reported cost, and reserves it from then on', async () => {
     const budget: Budget = { limit: 0.5, onMissingPrice: 'allow' };
     const { spent, client } = await spentAfter(budget, unpriced(images({ cost: 0.3 })));
     expect(spent).toBeCloseTo(0.3, 12);
@@ -269,7 +269,7 @@ describe('a budget with costs that answers report', () => {
     expect(await failureOf(third)).toMatchObject({ reason: 'limit' });
   });
 
-  test('a low cost of a chat without usage does not lower what is reserved for the next', async () => {
+  test('a low cost of a chat without usage does not lower the next reservation', async () => {
     const prices = {
       data: [{ model_name: 'm-large', quota_type: 0, model_ratio: 1, completion_ratio: 1 }],
       group_ratio: { default: 1 },

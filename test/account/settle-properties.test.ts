@@ -43,7 +43,7 @@ function isPartial({ verdict, amount, isFinal }: Settlement, made: readonly Char
 }
 
 test(
-  'no verdict is wrong, whatever a client does and its gateway writes down',
+  'no verdict is wrong, whatever a client does and its usage log contains',
   patient,
   async () => {
     const verdicts = new Map<string, number>();

@@ -64,7 +64,7 @@ describe.each([
   },
   { name: 'that shows no more than its newest line', quirks: { usageLogEntries: 1 }, least: 0.75 },
 ] as const)('a gateway $name', ({ quirks, least }) => {
-  test('is never misunderstood, whatever goes wrong with whichever call', async () => {
+  test('never leads to a wrong verdict, whichever call fails in whichever way', async () => {
     const wrong: string[] = [];
     let withLine = 0;
     let settled = 0;
@@ -82,7 +82,7 @@ describe.each([
   });
 });
 
-test('a gateway that tries a second channel is never misunderstood', async () => {
+test('a gateway that tries a second channel never leads to a wrong verdict', async () => {
   const wrong: string[] = [];
   const verdicts = new Set<string>();
   for (const one of cases) {
@@ -96,7 +96,7 @@ test('a gateway that tries a second channel is never misunderstood', async () =>
 });
 
 describe('settle', () => {
-  test('says what was charged, and from what it is known', async () => {
+  test('returns the charge and its evidence', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.fail({ fault: { type: 'cut', bytes: 5 } });
     const error = await ended(client.images.generate(image));
@@ -144,7 +144,7 @@ describe('settle', () => {
     expect(byRequest.reason).toContain('task.ref');
   });
 
-  test('tells a failed task from its error', async () => {
+  test('recognizes a failed task by its error', async () => {
     const { client, emulator } = emulated();
     const task = await client.videos.create(video);
     emulator.videos.fail(task.id, 'The content was rejected by moderation.');
@@ -162,7 +162,7 @@ describe('settle', () => {
     expect(settled.reason).toContain('proves nothing');
   });
 
-  test('asks no books about what was never sent', async () => {
+  test('does not read the usage log for a call that was never sent', async () => {
     const { client, emulator } = emulated({ baseURL: 'http://emulator.test:1' });
     const refused = await failureOf(client.images.generate({ ...image, prompt: '' }));
     if (!GatewayError.isInstance(refused)) throw refused;
@@ -170,7 +170,7 @@ describe('settle', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('reads the books again for a call that ended after they were read', async () => {
+  test('reads the usage log again for a call that ended after the last read', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     await client.account.charges();
     vi.advanceTimersByTime(100);
@@ -180,7 +180,7 @@ describe('settle', () => {
     expect(await client.account.settle(error)).toMatchObject({ verdict: 'charged' });
   });
 
-  test('settles a hundred calls with one reading', async () => {
+  test('settles a hundred calls with one request', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.fail({ fault: { type: 'cut', bytes: 5 }, times: 100 });
     const errors = await Promise.all(
@@ -193,7 +193,7 @@ describe('settle', () => {
     expect(emulator.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
 
-  test('refuses what it cannot settle', async () => {
+  test('rejects input that it cannot settle', async () => {
     const { client } = emulated();
     const { account } = client;
     const odd = [undefined, null, 3, {}, '', [], new Error('x'), { id: '' }, { model: 'm' }];
@@ -216,8 +216,8 @@ async function catchGatewayError(call: PromiseLike<unknown>): Promise<GatewayErr
   return error;
 }
 
-describe('without an id that names an entry', () => {
-  test('settles nothing for a call whose charge has the same model and time', async () => {
+describe('without an id of the log entry', () => {
+  test('does not use an entry of another call with the same model and time', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: lost });
     const error = await catchGatewayError(client.images.generate(image));
@@ -233,7 +233,7 @@ describe('without an id that names an entry', () => {
     expect(data).toMatchObject([{ amount: { value: 1_000 } }]);
   });
 
-  test.each([0, 2_000])('does not take the charge of another client, %i ms before', async (age) => {
+  test.each([0, 2_000])('does not use the charge of another client, %i ms earlier', async (age) => {
     const { client, emulator } = emulated();
     await client.images.generate(image);
     vi.advanceTimersByTime(age);
@@ -293,40 +293,37 @@ describe('a failure in the log', () => {
       body: () => problem.slice(0, 20),
     },
     { name: 'an error without a body', status: 502, headers: named, body: () => null },
-  ])(
-    'proves nothing after $name, and a charge that follows counts',
-    async ({ status, headers, body }) => {
-      const entries = [failure];
-      const respond = () => new Response(body(), { status, headers });
-      const { client, requests } = withLogEntries(respond, () => entries);
-      const stream = headers === events;
-      const error = await catchGatewayError(
-        stream
-          ? client.chat.completions
-              .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
-              .then(collect)
-          : client.images.generate(image),
-      );
-      expect(error.outcome).toBe('unknown');
-      for (const question of [error, id]) {
-        const settled = await client.account.settle(question);
-        expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
-        expect(settled.reason).toContain('another channel');
-      }
-      // Another channel did the work.
-      vi.advanceTimersByTime(6_000);
-      entries.unshift(logEntry({ type: 2, quota: 3_000, request_id: id }));
-      expect(await client.account.settle(error)).toMatchObject({
-        verdict: 'charged',
-        amount: { value: 3_000 },
-      });
-      expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    },
-  );
+  ])('proves nothing after $name, and a later charge counts', async ({ status, headers, body }) => {
+    const entries = [failure];
+    const respond = () => new Response(body(), { status, headers });
+    const { client, requests } = withLogEntries(respond, () => entries);
+    const stream = headers === events;
+    const error = await catchGatewayError(
+      stream
+        ? client.chat.completions
+            .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
+            .then(collect)
+        : client.images.generate(image),
+    );
+    expect(error.outcome).toBe('unknown');
+    for (const question of [error, id]) {
+      const settled = await client.account.settle(question);
+      expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
+      expect(settled.reason).toContain('another channel');
+    }
+    // Another channel did the work.
+    vi.advanceTimersByTime(6_000);
+    entries.unshift(logEntry({ type: 2, quota: 3_000, request_id: id }));
+    expect(await client.account.settle(error)).toMatchObject({
+      verdict: 'charged',
+      amount: { value: 3_000 },
+    });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
 
   const respondWithError = () => new Response(problem, { status: 500, headers: named });
 
-  test('proves it when the error response was read to its end', async () => {
+  test('proves that nothing was charged if the error response was complete', async () => {
     const { client } = withLogEntries(respondWithError, () => [failure]);
     const error = await catchGatewayError(client.images.generate(image));
     expect(error.evidence.attempts).toEqual([
@@ -344,7 +341,7 @@ describe('a failure in the log', () => {
     expect((await other.account.settle(error)).verdict).toBe('not_charged');
   });
 
-  test('proves nothing for a call with another request that was cut', async () => {
+  test('proves nothing if another request of the call was cut', async () => {
     const second = `${id}2`;
     const responses = [
       new Response(problem, { status: 500, headers: named }),
@@ -382,7 +379,7 @@ describe('a failure in the log', () => {
     }
   });
 
-  test('of a task alone proves nothing', async () => {
+  test('of a task proves nothing on its own', async () => {
     const other = JSON.stringify({ task_id: 'task_1' });
     const { client } = withLogEntries(
       () => Response.error(),
@@ -393,7 +390,7 @@ describe('a failure in the log', () => {
     }
   });
 
-  test('a video that was accepted for 0 may be charged when it is done', async () => {
+  test('a video accepted for 0 may be charged when it completes', async () => {
     const other = JSON.stringify({ is_task: true });
     const { client } = withLogEntries(
       () => Response.error(),
@@ -422,7 +419,7 @@ describe('a failure in the log', () => {
     expect((await other.account.settle(error)).verdict).toBe('unknowable');
   });
 
-  test('an amount of 0 counts once no more entries are to be expected', async () => {
+  test('an amount of 0 counts once no more entries can follow', async () => {
     const entries = [logEntry({ type: 2, quota: 0, request_id: id })];
     const { client } = withLogEntries(
       () => Response.error(),
@@ -441,7 +438,7 @@ describe('an amount', () => {
   const ids = ['1', '2', '3'].map((end) => `20261122011636252929985${end}`);
   const messages = [{ role: 'user' as const, content: 'A' }];
 
-  test('of a call that was retried is not final before every request has its entry', async () => {
+  test('of a retried call is not final until every request has its entry', async () => {
     const left = [...ids];
     const entries: object[] = [];
     const { client } = withLogEntries(
@@ -474,7 +471,7 @@ describe('an amount', () => {
     ]);
   });
 
-  test('of a video is not final before it has ended', async () => {
+  test('of a video is not final until it has ended', async () => {
     const { client, emulator } = emulated();
     const task = await client.videos.create(video);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -484,7 +481,7 @@ describe('an amount', () => {
     expect(await client.account.settle(task)).toMatchObject({ verdict: 'refunded', isFinal: true });
   });
 
-  test('of one refund says nothing about another request of the call', async () => {
+  test('of one refund does not apply to another request of the call', async () => {
     const [first = '', second = ''] = ids;
     const other = JSON.stringify({ is_task: true, task_id: 'task_1' });
     const entries = [

@@ -7,7 +7,7 @@ const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'H
 const usd = (value: number) => ({ value, unit: 'USD' });
 
 describe('account.estimate()', () => {
-  test('of a completion is what the books say', async () => {
+  test('of a completion equals the usage log', async () => {
     const { client, emulator } = emulated();
     const { usage } = await client.chat.completions.create(chat);
 
@@ -16,7 +16,7 @@ describe('account.estimate()', () => {
     expect((amount?.value ?? 0) * 500_000).toBeCloseTo(emulator.charges[0]?.amount ?? 0, 6);
   });
 
-  test('of vectors, a generation, images and a video is what the books say', async () => {
+  test('of embeddings, a generation, images and a video equals the usage log', async () => {
     const { client, emulator } = emulated();
     const { account } = client;
     const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }];
@@ -38,7 +38,7 @@ describe('account.estimate()', () => {
     expect(quotas).toEqual(emulator.charges.map(({ amount }) => amount));
   });
 
-  test('is undefined with the reason where a price is missing', async () => {
+  test('is undefined, with the reason, if a price is missing', async () => {
     const { client } = emulated();
 
     const unknown = await client.account.estimate({ model: 'nobody' });
@@ -53,7 +53,7 @@ describe('account.estimate()', () => {
     ['model', { model: '' }],
     ['images', { model: 'm', images: 0 }],
     ['usage', { model: 'm', usage: [] }],
-  ])('refuses a wrong %s', async (field, query) => {
+  ])('rejects an invalid %s', async (field, query) => {
     const { client, emulator } = emulated();
 
     expect(await failureOf(client.account.estimate(query))).toMatchObject({ field });
@@ -62,7 +62,7 @@ describe('account.estimate()', () => {
 });
 
 describe('account.spent()', () => {
-  test('adds calls up by operation and model, without a request', async () => {
+  test('sums calls by operation and model, without a request', async () => {
     const { client, emulator } = emulated();
     await client.account.prices();
     await client.images.generate({ ...image, n: 2 });
@@ -94,7 +94,7 @@ describe('account.spent()', () => {
     expect(budget).toBeUndefined();
   });
 
-  test('says that prices are to be read when they were not', async () => {
+  test('reports that prices have not been read yet', async () => {
     const { client } = emulated();
     await client.images.generate(image);
 
@@ -107,7 +107,7 @@ describe('account.spent()', () => {
     expect(after.estimate).toEqual(usd(0.002));
   });
 
-  test('counts what may have been charged on its own, and what was refused not at all', async () => {
+  test('counts possible charges separately, and rejected calls not at all', async () => {
     const { client, emulator } = emulated();
     await client.account.prices();
     const operation = 'images.generate';
@@ -123,7 +123,7 @@ describe('account.spent()', () => {
     expect([estimate, possible]).toEqual([usd(0), usd(0.002)]);
   });
 
-  test('tells how many calls did not tell their usage', async () => {
+  test('reports how many calls had no usage', async () => {
     const { client } = emulated();
     await client.account.prices();
     await (await client.audio.speech.create({ model: 'm-speech', voice: 'a', input: 'Hi' })).text();
@@ -153,7 +153,7 @@ describe('account.spent()', () => {
     ]);
   });
 
-  test('counts all of many calls and remembers few, and one that ends late', async () => {
+  test('counts all calls but stores few, including one that ends late', async () => {
     const { client } = scripted([() => Response.json({ ok: true })]);
     const send = () => client.post('/v1/things', { body: {} });
     const late = await send().asResponse();
@@ -184,7 +184,7 @@ describe('account.spent()', () => {
     expect(budget?.spent).toBeCloseTo(estimate.value, 12);
   });
 
-  test('counts what was answered, whatever callers add up in it', async () => {
+  test('counts the original response, even if the caller changes it', async () => {
     const { client } = emulated();
     const first = await client.chat.completions.create(chat);
     const { usage } = await client.chat.completions.create(chat);
@@ -195,7 +195,7 @@ describe('account.spent()', () => {
     expect(lines[0]?.tokens.input).toBe((usage?.prompt_tokens ?? 0) * 2);
   });
 
-  test('does not grow with routes that hold ids', async () => {
+  test('does not grow with ids in routes', async () => {
     const { client } = scripted([() => Response.json({ ok: true })]);
     for (let id = 0; id < 1_010; id += 1) await client.post(`/v1/things/${id}`, { body: {} });
 

@@ -78,7 +78,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is sent once when its answer is none, unless it is free', async () => {
+  test('is sent once if its response is unusable, unless it is free', async () => {
     const { client, requests } = scripted([json({})], { maxRetries: 1 });
 
     await failureOf(call(client));
@@ -89,7 +89,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
 
 const hollowChoice = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: '' };
 
-describe('an answer with nothing in it', () => {
+describe('an empty response', () => {
   test.each<{ readonly call: string; readonly body: unknown; readonly message?: string }>([
     // A provider's error that a gateway has made an answer of, and charged for.
     { call: 'chat.completions.create', body: { id: '', choices: [hollowChoice], usage } },
@@ -189,7 +189,7 @@ describe('an answer with nothing in it', () => {
     { name: 'models.list', body: { data: [] }, expected: { data: [] } },
     { name: 'models.list', body: { object: 'list', data: null }, expected: { data: [] } },
     { name: 'models.list', body: { models: [] }, expected: { data: [] } },
-  ])('to $name is one: $body', async ({ name, body, expected }) => {
+  ])('is accepted from $name: $body', async ({ name, body, expected }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
 
     expect(await calls[name]?.(client)).toMatchObject(expected);
@@ -221,7 +221,7 @@ async function readEach<Item>(
 describe('in place of a stream', () => {
   const error = { error: { message: 'Too long', code: 503 } };
 
-  test('a list and lines of JSON are the stream when they have its end', async () => {
+  test('a list and lines of JSON are read as a stream if they have its end', async () => {
     const pieces = [
       chunk({ content: 'a' }),
       chunk({ content: 'b' }, 'stop'),
@@ -263,7 +263,7 @@ describe('in place of a stream', () => {
     }
   });
 
-  test.each(['error', 'ERROR'])('a whole answer that ends in %s is cut', async (reason) => {
+  test.each(['error', 'ERROR'])('a whole response that ends in %s is truncated', async (reason) => {
     const choice = { index: 0, message: { content: 'Half' }, finish_reason: reason };
     const body = JSON.stringify({ id: 'c1', choices: [choice] });
 
@@ -334,7 +334,7 @@ function endless(start: string, type = 'application/json', size = 4_096) {
   return { seen, answer: () => new Response(body(), { headers: { 'content-type': type } }) };
 }
 
-describe('an answer that does not end', () => {
+describe('a response that does not end', () => {
   const audio = new File([new Uint8Array([73, 68, 51])], 'a.mp3');
   const bounded: typeof calls = {
     ...calls,
@@ -347,7 +347,7 @@ describe('an answer that does not end', () => {
     'request()': (client) => client.request('GET', '/v1/other'),
   };
 
-  test.each(Object.entries(bounded))('of %s is given up at maxResponseBytes', async (_, call) => {
+  test.each(Object.entries(bounded))('of %s fails at maxResponseBytes', async (_, call) => {
     const { seen, answer } = endless('{');
     const { client, requests } = scripted([answer], { maxRetries: 2, maxResponseBytes: 50_000 });
 
@@ -378,7 +378,7 @@ describe('an answer that does not end', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('ends at 128 MiB by itself', async () => {
+  test('fails at 128 MiB by default', async () => {
     const { seen, answer } = endless('{', 'application/json', 1 << 20);
     const { client } = scripted([answer]);
 
@@ -388,7 +388,7 @@ describe('an answer that does not end', () => {
     expect(seen.sent).toBeLessThan(130 * (1 << 20));
   });
 
-  test('is bounded also in events that were not requested', async () => {
+  test('is also limited if it consists of events that were not requested', async () => {
     const { seen, answer } = endless(encode(chunk({ content: 'a' })), 'text/event-stream');
     const { client } = scripted([answer], { maxResponseBytes: 50_000 });
 
@@ -399,7 +399,7 @@ describe('an answer that does not end', () => {
     expect(seen.isCancelled).toBe(true);
   });
 
-  test('no file and no stream is bounded', async () => {
+  test('is not limited if it is a file or a stream', async () => {
     const options = { maxResponseBytes: 1_024 };
     const file = scripted([() => new Response(new Uint8Array(5_000))], options).client;
     const text = encode(chunk({ content: 'a'.repeat(5_000) }, 'stop'));
@@ -414,7 +414,7 @@ describe('an answer that does not end', () => {
   });
 });
 
-describe('an answer that was paid for and cannot be used', () => {
+describe('a paid response that is unusable', () => {
   const picture = 'A'.repeat(300_000);
 
   test.each([
@@ -422,7 +422,7 @@ describe('an answer that was paid for and cannot be used', () => {
     { name: 'text', text: picture, type: 'text/plain' },
     { name: 'cut JSON', text: JSON.stringify({ picture }).slice(0, -1), type: 'application/json' },
     { name: 'a page', text: `<html>${picture}`, type: 'text/html' },
-  ])('stays whole on the error, and out of logs: $name', async ({ text, type }) => {
+  ])('is kept in full on the error, but not logged: $name', async ({ text, type }) => {
     const answer = () => new Response(text, { headers: { 'content-type': type } });
     for (const name of [
       'chat.completions.create',
@@ -438,7 +438,7 @@ describe('an answer that was paid for and cannot be used', () => {
     }
   });
 
-  test('in place of speech stays whole too', async () => {
+  test('in place of speech is also kept in full', async () => {
     const body = { audio: picture };
     const { client } = scripted([json(body)]);
 
@@ -475,7 +475,7 @@ describe('an answer that was paid for and cannot be used', () => {
       body: { error: { message: 'No', picture } },
       kind: 'VideoSubmitUnknownError',
     },
-  ])('stays out of logs when it is an error: $name', async ({ name, body, kind }) => {
+  ])('is not logged if it is an error: $name', async ({ name, body, kind }) => {
     const { client } = scripted([json(body)], { maxRetries: 0 });
     const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
 
@@ -499,7 +499,7 @@ describe('an answer that was paid for and cannot be used', () => {
     }
   });
 
-  test('is kept as far as it came', async () => {
+  test('is kept as far as it was received', async () => {
     const answer = () => cutResponse(`{"picture":"${picture}`);
     const { client } = scripted([answer]);
 
@@ -508,7 +508,7 @@ describe('an answer that was paid for and cannot be used', () => {
     expect(error).toMatchObject({ outcome: 'unknown', body: `{"picture":"${picture}` });
   });
 
-  test('is kept in strict mode, parsed and as it came', async () => {
+  test('is kept in strict mode, parsed and unparsed', async () => {
     const body = { created: 'never', data: [{ b64_json: picture }] };
     const { client } = scripted([json(body)], { validation: 'strict' });
 

@@ -205,11 +205,11 @@ describe('readErrorText()', () => {
     expect(readErrorText(`\uFEFF \n${text}\n`)).toMatchObject(expected);
   });
 
-  test('leaves the message of an empty body to the status', () => {
+  test('returns no message for an empty body', () => {
     expect(readErrorText('').message).toBeUndefined();
   });
 
-  test('unwraps one level of JSON in a message, and no more', () => {
+  test('unwraps one level of JSON in a message', () => {
     const twice = JSON.stringify({ message: JSON.stringify({ message: '{"message":"deep"}' }) });
 
     expect(readErrorText(twice).message).toBe('{"message":"deep"}');
@@ -222,7 +222,7 @@ describe('readErrorText()', () => {
     expect(readErrorText('{"error":{"message":"[1,2]"}}').message).toBe('[1,2]');
   });
 
-  test('keeps the request id at the end of a message that is cut', () => {
+  test('keeps the request id at the end of a truncated message', () => {
     const text = JSON.stringify({ error: { message: `${'x'.repeat(9_000)} (request id: r-7)` } });
 
     const { message, requestId: found } = readErrorText(text);
@@ -232,7 +232,7 @@ describe('readErrorText()', () => {
     expect(found).toBe('r-7');
   });
 
-  test('takes the last request id, which is that of the outer gateway', () => {
+  test("uses the last request id, which is the outer gateway's", () => {
     const text = '{"error":{"message":"no (request id: inner) (request id: outer)"}}';
 
     expect(readErrorText(text).requestId).toBe('outer');
@@ -250,14 +250,14 @@ describe('readErrorText()', () => {
     });
   });
 
-  test('does not take forever for an unfinished title, and survives deep nesting', () => {
+  test('reads an unclosed title in linear time, and deep nesting', () => {
     // Work that grew with the square of the length would take minutes.
     expect(readErrorText('<title'.repeat(100_000))).toBeDefined();
     expect(readErrorText(`<${'<title>a'.repeat(80_000)}`)).toBeDefined();
     expect(readErrorText('{"error":'.repeat(7_000) + '1' + '}'.repeat(7_000))).toBeDefined();
   });
 
-  test('never throws, and never gives a message of more than 2000 characters', () => {
+  test('never throws, and returns at most 2000 characters', () => {
     const fragment = fc.oneof(
       fc.constantFrom(
         '(request id: ',
@@ -402,12 +402,12 @@ describe('readErrorInSuccess()', () => {
     ['an empty object', '{}'],
     ['a list of things with errors', '[{"error":"a"},{"error":"b"}]'],
     ['an empty list of things', '[]'],
-  ])('%s is an answer', (_, text) => {
+  ])('%s is not an error', (_, text) => {
     expect(readErrorInSuccess(JSON.parse(text), undefined)).toBeUndefined();
   });
 
   test.each(['creates', 'reads'] as const)(
-    'a failed task is a valid answer of an operation that %s one',
+    'a failed task is a valid response of an operation that %s one',
     (task) => {
       for (const text of [
         '{"id":"t","object":"video","status":"failed","error":{"message":"no"}}',
@@ -421,7 +421,7 @@ describe('readErrorInSuccess()', () => {
     },
   );
 
-  test('an error next to an id is an error, but of a submission', () => {
+  test('an error next to an id is an error, except for a submission', () => {
     const errors = [
       { id: 'chatcmpl-1', choices: [], error: { message: 'no' } },
       { success: false, message: 'no', data: { task_id: 't' } },
@@ -432,7 +432,7 @@ describe('readErrorInSuccess()', () => {
     }
   });
 
-  test('never throws, whatever was parsed', () => {
+  test('never throws, whatever the JSON contains', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const found = readErrorInSuccess(value, 'creates');
@@ -453,7 +453,7 @@ test.each([
 test.each([
   { object: 'chat.completion.chunk', choices: null, message: 'in moderation', code: 'pending' },
   { usageMetadata: { promptTokenCount: 1 }, message: 'in moderation', code: 'pending' },
-])('an event that is a piece of a response is no error: %j', (event) => {
+])('an event that is part of a response is not an error: %j', (event) => {
   expect(readErrorEvent(event, undefined)).toBeUndefined();
   expect(readErrorEvent({ message: event.message, code: event.code }, undefined)).toBeDefined();
 });

@@ -48,7 +48,7 @@ const completion = {
 };
 
 describe('reading a completion', () => {
-  test('reports nothing about a usual one and keeps it', () => {
+  test('accepts a standard response without drift', () => {
     const { result, issues } = read(structuredClone(completion), chatCompletionSchema, 'strict');
 
     expect(issues).toEqual([]);
@@ -77,7 +77,7 @@ describe('reading a completion', () => {
   });
 
   test.each([{}, { choices: null }, { choices: [] }, { choices: [{}] }, { choices: [null] }])(
-    'makes the typed promise true for %j',
+    'returns the declared types for %j',
     (answer) => {
       const { result } = read(structuredClone(answer), chatCompletionSchema);
 
@@ -152,7 +152,7 @@ describe('reading a completion', () => {
     expect(result.usage?.completion_tokens_details).toBeNull();
   });
 
-  test('keeps null in the piece of a tool call', () => {
+  test('keeps null in a fragment of a tool call', () => {
     const piece = { index: 0, id: null, type: null, function: { name: null, arguments: '{' } };
 
     const { result, issues } = read(
@@ -165,7 +165,7 @@ describe('reading a completion', () => {
     expect(result.choices[0]?.delta.tool_calls).toEqual([piece]);
   });
 
-  test('reports what differs by place and kind, never by value', () => {
+  test('reports drift by path and kind, never by value', () => {
     const secret = 'my prompt';
     const { issues, result } = read(
       {
@@ -191,7 +191,7 @@ describe('reading a completion', () => {
     expect(result).toMatchObject({ id: 7, choices: [{ message: { content: 4 } }], usage: [] });
   });
 
-  test('strictly throws after all differences are reported', () => {
+  test('throws in strict mode after it has reported all drift', () => {
     const issues: ResponseIssue[] = [];
     const reading = () =>
       readValue({ id: 7, model: 8 }, chatCompletionSchema, {
@@ -203,7 +203,7 @@ describe('reading a completion', () => {
     expect(issues).toHaveLength(2);
   });
 
-  test('switched off reports nothing and still normalizes', () => {
+  test('normalizes without reports when validation is off', () => {
     const { result, issues } = read({ id: 7, choices: null }, chatCompletionSchema, 'off');
 
     expect(issues).toEqual([]);
@@ -218,7 +218,7 @@ describe('reading a completion', () => {
 });
 
 describe('reading a generation', () => {
-  test('accepts snake case and renames it, and keeps what is not known', () => {
+  test('converts snake case, and keeps unknown fields', () => {
     const { result, issues } = read(
       {
         candidates: [
@@ -323,7 +323,7 @@ function toZod(kind: Fields[string]): z.ZodMiniType {
   return z.union(kind.split(' or ').map((name) => types[name] ?? z.never()));
 }
 
-describe('a table of fields', () => {
+describe('a schema', () => {
   /** JSON that looks like answers: known keys with values of every kind. */
   const known =
     'id choices delta message role content tool_calls index usage created arguments function ' +
@@ -359,13 +359,13 @@ describe('a table of fields', () => {
     );
   });
 
-  test('knows no field that every object has, such as a constructor', () => {
+  test('does not read fields that every object inherits, such as constructor', () => {
     const answer = JSON.parse('{"constructor":1,"toString":"a","__proto__":{"id":7},"choices":[]}');
 
     expect(read(answer, chatCompletionSchema, 'strict').issues).toEqual([]);
   });
 
-  test('needs no code made from text, which strict content security policies forbid', () => {
+  test('uses no eval, which strict content security policies forbid', () => {
     const forbidden = vi.fn(() => {
       throw new EvalError('forbidden');
     });

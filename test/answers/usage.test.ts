@@ -320,7 +320,7 @@ describe('usageOf()', () => {
     expect(usageOf({ usage }, headers).cost).toBe(cost);
   });
 
-  test('takes anything, and returns counts that can be', () => {
+  test('accepts any input, and returns valid counts', () => {
     const names = fc.constantFrom(
       'usage',
       'prompt_tokens',
@@ -360,7 +360,7 @@ describe('usageOf()', () => {
     );
   });
 
-  test('is the same for what one model used, in the formats of three vendors', () => {
+  test('is the same for the same usage in the formats of three vendors', () => {
     const count = fc.nat(100_000);
     fc.assert(
       fc.property(count, count, count, count, (plain, cached, answered, thought) => {
@@ -397,7 +397,7 @@ describe('usageOf()', () => {
     );
   });
 
-  test('reads what is nested without end as far as it can', () => {
+  test('stops at cyclic input', () => {
     let usage: object = { prompt_tokens: 1 };
     for (let level = 0; level < 100_000; level += 1) usage = { data: usage };
 

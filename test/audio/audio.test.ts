@@ -4,7 +4,7 @@ import { emulated } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 
 describe('audio', () => {
-  test('what is spoken can be translated', async () => {
+  test('speech can be translated', async () => {
     const { client, emulator } = emulated();
     const input = 'The train leaves at nine. Do not be late!';
 
@@ -19,7 +19,7 @@ describe('audio', () => {
     ]);
   });
 
-  test('speech is translated while it still comes', async () => {
+  test('streamed speech can be uploaded for translation', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
     if (speech.body === null) throw new Error('Missing body');
@@ -31,10 +31,10 @@ describe('audio', () => {
   });
 });
 
-describe('through the fetch of the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('what is spoken can be translated', async () => {
+  test('speech can be translated', async () => {
     const file = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
     const { text } = await client.audio.translations.create({ model: 'm-translation', file });
 

@@ -38,7 +38,7 @@ describe('audio.speech.create()', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('sends the parameters as they are', async () => {
+  test('sends the parameters unchanged', async () => {
     const { client, requests } = scripted([sound('abc', 'audio/mpeg')]);
     const params = { model, input, voice: 'alloy', response_format: 'mp3', speed: 1.5 };
 
@@ -48,7 +48,7 @@ describe('audio.speech.create()', () => {
     expect(await bodyOf(requests[0])).toEqual({ ...params, seed: 4 });
   });
 
-  test('gives other formats', async () => {
+  test('returns other formats', async () => {
     const { client } = emulated();
 
     const speech = await client.audio.speech.create({ model, input, response_format: 'wav' });
@@ -57,7 +57,7 @@ describe('audio.speech.create()', () => {
     expect(Buffer.from(bytes.subarray(0, 4)).toString()).toBe('RIFF');
   });
 
-  test('streams: the first bytes are there before the last', async () => {
+  test('streams: the first bytes arrive before the last are sent', async () => {
     let more: (() => void) | undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -80,7 +80,7 @@ describe('audio.speech.create()', () => {
     expect(Buffer.from(last?.value ?? []).toString()).toBe('last');
   });
 
-  test('gives the request id with the response', async () => {
+  test('returns the request id with the response', async () => {
     const { client, emulator } = emulated();
 
     const answer = await client.audio.speech.create({ model, input }).withResponse();
@@ -90,7 +90,7 @@ describe('audio.speech.create()', () => {
   });
 
   test.each(['octet-stream', 'missing'] as const)(
-    'audio without a proper type is audio: %s',
+    'audio with an unusual content type is audio: %s',
     async (speechType) => {
       const { client } = emulated({}, { quirks: { speechType } });
       const speech = await client.audio.speech.create({ model, input });
@@ -137,7 +137,7 @@ describe('audio.speech.create()', () => {
     [301, 'https://www.gateway.test/v1/audio/speech'],
     [307, 'https://files.test/speech.mp3'],
     [308, 'https://files.test/speech.mp3'],
-  ])('a redirect that asks to send the request again (%i) is not followed', async (status, to) => {
+  ])('a redirect that preserves the method (%i) is not followed', async (status, to) => {
     const { client, requests } = scripted([
       () => new Response(null, { status, headers: { location: to } }),
     ]);
@@ -158,7 +158,7 @@ describe('audio.speech.create()', () => {
   });
 });
 
-describe('answers without audio', () => {
+describe('responses without audio', () => {
   test('an empty body rejects, and the request is not repeated', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'empty' } });
@@ -184,7 +184,7 @@ describe('answers without audio', () => {
     expect(String(error)).toContain('no such voice');
   });
 
-  test('sound in JSON, as Mistral sends it, becomes a file', async () => {
+  test('audio in JSON, as Mistral sends it, becomes a file', async () => {
     const wav = Buffer.from('RIFF____WAVEfmt and so on');
     const { client } = scripted([json({ audio_data: wav.toString('base64') })]);
 
@@ -194,7 +194,7 @@ describe('answers without audio', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(wav);
   });
 
-  test.each(['', 'no base64!', 7, null])('no sound in JSON rejects: %j', async (data) => {
+  test.each(['', 'no base64!', 7, null])('JSON without audio rejects: %j', async (data) => {
     const { client } = scripted([json({ audio_data: data })]);
 
     const speech = client.audio.speech.create({ model, input });
@@ -216,7 +216,7 @@ describe('answers without audio', () => {
     await expect(client.audio.speech.create({ model, input })).rejects.toThrow('baseURL');
   });
 
-  test('audio that breaks off fails while it is read', async () => {
+  test('truncated audio fails while it is read', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'cut', bytes: 50 } });
 
@@ -226,7 +226,7 @@ describe('answers without audio', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('audio that falls silent fails after idleTimeout', async () => {
+  test('stalled audio fails after idleTimeout', async () => {
     vi.useFakeTimers();
     try {
       const { client, emulator } = emulated({ idleTimeout: 5_000 });
@@ -262,7 +262,7 @@ describe('speech as events', () => {
     expect(stream.usage).toMatchObject({ total_tokens: expect.any(Number) });
   });
 
-  test('takes the sound under the name that Mistral gives it', async () => {
+  test("reads audio from Mistral's field", async () => {
     const { client } = scripted([
       eventStream({ type: 'speech.audio.delta', audio_data: btoa('a') }, done),
     ]);
@@ -281,7 +281,7 @@ describe('speech as events', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('audio whose last event is missing throws, unless that is allowed', async () => {
+  test('throws if the last event is missing, unless onTruncated allows it', async () => {
     const { client } = scripted([eventStream(delta)]);
 
     const cut = await failureOf(collect(await client.audio.speech.create(params)));
@@ -292,7 +292,7 @@ describe('speech as events', () => {
   });
 
   test.each(['audio/mpeg', 'application/octet-stream'])(
-    'a file of type %s that came in place of events becomes events',
+    'a file of type %s in place of events becomes events',
     async (type) => {
       const bytes = Uint8Array.from({ length: 60_000 }, (_, index) => (index * 7) % 251);
       const { client } = scripted([sound(bytes, type)]);
@@ -322,7 +322,7 @@ describe('bad input', () => {
     ['speed', { speed: '2' }],
     ['voice', { voice: '' }],
     ['voice', { voice: 7 }],
-  ])('%s is refused before anything is sent: %j', async (field, params) => {
+  ])('%s is rejected before anything is sent: %j', async (field, params) => {
     const { client, requests } = scripted([]);
 
     const error = await failureOf(
@@ -334,7 +334,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a voice object is refused, because the gateway cannot read it', async () => {
+  test('a voice object is rejected, because gateways cannot read it', async () => {
     const { client, requests } = scripted([]);
     const params = { model, input, voice: { id: 'voice_1' } };
 

@@ -32,7 +32,7 @@ const file = new File([mediaHeads.mp3], 'talk.mp3', { type: 'audio/mpeg' });
 const plain = (body: string) => text(body, { headers: { 'content-type': 'text/plain' } });
 
 describe('audio.transcriptions.create()', () => {
-  test('gives an object with the text', async () => {
+  test('returns an object with the text', async () => {
     const { client, emulator } = emulated();
 
     const transcription = await client.audio.transcriptions.create({ model, file });
@@ -45,7 +45,7 @@ describe('audio.transcriptions.create()', () => {
     expect(emulator.charges).toMatchObject([{ operation: 'audio.transcriptions.create' }]);
   });
 
-  test('writes down what speech has spoken', async () => {
+  test('transcribes generated speech', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Guten Morgen.' });
 
@@ -54,7 +54,7 @@ describe('audio.transcriptions.create()', () => {
     expect(said).toBe('Guten Morgen.');
   });
 
-  test('sends every field as gateways read it', async () => {
+  test("sends all fields in the gateway's format", async () => {
     const { client, emulator } = emulated();
 
     await client.audio.transcriptions.create({
@@ -90,7 +90,7 @@ describe('audio.transcriptions.create()', () => {
     });
   });
 
-  test('gives everything in verbose_json, words too', async () => {
+  test('returns all fields of verbose_json, including words', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One. Two.' });
 
@@ -107,7 +107,7 @@ describe('audio.transcriptions.create()', () => {
     expect(transcription.words?.map(({ word }) => word)).toEqual(['One.', 'Two.']);
   });
 
-  test('tells who spoke in diarized_json', async () => {
+  test('returns speakers in diarized_json', async () => {
     const { client } = emulated();
 
     const transcription = await client.audio.transcriptions.create({
@@ -124,7 +124,7 @@ describe('audio.transcriptions.create()', () => {
     ['text', /^This is/],
     ['srt', /^1\n00:00:00,000 --> /],
     ['vtt', /^WEBVTT/],
-  ] as const)('gives text for %s', async (format, expected) => {
+  ] as const)('returns text for %s', async (format, expected) => {
     const { client } = emulated();
 
     const said = await client.audio.transcriptions.create({ model, file, response_format: format });
@@ -158,7 +158,7 @@ describe('audio.transcriptions.create()', () => {
       format: 'diarized_json',
       expected: { segments: [], task: 'transcribe' },
     },
-  ] as const)('understands $name', async ({ answer, format, expected }) => {
+  ] as const)('reads $name', async ({ answer, format, expected }) => {
     const { client } = scripted([answer]);
 
     const got = await client.audio.transcriptions.create({ model, file, response_format: format });
@@ -191,7 +191,7 @@ describe('audio.transcriptions.create()', () => {
     },
     { name: 'the temperature', params: { model, file, temperature: 'hot' }, field: 'temperature' },
     { name: 'nothing', params: undefined, field: 'params' },
-  ])('what cannot work is refused: $name', async ({ params, field }) => {
+  ])('invalid input is rejected: $name', async ({ params, field }) => {
     const { client, requests } = scripted([json({ text: 'a' })]);
 
     const failure = await failureOf(misuse(client.audio.transcriptions, 'create', params));
@@ -223,7 +223,7 @@ describe('a streamed transcription', () => {
     { type: 'transcript.text.delta', delta: 'there' },
   ];
 
-  test('comes piece by piece', async () => {
+  test('yields text in deltas', async () => {
     const { client, emulator } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One two.' });
 
@@ -240,14 +240,14 @@ describe('a streamed transcription', () => {
     expect(emulator.requests[1]?.body).toMatchObject({ fields: { stream: 'true' } });
   });
 
-  test('that misses its last event throws', async () => {
+  test('without its last event throws', async () => {
     const { client } = scripted([eventStream(...deltas)]);
     const stream = await client.audio.transcriptions.create({ model, file, stream: true });
 
     await expect(collect(stream)).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('of a model that does not stream is made of its whole answer', async () => {
+  test('of a model that does not stream is created from the whole response', async () => {
     const { client } = emulated();
 
     const events = await collect(
@@ -257,7 +257,7 @@ describe('a streamed transcription', () => {
     expect(events.map(({ type }) => type)).toEqual([deltas[0]?.type, done.type]);
   });
 
-  test('may tell who spoke', async () => {
+  test('may contain speakers', async () => {
     const segment = { type: 'transcript.text.segment', id: 's', speaker: 'A', text: 'Hello there' };
     const { client } = scripted([eventStream(segment, done)]);
 
@@ -271,7 +271,7 @@ describe('a streamed transcription', () => {
     expect(await collect(stream)).toMatchObject([segment, done]);
   });
 
-  test('with an error in place of it throws before the loop', async () => {
+  test('throws before the loop if the response is an error', async () => {
     const { client } = scripted([json({ error: { message: 'no', code: 'x' } })]);
 
     const failure = await failureOf(

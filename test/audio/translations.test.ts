@@ -18,7 +18,7 @@ function plain(text: string, type = 'text/plain'): () => Response {
 }
 
 describe('audio.translations.create()', () => {
-  test('gives an object with the text', async () => {
+  test('returns an object with the text', async () => {
     const { client, emulator } = emulated();
 
     const translation = await client.audio.translations.create({ model, file });
@@ -33,7 +33,7 @@ describe('audio.translations.create()', () => {
     });
   });
 
-  test('translates what speech has spoken', async () => {
+  test('translates generated speech', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
 
@@ -61,7 +61,7 @@ describe('audio.translations.create()', () => {
     });
   });
 
-  test('gives everything in verbose_json', async () => {
+  test('returns all fields of verbose_json', async () => {
     const { client } = emulated();
     const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One. Two.' });
 
@@ -135,7 +135,7 @@ describe('the name of the file', () => {
       data: new File([mediaHeads.m4a], 'talk.mp3'),
       filename: 'talk.m4a',
     },
-  ])('$name gets an extension that the gateway knows', async ({ data, filename }) => {
+  ])('$name gets a known extension', async ({ data, filename }) => {
     const { client, emulator } = emulated();
 
     await client.audio.translations.create({ model, file: data });
@@ -153,7 +153,7 @@ describe('the name of the file', () => {
   });
 });
 
-describe('the form of the answer', () => {
+describe('the format of the response', () => {
   test.each(['json', undefined] as const)(
     'a text body becomes an object when %s was requested',
     async (format) => {
@@ -189,26 +189,26 @@ describe('the form of the answer', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('JSON labelled as text is JSON', async () => {
+  test('JSON labelled as text is parsed', async () => {
     const { client } = scripted([plain('{"text":"Hi","usage":{"seconds":1}}')]);
     const translation = await client.audio.translations.create({ model, file });
     expect(translation).toEqual({ text: 'Hi', usage: { seconds: 1 } });
   });
 
-  test('the text is taken out of JSON where text was asked for', async () => {
+  test('returns the text of a JSON response if text was requested', async () => {
     const { client } = scripted([json({ text: 'Hi' })]);
     const text = await client.audio.translations.create({ model, file, response_format: 'text' });
     expect(text).toBe('Hi');
   });
 
-  test('subtitles go through untouched', async () => {
+  test('subtitles are returned unchanged', async () => {
     const srt = '1\n00:00:00,000 --> 00:00:01,000\n{\\an8}Hi\n\n';
     const { client } = scripted([plain(srt)]);
     const text = await client.audio.translations.create({ model, file, response_format: 'srt' });
     expect(text).toBe(srt);
   });
 
-  test('silence is an empty text', async () => {
+  test('silence becomes an empty text', async () => {
     const { client } = scripted([json({ text: '' })]);
     const translation = await client.audio.translations.create({ model, file });
     expect(translation).toEqual({ text: '' });
@@ -219,7 +219,7 @@ describe('the form of the answer', () => {
     { name: 'JSON that breaks off', body: '{"text":"Hi', message: 'is incomplete JSON' },
     { name: 'an object without text', body: '{"data":{"task":"x"}}', message: 'no text' },
     { name: 'a page in HTML', body: '<!doctype html><title>Console</title>', message: 'baseURL' },
-  ])('$name rejects, and the error has the answer', async ({ body, message }) => {
+  ])('$name rejects, and the error has the response', async ({ body, message }) => {
     const { client, requests } = scripted([plain(body)]);
 
     const error = await failureOf(client.audio.translations.create({ model, file }));
@@ -240,7 +240,7 @@ describe('the form of the answer', () => {
     expect(error).toMatchObject({ code: 'too_long' });
   });
 
-  test('what differs is reported, and an error with validation: "strict"', async () => {
+  test('drift is reported, and is an error with validation: "strict"', async () => {
     const wire = json({ text: 'Hi', language: 7 });
     const params = { model, file, response_format: 'verbose_json' } as const;
     const { client, drifts } = scripted([wire]);
@@ -266,7 +266,7 @@ describe('bad input', () => {
     ['file', { file: {} }],
     ['file', { file: new File([], 'talk.mp3') }],
     ['temperature', { temperature: Number.NaN }],
-  ])('%s is refused before anything is sent: %o', async (field, params) => {
+  ])('%s is rejected before anything is sent: %o', async (field, params) => {
     const { client, requests } = scripted([]);
 
     const error = await failureOf(

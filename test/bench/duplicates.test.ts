@@ -43,7 +43,7 @@ describe('the results of the duplicates bench', () => {
     expect(rows(guide)).toEqual(rows(withScenarios(guide, results.scenarios)));
   });
 
-  test('have every promise kept', () => {
+  test('keep every promise', () => {
     expect(results.scenarios.filter(({ isKept }) => !isKept).map(({ id }) => id)).toEqual([]);
     expect(mostCharges(true)).toBe(1);
   });

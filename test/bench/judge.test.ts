@@ -38,7 +38,7 @@ async function measured(list: readonly (readonly Metric[])[], asked: readonly Ga
 }
 
 describe('a verdict', () => {
-  test('is that of the median of the ratios of rounds, and not of the ratio of medians', () => {
+  test('uses the median of the ratios of rounds, not the ratio of medians', () => {
     // The machine was four times as slow in the second round, and one figure of the third is an accident.
     const metric = calls(round(7, 10), round(28, 40), round(30, 10));
 
@@ -63,7 +63,7 @@ describe('a verdict', () => {
     expect(judge([gate], [calls(round(value, 1))])).toEqual([{ gate, value, result }]);
   });
 
-  test('is a miss without a figure of ours or of the other package', () => {
+  test('is a miss if a measurement is missing', () => {
     const withoutOwn = judge([ratio], [calls({ openai: 1 }, { openai: 1 })]);
     const withoutOther = judge([ratio], [calls({ 'model-gateway': 1 })]);
 
@@ -73,13 +73,13 @@ describe('a verdict', () => {
     ]);
   });
 
-  test('is not given where nothing was measured', () => {
+  test('is absent if nothing was measured', () => {
     expect(judge([ratio], [bundle(1)])).toEqual([]);
   });
 });
 
-describe('a part is measured', () => {
-  test('once when all is met', async () => {
+describe('a measurement runs', () => {
+  test('once if all gates are met', async () => {
     expect(await measured([[calls(round(7, 10))]], [ratio])).toEqual({
       results: ['met'],
       said: [],
@@ -87,7 +87,7 @@ describe('a part is measured', () => {
     });
   });
 
-  test('again when a figure that varies misses its gate, and says so', async () => {
+  test('again if a figure that varies misses its gate', async () => {
     const found = await measured([[calls(round(9, 10))], [calls(round(7, 10))]], [ratio]);
 
     expect(found).toEqual({
@@ -97,7 +97,7 @@ describe('a part is measured', () => {
     });
   });
 
-  test('three times in all', async () => {
+  test('at most three times', async () => {
     const found = await measured(
       Array.from({ length: 9 }, () => [calls(round(9, 10))]),
       [ratio],
@@ -108,7 +108,7 @@ describe('a part is measured', () => {
     expect(found.taken).toBe(3);
   });
 
-  test('once when it misses as known', async () => {
+  test('once if the miss is known', async () => {
     const gate = { ...ratio, missed: { atMost: 0.95, why: 'ky' } };
 
     expect(await measured([[calls(round(9, 10))]], [gate])).toMatchObject({
@@ -117,7 +117,7 @@ describe('a part is measured', () => {
     });
   });
 
-  test('once when what misses is a size', async () => {
+  test('once if a size misses', async () => {
     expect(await measured([[bundle(11)], [bundle(9)]], [size])).toEqual({
       results: ['missed'],
       said: [],
@@ -125,7 +125,7 @@ describe('a part is measured', () => {
     });
   });
 
-  test('again, while what was met stays met and a size keeps its verdict', async () => {
+  test('again, without changing gates that were met or sizes', async () => {
     const floor: Gate = { metric: 'calls', atMost: 2, of: 'floor', reason: 'CPU' };
     const first = calls({ ...round(9, 10), floor: 9 });
     const second = calls({ ...round(7, 10), floor: 1 });
@@ -142,7 +142,7 @@ describe('a part is measured', () => {
   });
 });
 
-test('every gate belongs to a part, by its name', () => {
+test('every gate belongs to a measurement', () => {
   const parts = ['bundle', 'page', 'import', 'calls', 'chunks', 'embeddings', 'upload'].concat(
     'streams',
     'waits',

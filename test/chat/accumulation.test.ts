@@ -70,7 +70,7 @@ describe('chunks of a chat completion', () => {
     });
   });
 
-  test('take the id, the model and the creation time from earlier ones', async () => {
+  test('inherit id, model and creation time from earlier chunks', async () => {
     const { items, partial } = await read(
       { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] },
       chunk({ content: 'a' }),
@@ -123,14 +123,14 @@ describe('chunks of a chat completion', () => {
     expect(partial?.choices[0]?.message).toMatchObject({ [field]: 'Let me see.', content: 'Yes' });
   });
 
-  test('without an answer of their own keep the types', async () => {
+  test('that are empty keep the declared types', async () => {
     const { items } = await read({ choices: [{}] }, chunk({ tool_calls: null }, 'stop'));
 
     expect(items[0]?.choices[0]).toEqual({ index: 0, finish_reason: null, delta: {} });
     expect(items[1]?.choices[0]?.delta.tool_calls).toBeNull();
   });
 
-  test('may hold the whole message', async () => {
+  test('may contain the whole message', async () => {
     const message = { role: 'assistant', content: 'Hello' };
 
     const { items, partial } = await read({ choices: [{ message, finish_reason: 'stop' }] });
@@ -139,7 +139,7 @@ describe('chunks of a chat completion', () => {
     expect(partial?.choices[0]?.message.content).toBe('Hello');
   });
 
-  test('of several choices are kept apart and put in order', async () => {
+  test('of several choices are assembled separately, in order', async () => {
     const { partial, verdict } = await read(
       piece(1, 'b'),
       piece(0, 'a'),
@@ -154,7 +154,7 @@ describe('chunks of a chat completion', () => {
     ]);
   });
 
-  test('bring refusals, log probabilities, audio, annotations and fields of the provider', async () => {
+  test('may contain refusals, log probabilities, audio, annotations and provider fields', async () => {
     const token = { token: 'a', bytes: [97], logprob: -0.1, top_logprobs: [] };
     const logprobs = { content: [token], refusal: null };
 
@@ -210,7 +210,7 @@ describe('chunks of a chat completion', () => {
     expect(partial).not.toHaveProperty('choices.0.message.polluted');
   });
 
-  test('bring function calls of the older form', async () => {
+  test('may contain legacy function calls', async () => {
     const { partial } = await read(
       chunk({ function_call: { name: 'f', arguments: '{"a"' } }),
       chunk({ function_call: { arguments: ':1}' }, content: null }),
@@ -221,7 +221,7 @@ describe('chunks of a chat completion', () => {
   });
 
   test.each([{}, { name: '', arguments: '' }, { name: null, arguments: null }, { arguments: ' ' }])(
-    'do not make a call of the hollow function call %j',
+    'do not turn the empty function call %j into a call',
     async (hollow) => {
       const { partial, items } = await read(
         chunk({ content: 'Hi', function_call: hollow }),
@@ -234,7 +234,7 @@ describe('chunks of a chat completion', () => {
     },
   );
 
-  test('keep a function call between hollow pieces', async () => {
+  test('keep a function call between empty fragments', async () => {
     const { partial } = await read(
       chunk({ function_call: { name: 'f', arguments: '' } }),
       chunk({ function_call: { name: '', arguments: '{"a":' } }),
@@ -289,14 +289,14 @@ describe('tool calls', () => {
     },
   ];
 
-  test.each(ways)('come $way', async ({ pieces }) => {
+  test.each(ways)('arrive $way', async ({ pieces }) => {
     const { calls, error } = await readCalls(...pieces);
 
     expect(error).toBeUndefined();
     expect(calls).toEqual([call('c1', 'find', '{"q":1}')]);
   });
 
-  test('come side by side', async () => {
+  test('arrive interleaved', async () => {
     const { calls } = await readCalls(
       [
         { index: 0, ...call('c1', 'f', '') },
@@ -330,7 +330,7 @@ describe('tool calls', () => {
     expect(byPosition.indexes).toEqual([0, 1, 0, 1]);
   });
 
-  test('that are whole and share an index or an empty id are kept apart', async () => {
+  test('that are complete and share an index or an empty id are separate calls', async () => {
     const sameIndex = await readCalls(
       [{ index: 0, ...call('c1', 'f', '{"a":1}') }],
       [{ index: 0, ...call('c2', 'f', '{"a":2}') }],
@@ -348,7 +348,7 @@ describe('tool calls', () => {
     expect(noIds.calls).toEqual([call('', 'f', '{"a":1}'), call('', 'f', '{"a":2}')]);
   });
 
-  test('with a new id in every piece are one call', async () => {
+  test('with a new id in each fragment are one call', async () => {
     const { calls } = await readCalls(
       [{ index: 0, ...call('c1', 'f', '{"a":') }],
       [{ index: 0, ...a('1}', { id: 'c9' }) }],
@@ -357,7 +357,7 @@ describe('tool calls', () => {
     expect(calls).toEqual([call('c1', 'f', '{"a":1}')]);
   });
 
-  test('of custom tools are put together too', async () => {
+  test('of custom tools are assembled too', async () => {
     const { calls } = await readCalls(
       [{ index: 0, id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls' } }],
       [{ index: 0, custom: { input: ' -l' } }],
@@ -384,7 +384,7 @@ const image = (url: string, index: number) => ({ type: 'image_url', image_url: {
 describe('reasoning in steps', () => {
   const type = 'reasoning.text';
 
-  test('merges the pieces of each step by its index, and keeps the signature', async () => {
+  test('merges fragments of a step by index, and keeps the signature', async () => {
     const format = 'anthropic-claude-v1';
     const steps = await readSteps(
       [{ type, text: 'First', index: 0, format, id: null }],
@@ -400,7 +400,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('steps of several kinds, or with other ids, stay apart', async () => {
+  test('keeps steps of different types or ids separate', async () => {
     const given = [
       { type: 'reasoning.summary', summary: 'Short', index: 0 },
       { type, text: 'Long', index: 0 },
@@ -415,13 +415,13 @@ describe('reasoning in steps', () => {
     expect(await readSteps(given)).toEqual(given);
   });
 
-  test('an encrypted step that is repeated stands once', async () => {
+  test('keeps a repeated encrypted step once', async () => {
     const step = { type: 'reasoning.encrypted', data: 'eA==', index: 0 };
 
     expect(await readSteps([step], [step])).toEqual([step]);
   });
 
-  test('without an index, a piece continues the last step until that is signed', async () => {
+  test('without an index, a fragment continues the last step until it is signed', async () => {
     const steps = await readSteps(
       [{ type, text: 'a' }],
       [{ type, text: 'b' }],
@@ -435,7 +435,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('a step alone is read, and anything else is passed over', async () => {
+  test('reads a single step, and ignores other values', async () => {
     const step = { type, text: 'a' };
 
     expect(await readSteps(step, null, 'none', 7, [null, 'x', step])).toEqual([
@@ -443,7 +443,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('the chunks of the caller stay as they came', async () => {
+  test('does not change the chunks', async () => {
     const { items, partial } = await read(
       chunk({ reasoning_details: [{ type, text: 'a', index: 0 }] }),
       chunk({ reasoning_details: [{ type, text: 'b', index: 0 }] }, 'stop'),
@@ -456,7 +456,7 @@ describe('reasoning in steps', () => {
     ]);
   });
 
-  test('however it is cut, the text of a step is the same', async () => {
+  test('assembles the same text wherever it is split', async () => {
     const cuts = fc.array(fc.tuple(fc.nat(2), fc.string()), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(cuts, async (pieces) => {
@@ -474,7 +474,7 @@ describe('reasoning in steps', () => {
 });
 
 describe('images in chunks', () => {
-  test('are all kept, in their order', async () => {
+  test('are all kept, in order', async () => {
     const { partial } = await read(
       chunk({ content: 'Here', images: [image('data:image/png;base64,AA==', 0)] }),
       chunk({ images: [image('data:image/png;base64,AQ==', 1)] }, 'stop'),
@@ -487,7 +487,7 @@ describe('images in chunks', () => {
   });
 });
 
-test('a later usage without a cost keeps that of the vendor', async () => {
+test("later usage without a cost keeps the vendor's cost", async () => {
   const { partial, usage: total } = await read(
     chunk({ content: 'a' }, 'stop'),
     { choices: [], usage: { ...usage, cost: 0.25, is_byok: false } },

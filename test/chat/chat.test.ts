@@ -27,7 +27,7 @@ const completion = {
 };
 
 describe('chat.completions.create()', () => {
-  test('answers, with usage and the request id', async () => {
+  test('returns a completion with usage and the request id', async () => {
     const { client, emulator } = emulated();
 
     const answer = await client.chat.completions.create({ model, messages });
@@ -48,7 +48,7 @@ describe('chat.completions.create()', () => {
     expect(requests[0]?.headers.get('content-type')).toBe('application/json');
   });
 
-  test('calls a tool and takes its result', async () => {
+  test('calls a tool and receives its result', async () => {
     const { client } = emulated();
     const parameters = { type: 'object', properties: { city: { type: 'string' } } };
     const tools: ChatCompletionTool[] = [
@@ -126,7 +126,7 @@ describe('chat.completions.create()', () => {
     [{ model }, 'messages'],
     [{ model, messages: [] }, 'messages'],
     [{ model, messages: 'Hello' }, 'messages'],
-  ])('refuses %j at once', async (params, field) => {
+  ])('rejects %j immediately', async (params, field) => {
     const { client, requests } = scripted([json(completion)]);
 
     const error = await failureOf(misuse(client.chat.completions, 'create', params));
@@ -137,10 +137,10 @@ describe('chat.completions.create()', () => {
   });
 });
 
-describe('through the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('a whole answer and a stream arrive', async () => {
+  test('receives a whole response and a stream', async () => {
     const answer = await client.chat.completions.create({ model, messages });
     const stream = await client.chat.completions.create({ model, messages, stream: true });
     const chunks = await collect(stream);

@@ -74,7 +74,7 @@ const content = [chunk({ content: 'o' }), chunk({ content: 'k' }), chunk({}, 'st
 
 describe.each(Object.entries(ways))('a loop over %s', (_, read) => {
   test.each([{}, { stream_options: { include_usage: false } }, { stream_options: null }])(
-    'gets usage that was not asked for on the finish chunk: %j',
+    'yields usage that was not requested on the finish chunk: %j',
     async (asked) => {
       const chunks = await read([...content, usageChunk, '[DONE]'], asked);
 
@@ -83,14 +83,14 @@ describe.each(Object.entries(ways))('a loop over %s', (_, read) => {
     },
   );
 
-  test('gets usage that was asked for as a chunk of its own', async () => {
+  test('yields requested usage as a separate chunk', async () => {
     const chunks = await read([...content, usageChunk, '[DONE]'], withUsage);
 
     expect(chunks).toMatchObject([...content, usageChunk]);
     expect(chunks).toHaveLength(4);
   });
 
-  test.each([{}, withUsage])('gets other fields on a chunk beside: %j', async (asked) => {
+  test.each([{}, withUsage])('yields other fields on a neighbouring chunk: %j', async (asked) => {
     const [first, second, finish] = content;
 
     const chunks = await read([filters, first, second, finish, moderation, '[DONE]'], asked);
@@ -104,7 +104,7 @@ describe.each(Object.entries(ways))('a loop over %s', (_, read) => {
     expect(chunks).toHaveLength(3);
   });
 
-  test('gets nothing for a chunk without anything', async () => {
+  test('yields nothing for an empty chunk', async () => {
     const empty = choiceless({ prompt_filter_results: null, system_fingerprint: '' });
 
     const chunks = await read([empty, ...content, empty, { choices: null }, '[DONE]'], {});
@@ -113,7 +113,7 @@ describe.each(Object.entries(ways))('a loop over %s', (_, read) => {
     expect(chunks).toHaveLength(3);
   });
 
-  test('gets both usages of a stream that sends two', async () => {
+  test('yields both usages of a stream that sends two', async () => {
     const finish = chunk({}, 'stop', { usage: { ...usage, total_tokens: 1 } });
 
     const chunks = await read([content[0], finish, usageChunk, '[DONE]'], {});
@@ -123,7 +123,7 @@ describe.each(Object.entries(ways))('a loop over %s', (_, read) => {
   });
 });
 
-test('usage behind tool calls without a finish reason comes on a chunk with an empty delta', async () => {
+test('usage after tool calls without a finish reason is on a chunk with an empty delta', async () => {
   const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } };
   const events = [chunk({ tool_calls: [call] }), usageChunk, '[DONE]'];
   const { client } = scripted([eventStream(...events)]);
@@ -137,7 +137,7 @@ test('usage behind tool calls without a finish reason comes on a chunk with an e
   });
 });
 
-test('padding of OpenAI costs no chunk of its own', async () => {
+test("OpenAI's padding creates no extra chunk", async () => {
   const { client } = scripted([
     eventStream(
       chunk({ content: 'a' }, 'stop', { obfuscation: 'x' }),
@@ -151,7 +151,7 @@ test('padding of OpenAI costs no chunk of its own', async () => {
   expect(chunks).toMatchObject([{ usage, choices: [{ finish_reason: 'stop' }] }]);
 });
 
-test('the finish chunk comes before an error behind it', async () => {
+test('the finish chunk is yielded before a later error', async () => {
   const { client } = scripted([eventStream(...content, usageChunk, { error: { message: 'No' } })]);
 
   const { items, error } = await readAll(await client.chat.completions.create(streamed));
@@ -160,7 +160,7 @@ test('the finish chunk comes before an error behind it', async () => {
   expect(error).toBeInstanceOf(StreamError);
 });
 
-test('usage of a stream that was cut comes on a chunk with an empty delta', async () => {
+test('usage of a truncated stream is on a chunk with an empty delta', async () => {
   const { client } = scripted([eventStream(chunk({ content: 'a' }), usageChunk)]);
 
   const { items, error } = await readAll(await client.chat.completions.create(streamed));
@@ -170,7 +170,7 @@ test('usage of a stream that was cut comes on a chunk with an empty delta', asyn
   expect(error).toBeInstanceOf(StreamTruncatedError);
 });
 
-test('usage without any choice makes no message, also of a stream that is forwarded', async () => {
+test('usage without a choice creates no message, also in a forwarded stream', async () => {
   const { client } = scripted([eventStream(usageChunk, '[DONE]')], { onTruncated: 'allow' });
 
   const helper = client.chat.completions.stream(params);
@@ -187,7 +187,7 @@ test('usage without any choice makes no message, also of a stream that is forwar
   });
 });
 
-test('the object of a chunk may be anything', async () => {
+test('accepts any `object` of a chunk', async () => {
   const { client } = scripted([
     eventStream({ ...usageChunk, object: 5 }, chunk({ content: 'a' }, 'stop'), '[DONE]'),
   ]);
@@ -218,7 +218,7 @@ describe('the finish chunk', () => {
     vi.useRealTimers();
   });
 
-  test('waits for what follows it, and no other chunk does', async () => {
+  test('is held until the next event, unlike other chunks', async () => {
     const { send, chunks, done } = open();
 
     send(encode(chunk({ content: 'a' })));
@@ -241,7 +241,7 @@ describe('the finish chunk', () => {
   });
 
   test.each(['idleTimeout', 'chunkTimeout', 'totalTimeout'])(
-    'waits until %s at most',
+    'is held no longer than until %s',
     async (limit) => {
       const { send, chunks, done, stream } = open({ [limit]: 1_000 });
       send(encode(chunk({ content: 'a' }), chunk({}, 'stop')));
@@ -312,7 +312,7 @@ function carriedBy(chunks: readonly unknown[]) {
 const sequences = fc.array(fc.constantFrom(...kinds), { maxLength: 12 });
 
 describe('any sequence of chunks', () => {
-  test('is handed out whole, each chunk with a choice, and with the same verdict', async () => {
+  test('is yielded completely, each chunk with a choice, with the same verdict', async () => {
     await fc.assert(
       fc.asyncProperty(sequences, fc.boolean(), fc.boolean(), async (sequence, asks, ends) => {
         const sent = sequence.map(make);
@@ -337,7 +337,7 @@ describe('any sequence of chunks', () => {
     );
   });
 
-  test('holds at most the finish chunk back', () => {
+  test('holds back at most the finish chunk', () => {
     fc.assert(
       fc.property(sequences, fc.boolean(), (sequence, asks) => {
         const out: ChatCompletionChunk[] = [];
@@ -364,7 +364,7 @@ describe('any sequence of chunks', () => {
   });
 });
 
-test('lines of another package give loops no chunk with neither choices nor usage', async () => {
+test('lines of another package yield no chunk without choices and usage', async () => {
   const lines = [filters, ...content, moderation, usageChunk]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('');

@@ -25,7 +25,7 @@ const ask = (content: string): ChatCompletionMessageParam[] => [{ role: 'user', 
 const Step = z.object({ explanation: z.string(), output: z.string() });
 const MathResponse = z.object({ steps: z.array(Step), final_answer: z.string() });
 
-describe('parsed answers', () => {
+describe('parsed responses', () => {
   const format = zodResponseFormat(MathResponse, 'math_response');
 
   test('whole', async () => {
@@ -42,7 +42,7 @@ describe('parsed answers', () => {
     expect(message?.parsed?.final_answer).toEqual(expect.any(String));
   });
 
-  test('streamed, with partial objects on the way', async () => {
+  test('streamed, with partial objects', async () => {
     const { openai } = setUp();
     const partial: unknown[] = [];
     const done: unknown[] = [];
@@ -221,7 +221,7 @@ describe('tools', () => {
   });
 });
 
-test('probabilities of tokens come with their events', async () => {
+test('log probabilities are in their events', async () => {
   const { openai } = setUp();
   let count = 0;
 
@@ -296,7 +296,7 @@ function express(openai: OpenAI, response: ServerResponse): Promise<void> {
   })();
 }
 
-describe('a server that passes a stream on', () => {
+describe('a server that forwards a stream', () => {
   test('with express, to a page', async () => {
     const { openai } = setUp();
     const url = await serve((response) => express(openai, response));
@@ -317,7 +317,7 @@ describe('a server that passes a stream on', () => {
     expect(completion.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('with express, to a page that goes', async () => {
+  test('with express, to a page that disconnects', async () => {
     const { openai, emulator } = setUp();
     emulator.fail({ fault: { type: 'stall-events', after: 3 } });
     let failed: (error: unknown) => void;

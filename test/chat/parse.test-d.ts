@@ -118,14 +118,14 @@ const run = (gateway: Gateway, tools: RunnableToolFunction[]) =>
       expectTypeOf(content).toEqualTypeOf<string>();
     });
 
-describe('what answers are parsed as', () => {
-  test('comes from the schema, whichever library made it', () => {
+describe('the type of a parsed response', () => {
+  test('follows from the schema of any library', () => {
     expectTypeOf<Parsed<'zod4'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'zod3'>>().toEqualTypeOf<{ city: string } | null>();
     expectTypeOf<Parsed<'mini'>>().toEqualTypeOf<{ city: string } | null>();
   });
 
-  test('of a plain JSON Schema is what the caller says, or unknown', () => {
+  test('of a plain JSON Schema is the type argument, or unknown', () => {
     expectTypeOf<Parsed<'guarded'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'claimed'>>().toEqualTypeOf<Place | null>();
     expectTypeOf<Parsed<'plain'>>().toBeUnknown();
@@ -137,7 +137,7 @@ describe('what answers are parsed as', () => {
     expectTypeOf<Parsed<'none'>>().toEqualTypeOf<null>();
   });
 
-  test('is known to streams, their events and runs', () => {
+  test('is inferred for streams, their events and runs', () => {
     expectTypeOf<Calls['streamed']>().toEqualTypeOf<ChatCompletionStream<Place>>();
     expectTypeOf<Calls['unformatted']>().toEqualTypeOf<ChatCompletionStream>();
     expectTypeOf<Calls['run']>().toEqualTypeOf<ChatCompletionRunner>();
@@ -150,7 +150,7 @@ describe('what answers are parsed as', () => {
     expectTypeOf(listen).toBeFunction();
   });
 
-  test('is unknown where parameters are only known by their type', () => {
+  test('is unknown if parameters have only their declared type', () => {
     type Message = Awaited<ReturnType<typeof parse>>['choices'][number]['message'];
 
     expectTypeOf<Message['parsed']>().toBeUnknown();
@@ -159,21 +159,21 @@ describe('what answers are parsed as', () => {
 });
 
 describe('the types of structured output', () => {
-  test('take validators of zod as they are', () => {
+  test('accept zod validators', () => {
     expectTypeOf<z.ZodObject>().toExtend<StandardSchemaV1>();
     expectTypeOf<z3.ZodTypeAny>().toExtend<StandardSchemaV1>();
     expectTypeOf<mini.ZodMiniObject>().toExtend<StandardSchemaV1>();
   });
 
-  test('refuse fields that are misspelled', () => {
+  test('reject misspelled fields', () => {
     expectTypeOf(misspell).toBeFunction();
   });
 
-  test('take tools in the form of the openai package', () => {
+  test('accept tools in the format of the openai package', () => {
     expectTypeOf(run).toBeFunction();
   });
 
-  test('name the methods of the runners of the openai package', () => {
+  test("have the methods of the openai package's runners", () => {
     type Completions = OpenAI['chat']['completions'];
     type Theirs = ReturnType<Completions['runTools']>;
     type Lacking = Exclude<keyof Theirs, keyof ChatCompletionStreamingRunner | `_${string}`>;

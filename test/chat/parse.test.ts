@@ -57,7 +57,7 @@ async function outputError(answer: object, params: object = {}): Promise<OutputE
 }
 
 describe('chat.completions.parse()', () => {
-  test('gives the parsed and checked text', async () => {
+  test('returns the parsed and validated text', async () => {
     const { client } = emulated();
 
     const parsed = await client.chat.completions.parse({
@@ -73,7 +73,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed._request_id).toEqual(expect.any(String));
   });
 
-  test('sends the schema and nothing of the parser', async () => {
+  test('sends the schema without the parser', async () => {
     const { client, requests } = scripted([json(completion({ content: '{"city":"a","days":1}' }))]);
 
     await client.chat.completions.parse({ ...ask, response_format });
@@ -84,7 +84,7 @@ describe('chat.completions.parse()', () => {
     });
   });
 
-  test('gives the response and the request id too', async () => {
+  test('also returns the response and the request id', async () => {
     const { client } = scripted([json(completion({ content: '{"city":"a","days":1}' }))]);
 
     const promise = client.chat.completions.parse({ ...ask, response_format });
@@ -95,7 +95,7 @@ describe('chat.completions.parse()', () => {
     expect((await promise.asResponse()).status).toBe(200);
   });
 
-  test('waits for an asynchronous validator, and takes what it makes', async () => {
+  test('awaits an asynchronous validator, and returns its output', async () => {
     const pause = new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -112,7 +112,7 @@ describe('chat.completions.parse()', () => {
   });
 
   test.each(['tolerant', 'strict', 'off'] as const)(
-    'takes content that is an object in place of JSON text (validation: %s)',
+    'accepts an object in place of JSON text (validation: %s)',
     async (validation) => {
       const { client } = scripted([json(completion({ content: { city: 'a', days: 1 } }))], {
         validation,
@@ -127,7 +127,7 @@ describe('chat.completions.parse()', () => {
     },
   );
 
-  test('compares content that is an object with its schema', async () => {
+  test('validates content that is an object', async () => {
     const { client } = scripted([json(completion({ content: { city: 7 } }))]);
 
     const error = await failureOf(client.chat.completions.parse({ ...ask, response_format }));
@@ -140,7 +140,7 @@ describe('chat.completions.parse()', () => {
     expect(error).toHaveProperty('completion.choices.0.message.content', '{"city":7}');
   });
 
-  test('takes streamed content that is an object in place of JSON text', async () => {
+  test('accepts a streamed object in place of JSON text', async () => {
     const { client } = scripted([
       eventStream(chunk({ content: { city: 'a', days: 1 } }), chunk({}, 'stop'), '[DONE]'),
     ]);
@@ -169,7 +169,7 @@ describe('chat.completions.parse()', () => {
     expect(choices.map(({ message }) => message.parsed?.days)).toEqual([1, 2]);
   });
 
-  test('parses and does not check a format that no helper made', async () => {
+  test('parses a plain format without validation', async () => {
     const { client } = scripted([json(completion({ content: '{"anything":1}' }))]);
     const schema = { type: 'object', required: ['city'] };
 
@@ -181,7 +181,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed.choices[0]?.message.parsed).toEqual({ anything: 1 });
   });
 
-  test('gives null where nothing is to be parsed', async () => {
+  test('returns null if there is nothing to parse', async () => {
     const refusal = { content: null, refusal: 'No.' };
     const noFormat = scripted([json(completion({ content: 'Hello' }))]).client;
     const refused = scripted([json(completion(refusal))]).client;
@@ -196,7 +196,7 @@ describe('chat.completions.parse()', () => {
     expect(choices).toEqual([]);
   });
 
-  test('gives parsed arguments of tool calls', async () => {
+  test('returns parsed arguments of tool calls', async () => {
     const { client } = scripted([json(completion(calling('find', '{"city":"a","days":1}')))]);
 
     const parsed = await client.chat.completions.parse({
@@ -212,7 +212,7 @@ describe('chat.completions.parse()', () => {
     });
   });
 
-  test('parses arguments of a strict tool, and leaves those of others alone', async () => {
+  test('parses arguments of strict tools only', async () => {
     const tools = [
       { type: 'function' as const, function: { name: 'strict', strict: true } },
       { type: 'function' as const, function: { name: 'loose' } },
@@ -231,7 +231,7 @@ describe('chat.completions.parse()', () => {
     );
   });
 
-  test('does not take for an answer what a model says while it calls tools', async () => {
+  test('does not parse text next to tool calls', async () => {
     const message = { ...calling('find', '{}'), content: 'Let me look.' };
     const { client } = scripted([json(completion(message))]);
 
@@ -240,7 +240,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed.choices[0]?.message.parsed).toBeNull();
   });
 
-  test('finds the JSON behind thoughts and in a fence', async () => {
+  test('finds JSON after thoughts and in a code fence', async () => {
     const content = '<think>Hm</think>\n```json\n{"city":"a","days":1}\n```';
     const { client } = scripted([json(completion({ content }))]);
 
@@ -249,7 +249,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed.choices[0]?.message).toMatchObject({ content, parsed: { city: 'a', days: 1 } });
   });
 
-  test('parses an answer that arrives as an event stream', async () => {
+  test('parses a response that arrives as an event stream', async () => {
     const { client } = scripted([
       eventStream(chunk({ content: '{"city":"a",' }), chunk({ content: '"days":1}' }, 'stop')),
     ]);
@@ -259,7 +259,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed.choices[0]?.message.parsed).toEqual({ city: 'a', days: 1 });
   });
 
-  test('takes the helpers of the openai package', async () => {
+  test('accepts the helpers of the openai package', async () => {
     const { client } = scripted([
       json(completion({ content: '{"city":"a","days":1}' })),
       json(completion(calling('find', '{"city":"a","days":1}'))),
@@ -280,7 +280,7 @@ describe('chat.completions.parse()', () => {
     });
   });
 
-  test('gives messages that can be sent back', async () => {
+  test('returns messages that can be sent back', async () => {
     const { client, requests } = scripted([
       json(
         completion({
@@ -316,8 +316,8 @@ describe('chat.completions.parse()', () => {
   });
 });
 
-describe('an answer that cannot be parsed', () => {
-  test('is an error with the completion, the place and a hint at the price', async () => {
+describe('a response that cannot be parsed', () => {
+  test('is an error with the completion, the path and a note on the charge', async () => {
     const error = await outputError(completion({ content: '{"city":"a","days":"many"}' }));
 
     expect(error).toMatchObject({
@@ -337,7 +337,7 @@ describe('an answer that cannot be parsed', () => {
     expect(error.message).toContain('it is not valid JSON');
   });
 
-  test('is an error when arguments do not fit', async () => {
+  test('is an error if arguments do not match', async () => {
     const error = await outputError(completion(calling('find', '{"city":1,"days":1}')), {
       tools: [tool({ name: 'find', schema: Place })],
     });
@@ -345,7 +345,7 @@ describe('an answer that cannot be parsed', () => {
     expect(error.message).toMatch(/^The arguments of "find" cannot be parsed: city: /);
   });
 
-  test('is an error when it was cut or filtered, with or without a format', async () => {
+  test('is an error if it was cut or filtered, with or without a format', async () => {
     const { client } = emulated();
     const cut = completion({ content: '{"city":"a"' }, 'length');
     const filtered = completion({ content: '' }, 'content_filter');
@@ -389,7 +389,7 @@ function streamed(text: string, finish = 'stop') {
 }
 
 describe('chat.completions.stream() with a format', () => {
-  test('gives partial objects on the way, and the checked one in the end', async () => {
+  test('yields partial objects, then the validated one', async () => {
     const { client } = scripted([streamed('{"city":"Rome","days":7}')]);
     const partial: unknown[] = [];
     const done: unknown[] = [];
@@ -414,7 +414,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(message.parsed).toEqual({ city: 'Rome', days: 7 });
   });
 
-  test('grows the parsed text in its snapshots', async () => {
+  test('adds parsed text to its snapshots', async () => {
     const { client } = scripted([streamed('{"city":"Rome","days":7}')]);
     const seen: unknown[] = [];
     const now: unknown[] = [];
@@ -431,7 +431,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(seen).toEqual(expect.arrayContaining(now));
   });
 
-  test('grows the parsed arguments in its snapshots, and drops them if they do not fit', async () => {
+  test('adds parsed arguments to its snapshots, and removes them if they do not match', async () => {
     const pieces = ['{"city"', ':"Rom', 'e","days":"x"}'];
     const find = tool({ name: 'find', schema: Place });
     const chunks = pieces.map((text, at) => ({
@@ -507,7 +507,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('without one parses nothing and takes any reason for its end', async () => {
+  test('without one parses nothing and accepts any finish reason', async () => {
     const { client } = scripted([streamed('{"city"', 'length')]);
     const partial: unknown[] = [];
 
@@ -519,7 +519,7 @@ describe('chat.completions.stream() with a format', () => {
     expect(new Set(partial)).toEqual(new Set([null]));
   });
 
-  test('gives partial and checked arguments of tool calls', async () => {
+  test('yields partial and validated arguments of tool calls', async () => {
     const pieces = ['{"ci', 'ty":"Ro', 'me","days":7}'];
     const { client } = scripted([
       eventStream(
@@ -550,7 +550,7 @@ describe('chat.completions.stream() with a format', () => {
     });
   });
 
-  test('runs with the helper of the openai package under its own name', async () => {
+  test("accepts the openai package's helper", async () => {
     const { client } = emulated();
 
     const stream = client.chat.completions.stream({

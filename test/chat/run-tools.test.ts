@@ -156,7 +156,7 @@ afterEach(() => {
 });
 
 describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => {
-  test('calls tools until an answer calls none', async () => {
+  test('calls tools until a response calls none', async () => {
     const { client, requests } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }),
       wants({ name: 'find', args: '{"city":"Oslo"}' }),
@@ -225,7 +225,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(runner.finalChatCompletion()).resolves.toMatchObject({ usage });
   });
 
-  test('runs several calls side by side, and keeps their order', async () => {
+  test('runs several calls in parallel, and keeps their order', async () => {
     const { client, requests } = scripted([
       wants({ name: 'later' }, { name: 'find', args: '{"city":"Rome"}' }),
       says('Done.'),
@@ -250,7 +250,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     ]);
   });
 
-  test('runs one after the other when parallel calls are not wanted', async () => {
+  test('runs sequentially without parallel_tool_calls', async () => {
     const { client, requests } = scripted([
       wants({ name: 'later', id: 'a' }, { name: 'later', id: 'b' }),
       says('Done.'),
@@ -291,7 +291,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
       call: { name: 'find', args: '{"city":1}' },
       content: /are invalid.*city: /,
     },
-  ])('tells the model of $name, and goes on', async ({ call, content }) => {
+  ])('sends $name to the model, and continues', async ({ call, content }) => {
     const { client, requests } = scripted([
       wants(call),
       wants({ name: 'find', args: '{"city":"Rome"}' }),
@@ -310,7 +310,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(errors).toHaveLength(1);
   });
 
-  test('tells the model of a tool that throws, or gives what cannot be sent', async () => {
+  test('sends the model the error of a tool that throws or returns an invalid result', async () => {
     const { client, requests } = scripted([wants({ name: 'a' }, { name: 'b' }), says('Sorry.')]);
     const tools = [
       tool({
@@ -330,7 +330,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     ]);
   });
 
-  test('waits for asynchronous checks of arguments, and makes each once', async () => {
+  test('awaits asynchronous validation of arguments, once each', async () => {
     const pause = new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -344,7 +344,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(seen).toEqual([[1]]);
   });
 
-  test('takes functions in the form of the openai package', async () => {
+  test('accepts functions in the format of the openai package', async () => {
     const { client, requests } = scripted([
       wants(
         { name: 'raw', args: '{"a": 1}' },
@@ -378,7 +378,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(body).not.toHaveProperty('toolContext');
   });
 
-  test('hands tools the runner and the context', async () => {
+  test('passes the runner and the context to tools', async () => {
     const { client } = scripted([wants({ name: 'a' }), says('Done.')]);
     const seen: unknown[] = [];
     const a = tool({ name: 'a', execute: (...values) => seen.push(...values) });
@@ -389,7 +389,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(seen).toEqual([{}, runner, { user: 1 }]);
   });
 
-  test('ends after a function that tool_choice names', async () => {
+  test('ends after the function named by tool_choice', async () => {
     const { client, requests } = scripted([
       wants({ name: 'later' }),
       wants({ name: 'find', args: '{"city":1}' }),
@@ -408,7 +408,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(bodyOf(requests[2])).resolves.toMatchObject({ tool_choice });
   });
 
-  test('takes no more completions than allowed, and runs the last tools', async () => {
+  test('stops at maxChatCompletions, after the last tools', async () => {
     const { client, requests } = scripted([wants({ name: 'find', args: '{"city":"Rome"}' })]);
     cities.length = 0;
 
@@ -422,7 +422,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(12);
   });
 
-  test('waits for afterCompletion, which may add to the conversation', async () => {
+  test('awaits afterCompletion, which may add messages', async () => {
     const { client, requests } = scripted([wants({ name: 'later' }), says('Done.')]);
     const seen: unknown[] = [];
 
@@ -447,7 +447,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     });
   });
 
-  test('does not change the parameters of the caller', async () => {
+  test("does not change the caller's parameters", async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const mine = [...messages];
 
@@ -456,7 +456,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(mine).toEqual(messages);
   });
 
-  test('gives calls without an id one, so that results belong to them', async () => {
+  test('adds ids to calls without one', async () => {
     const { client, requests } = scripted([
       wants({ name: 'later', id: '' }, { name: 'later', id: '' }),
       says('Done.'),
@@ -507,7 +507,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     },
   );
 
-  test('sends nothing back that only this package knows', async () => {
+  test('removes fields that only this package adds', async () => {
     const { client, requests } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }),
       says('Done.'),
@@ -520,7 +520,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(JSON.stringify(await bodyOf(requests[1]))).not.toContain('parsed');
   });
 
-  test('retries a completion that fails, and calls no tool twice', async () => {
+  test('retries a failed completion without calling a tool twice', async () => {
     const { client, requests } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }),
       json({ error: { message: 'busy', code: 'busy', type: 'new_api_error' } }, 429),
@@ -534,7 +534,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(cities).toEqual(['Rome']);
   });
 
-  test('keeps what was paid for when a later completion fails', async () => {
+  test('keeps paid completions if a later one fails', async () => {
     const { client } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }),
       json({ error: { message: 'no', code: 'model_not_found', type: 'new_api_error' } }, 503),
@@ -566,7 +566,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     },
     { name: 'several answers', params: { n: 2 }, field: 'n' },
     { name: 'no messages', params: { messages: [] }, field: 'messages' },
-  ])('refuses $name before anything is sent', async ({ params, field, says: word = '' }) => {
+  ])('rejects $name before anything is sent', async ({ params, field, says: word = '' }) => {
     const { client, requests } = scripted([says('Done.')]);
 
     const error = await failureOf(run(client, params).done());
@@ -577,7 +577,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(0);
   });
 
-  test('with an empty list of tools is one completion, and none are sent', async () => {
+  test('with an empty list of tools makes one completion, without tools', async () => {
     const { client, requests } = scripted([says('Done.')]);
 
     const params = { model: 'm', messages, tools: [] };
@@ -589,7 +589,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     for (const request of requests) expect(await bodyOf(request)).not.toHaveProperty('tools');
   });
 
-  test.each([0, 1.5, Number.NaN])('refuses %d completions', async (maxChatCompletions) => {
+  test.each([0, 1.5, Number.NaN])('rejects %d completions', async (maxChatCompletions) => {
     const { client, requests } = scripted([says('Done.')]);
 
     await expect(run(client, {}, { maxChatCompletions }).done()).rejects.toMatchObject({
@@ -598,7 +598,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(0);
   });
 
-  test('ends when a tool aborts it, and keeps what tools gave', async () => {
+  test('ends if a tool aborts it, and keeps the results of tools', async () => {
     const { client, requests } = scripted([
       wants({ name: 'stop' }, { name: 'find', args: '{"city":"Rome"}' }),
     ]);
@@ -623,7 +623,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(1);
   });
 
-  test('does not wait for a tool when it is aborted, and leaves no listener behind', async () => {
+  test('does not wait for a tool after an abort, and leaks no listener', async () => {
     const { client, requests } = scripted([
       wants({ name: 'hang' }, { name: 'find', args: '{"city":"Rome"}' }),
     ]);
@@ -654,7 +654,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     ['length', LengthFinishReasonError],
     ['content_filter', ContentFilterFinishReasonError],
   ])(
-    'fails when an answer ends with %s, and calls no tool with what was cut',
+    'fails if a response ends with %s, and calls no tool with truncated arguments',
     async (finish, kind) => {
       const calls: unknown[] = [];
       const cut = answer(
@@ -713,7 +713,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(1);
   });
 
-  test('an abort does not wait for a check of arguments', async () => {
+  test('an abort does not wait for the validation of arguments', async () => {
     const pause = new Promise<void>(() => undefined);
     const { schema } = schemaOf((value) => ({ value }), { jsonSchema: {}, pause });
     const { client } = scripted([wants({ name: 'find' })]);
@@ -761,7 +761,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(runner?.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
-  test('sends nothing when the signal was aborted before', async () => {
+  test('sends nothing if the signal is already aborted', async () => {
     const { client, requests } = scripted([says('Done.')]);
 
     const runner = run(client, {}, { signal: AbortSignal.abort() });
@@ -770,7 +770,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(requests).toHaveLength(0);
   });
 
-  test('leaves no listener on a signal that lives on', async () => {
+  test('leaves no listener on a long-lived signal', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const { signal } = new AbortController();
 
@@ -779,14 +779,14 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  test('refuses a signal that is none', async () => {
+  test('rejects an invalid signal', async () => {
     const { client } = scripted([says('Done.')]);
     const options: object = { signal: 'stop' };
 
     await expect(run(client, {}, options).done()).rejects.toMatchObject({ field: 'signal' });
   });
 
-  test('reads one event in a loop', async () => {
+  test('reads one event with a loop', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const roles: string[] = [];
 
@@ -820,7 +820,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
 describe('a run with a format', () => {
   const response_format = responseFormat(z.object({ city: z.string() }), 'place');
 
-  test.each([undefined, true] as const)('parses the last answer, stream: %s', async (stream) => {
+  test.each([undefined, true] as const)('parses the last response, stream: %s', async (stream) => {
     const { client } = scripted([
       answer(
         {
@@ -845,7 +845,7 @@ describe('a run with a format', () => {
     expect(parsed?.city).toBe('Rome');
   });
 
-  test('fails when it does not fit', async () => {
+  test('fails if it does not match', async () => {
     const { client } = scripted([says('Rome')]);
 
     const runner = client.chat.completions.runTools({
@@ -868,8 +868,8 @@ function start(client: Gateway) {
   });
 }
 
-describe('a streamed run that is sent on', () => {
-  test('is the same run elsewhere, with the results of its tools', async () => {
+describe('a forwarded streamed run', () => {
+  test('is the same run at the receiver, with the results of its tools', async () => {
     const { client } = scripted([
       wants({ name: 'find', args: '{"city":"Rome"}' }, { name: 'later' }),
       says('To Rome.'),
@@ -896,7 +896,7 @@ describe('a streamed run that is sent on', () => {
     await expect(here.finalContent()).resolves.toBe('To Rome.');
   });
 
-  test('gives a loop over its chunks nothing but chunks', async () => {
+  test('yields only chunks in a loop', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const objects: string[] = [];
 
@@ -905,7 +905,7 @@ describe('a streamed run that is sent on', () => {
     expect(new Set(objects)).toEqual(new Set(['chat.completion.chunk']));
   });
 
-  test('is not whole elsewhere when it was cut in a later answer', async () => {
+  test('is truncated at the receiver if a later response was cut', async () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const text = await new Response(start(client).toReadableStream()).text();
     const lines = text.trimEnd().split('\n');

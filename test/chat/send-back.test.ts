@@ -51,7 +51,7 @@ async function streamedBack(...deltas: object[]): Promise<unknown> {
   return sentBy(requests[1]);
 }
 
-describe('an answer goes back as it came', () => {
+describe('a response is sent back unchanged', () => {
   test.each([
     ['text', { role: 'assistant', content: 'Hello' }],
     ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }],
@@ -66,7 +66,7 @@ describe('an answer goes back as it came', () => {
     expect(await sentBack(message)).toEqual(message);
   });
 
-  test('parts whose text the caller has changed go back as the text', async () => {
+  test('parts whose text was changed are sent back as text', async () => {
     const { client, requests } = scripted([
       json(answer({ role: 'assistant', content: [{ type: 'text', text: 'secret' }] })),
     ]);
@@ -78,7 +78,7 @@ describe('an answer goes back as it came', () => {
     expect(await sentBy(requests[1])).toEqual({ role: 'assistant', content: '…' });
   });
 
-  test('a streamed answer of thoughts and text, in parts and as plain text', async () => {
+  test('a streamed response of thoughts and text, in parts and as plain text', async () => {
     const sent = await streamedBack(
       { role: 'assistant', content: [thinking] },
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Yes.' }] }] },
@@ -102,7 +102,7 @@ describe('an answer goes back as it came', () => {
     });
   });
 
-  test('a signature that comes after its thoughts, and citations after their text', async () => {
+  test('a signature after its thoughts, and citations after their text', async () => {
     const sent = await streamedBack(
       { content: [{ type: 'thinking', thinking: 'Hm' }] },
       { content: [{ type: 'thinking', thinking: '.' }] },
@@ -120,7 +120,7 @@ describe('an answer goes back as it came', () => {
     });
   });
 
-  test('a streamed answer that began as plain text', async () => {
+  test('a streamed response that begins as plain text', async () => {
     const sent = await streamedBack(
       { content: 'Hel' },
       { content: [{ type: 'text', text: 'lo' }] },
@@ -132,7 +132,7 @@ describe('an answer goes back as it came', () => {
 
 const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
 
-describe('what a provider adds to streamed tool calls goes back to it', () => {
+describe('provider fields of streamed tool calls are sent back', () => {
   const signed = { extra_content: { google: { thought_signature: 'c2ln' } } };
   const pieces = [
     { tool_calls: [{ index: 0, ...toolCall({ name: 'now', cost: 1 }), ...signed }] },
@@ -159,11 +159,11 @@ describe('what a provider adds to streamed tool calls goes back to it', () => {
     },
   ];
 
-  test('by hand', async () => {
+  test('by the caller', async () => {
     expect(await streamedBack(...pieces)).toMatchObject({ tool_calls: sent });
   });
 
-  test('by a streamed run of tools', async () => {
+  test('by streamed runTools()', async () => {
     const { client, requests } = scripted([
       eventStream(chunk(pieces[0] ?? {}), chunk(pieces[1] ?? {}, 'tool_calls'), '[DONE]'),
       eventStream(chunk({ content: 'noon' }, 'stop'), '[DONE]'),
@@ -180,7 +180,7 @@ describe('what a provider adds to streamed tool calls goes back to it', () => {
     });
   });
 
-  test('pieces of the old function call, of logprobs and of sound keep it too', async () => {
+  test('also for legacy function calls, logprobs and audio', async () => {
     const { client } = scripted([
       eventStream(
         chunk({ function_call: { name: 'now', ...signed }, audio: { id: 'a', format: 'wav' } }),

@@ -131,7 +131,7 @@ describe('the events of a chat completion stream', () => {
     expect(eventValues('totalUsage')).toEqual([[usage]]);
   });
 
-  test('give every chunk with the snapshot that it leads to', async () => {
+  test('contain each chunk with its snapshot', async () => {
     const stream = help(wholeAnswer);
     const texts: (string | null | undefined)[] = [];
     stream.on('chunk', (_, snapshot) => texts.push(snapshot.choices[0]?.message.content));
@@ -230,7 +230,7 @@ describe('the events of a chat completion stream', () => {
     await expect(stream.finalContent()).resolves.toBeNull();
   });
 
-  test('are given to listeners until they are removed, or once', async () => {
+  test('reach listeners until they are removed, or once', async () => {
     const stream = help(wholeAnswer);
     const always = vi.fn<(delta: string) => void>();
     const once = vi.fn<(delta: string) => void>();
@@ -246,7 +246,7 @@ describe('the events of a chat completion stream', () => {
   });
 
   test.each(['chatCompletion', 'message'] as const)(
-    'who waited for %s may still listen to what the run ends in',
+    'a listener added after %s receives the end of the run',
     async (event) => {
       const stream = help(wholeAnswer);
       const heard: string[] = [];
@@ -261,7 +261,7 @@ describe('the events of a chat completion stream', () => {
     },
   );
 
-  test('can be waited for', async () => {
+  test('can be awaited', async () => {
     const stream = help(wholeAnswer);
 
     const [connected, content, done, end] = await Promise.all([
@@ -277,7 +277,7 @@ describe('the events of a chat completion stream', () => {
     expect(end).toBeUndefined();
   });
 
-  test('that do not come are not waited for', async () => {
+  test('that cannot occur any more reject', async () => {
     const stream = help(wholeAnswer);
 
     await expect(stream.emitted('refusal.done')).rejects.toBeInstanceOf(GatewayError);
@@ -286,7 +286,7 @@ describe('the events of a chat completion stream', () => {
 });
 
 describe('the promises of a chat completion stream', () => {
-  test('give what the stream ends in', async () => {
+  test('resolve with the result of the stream', async () => {
     const stream = help(wholeAnswer);
 
     expect(stream.allChatCompletions()).toEqual([]);
@@ -316,7 +316,7 @@ describe('the promises of a chat completion stream', () => {
       text: encode(chunk({ content: 'a' }), { error: 'no' }),
       kind: StreamError,
     },
-  ])('all fail when the stream ends $name', async ({ text, kind }) => {
+  ])('all reject if the stream ends $name', async ({ text, kind }) => {
     const stream = help(text);
     const events = record(stream);
     const looped = readAll(stream);
@@ -352,7 +352,7 @@ describe('the promises of a chat completion stream', () => {
     expect(stream.verdict).toBe('no_finish_reason');
   });
 
-  test('fail when the request does', async () => {
+  test('reject if the request fails', async () => {
     const failure = new InvalidInputError('messages', 'is empty.');
     const rejected = open(() => Promise.reject(failure));
     const thrown = open(() => {
@@ -363,7 +363,7 @@ describe('the promises of a chat completion stream', () => {
     await expect(thrown.emitted('connect')).rejects.toBe(failure);
   });
 
-  test('cause no unhandled rejection when they are not read', async () => {
+  test('cause no unhandled rejection if they are not awaited', async () => {
     const stream = help(encode({ error: 'no' }));
     void stream.finalContent();
     void stream.emitted('content');
@@ -373,7 +373,7 @@ describe('the promises of a chat completion stream', () => {
     await new Promise<void>((resolve) => setImmediate(resolve));
   });
 
-  test('of a message fail without a choice', async () => {
+  test('of a message reject without a choice', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode({ id: 'x', choices: [] }), watched);
 
@@ -383,7 +383,7 @@ describe('the promises of a chat completion stream', () => {
 });
 
 describe('aborting a chat completion stream', () => {
-  test('closes the connection and fails with what had arrived', async () => {
+  test('closes the connection and rejects with the partial response', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'Hel' })));
     const stream = help(response);
@@ -401,7 +401,7 @@ describe('aborting a chat completion stream', () => {
     expect(stream).toMatchObject({ ended: true, errored: true, aborted: true });
   });
 
-  test('hands its signal to the request', async () => {
+  test('passes its signal to the request', async () => {
     const stream = open((signal) => {
       const context = watchedContext({ signal }).context;
       return Promise.resolve(createStream(openResponse().response, context, chatProtocolFor(1)));
@@ -412,7 +412,7 @@ describe('aborting a chat completion stream', () => {
     await expect(stream.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
-  test('happens when a loop over its chunks is left', async () => {
+  test('happens if a loop over its chunks is left', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'a' }), chunk({ content: 'b' })));
     const stream = help(response);
@@ -426,7 +426,7 @@ describe('aborting a chat completion stream', () => {
     expect(stream.controller.signal.aborted).toBe(true);
   });
 
-  test('after the end changes nothing', async () => {
+  test('after the end has no effect', async () => {
     const stream = help(wholeAnswer);
     await stream.done();
 
@@ -437,14 +437,14 @@ describe('aborting a chat completion stream', () => {
 });
 
 describe('the chunks of a chat completion stream', () => {
-  test('can be looped over', async () => {
+  test('can be iterated', async () => {
     const { items, error } = await readAll(help(wholeAnswer));
 
     expect(error).toBeUndefined();
     expect(items.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(wholeText);
   });
 
-  test('can be sent on and read elsewhere', async () => {
+  test('can be forwarded and read', async () => {
     const readable = help(wholeAnswer).toReadableStream();
 
     const copy = ChatCompletionStream.fromReadableStream(readable);
@@ -457,7 +457,7 @@ describe('the chunks of a chat completion stream', () => {
     expect(copy.messages).toHaveLength(1);
   });
 
-  test('sent on without a finish reason are not whole elsewhere either', async () => {
+  test('forwarded without a finish reason are truncated at the receiver too', async () => {
     const lines = `${JSON.stringify(chunk({ content: 'a' }))}\n`;
     const { body } = new Response(lines);
 
@@ -466,7 +466,7 @@ describe('the chunks of a chat completion stream', () => {
     await expect(copy.finalContent()).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('fail elsewhere when they fail here', async () => {
+  test('reject at the receiver if they fail here', async () => {
     const readable = help(encode(chunk({ content: 'a' }), { error: 'no' })).toReadableStream();
 
     const copy = ChatCompletionStream.fromReadableStream(readable);
@@ -474,7 +474,7 @@ describe('the chunks of a chat completion stream', () => {
     await expect(copy.finalContent()).rejects.toBeInstanceOf(GatewayError);
   });
 
-  test('reading elsewhere can be aborted', async () => {
+  test('the receiver can abort', async () => {
     const copy = ChatCompletionStream.fromReadableStream(new ReadableStream());
     await copy.emitted('connect');
 
@@ -497,7 +497,7 @@ test('a listener that throws fails the call and closes the connection', async ()
   await expect(isCancelled()).resolves.toBe(true);
 });
 
-test('a listener of the end that throws keeps no other from its end', async () => {
+test('a throwing listener of the end does not block other listeners', async () => {
   const uncaught: unknown[] = [];
   const before = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');

@@ -34,14 +34,14 @@ function read(completion: ChatCompletion, chunk: ChatCompletionChunk) {
 }
 
 describe('the types of chat completions', () => {
-  test('take what is written for the openai package', () => {
+  test('accept code for the openai package', () => {
     expectTypeOf<TheirMessageParam>().toExtend<ChatCompletionMessageParam>();
     expectTypeOf<TheirTool>().toExtend<ChatCompletionTool>();
     expectTypeOf<TheirParams>().toExtend<ChatCompletionCreateParamsNonStreaming>();
     expectTypeOf<TheirStreamingParams>().toExtend<ChatCompletionCreateParamsStreaming>();
   });
 
-  test('give what is read by code for the openai package', () => {
+  test('return what code for the openai package reads', () => {
     type Read = ReturnType<typeof read>;
     expectTypeOf<Read['content']>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<Read['name']>().toEqualTypeOf<string | undefined>();
@@ -52,12 +52,12 @@ describe('the types of chat completions', () => {
     expectTypeOf<CompletionUsage['total_tokens']>().toEqualTypeOf<number>();
   });
 
-  test('let an answer be sent back as history', () => {
+  test('allow a response as history', () => {
     type Message = ChatCompletion['choices'][number]['message'];
     expectTypeOf<Message>().toExtend<ChatCompletionMessageParam>();
   });
 
-  test('refuse fields that are misspelled', () => {
+  test('reject misspelled fields', () => {
     const params: ChatCompletionCreateParamsNonStreaming = {
       model: 'm',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -84,7 +84,7 @@ function listen(stream: ChatCompletionStream) {
 }
 
 describe('the types of streams', () => {
-  test('know what they add up to', () => {
+  test('know their final response', () => {
     expectTypeOf<Stream<ChatCompletionChunk>['partial']>().toEqualTypeOf<
       ChatCompletion | undefined
     >();
@@ -100,14 +100,14 @@ describe('the types of streams', () => {
     expectTypeOf<Stream<{ type: string }>['partial']>().toBeUnknown();
   });
 
-  test('give listeners what their events bring', () => {
+  test('pass the right arguments to listeners', () => {
     expectTypeOf(listen).toBeFunction();
     expectTypeOf<ReturnType<ChatCompletionStream['finalContent']>>().toEqualTypeOf<
       Promise<string | null>
     >();
   });
 
-  test('name the methods and events of the openai package', () => {
+  test('have the methods and events of the openai package', () => {
     type Theirs = ReturnType<OpenAI['chat']['completions']['stream']>;
     type Lacking = Exclude<keyof Theirs, keyof ChatCompletionStream | `_${string}`>;
 
@@ -116,7 +116,7 @@ describe('the types of streams', () => {
 });
 
 describe('the types of content generation', () => {
-  test('take contents as text, as one turn or as a list', () => {
+  test('accept contents as text, one turn or a list', () => {
     expectTypeOf<'Hi'>().toExtend<GenerateContentParams['contents']>();
     expectTypeOf<{ parts: { text: string }[] }>().toExtend<GenerateContentParams['contents']>();
     expectTypeOf<['Hi', { role: 'model'; parts: [{ text: 'a' }] }]>().toExtend<

@@ -95,7 +95,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('keeps the finish reason when the caller turns usage off', async () => {
+  test('keeps the finish reason if the caller turns usage off', async () => {
     const { client } = emulated({}, { quirks: { chatUsage: 'finish-chunk' } });
     const quiet = { stream_options: { include_usage: false } };
 
@@ -110,7 +110,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('is repeated before its first byte, and never after it', async () => {
+  test('is retried before its first byte, and never after it', async () => {
     const { client, emulator } = emulated({ maxRetries: 1 });
     emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
 
@@ -168,7 +168,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('the helper returns usage that was not requested', async () => {
+  test('stream() returns usage that was not requested', async () => {
     const { client } = scripted([whole]);
 
     const stream = client.chat.completions.stream({ model, messages });
@@ -265,7 +265,7 @@ describe('partial: false', () => {
   const end = [chunk({}, 'stop'), usageChunk, '[DONE]'];
   const params = { model, messages, stream: true as const };
 
-  test('keeps nothing of a chat, and gives and proves as much', async () => {
+  test('stores no chat, with the same chunks and verdict', async () => {
     const { client } = scripted([eventStream(...events, ...end)]);
 
     const read = await readStream(await client.chat.completions.create(params, { partial: false }));
@@ -276,7 +276,7 @@ describe('partial: false', () => {
     expect(indexes).toEqual([undefined, 0, 1, undefined]);
   });
 
-  test('leaves errors without it, and says nothing of it', async () => {
+  test('leaves the partial response out of errors', async () => {
     const { client } = scripted([eventStream(...events, usageChunk)], { partial: false });
 
     const lost = await readStream(await client.chat.completions.create(params));
@@ -291,7 +291,7 @@ describe('partial: false', () => {
     expect(String(kept.error)).toContain('"partial"');
   });
 
-  test('keeps nothing of a generation and of pictures', async () => {
+  test('stores no generation and no images', async () => {
     const piece = { candidates: [{ content: { parts: [{ text: 'Tea' }] }, finishReason: 'STOP' }] };
     const picture = { type: 'image_generation.completed', b64_json: 'AAAA', usage };
     const generation = scripted([eventStream(piece)], { partial: false }).client;
@@ -308,7 +308,7 @@ describe('partial: false', () => {
     expect(streams[1]?.usage).toMatchObject(usage);
   });
 
-  test('is nothing to a helper and to an answer that came as events', async () => {
+  test('does not affect stream() and a response that arrives as events', async () => {
     const { client } = scripted([eventStream(chunk({ content: 'Tea' }), ...end)], {
       partial: false,
     });

@@ -69,7 +69,7 @@ const read = (completion: ChatCompletion | undefined) =>
 
 describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
   test.each(['tool_calls', 'stop', 'function_call', 'tool_use', 'end_turn', 'STOP'])(
-    'gets empty arguments when it has none and the model finished with %s',
+    'has empty arguments if it has none and the model finished with %s',
     async (finish) => {
       expect(read(await complete(finish, ''))).toEqual([['{}']]);
       expect(read(await complete(finish, ' '))).toEqual([['{}']]);
@@ -85,20 +85,20 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
     },
   );
 
-  test('is not marked when the model finished with arguments that are not JSON', async () => {
+  test('is not marked if the model finished with arguments that are not JSON', async () => {
     expect(read(await complete('tool_calls', '{"a'))).toEqual([['{"a']]);
   });
 });
 
 describe('an unfinished tool call', () => {
-  test('without arguments has text for them in a whole answer', async () => {
+  test("without arguments has '' in a whole response", async () => {
     for (const text of [undefined, null]) {
       const { client } = scripted([json(completionWith('length', toolCall('c0', text)))]);
       expect(read(await client.chat.completions.create(params))).toEqual([['', true]]);
     }
   });
 
-  test('is finished in a whole answer without a reason', async () => {
+  test('is complete in a whole response without a finish reason', async () => {
     const { client } = scripted([json(completionWith(null, toolCall('c0', '')))]);
 
     expect(read(await client.chat.completions.create(params))).toEqual([['{}']]);
@@ -117,7 +117,7 @@ describe('an unfinished tool call', () => {
     ]);
   });
 
-  test('of the older form keeps the received arguments', async () => {
+  test('of the legacy format keeps the received arguments', async () => {
     const called = chunk({ function_call: { name: 'purge', arguments: '' } });
     const { client } = scripted([
       eventStream(called, chunk({}, 'length')),
@@ -132,7 +132,7 @@ describe('an unfinished tool call', () => {
     expect(await final()).toBe('{}');
   });
 
-  test('is complete when the answer goes on and finishes it', async () => {
+  test('is complete if the response continues and finishes it', async () => {
     const { client } = scripted([
       eventStream(
         callChunk('{"a":'),
@@ -148,7 +148,7 @@ describe('an unfinished tool call', () => {
     expect(read(stream.partial)).toEqual([['{"a":1}']]);
   });
 
-  test('has no event of its end', async () => {
+  test('emits no done event', async () => {
     const { client } = scripted([
       eventStream(callChunk('{}', ''), chunk({}, 'length'), '[DONE]'),
       eventStream(callChunk('{}', ''), chunk({}, 'tool_calls'), '[DONE]'),
@@ -263,7 +263,7 @@ describe('tool calls without a finish reason', () => {
     expect(verdict).not.toBe('complete');
   });
 
-  test('are not complete behind what is left of an error of the provider', async () => {
+  test("are not complete after the remains of a provider's error", async () => {
     const hollow = { id: '', object: '', created: 0, model: '', choices: null, usage: null };
 
     const { error } = await readStream(openChat(encode(...spoken, hollow, '[DONE]')));
@@ -271,7 +271,7 @@ describe('tool calls without a finish reason', () => {
     expect(String(error)).toContain('forwarded an error of the provider');
   });
 
-  test('cut at any byte, are complete only with the terminator', async () => {
+  test('truncated at any byte, are complete only with the terminator', async () => {
     const anyArguments = fc.constantFrom(
       '{}',
       '{"a":1}',

@@ -29,7 +29,7 @@ const warning = [
   expect.objectContaining({ error: expect.stringContaining('400 Bad request') }),
 ];
 
-describe('the failure of a helper is logged', () => {
+describe('a failure of stream() is logged', () => {
   test.each<[string, (helper: Helper) => unknown]>([
     ['nothing is attached', () => {}],
     ['there is a listener for content only', (helper) => helper.on('content', () => {})],
@@ -70,7 +70,7 @@ describe('the failure of a helper is logged', () => {
   });
 });
 
-describe('the failure of a helper is not logged', () => {
+describe('a failure of stream() is not logged', () => {
   test.each<[string, (helper: Helper) => unknown]>([
     ['there is a listener for it', (helper) => helper.on('error', ignore)],
     ['a final promise is awaited', (helper) => helper.finalContent().catch(ignore)],

@@ -24,7 +24,7 @@ function answerWith(...vectors: unknown[]) {
 }
 
 describe('embeddings.create()', () => {
-  test('gives one vector for a text', async () => {
+  test('returns one vector for a text', async () => {
     const { client, emulator } = emulated();
 
     const response = await client.embeddings.create({ model, input: 'a text', dimensions: 16 });
@@ -36,7 +36,7 @@ describe('embeddings.create()', () => {
     expect(response.missing).toBeUndefined();
   });
 
-  test('returns one vector per text, whatever the order of the answer', async () => {
+  test('returns one vector per text, in any order of the response', async () => {
     const { client } = emulated({}, { quirks: { embeddingOrder: 'reversed' } });
     const alone = await client.embeddings.create({ model, input: 'first' });
 
@@ -46,7 +46,7 @@ describe('embeddings.create()', () => {
     expect(data[0]?.embedding).toEqual(alone.data[0]?.embedding);
   });
 
-  test('takes tokens, as one text and as several', async () => {
+  test('accepts tokens of one text and of several', async () => {
     const { client } = emulated();
 
     const one = await client.embeddings.create({ model, input: [1, 2, 3] });
@@ -65,7 +65,7 @@ describe('embeddings.create()', () => {
     expect(await bodyOf(requests[0])).toEqual({ model, input: 'a', task: 'query' });
   });
 
-  test('is repeated after a failure, because it is metered', async () => {
+  test('is retried after a failure, because it is metered', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 503 } });
 
@@ -74,7 +74,7 @@ describe('embeddings.create()', () => {
     expect(emulator.requests).toHaveLength(2);
   });
 
-  test('gives the raw response and the request id on demand', async () => {
+  test('returns the raw response and the request id', async () => {
     const { client, emulator } = emulated();
     const promise = client.embeddings.create({ model, input: 'a' });
 
@@ -86,7 +86,7 @@ describe('embeddings.create()', () => {
   });
 });
 
-describe('the form of a vector', () => {
+describe('the format of a vector', () => {
   test.each([
     ['a list of numbers', [0.5, -0.25]],
     ['base64 that was not requested', base64([0.5, -0.25])],
@@ -100,7 +100,7 @@ describe('the form of a vector', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('each vector is read by itself', async () => {
+  test('each vector is read separately', async () => {
     const { client } = scripted([json(answerWith([0.5], base64([0.25])))]);
 
     const { data } = await client.embeddings.create({ model, input: ['a', 'b'] });
@@ -108,7 +108,7 @@ describe('the form of a vector', () => {
     expect(data.map((item) => item.embedding)).toEqual([[0.5], [0.25]]);
   });
 
-  test('base64 stays base64 when it was asked for, as in openai', async () => {
+  test('base64 stays base64 if requested, as in openai', async () => {
     const { client, emulator } = emulated();
 
     const asked = await client.embeddings.create({ model, input: 'a', encoding_format: 'base64' });
@@ -155,7 +155,7 @@ describe('the form of a vector', () => {
   );
 });
 
-describe('text that is not base64 of floats is kept as received', () => {
+describe('text that is not base64 floats is kept as received', () => {
   test.each([
     {
       name: 'bytes that would be too large as floats',
@@ -190,7 +190,7 @@ describe('text that is not base64 of floats is kept as received', () => {
     expect(data[0]?.embedding).toBe(wire);
   });
 
-  test('when another format was asked for, without drift', async () => {
+  test('if another format was requested, without drift', async () => {
     const wire = base64([0.5]);
     const { client, drifts } = scripted([json(answerWith(wire))]);
 
@@ -203,7 +203,7 @@ describe('text that is not base64 of floats is kept as received', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('a length that the provider ignored is still read as floats', async () => {
+  test("dimensions that the provider ignored don't prevent reading", async () => {
     const { client } = scripted([json(answerWith(base64([0.5, 1, 2])))]);
 
     const { data } = await client.embeddings.create({ model, input: 'a', dimensions: 2 });
@@ -211,7 +211,7 @@ describe('text that is not base64 of floats is kept as received', () => {
     expect(data[0]?.embedding).toEqual([0.5, 1, 2]);
   });
 
-  test('and is an error where only floats will do', async () => {
+  test('but is an error for createMany()', async () => {
     const { client } = scripted([json(answerWith(bytes(1, 2, 3, 4)))]);
 
     const many = client.embeddings.createMany({ model, input: ['a'], dimensions: 4 });
@@ -221,7 +221,7 @@ describe('text that is not base64 of floats is kept as received', () => {
 });
 
 describe('the number of vectors', () => {
-  test('reports an answer with fewer vectors than inputs, and keeps those vectors', async () => {
+  test('reports fewer vectors than inputs, and keeps those vectors', async () => {
     const { client, drifts } = scripted([json(answerWith([0.5]))]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
@@ -233,7 +233,7 @@ describe('the number of vectors', () => {
     ]);
   });
 
-  test('token arrays that the gateway skips are not reported as success', async () => {
+  test('skipped token arrays are reported', async () => {
     const { client } = emulated({}, { quirks: { embeddingTokens: 'skipped' } });
 
     const error = await failureOf(client.embeddings.create({ model, input: [[1, 2], [3]] }));
@@ -242,7 +242,7 @@ describe('the number of vectors', () => {
     expect(error).toHaveProperty('outcome', 'unknown');
   });
 
-  test('a gap stays visible in the index', async () => {
+  test('the index shows a gap', async () => {
     const body = answerWith([1], [2]);
     const data = body.data.map((item) => ({ ...item, index: item.index * 2 })).toReversed();
     const { client } = scripted([json({ ...body, data })]);
@@ -257,7 +257,7 @@ describe('the number of vectors', () => {
     ['all items have index 0', [0, 0, 0]],
     ['the first index is 1', [1, 2, 3]],
     ['no item has an index', [undefined, null, undefined]],
-  ])('a full answer is numbered by its order: %s', async (_, indexes) => {
+  ])('a full response is numbered by its order: %s', async (_, indexes) => {
     const body = answerWith([1], [2], [3]);
     const data = body.data.map((item, position) => ({ ...item, index: indexes[position] }));
     const { client } = scripted([json({ ...body, data })]);
@@ -272,7 +272,7 @@ describe('the number of vectors', () => {
     expect(response.missing).toBeUndefined();
   });
 
-  test('with validation: "strict" a wrong count is an error that holds the vectors', async () => {
+  test('with validation: "strict" a wrong count is an error with the vectors', async () => {
     const { client } = scripted([json(answerWith([0.5]))], { validation: 'strict' });
 
     const error = await failureOf(client.embeddings.create({ model, input: ['a', 'b'] }));
@@ -281,7 +281,7 @@ describe('the number of vectors', () => {
     expect(error).toMatchObject({ data: { data: [{ embedding: [0.5] }] } });
   });
 
-  test('an answer without usage and model is filled, and counts an input as missing', async () => {
+  test('fills in usage and model, and reports a missing vector', async () => {
     const { client } = scripted([json({ object: 'list', data: [{ embedding: [1] }] })]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b'] });
@@ -297,7 +297,7 @@ describe('the number of vectors', () => {
 });
 
 describe('embeddings.createForEngine()', () => {
-  test('puts the model into the path, escaped, and leaves it in the body', async () => {
+  test('puts the escaped model into the path, and keeps it in the body', async () => {
     const { client, requests } = scripted([json(answerWith([0.5]))]);
 
     await client.embeddings.createForEngine({ model: 'BAAI/bge m3', input: 'a' });
@@ -306,7 +306,7 @@ describe('embeddings.createForEngine()', () => {
     expect(await bodyOf(requests[0])).toEqual({ model: 'BAAI/bge m3', input: 'a' });
   });
 
-  test('gives the vectors that create() gives', async () => {
+  test('returns the same vectors as create()', async () => {
     const { client } = emulated({}, { quirks: { enginePath: 'embeddings' } });
 
     const engine = await client.embeddings.createForEngine({ model, input: ['a', 'b'] });
@@ -316,7 +316,7 @@ describe('embeddings.createForEngine()', () => {
   });
 
   test.each([400, 500] as const)(
-    '"contents is required" with status %i names the path that works and is not retried',
+    '"contents is required" with status %i names the working path and is not retried',
     async (invalidRequestStatus) => {
       const quirks = { enginePath: 'contents-required', invalidRequestStatus } as const;
       const { client, emulator } = emulated({}, { quirks });
@@ -339,7 +339,7 @@ describe('bad input', () => {
     ['input[0]', { model, input: [0.5] }],
     ['dimensions', { model, input: 'a', dimensions: 0 }],
     ['dimensions', { model, input: 'a', dimensions: 1.5 }],
-  ])('%s in %j is refused before anything is sent', async (field, params) => {
+  ])('%s in %j is rejected before anything is sent', async (field, params) => {
     const { client, requests } = scripted([]);
 
     for (const call of [
@@ -354,15 +354,18 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each(['', ['a', '']])("an empty text is the gateway's to refuse: %j", async (input) => {
-    const { client, requests } = scripted([json(answerWith([1], [1]))]);
+  test.each(['', ['a', '']])(
+    'an empty text is sent, for the gateway to reject: %j',
+    async (input) => {
+      const { client, requests } = scripted([json(answerWith([1], [1]))]);
 
-    await client.embeddings.create({ model, input });
+      await client.embeddings.create({ model, input });
 
-    expect(await bodyOf(requests[0])).toEqual({ model, input });
-  });
+      expect(await bodyOf(requests[0])).toEqual({ model, input });
+    },
+  );
 
-  test('texts and tokens in one list are refused, because providers skip one of them', async () => {
+  test('texts and tokens in one list are rejected, because providers skip one of them', async () => {
     const { client, requests } = scripted([]);
     const params: unknown = { model, input: ['a', [1]] };
 
@@ -372,14 +375,14 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each([undefined, null, 'text', [], { model }])('%j is refused', async (params) => {
+  test.each([undefined, null, 'text', [], { model }])('%j is rejected', async (params) => {
     const { client } = scripted([]);
     const call = misuse(client.embeddings, 'create', params);
     await expect(call).rejects.toBeInstanceOf(InvalidInputError);
   });
 });
 
-test('256 vectors of 3,072 numbers in base64 are decoded', async () => {
+test('decodes 256 base64 vectors of 3,072 numbers', async () => {
   const numbers = Array.from({ length: 3_072 }, (_, index) => Math.fround(Math.sin(index)));
   const vectors = Array.from({ length: 256 }, () => base64(numbers));
   const { client } = scripted([json(answerWith(...vectors))]);
@@ -390,10 +393,10 @@ test('256 vectors of 3,072 numbers in base64 are decoded', async () => {
   expect(data[255]?.embedding).toEqual(numbers);
 });
 
-describe('through the fetch of the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('both paths answer', async () => {
+  test('both paths work', async () => {
     emulator.quirks.enginePath = 'embeddings';
     const general = await client.embeddings.create({ model, input: 'a' });
     const engine = await client.embeddings.createForEngine({ model, input: 'a' });

@@ -50,7 +50,7 @@ async function catchPartial(promise: Promise<unknown>): Promise<PartialEmbedding
 }
 
 describe('embeddings.createMany()', () => {
-  test('gives the same vectors as create(), as 32-bit floats', async () => {
+  test('returns the same vectors as create(), as 32-bit floats', async () => {
     const { client, emulator } = emulated();
     const input = ['first', 'second', 'third'];
     const { data } = await client.embeddings.create({ model, input, dimensions: 8 });
@@ -76,7 +76,7 @@ describe('embeddings.createMany()', () => {
     expect(same.vectors).toEqual(vectors);
   });
 
-  test('keeps the order of the inputs, whatever the sizes and the order of the answers', async () => {
+  test('keeps the order of the inputs, for any sizes and order of responses', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -115,7 +115,7 @@ describe('embeddings.createMany()', () => {
     );
   });
 
-  test('keeps what is paid for when request 3 of 5 fails', async () => {
+  test('keeps paid vectors if request 3 of 5 fails', async () => {
     const { client, requests } = scripted([
       async (request) =>
         (await readInputs(request)).includes('4')
@@ -138,7 +138,7 @@ describe('embeddings.createMany()', () => {
     expect(error.message).toContain('4 of 10 vectors');
   });
 
-  test('awaits what is under way after a failure, and begins nothing more', async () => {
+  test('awaits pending requests after a failure, and starts no more', async () => {
     const { client, requests } = scripted([
       async (request) => {
         const [first] = await readInputs(request);
@@ -156,7 +156,7 @@ describe('embeddings.createMany()', () => {
     expect(firstNumbers(error.vectors).slice(0, 3)).toEqual([undefined, 1, 2]);
   });
 
-  test('stops all requests when the signal is aborted', async () => {
+  test('aborts all requests with the signal', async () => {
     const controller = new AbortController();
     const { client, requests } = scripted([
       (request) => {
@@ -178,7 +178,7 @@ describe('embeddings.createMany()', () => {
     expect(firstNumbers(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
   });
 
-  test('does not guess whose vectors came when a provider skipped inputs', async () => {
+  test('does not guess which inputs a provider skipped', async () => {
     const { client } = scripted([(request) => numbered(request, (data) => data.slice(1))]);
 
     const error = await catchPartial(client.embeddings.createMany({ model, input: texts(3) }));
@@ -189,7 +189,7 @@ describe('embeddings.createMany()', () => {
   });
 
   test.each([['!no base64!'], ['AAA='], [['a']]])(
-    'refuses a vector that cannot be read: %j',
+    'rejects an unreadable vector: %j',
     async (embedding) => {
       const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
 
@@ -199,7 +199,7 @@ describe('embeddings.createMany()', () => {
     },
   );
 
-  test.each([{}, null])('refuses an answer whose vectors are %j', async (embedding) => {
+  test.each([{}, null])('rejects a response with vectors %j', async (embedding) => {
     const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
 
     const error = await catchPartial(client.embeddings.createMany({ model, input: ['a'] }));
@@ -207,7 +207,7 @@ describe('embeddings.createMany()', () => {
     expect(error.cause).toMatchObject({ body: expect.stringContaining('embedding') });
   });
 
-  test('repeats each request as create() does', async () => {
+  test('retries each request as create() does', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 503 } });
 
@@ -216,7 +216,7 @@ describe('embeddings.createMany()', () => {
     expect(emulator.requests).toHaveLength(3);
   });
 
-  test('tells how far it has come', async () => {
+  test('reports progress', async () => {
     const { client } = scripted([(request) => numbered(request)]);
     const seen: unknown[] = [];
 
@@ -232,7 +232,7 @@ describe('embeddings.createMany()', () => {
     ]);
   });
 
-  test('an onProgress that throws begins no other request, and loses no vector', async () => {
+  test('an onProgress that throws starts no more requests, and loses no vector', async () => {
     const { client, requests } = scripted([(request) => numbered(request)]);
     const error = await catchPartial(
       client.embeddings.createMany(
@@ -247,7 +247,7 @@ describe('embeddings.createMany()', () => {
     expect(error.failed).toEqual([]);
   });
 
-  test('each request has an id of its own, and none has the idempotency key of another', async () => {
+  test('each request has its own call id and idempotency key', async () => {
     const { client, requests } = scripted([(request) => numbered(request)], {
       idempotency: { header: 'idempotency-key' },
     });
@@ -275,7 +275,7 @@ describe('embeddings.createMany()', () => {
     { field: 'model', params: { model: '', input: ['a'] }, options: {} },
     { field: 'batchSize', params: { model, input: ['a'] }, options: { batchSize: 0 } },
     { field: 'concurrency', params: { model, input: ['a'] }, options: { concurrency: 1.5 } },
-  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
+  ])('rejects an invalid $field before anything is sent', async ({ field, params, options }) => {
     const { client, requests } = scripted([numbered]);
     const embeddings = {
       createMany: (given: EmbeddingsCreateManyParams) =>

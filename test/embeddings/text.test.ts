@@ -9,8 +9,8 @@ const item = fc.record(
 );
 const answer = fc.record({ data: fc.array(item), usage: fc.object(), embedding: vector });
 
-describe('the text of an answer with vectors', () => {
-  test('is read as the JSON parser reads it, whatever is in it', () => {
+describe('the text of a response with vectors', () => {
+  test('is read as JSON.parse() reads it, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(answer, fc.jsonValue()), fc.nat(2), (value, space) => {
         const text = JSON.stringify(value, null, space);
@@ -19,7 +19,7 @@ describe('the text of an answer with vectors', () => {
     );
   });
 
-  test('is not JSON when the JSON parser says so, wherever it is cut', () => {
+  test('is invalid wherever JSON.parse() rejects it', () => {
     const text = JSON.stringify({ data: [{ embedding: 'AAAA', index: 0 }, { embedding: 'BBBB' }] });
     for (let length = 0; length < text.length; length++) {
       expect(() => parseEmbeddings(text.slice(0, length))).toThrow(SyntaxError);
@@ -36,7 +36,7 @@ describe('the text of an answer with vectors', () => {
       'in the text of another field',
       String.raw`{"data":[{"a":"\"embedding\":\"x\"","embedding":"B"}]}`,
     ],
-  ])('may hold a vector %s', (_place, text) => {
+  ])('may contain a vector %s', (_place, text) => {
     expect(parseEmbeddings(text)).toEqual(JSON.parse(text));
   });
 });

@@ -37,7 +37,7 @@ describe('the class for a status', () => {
 });
 
 describe('an error of the gateway', () => {
-  test("has the fields of the openai package's", async () => {
+  test("has the fields of the openai package's error", async () => {
     const body = {
       error: { message: 'no such field', type: 'invalid_request_error', param: 'size', code: 7 },
     };
@@ -78,7 +78,7 @@ describe('an error of the gateway', () => {
     expect(String(failure)).toContain(`${expected} The gateway rejected`);
   });
 
-  test('names its class in its stack and when it is printed', () => {
+  test('has its class name in its stack and when it is printed', () => {
     const error = new RateLimitError('slow down.', rejected);
 
     expect(error.stack).toMatch(/^RateLimitError: slow down\./);
@@ -86,7 +86,7 @@ describe('an error of the gateway', () => {
     expect(String(error)).toMatch(/^RateLimitError: slow down\./);
   });
 
-  test('has advice for every outcome, at the end of its message', () => {
+  test('ends its message with advice for each outcome', () => {
     for (const outcome of ['not_sent', 'rejected', 'unknown'] as const) {
       const error = new APIError('failed.', { outcome });
 
@@ -97,7 +97,7 @@ describe('an error of the gateway', () => {
     expect(new APIError('failed.', { outcome: 'unknown', advice: '' }).message).toBe('failed.');
   });
 
-  test('says in one line which input is wrong', () => {
+  test('names the invalid input in one line', () => {
     const error = new InvalidInputError('size', 'must be text.');
 
     expect(error.message).toBe('size: must be text.');
@@ -108,7 +108,7 @@ describe('an error of the gateway', () => {
 describe('isInstance()', () => {
   const error = new APIConnectionTimeoutError('late.', { outcome: 'unknown', timeout: 5 });
 
-  test('knows the classes above', () => {
+  test('includes base classes', () => {
     expect(APIConnectionTimeoutError.isInstance(error)).toBe(true);
     expect(APIConnectionError.isInstance(error)).toBe(true);
     expect(APIError.isInstance(error)).toBe(true);
@@ -132,7 +132,7 @@ describe('isInstance()', () => {
       other = await import('../../src/errors/api-errors.ts');
     });
 
-    test('knows its errors, which instanceof does not', () => {
+    test('recognizes its errors, unlike instanceof', () => {
       const foreign = new other.APIConnectionTimeoutError('late.', {
         outcome: 'unknown',
         timeout: 5,
@@ -146,7 +146,7 @@ describe('isInstance()', () => {
     });
   });
 
-  test('knows errors of classes that callers derive', () => {
+  test('recognizes errors of derived classes', () => {
     class TenantError extends RateLimitError {
       static override readonly kind: string = 'TenantError';
     }
@@ -158,7 +158,7 @@ describe('isInstance()', () => {
   });
 });
 
-test('a page whose title repeats the status does not make the message say it twice', async () => {
+test('does not repeat a status that is in the title of an HTML page', async () => {
   const page = '<html><head><title>502 Bad Gateway</title></head></html>';
   const { client } = scripted([() => new Response(page, { status: 502 })], { maxRetries: 0 });
 

@@ -20,7 +20,7 @@ test('there is a situation for every class of error', () => {
   );
 });
 
-describe('every error says what happened', () => {
+describe('every error describes what happened', () => {
   test.each(situations)('$name: $how', async (situation) => {
     const error = await errorOf(situation, { logLevel: 'off' });
 

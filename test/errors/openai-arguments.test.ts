@@ -31,8 +31,8 @@ const read = (error: ours.APIError | InstanceType<typeof theirs.APIError>) => ({
   headers: error.headers,
 });
 
-describe("errors that are made from openai's arguments", () => {
-  test.each(classes)('%o says the same as theirs', (ErrorClass) => {
+describe("errors created with openai's arguments", () => {
+  test.each(classes)('%o has the same message', (ErrorClass) => {
     for (const [status, error, message] of [
       [429, said, undefined],
       [429, undefined, 'no body'],
@@ -55,7 +55,7 @@ describe("errors that are made from openai's arguments", () => {
     }
   });
 
-  test('errors without an answer', () => {
+  test('errors without a response', () => {
     const cause = new Error('reset');
 
     const lost = new ours.APIConnectionError({ message: 'lost', cause });
@@ -73,7 +73,7 @@ describe("errors that are made from openai's arguments", () => {
   });
 
   test.each([400, 401, 403, 404, 409, 422, 429, 500, 503, 418])(
-    'generate() makes the class of status %i',
+    'generate() creates the class of status %i',
     (status) => {
       const made = ours.APIError.generate(status, { error: said }, undefined, headers);
       const their = theirs.APIError.generate(status, { error: said }, undefined, headers);
@@ -83,7 +83,7 @@ describe("errors that are made from openai's arguments", () => {
     },
   );
 
-  test('generate() without an answer is a lost connection', () => {
+  test('generate() without a response is a lost connection', () => {
     const cause = new Error('reset');
     const made = ours.APIError.generate(undefined, cause, 'lost', undefined);
 
@@ -91,7 +91,7 @@ describe("errors that are made from openai's arguments", () => {
     expect(made).toMatchObject({ message: 'lost', cause });
   });
 
-  test('generate() is there for a program that takes nothing but the class', async () => {
+  test('generate() exists on the class alone', async () => {
     const { outputFiles } = await build({
       stdin: { contents: "export { APIError } from './src/index.ts';", resolveDir: root },
       bundle: true,
@@ -115,14 +115,14 @@ describe("errors that are made from openai's arguments", () => {
   test.each([
     [new ours.LengthFinishReasonError(), 'LengthFinishReasonError'],
     [new ours.ContentFilterFinishReasonError(), 'ContentFilterFinishReasonError'],
-  ])('an answer that cannot be parsed, without the answer: %s', (error, name) => {
+  ])('a response that cannot be parsed, without the response: %s', (error, name) => {
     expect(error).toBeInstanceOf(ours.OutputError);
     expect(error.name).toBe(name);
     expect(error.message).toMatch(/cannot be parsed/);
     expect(error.completion.choices).toEqual([]);
   });
 
-  test('of what became of the request nothing is known', () => {
+  test('the outcome of the request is unknown', () => {
     expect(new ours.APIError(429, said, undefined, headers).outcome).toBe('unknown');
   });
 });

@@ -12,7 +12,7 @@ const perCall = { 'model-a': 0.01, 'model-b': 0.04 };
 const rejected = { type: 'error', status: 429 } as const;
 
 describe('a budget of a call with fallbacks', () => {
-  test('reserves and counts the price of the model that is asked', async () => {
+  test('reserves and counts the price of the requested model', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.05, perCall } });
     failFirst(emulator, rejected);
     const reserved: (number | undefined)[] = [];
@@ -75,7 +75,7 @@ describe('a budget of a call with fallbacks', () => {
     expect(costs.total).toBeCloseTo(0.8);
   });
 
-  test('that is too small for the next model ends the call with the error before it', async () => {
+  test('that is too small for the next model ends the call with the previous error', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.03, perCall } });
     failFirst(emulator, rejected);
 

@@ -318,7 +318,7 @@ const rows: readonly Row[] = [
 ];
 
 describe('fallback', () => {
-  test('the table has every kind of failure of an attempt', () => {
+  test('the table has every kind of failure', () => {
     const missing = Object.keys(failures).filter((kind) => !rows.some((row) => row.kind === kind));
     // Nothing is sent after the first, and the caller causes the second.
     expect(missing).toEqual(['invalid_input', 'aborted']);
@@ -387,7 +387,7 @@ describe('fallback of a stream', () => {
     { where: 'after the role alone', fault: { type: 'cut-events', after: 1 } },
     { where: 'at its first byte', fault: { type: 'stall-events', after: 0 } },
     { where: 'without any content', fault: { type: 'empty' } },
-  ] as const)('moves on if the first fails $where', async ({ fault }) => {
+  ] as const)('uses the next model if the first fails $where', async ({ fault }) => {
     const { client, emulator } = emulated({ maxRetries: 0, firstByteTimeout: 80, idleTimeout: 80 });
 
     failFirst(emulator, fault);
@@ -396,7 +396,7 @@ describe('fallback of a stream', () => {
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
   });
 
-  test('does not move on after content', async () => {
+  test('does not change the model after content', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, { type: 'cut-events', after: 3 });
     const stream = await open(client);
@@ -405,7 +405,7 @@ describe('fallback of a stream', () => {
     expect(modelsAsked(emulator).requests).toEqual(['model-a']);
   });
 
-  test('does not move on after reasoning', async () => {
+  test('does not change the model after reasoning', async () => {
     const { client, requests } = scripted([
       eventStream(chunk({ role: 'assistant' }), chunk({ reasoning_content: 'Hm' })),
     ]);
@@ -413,7 +413,7 @@ describe('fallback of a stream', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('does not move on after content that arrives together with an error', async () => {
+  test('does not change the model after content that arrives with an error', async () => {
     const { client, requests } = scripted([
       eventStream(chunk({ content: 'Hm' }), { error: { message: 'Overloaded' } }),
     ]);
@@ -497,7 +497,7 @@ describe('a call with fallbacks', () => {
     expect(moved).toEqual([['model-a', 'model-b']]);
   });
 
-  test('is never paid twice by images, whatever retryUnknownOutcome says', async () => {
+  test('never charges images twice, with any retryUnknownOutcome', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, retryUnknownOutcome: true });
     failFirst(emulator, { type: 'reset', when: 'after-charge' });
     await failureOf(calls.charged(client, { fallback: ['model-b'] }));
@@ -519,7 +519,7 @@ describe('a call with fallbacks', () => {
     expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b', 'model-b']);
   });
 
-  test('does not ask the model of the call again if the list of the client has it', async () => {
+  test("does not request the model of the call again if the client's list has it", async () => {
     const { client, emulator } = emulated({ maxRetries: 0, fallback: ['model-b', 'model-a'] });
     emulator.fail({ fault: error(429), times: Infinity });
     await failureOf(client.chat.completions.create({ model: 'model-a', messages: [...messages] }));

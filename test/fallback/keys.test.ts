@@ -109,7 +109,7 @@ const setup = ({ body, headers = {}, options }: Row) =>
   });
 
 describe('a 401', () => {
-  test.for(ofTheProvider)('$name asks the next model', async (row) => {
+  test.for(ofTheProvider)('$name: the next model is requested', async (row) => {
     const { client, requests } = setup(row);
 
     const { choices } = await client.chat.completions.create(params, { fallback: ['model-b'] });
@@ -118,13 +118,13 @@ describe('a 401', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.for(ofTheProvider.slice(0, -2))('$name is about a key of the gateway', async (row) => {
+  test.for(ofTheProvider.slice(0, -2))("$name: the gateway's own key was rejected", async (row) => {
     const failed = await failureOf(setup(row).client.chat.completions.create(params));
 
     expect(failed).toHaveProperty('advice', expect.stringContaining('tell its operator'));
   });
 
-  test.for(ofTheCaller)('$name ends the call', async (row) => {
+  test.for(ofTheCaller)('$name: the call ends', async (row) => {
     const { client, requests } = setup(row);
 
     const failed = await failureOf(

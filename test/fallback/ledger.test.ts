@@ -28,7 +28,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
   const run = (client: Gateway, own: ImageRequestOptions) =>
     settle(Promise.resolve(make(client, own)));
 
-  test('finds the task of the model that took it, in a later run without fallback', async () => {
+  test('finds the task of the accepting model in a later run without fallback', async () => {
     const { client, emulator } = emulated(options, { quirks: { imageTasks: 'list' } });
     failFirst(emulator, rejected);
     const ledger = memoryLedger();
@@ -66,7 +66,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     });
   });
 
-  test('knows that the next model may be charged, and does not submit again', async () => {
+  test('does not submit again if the next model may be charged', async () => {
     const { client, emulator } = emulated(options);
     failFirst(emulator, rejected);
     const lost = emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
@@ -151,7 +151,7 @@ describe('a ledger of videos.create with fallbacks', () => {
     return { emulator, second, entry: await ledger.entry(callId) };
   };
 
-  test('names the model that took it after the usage log proved the charge', async () => {
+  test('names the accepting model after the usage log proved the charge', async () => {
     const { emulator, second, entry } = await settleLater('model-a', { fallback });
 
     expect(entry).toMatchObject({ ref: { model: 'model-b', callId } });
@@ -162,7 +162,7 @@ describe('a ledger of videos.create with fallbacks', () => {
     });
   });
 
-  test('names the model that took it, also if its name begins with that of the call', async () => {
+  test("names the accepting model, also if the call's model is its prefix", async () => {
     const { entry } = await settleLater('model-a', { fallback: ['model-a-model-b'] });
 
     expect(entry).toMatchObject({ ref: { model: 'model-a-model-b' } });

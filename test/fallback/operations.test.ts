@@ -118,7 +118,7 @@ const run = async ({ call }: Row, fault: Fault, options: GatewayOptions = {}) =>
   };
 };
 
-describe('the next model is asked', () => {
+describe('the next model is requested', () => {
   test.for([...metered, ...charged])('by $operation after a 429', async (row) => {
     const { end, requests, charges } = await run(row, { type: 'error', status: 429 });
     const each = Array.from({ length: row.calls ?? 1 });
@@ -128,7 +128,7 @@ describe('the next model is asked', () => {
     expect(charges).toEqual(each.map(() => 'model-b'));
   });
 
-  test.for(metered)('by $operation after a response that was lost', async (row) => {
+  test.for(metered)('by $operation after a lost response', async (row) => {
     const { end, requests, charges } = await run(row, { type: 'reset', when: 'after-charge' });
 
     expect(end).toMatchObject({ value: row.result });
@@ -137,8 +137,8 @@ describe('the next model is asked', () => {
   });
 });
 
-describe('no other model is asked', () => {
-  test.for(charged)('by $operation after a response that was lost', async (row) => {
+describe('no other model is requested', () => {
+  test.for(charged)('by $operation after a lost response', async (row) => {
     const fault = { type: 'reset', when: 'after-charge' } as const;
     const { requests, charges } = await run(row, fault, { retryUnknownOutcome: true });
     const each = Array.from({ length: row.calls ?? 1 }, () => 'model-a');
@@ -147,7 +147,7 @@ describe('no other model is asked', () => {
   });
 
   test.for(metered)(
-    'by $operation after an unknown outcome that may not be repeated',
+    'by $operation after an unknown outcome that may not be retried',
     async (row) => {
       const fault = { type: 'reset', when: 'after-charge' } as const;
       const { end, requests } = await run(row, fault, { retryUnknownOutcome: false });

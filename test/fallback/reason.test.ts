@@ -22,7 +22,7 @@ describe('reasonFor()', () => {
     { status: 400, message: 'Invalid model: gpt-9' },
     { status: 400, message: 'The model `gpt-3` has been deprecated.' },
     { status: 503, message: '当前分组 default 下对于模型 nope 无可用渠道' },
-  ])('moves on because of the model: $status $message', ({ status, message }) => {
+  ])('uses the next model: $status $message', ({ status, message }) => {
     expect(reasonAfter(status, message)).toBe('model');
   });
 
@@ -164,7 +164,7 @@ describe.each(['metered', 'charged'] as const)('fallbackOn of a %s call', (charg
   });
 });
 
-test('retryUnknownOutcome: false keeps a metered call from another model after a 408', async () => {
+test('retryUnknownOutcome: false requests no other model after a 408', async () => {
   const { client, emulator } = emulated({ maxRetries: 0 });
   failFirst(emulator, error(408, { charged }));
 

@@ -107,7 +107,7 @@ describe('chat.completions.runTools() with fallbacks', () => {
     },
   );
 
-  test('of a stream moves on before content, and not after', async () => {
+  test('of a stream changes the model before content, and not after', async () => {
     const { client, requests } = scripted(
       [
         eventStream(chunk({ role: 'assistant' }), { error: { message: 'Overloaded' } }),

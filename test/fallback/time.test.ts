@@ -59,7 +59,7 @@ test('pauses between retries count towards the totalTimeout of the next model', 
   expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-a', 'model-b']);
 });
 
-test('an abort ends the call, and no other model is asked', async () => {
+test('an abort ends the call, and no other model is requested', async () => {
   const { client, emulator } = emulated({ maxRetries: 0 });
   emulator.fail({ fault: { type: 'hang' }, times: Infinity });
   const controller = new AbortController();

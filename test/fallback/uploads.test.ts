@@ -55,7 +55,7 @@ describe.each(bodies)('images.edit() as $body', ({ options, sent }) => {
     for (const { body } of emulator.requests) expect(JSON.stringify(body)).toMatch(sent);
   });
 
-  test.for(streams)('ends after $file that was read, and says why', async ({ image }) => {
+  test.for(streams)('ends after $file that was read, with the reason', async ({ image }) => {
     const { client, emulator } = setup();
     const params = { model: 'model-a', prompt: 'a plant', image: image() };
 
@@ -82,7 +82,7 @@ describe('audio.transcriptions.create()', () => {
     expect(modelsAsked(emulator).charges).toEqual(['model-b']);
   });
 
-  test('ends after a stream that was read, and says why', async () => {
+  test('ends after a stream that was read, with the reason', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     failFirst(emulator, rejected);
     const params = { model: 'model-a', file: new Blob([mp3]).stream() };

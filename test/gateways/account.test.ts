@@ -62,7 +62,7 @@ describe('the account of a profile', () => {
     ]);
   });
 
-  test('finds the charge of a request by its id', async () => {
+  test('finds a charge by request id', async () => {
     const { client, requests } = scripted([json({ id: 'req/1', price: 0.25 })], { gateway });
 
     expect(await client.account.settle('req/1')).toMatchObject({
@@ -77,14 +77,14 @@ describe('the account of a profile', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/v1/calls/req%2F1');
   });
 
-  test('concludes nothing from a request that is not found', async () => {
+  test('draws no conclusion from a missing request', async () => {
     const { client } = scripted([json({}, 404)], { gateway });
 
     expect(await client.account.settle('req-1')).toMatchObject({ verdict: 'unknowable' });
     expect((await client.account.charges({ requestId: 'req-1' })).data).toEqual([]);
   });
 
-  test('needs a request id where it finds charges by nothing else', async () => {
+  test('requires a request id if that is the only key', async () => {
     const { client, requests } = scripted([json({})], { gateway });
 
     const error = await failureOf(client.account.charges({ model: 'm-chat' }));
@@ -94,7 +94,7 @@ describe('the account of a profile', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('says what an answer lacks', async () => {
+  test('names missing fields of a response', async () => {
     const { client } = scripted([json({ id: 'req-1' })], { gateway });
 
     const error = await failureOf(client.account.charges({ requestId: 'req-1' }));
@@ -103,7 +103,7 @@ describe('the account of a profile', () => {
     expect(String(error)).toContain('the answer holds no price');
   });
 
-  test('is refused before anything is sent where the profile has none of it', async () => {
+  test('is rejected before anything is sent if the profile has none', async () => {
     for (const named of ['openai', { name: 'bare' }] as const) {
       const { client, requests } = scripted([json({})], { gateway: named });
       for (const call of [
@@ -121,7 +121,7 @@ describe('the account of a profile', () => {
     }
   });
 
-  test('is that of new-api where no profile is known', async () => {
+  test("is new-api's without a profile", async () => {
     const { apiKey, baseURL, fetch } = createEmulator();
     const client = createGateway({ apiKey, baseURL, fetch }, { account: Account });
 

@@ -113,7 +113,7 @@ describe('base URLs that providers document', () => {
 });
 
 describe('a query of the base URL', () => {
-  test('is sent with every request, and gives way to others', async () => {
+  test('is sent with every request, and is overridden by other levels', async () => {
     const baseURL = `${azure}/deployments/gpt?api-version=1&tenant=a`;
     const { client, requests } = scripted([json({ data: [] })], {
       baseURL,
@@ -132,7 +132,7 @@ describe('a query of the base URL', () => {
     expect(client.baseURL).toBe(`${azure}/deployments/gpt`);
   });
 
-  test('goes with a key in a header of its own', async () => {
+  test('works with a key in another header', async () => {
     const { client, requests } = scripted([json(completion)], {
       baseURL: `${azure}/deployments/gpt?api-version=1`,
       apiKey: null,
@@ -159,7 +159,7 @@ describe("Gemini's own routes", () => {
     ],
     ['https://gw.example/v1', 'https://gw.example'],
     ['https://gw.example/gemini/openai', 'https://gw.example/gemini'],
-  ])('of %s are beside those of OpenAI', async (baseURL, root) => {
+  ])("of %s are next to OpenAI's", async (baseURL, root) => {
     const { client, requests } = scripted([json(generation)], { baseURL });
 
     await client.generate.content({ model: 'gemini', contents: 'Hi' });
@@ -168,7 +168,7 @@ describe("Gemini's own routes", () => {
   });
 });
 
-describe('paths of calls by their route', () => {
+describe('paths of undocumented routes', () => {
   const baseURL = 'https://api.z.ai/api/paas/v4';
 
   test.each([
@@ -190,7 +190,7 @@ describe('paths of calls by their route', () => {
     expect(requests[0]?.url).toBe(expected);
   });
 
-  test('cost what their operation costs', async () => {
+  test('are charged as their operation', async () => {
     const { client, requests } = scripted([json({}, 502)], { baseURL, maxRetries: 1 });
 
     await failureOf(client.post('images/generations', { body: { prompt: 'A fox' } }));
@@ -217,7 +217,7 @@ describe('a 404', () => {
       mend: 'below https://gw.example/v4/v1,',
     },
   ])(
-    'below $baseURL names the URL and two mends, and is sent once',
+    'below $baseURL names the URL and two fixes, and is not retried',
     async ({ baseURL, url, mend }) => {
       const { client, requests } = scripted([missing], { baseURL });
 

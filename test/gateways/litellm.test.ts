@@ -36,7 +36,7 @@ const noDatabase =
   'Database not connected. Connect a database to your proxy - https://docs.litellm.ai/docs/simple_proxy';
 
 describe('ids of requests', () => {
-  test('are the client’s own, another one for each attempt that may be charged', async () => {
+  test('are set by the client, a new one for each attempt that may be charged', async () => {
     const busy = error(429, 'Rate limit exceeded', 'throttling_error');
     const answers = [busy, json({ data: [{ url: 'https://f.test/1' }] }), json({ data: [] })];
     const { client, requests } = connect(answers, { maxRetries: 1 });
@@ -87,7 +87,7 @@ describe('ids of requests', () => {
 });
 
 describe('the spend log', () => {
-  test('gives the entries of one request', async () => {
+  test('returns the entries of one request', async () => {
     const { client } = connect([json([spend])]);
     const { data } = await client.account.charges({ requestId: 'call_1-1' });
 
@@ -103,14 +103,14 @@ describe('the spend log', () => {
     ]);
   });
 
-  test('of releases before call ids were written finds the id of the answer', async () => {
+  test('of older releases is searched by the id of the response', async () => {
     const { litellm_call_id: _, ...older } = spend;
     const { client } = connect([json([older])]);
 
     expect(await client.account.settle(older.request_id)).toMatchObject({ verdict: 'charged' });
   });
 
-  test('has failures with their reason, which prove nothing alone', async () => {
+  test('contains failures with their reason, which prove nothing alone', async () => {
     const metadata = JSON.stringify({ error_information: { error_message: 'Boom' } });
     const failed = { ...spend, status: 'failure', spend: 0, metadata };
     const { client } = connect([json([failed])]);
@@ -121,13 +121,13 @@ describe('the spend log', () => {
     expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('proves nothing by a missing entry: it is written seconds later', async () => {
+  test('proves nothing without an entry, which is written seconds later', async () => {
     const { client } = connect([json([])]);
 
     expect(await client.account.settle('call_1-1')).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('is not guessed from half an entry', async () => {
+  test('is not guessed from an incomplete entry', async () => {
     const { client } = connect([json([{ ...spend, spend: null }])]);
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -146,7 +146,7 @@ describe('the spend log', () => {
         'auth_error',
       ),
     ],
-  ])('is not served with %s', async (_, answer) => {
+  ])('is unavailable with %s', async (_, answer) => {
     const { client, requests } = connect([answer], { maxRetries: 2 });
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -155,7 +155,7 @@ describe('the spend log', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is not held to be missing when it fails otherwise', async () => {
+  test('is not considered missing after other failures', async () => {
     const { client } = connect([error(500, '/spend/logs Error: timeout', 'internal_error')]);
 
     const failure = await failureOf(client.account.settle('call_1-1'));
@@ -163,7 +163,7 @@ describe('the spend log', () => {
     expect(failure).toBeInstanceOf(InternalServerError);
   });
 
-  test('is refused to a wrong key as everything is', async () => {
+  test('rejects a wrong key', async () => {
     const { client } = connect([error(401, 'Invalid proxy server token', 'token_not_found_in_db')]);
 
     expect(await failureOf(client.account.settle('call_1-1'))).toBeInstanceOf(AuthenticationError);
@@ -173,7 +173,7 @@ describe('the spend log', () => {
 describe('the balance', () => {
   const info = { spend: 0.25, max_budget: 10, expires: '2100-01-01T00:00:00+00:00' };
 
-  test('is what a key has spent of its budget', async () => {
+  test("is the key's budget and spend", async () => {
     const { client, requests } = connect([json({ key: '8cdaaa8b', info })]);
 
     expect(await client.account.balance()).toMatchObject({
@@ -186,7 +186,7 @@ describe('the balance', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/key/info');
   });
 
-  test('has the limit of a budget that keys share, and none below 0', async () => {
+  test('uses a shared budget, and is never below 0', async () => {
     const shared = { spend: 6, max_budget: null, litellm_budget_table: { max_budget: 5 } };
     const { client } = connect([json({ info: shared })]);
 
@@ -201,7 +201,7 @@ describe('the balance', () => {
     ['the master key', error(404, 'Key not found in database', 'not_found_error')],
     ['no database', () => new Response('Internal Server Error', { status: 500 })],
     ['an answer without spend', json({ info: {} })],
-  ])('is not told with %s', async (_, answer) => {
+  ])('is unavailable with %s', async (_, answer) => {
     const { client } = connect([answer]);
 
     expect(await failureOf(client.account.balance())).toBeInstanceOf(UnsupportedByGatewayError);
@@ -211,7 +211,7 @@ describe('the balance', () => {
 const model = (name: string, info: object) => ({ model_name: name, model_info: info });
 
 describe('prices', () => {
-  test('are those of model groups, of several deployments the highest', async () => {
+  test('are those of model groups, the highest of several deployments', async () => {
     const data = [
       model('chat', { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }),
       model('chat', { input_cost_per_token: 3e-6, cache_read_input_token_cost: 3e-7 }),
@@ -236,7 +236,7 @@ describe('prices', () => {
     });
   });
 
-  test('are used for what answers do not report', async () => {
+  test('are used for responses without a cost', async () => {
     const data = [model('m-image', { mode: 'image_generation', output_cost_per_image: 0.04 })];
     const { client } = connect([json({ data }), json({ data: [{ url: 'https://f.test/1' }] })]);
 
@@ -261,7 +261,7 @@ describe('the cost in a header', () => {
     expect(await client.account.spent()).toMatchObject({ estimate: { value: 0.04 }, unpriced: 0 });
   });
 
-  test('of 0 means that the price is not known', async () => {
+  test('of 0 means an unknown price', async () => {
     const { client } = connect([answered('0.0')]);
     await client.images.generate(image);
 
@@ -274,7 +274,7 @@ describe('errors', () => {
     'litellm.BadRequestError: OpenAIException - you must provide a model parameter',
     'litellm.BadRequestError: OpenAIException - {"error":{"code":"","message":"Model name not specified, model name cannot be empty"}}',
     'litellm.BadRequestError: OpenAIException - model is required',
-  ])('of a form that was sent again without its fields prove nothing: %s', async (message) => {
+  ])('of a form that LiteLLM resent without its fields prove nothing: %s', async (message) => {
     const { client, requests } = connect([error(400, message, 'invalid_request_error')], {
       maxRetries: 2,
     });
@@ -288,7 +288,7 @@ describe('errors', () => {
   test.each([
     'litellm.BadRequestError: OpenAIException - The model does not support this size',
     'Missing required parameter: model',
-  ])('of a request that was refused prove that: %s', async (message) => {
+  ])('of a rejected request prove the rejection: %s', async (message) => {
     const { client } = connect([error(400, message, 'invalid_request_error')]);
 
     const failure = await failureOf(client.videos.create({ model: 'm-video', prompt: 'A fox' }));

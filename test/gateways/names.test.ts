@@ -5,7 +5,7 @@ import { root } from '../helpers/run-program.ts';
 
 const families = /new[-_ ]?api|one[-_ ]?api|open[-_ ]?router|lite[-_ ]?llm/gi;
 
-test('no line of http names a kind of gateway', () => {
+test('src/http does not name a kind of gateway', () => {
   const folder = join(root, 'src/http');
   const found = readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8')

@@ -235,7 +235,7 @@ const models = [
 
 describe('at OpenRouter', () => {
   test.each(rows)(
-    '$name travels and is read in its form',
+    "$name is sent and read in OpenRouter's format",
     async ({ call, route, body, answer }) => {
       const { client, emulator } = atOpenRouter({ models, videoDuration: 0 });
 
@@ -283,7 +283,7 @@ describe('at OpenRouter', () => {
     ],
     ['seconds', (client) => client.videos.create({ model: 'm', prompt: 'A fox', seconds: 'long' })],
     ['task', (client) => client.videos.remix('task_1', { prompt: 'By night' })],
-  ])('a %s that has no place is refused before anything is sent', async (field, call) => {
+  ])('an unsupported %s is rejected before anything is sent', async (field, call) => {
     const { client, emulator } = atOpenRouter();
 
     const error = await failureOf(call(client));
@@ -293,7 +293,7 @@ describe('at OpenRouter', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('models of all kinds are listed, or those that a query names', async () => {
+  test('lists all models, or those of a query', async () => {
     const { client } = atOpenRouter();
     const ids = async (options?: RequestOptions) =>
       (await client.models.list(options)).data.map((model) => model.id);
@@ -304,7 +304,7 @@ describe('at OpenRouter', () => {
     expect(prices.models.map(({ model }) => model)).toContain('m-image');
   });
 
-  test('extraBody carries fields of its own', async () => {
+  test('extraBody adds fields', async () => {
     const { client, emulator } = atOpenRouter();
     const frames = [{ ...part, frame_type: 'last_frame' }];
 
@@ -338,7 +338,7 @@ describe('at OpenRouter', () => {
       'videos.retrieve',
       (client) => client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: 't' }),
     ],
-  ])('what it does not serve is refused with %s in its place', async (advice, call) => {
+  ])('an unsupported operation is rejected and names %s', async (advice, call) => {
     const { client, emulator } = atOpenRouter();
 
     const error = await failureOf(call(client));
@@ -419,7 +419,7 @@ describe('a charged call at OpenRouter', () => {
 describe('a stream at OpenRouter', () => {
   const params = { model: 'm-reasoning', messages, stream: true } as const;
 
-  test('passes over comments, and has reasoning, images and cost', async () => {
+  test('ignores comments, and has reasoning, images and cost', async () => {
     const { client, emulator } = atOpenRouter({ quirks: { heartbeatEvery: 1 } });
 
     const stream = await client.chat.completions.create({
@@ -435,7 +435,7 @@ describe('a stream at OpenRouter', () => {
     expect(chunks.at(-1)?.usage?.cost).toBeCloseTo((emulator.charges[0]?.amount ?? 0) / 500_000);
   });
 
-  test('that is cut throws and keeps its text', async () => {
+  test('throws if it is truncated, and keeps its text', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut-events', after: 12 } });
 
@@ -448,7 +448,7 @@ describe('a stream at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('with an error inside throws it with its code', async () => {
+  test('throws an error inside with its code', async () => {
     const { client, emulator } = atOpenRouter();
     const fault = { type: 'stream-error', after: 5, shape: 'error-data', code: 429 } as const;
     emulator.fail({ fault });
@@ -498,7 +498,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('goes on in another process by its handle, whose client need not know the gateway', async () => {
+  test('continues in another process by its handle, without the gateway option', async () => {
     const { client, emulator } = atOpenRouter();
     const { ref } = await client.videos.create(params);
     const stored: unknown = JSON.parse(JSON.stringify(ref));
@@ -519,7 +519,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is submitted once by its ledger, with files too', async () => {
+  test('is submitted once with a ledger, also with files', async () => {
     const { client, emulator } = atOpenRouter();
     const own = { ledger: memoryLedger(), callId: 'job-1' };
     const order = { ...params, image: picture };
@@ -531,7 +531,7 @@ describe('a video at OpenRouter', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('whose submission broke off is settled by its generation, and not submitted again', async () => {
+  test('settles a cut submission by its generation, without a second one', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut', bytes: 10 } });
     const own = { ledger: memoryLedger(), callId: 'job-1', onUnknown: 'settle' as const };
@@ -612,7 +612,7 @@ describe('the account at OpenRouter', () => {
     ]);
   });
 
-  test('settles a call whose answer broke off', async () => {
+  test('settles a call with a cut response', async () => {
     const { client, emulator } = atOpenRouter();
     emulator.fail({ fault: { type: 'cut', bytes: 10 } });
     const error = await failureOf(client.images.generate({ model: 'm', prompt: 'A cat' }));
@@ -624,14 +624,14 @@ describe('the account at OpenRouter', () => {
     });
   });
 
-  test('draws no conclusion from a generation that is not known', async () => {
+  test('draws no conclusion from an unknown generation', async () => {
     const { client } = atOpenRouter({ quirks: { usageLogDelay: 60_000 } });
     const { id } = await client.chat.completions.create({ model: 'm-large', messages });
 
     expect(await client.account.settle(id)).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('counts what answers report, and has the prices of models', async () => {
+  test('counts reported costs, and has the prices of models', async () => {
     const { client } = atOpenRouter();
     await client.images.generate({ model: 'm-image', prompt: 'A cat' });
     const { usage } = await client.chat.completions.create({ model: 'm-large', messages });
@@ -644,8 +644,8 @@ describe('the account at OpenRouter', () => {
   });
 });
 
-describe('other parts of the package at OpenRouter', () => {
-  test('the AI SDK provider makes text, images and edits, each charged once', async () => {
+describe('other modules at OpenRouter', () => {
+  test('the AI SDK provider creates text, images and edits, each charged once', async () => {
     const { provider, emulator } = emulatedProvider(
       { gateway: 'openrouter' },
       { gateway: 'openrouter' },

@@ -38,7 +38,7 @@ function getProblem(gateway: unknown): string {
 }
 
 describe('a profile', () => {
-  test('decides path, names, body and reading of an operation', async () => {
+  test('defines path, field names, body and reading of an operation', async () => {
     const { client, requests } = scripted([json({ pictures: image.data })], { gateway: other });
 
     const answer = await client.images.generate(params);
@@ -53,7 +53,7 @@ describe('a profile', () => {
     });
   });
 
-  test('leaves other operations as they are', async () => {
+  test('leaves other operations unchanged', async () => {
     const { client, requests } = scripted([json({ data: [] })], { gateway: other });
 
     await client.models.list();
@@ -61,7 +61,7 @@ describe('a profile', () => {
     expect(requests[0]?.url).toBe('https://gateway.test/v1/models');
   });
 
-  test('refuses a parameter that has no place, before anything is sent', async () => {
+  test('rejects an unsupported parameter before anything is sent', async () => {
     const { client, requests } = scripted([json(image)], { gateway: other });
 
     const error = await failureOf(client.images.generate({ ...params, quality: 'high' }));
@@ -79,7 +79,7 @@ describe('a profile', () => {
     expect(await bodyOf(requests[0])).toMatchObject({ quality: 'high', text: 'A fox' });
   });
 
-  test('that cannot read an answer which is paid for loses nothing of it', async () => {
+  test('that cannot read a paid response keeps it on the error', async () => {
     const answers = { 'images.generate': ({ missing }: JsonObject) => JSON.parse(String(missing)) };
     const { client, requests } = scripted([json(image)], { gateway: { name: 'other', answers } });
 
@@ -99,7 +99,7 @@ describe('a profile', () => {
     expect(requestId).toBe('own');
   });
 
-  test('counts a route at its own path as charged', async () => {
+  test('counts a route at its path as charged', async () => {
     const { client, requests } = scripted([json({}, 502)], { gateway: other });
 
     await failureOf(client.post('/v1/pictures', { body: params }));
@@ -107,7 +107,7 @@ describe('a profile', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('refuses operations that the gateway does not serve, before anything is sent', async () => {
+  test('rejects unsupported operations before anything is sent', async () => {
     const { client, requests } = scripted([json(image)], { gateway: 'openai' });
     const question = { vendorPrefix: 'kling', taskId: 'task_1' };
 
@@ -150,7 +150,7 @@ describe('a profile', () => {
       'gateway.account.isUnsupported: must be a function',
     ],
     [{ name: 'x', sentIdHeader: 'a b' }, 'gateway.sentIdHeader: must be the name of a header'],
-  ])('%j is refused at construction', (gateway, problem) => {
+  ])('%j is rejected by the constructor', (gateway, problem) => {
     expect(getProblem(gateway)).toContain(problem);
   });
 });
@@ -158,7 +158,7 @@ describe('a profile', () => {
 describe('createGateway()', () => {
   const options = { apiKey: 'sk-test', baseURL: 'https://gateway.test' } as const;
 
-  test('takes a profile', () => {
+  test('accepts a profile', () => {
     const client = createGateway(
       { ...options, gateway: defineGateway(openRouter) },
       { chat: Chat },
@@ -167,7 +167,7 @@ describe('createGateway()', () => {
     expect(client.baseURL).toBe('https://gateway.test/api');
   });
 
-  test('explains that it knows no names', () => {
+  test('rejects names of profiles', () => {
     expect(() => createGateway({ ...options, gateway: 'openrouter' }, { chat: Chat })).toThrow(
       'must be "auto" or defineGateway(profile), not "openrouter"',
     );

@@ -59,14 +59,14 @@ const cited = (index: number) => ({
 });
 
 describe('citations', () => {
-  test.each(['citationSources', 'citations'])('of all pieces are kept (%s)', async (name) => {
+  test.each(['citationSources', 'citations'])('of all chunks are kept (%s)', async (name) => {
     const all = Array.from({ length: 10 }, (_, index) => cite(index));
     await expect(addCitations(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
       [name]: all,
     });
   });
 
-  test('that are sent again are kept once', async () => {
+  test('that are repeated are kept once', async () => {
     const found = await addCitations(
       { citationSources: [cite(0)] },
       { citationSources: [cite(0), cite(1)] },
@@ -77,7 +77,7 @@ describe('citations', () => {
     expect(found).toEqual({ citationSources: [cite(0), cite(1), cite(2)], note: 'last' });
   });
 
-  test('belong to their candidates', async () => {
+  test('stay with their candidate', async () => {
     const { partial } = await readStream(open(encode({ candidates: [cited(0), cited(1)] })));
     expect(partial?.candidates?.map(({ citationMetadata }) => citationMetadata)).toEqual([
       { citationSources: [cite(0)] },
@@ -85,7 +85,7 @@ describe('citations', () => {
     ]);
   });
 
-  test('of a loop stay those of the piece', async () => {
+  test('of a yielded chunk stay its own', async () => {
     const text = encode(
       {
         candidates: [{ content: { parts: [{ text: 'a' }] }, citationMetadata: { citations: [1] } }],
@@ -101,7 +101,7 @@ describe('citations', () => {
 });
 
 describe('a streamed generation', () => {
-  test.each([1, 2, 7, 4096])('ends with its connection, %d bytes at a time', async (size) => {
+  test.each([1, 2, 7, 4096])('ends with its connection, in chunks of %d bytes', async (size) => {
     const result = await readStream(open(answer, size));
 
     expect(result.error).toBeUndefined();
@@ -130,7 +130,7 @@ describe('a streamed generation', () => {
     }
   });
 
-  test('cut anywhere throws or gives the whole text', async () => {
+  test('truncated anywhere throws or returns the whole text', async () => {
     const bytes = new TextEncoder().encode(answer);
     const end = bytes.length - '\n\n'.length;
 
@@ -180,7 +180,7 @@ describe('a streamed generation', () => {
     expect(String(error)).toContain('Overloaded');
   });
 
-  test('yields a whole JSON answer as one chunk', async () => {
+  test('yields a whole JSON response as one chunk', async () => {
     const values = generateProtocol.fromAnswer(piece([{ text: 'Hi' }], 'STOP'));
     const stream = streamFromValues(values, watchedContext().context, generateProtocol);
 
@@ -204,7 +204,7 @@ const more = (...partialArgs: readonly object[]) => [
   { functionCall: { partialArgs, willContinue: true } },
 ];
 
-test('assembles an event stream that arrives in place of a JSON answer', async () => {
+test('assembles an event stream in place of a JSON response', async () => {
   const whole = await collectStream(respond(answer), watchedContext().context, generateProtocol);
 
   expect(whole.text).toBe('Grüße 🌍');
@@ -232,7 +232,7 @@ const pieceFor = (index: number, said: string, finishReason?: string) => ({
   candidates: [{ index, content: { parts: [{ text: said }] }, finishReason }],
 });
 
-describe('a candidate that goes on after a finish reason', () => {
+describe('a candidate that continues after a finish reason', () => {
   test('is complete with the last finish reason', async () => {
     const { verdict, partial, error } = await readStream(open(encode(...ranCode)));
 
@@ -242,7 +242,7 @@ describe('a candidate that goes on after a finish reason', () => {
     expect(partial?.candidates?.[0]?.finishReason).toBe('STOP');
   });
 
-  test('is not complete when it is cut after more content', async () => {
+  test('is truncated if it is cut after more content', async () => {
     const { verdict, partial, error } = await readStream(open(encode(...ranCode.slice(0, 3))));
 
     expect(error).toBeInstanceOf(StreamTruncatedError);
@@ -260,7 +260,7 @@ describe('a candidate that goes on after a finish reason', () => {
       'grounding metadata',
       { candidates: [{ index: 0, groundingMetadata: { webSearchQueries: ['q'] } }] },
     ],
-  ])('stays complete when only %s follows', async (_, after) => {
+  ])('stays complete if only %s follows', async (_, after) => {
     const { verdict, error } = await readStream(
       open(encode(piece([{ text: 'a' }], 'STOP'), after)),
     );
@@ -269,7 +269,7 @@ describe('a candidate that goes on after a finish reason', () => {
     expect(verdict).toBe('complete');
   });
 
-  test('reopens only itself', async () => {
+  test('does not affect other candidates', async () => {
     const cut = [pieceFor(0, 'a', 'STOP'), pieceFor(1, 'b', 'STOP'), pieceFor(0, 'A')];
 
     expect((await readStream(open(encode(...cut)))).verdict).toBe('no_terminator');
@@ -278,7 +278,7 @@ describe('a candidate that goes on after a finish reason', () => {
     );
   });
 
-  test('cut at any byte, counts as complete only without content after its last finish', async () => {
+  test('truncated at any byte, is complete only without content after its last finish reason', async () => {
     const kinds = fc.constantFrom<'text' | 'finish' | 'both' | 'empty' | 'usage'>(
       'text',
       'finish',
@@ -396,7 +396,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('with a signature stay as they came, also without text', async () => {
+  test('with a signature stay unchanged, also without text', async () => {
     const parts = await addParts(
       [{ text: '4' }],
       [{ text: '2', thoughtSignature: 's1' }],
@@ -412,7 +412,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('that are whole function calls are kept apart', async () => {
+  test('that are complete function calls stay separate', async () => {
     const parts = await addParts(
       [{ functionCall: { name: 'f', args: { a: 1 } } }, { functionCall: { name: 'f', args: {} } }],
       [{ functionCall: { name: 'g' } }],
@@ -425,7 +425,7 @@ describe('the parts of a streamed generation', () => {
     ]);
   });
 
-  test('that are pieces of function calls are put together', async () => {
+  test('that are fragments of function calls are joined', async () => {
     const parts = await addParts(
       [{ functionCall: { name: 'book', willContinue: true }, thoughtSignature: 's' }],
       more(text('$.stops[0].city', 'Bos', true)),
@@ -458,7 +458,7 @@ describe('the parts of a streamed generation', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('that are pieces of several function calls are matched by id', async () => {
+  test('that are fragments of several function calls are matched by id', async () => {
     const parts = await addParts(
       [
         { functionCall: { id: 'a', name: 'f', willContinue: true } },

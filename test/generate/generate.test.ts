@@ -29,7 +29,7 @@ const turn = { role: 'user', parts: [{ text: 'Hello' }] };
 const setting = { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' };
 const tool = { googleSearch: {} };
 
-describe('what a generation sends', () => {
+describe('the request of a generation', () => {
   test.each<{ name: string; given: Fields; sent: object }>([
     {
       name: 'no parameter that is null',
@@ -144,7 +144,7 @@ describe('what a generation sends', () => {
     ['safety_settings', 'safetySettings'],
     ['tool_config', 'toolConfig'],
     ['cached_content', 'cachedContent'],
-  ])('rejects %s, which the gateway would drop', async (name, known) => {
+  ])('rejects %s, which gateways drop', async (name, known) => {
     const { client, requests } = scripted([json(answer)]);
     const params = { model, contents: 'x', [name]: {} };
 
@@ -155,7 +155,7 @@ describe('what a generation sends', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('names the model in the path only, escaped, and nothing that was not given', async () => {
+  test('has the escaped model in the path only, and no extra fields', async () => {
     const { client, requests } = scripted([json(answer)]);
 
     await client.generate.content({ model: 'models/a b', contents: 'x' });
@@ -166,7 +166,7 @@ describe('what a generation sends', () => {
     expect(Object.keys(Object(await bodyOf(requests[0])))).toEqual(['contents']);
   });
 
-  test('asks for a stream by its path and alt=sse, and for a whole answer without', async () => {
+  test('requests a stream by its path and alt=sse', async () => {
     const { client, emulator } = emulated();
 
     await client.generate.content({ model, contents: 'x' });
@@ -187,7 +187,7 @@ describe('what a generation sends', () => {
     [{ model, contents: '' }, 'contents'],
     [{ model, contents: [] }, 'contents'],
     [{ model, contents: [turn, null] }, 'contents'],
-  ])('refuses %j at once', async (params, field) => {
+  ])('rejects %j immediately', async (params, field) => {
     const { client, requests } = scripted([json(answer)]);
 
     for (const method of ['content', 'contentStream']) {
@@ -200,7 +200,7 @@ describe('what a generation sends', () => {
 });
 
 describe('generate.content()', () => {
-  test('gives the answer with its helpers and the request id', async () => {
+  test('returns the response with its helpers and the request id', async () => {
     const { client, emulator } = emulated();
 
     const response = await client.generate.content({ model, contents: 'What is tea?' });
@@ -213,7 +213,7 @@ describe('generate.content()', () => {
     expect(Object.keys(response)).not.toContain('text');
   });
 
-  test('a blocked prompt is an answer with a block reason', async () => {
+  test('a blocked prompt is a response with a block reason', async () => {
     const { client } = emulated();
 
     const response = await client.generate.content({ model, contents: markers.block });
@@ -249,7 +249,7 @@ describe('generate.content()', () => {
     }
   });
 
-  test('is repeated after a failure, because it is metered', async () => {
+  test('is retried after a failure, because it is metered', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ operation: 'generate.content', fault: { type: 'error', status: 502 } });
 
@@ -260,7 +260,7 @@ describe('generate.content()', () => {
 });
 
 describe('generate.contentStream()', () => {
-  test.each(['with-text', 'extra-chunk'] as const)('gives pieces, ended %s', async (style) => {
+  test.each(['with-text', 'extra-chunk'] as const)('yields chunks, ended %s', async (style) => {
     const { client } = emulated({}, { quirks: { generateFinish: style, generateDone: true } });
 
     const stream = await client.generate.contentStream({ model, contents: 'What is tea?' });
@@ -272,7 +272,7 @@ describe('generate.contentStream()', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('throws when it is cut, and keeps the received text', async () => {
+  test('throws if it is truncated, and keeps the received text', async () => {
     const { client, emulator } = emulated();
     const fault = { type: 'cut-events', after: 2 } as const;
     emulator.fail({ operation: 'generate.contentStream', fault });
@@ -285,10 +285,10 @@ describe('generate.contentStream()', () => {
   });
 });
 
-describe('through the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('a whole answer and a stream arrive', async () => {
+  test('receives a whole response and a stream', async () => {
     const whole = await client.generate.content({ model, contents: 'x' });
     const stream = await client.generate.contentStream({ model, contents: 'x' });
     const pieces = await collect(stream);

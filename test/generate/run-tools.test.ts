@@ -35,7 +35,7 @@ async function lastTurn(request: Request | undefined): Promise<unknown> {
 }
 
 describe('generate.runTools()', () => {
-  test('calls functions until an answer calls none', async () => {
+  test('calls functions until a response calls none', async () => {
     const { client, requests } = scripted([
       wants('find', { city: 'Rome' }),
       wants('find', { city: 'Oslo' }),
@@ -85,7 +85,7 @@ describe('generate.runTools()', () => {
     });
   });
 
-  test('sends thoughts and their signatures back on the same parts, and ids along', async () => {
+  test('sends thoughts, signatures and ids back on the same parts', async () => {
     const parts = [
       { text: 'I look it up.', thought: true, thoughtSignature: 's1' },
       {
@@ -123,7 +123,7 @@ describe('generate.runTools()', () => {
       first: wants('find', { city: 1 }),
       problem: /are invalid.*city: /,
     },
-  ])('tells the model of $name, and goes on', async ({ first, problem }) => {
+  ])('sends $name to the model, and continues', async ({ first, problem }) => {
     const { client, requests } = scripted([first, says('Sorry.')]);
 
     const { response } = await client.generate.runTools(ask);
@@ -142,7 +142,7 @@ describe('generate.runTools()', () => {
     });
   });
 
-  test('tells the model of a function that throws, and of one that gives nothing', async () => {
+  test('sends the model the error of a function that throws, and an empty result', async () => {
     const { client, requests } = scripted([
       answer({ functionCall: { name: 'bad' } }, { functionCall: { name: 'quiet' } }),
       says('Sorry.'),
@@ -163,7 +163,7 @@ describe('generate.runTools()', () => {
     });
   });
 
-  test('asks no more often than allowed', async () => {
+  test('makes no more requests than allowed', async () => {
     const { client, requests } = scripted([wants('find', { city: 'Rome' })]);
 
     const run = await client.generate.runTools(ask, { maxCalls: 2 });
@@ -175,7 +175,7 @@ describe('generate.runTools()', () => {
     expect(requests).toHaveLength(12);
   });
 
-  test('reports every turn, so a failure loses nothing', async () => {
+  test('reports every turn, so that a failure loses nothing', async () => {
     const { client } = scripted([
       wants('find', { city: 'Rome' }),
       json({ error: { message: 'no', code: 'model_not_found', type: 'new_api_error' } }, 503),
@@ -188,7 +188,7 @@ describe('generate.runTools()', () => {
     expect(turns.map(({ role }) => role)).toEqual(['model', 'user']);
   });
 
-  test('keeps other tools, and hands functions the context', async () => {
+  test('keeps other tools, and passes the context to functions', async () => {
     const { client, requests } = scripted([wants('who'), says('Done.')]);
     const seen: unknown[] = [];
     const who = tool({ name: 'who', execute: (_, __, toolContext) => seen.push(toolContext) });
@@ -207,7 +207,7 @@ describe('generate.runTools()', () => {
     expect(body).not.toHaveProperty('functions');
   });
 
-  test('ends with a prompt that is blocked', async () => {
+  test('ends if the prompt is blocked', async () => {
     const { client } = scripted([json({ promptFeedback: { blockReason: 'SAFETY' } })]);
 
     const { response, contents } = await client.generate.runTools(ask);
@@ -223,7 +223,7 @@ describe('generate.runTools()', () => {
     ['generationConfig.candidateCount', { generationConfig: { candidateCount: 2 } }],
     ['contents', { contents: [] }],
     ['model', { model: '' }],
-  ])('refuses bad %s before anything is sent', async (field, params) => {
+  ])('rejects an invalid %s before anything is sent', async (field, params) => {
     const { client, requests } = scripted([says('Done.')]);
 
     const error = await failureOf(client.generate.runTools({ ...ask, ...params }));
@@ -233,7 +233,7 @@ describe('generate.runTools()', () => {
     await expect(misuse(client.generate, 'runTools', null)).rejects.toThrow('params');
   });
 
-  test('stops when it is aborted, by the caller or by a function', async () => {
+  test('stops after an abort by the caller or by a function', async () => {
     const { client, requests } = scripted([wants('hang')]);
     const mine = new AbortController();
     const hang = tool({
@@ -281,7 +281,7 @@ describe('the schema of a function', () => {
       { type: 'array', items: { type: 'integer', minimum: 0 } },
     ],
     [{ anyOf: [{ type: 'string', enum: ['a'] }] }, { anyOf: [{ type: 'string', enum: ['a'] }] }],
-  ])("is %j in Google's words", (schema, google) => {
+  ])("is %j in Google's format", (schema, google) => {
     expect(toGoogleSchema(schema)).toEqual(google);
   });
 
@@ -293,7 +293,7 @@ describe('the schema of a function', () => {
     { items: [{}] },
     { anyOf: [{ not: {} }] },
     { enum: [1, 2] },
-  ])('%j says more than that, and goes as a JSON Schema', async (schema) => {
+  ])("%j is sent as a JSON Schema, because Google's format cannot express it", async (schema) => {
     const { client, requests } = scripted([says('Done.')]);
     const functions = [tool({ name: 'a', schema, strict: false, execute: () => 1 })];
 

@@ -80,7 +80,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
 
   describe(`a claim of ${title} that was taken over`, () => {
     describe.each(states)('by a worker that %s', (__, bring) => {
-      test.each(ends)('is not ended by a late word: %s', async (end) => {
+      test.each(ends)('is not ended by a late %s', async (end) => {
         const ledger = await make();
         const { a, b } = await takenOver(ledger);
         await bring(ledger, b);
@@ -93,7 +93,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
         expect(await ledger.claim('job', 'hash', a)).not.toMatchObject({ status: 'claimed' });
       });
 
-      test('gives its task all the same, beside that of the other', async () => {
+      test('also keeps the task of the first worker', async () => {
         const ledger = await make();
         const { a, b } = await takenOver(ledger);
         await bring(ledger, b);
@@ -109,7 +109,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       });
     });
 
-    test('has its task kept when the other is refused, and when it comes after the other', async () => {
+    test('keeps a task if the other worker is rejected, and if it arrives later', async () => {
       const ledger = await make();
       const { a, b } = await takenOver(ledger);
 
@@ -124,7 +124,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
   });
 
   describe(title, () => {
-    test('has no entry of a call that may be submitted', async () => {
+    test('has no entry for a call that may be submitted', async () => {
       const ledger = await make();
       expect(await ledger.entry('job')).toBeUndefined();
 
@@ -141,7 +141,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(await ledger.entry('job')).toBeUndefined();
     });
 
-    test('gives each claim another id, also when the one before was given back', async () => {
+    test('has a new id for each claim, also after a release', async () => {
       const ledger = await make();
       const ids = new Set<string>();
       for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -176,7 +176,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       });
     });
 
-    test('puts a task that is entered by hand before the others, and keeps those', async () => {
+    test('puts a manually entered task first, and keeps the others', async () => {
       const ledger = await make();
       await ledger.accept('job', task('a'), await claimIdOf(ledger.claim('job', 'hash')));
 
@@ -188,7 +188,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(entry?.refs.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c']);
     });
 
-    test('lets a person decide: an end without a claim counts for the call as it is', async () => {
+    test('an end without a claim id applies to the current claim', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
 
@@ -197,7 +197,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
     });
 
-    test.each(['', 7, null, {}])('refuses the claim id %j', async (claimId) => {
+    test.each(['', 7, null, {}])('rejects the claim id %j', async (claimId) => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
       const bad = untyped<string>(claimId);
@@ -211,7 +211,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(await ledger.entry('job')).toMatchObject({ status: 'submitting' });
     });
 
-    test('lets one of eight workers submit a call, and reports that to the others', async () => {
+    test('lets one of eight workers submit a call, and reports its claim to the others', async () => {
       const { emulator, videos } = emulatedVideos();
       emulator.fail({
         operation: 'videos.create',
@@ -231,7 +231,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(countRequests(emulator).posts).toBe(1);
     });
 
-    test('of eight workers that take a call over one submits', async () => {
+    test('lets one of eight workers take a call over', async () => {
       const { emulator, videos } = emulatedVideos();
       const ledger = await make();
       await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', '')));
@@ -249,7 +249,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect(countRequests(emulator).posts).toBe(1);
     });
 
-    test('does not free a call that is in doubt when the late worker was refused', async () => {
+    test('does not release a call with an unknown outcome after a late rejection', async () => {
       const { ledger, posts } = await twoWorkers(refusal, page);
       const { requests, videos } = answeredVideos(made('c'));
 
@@ -263,7 +263,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
     test.each([
       ['was refused', refusal],
       ['knows nothing', page],
-    ])('leaves the other to its submission when the late worker %s', async (__, endOfA) => {
+    ])('does not affect the second submission if the late worker %s', async (__, endOfA) => {
       const ledger = await make();
       const events = new EventTarget();
       const held = (name: string, end: () => Response) => {
@@ -300,7 +300,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       expect((await ledger.entry('job'))?.refs).toEqual([ref]);
     });
 
-    test('keeps both tasks of two workers', async () => {
+    test('keeps the tasks of two workers', async () => {
       const { ledger, a, b, posts } = await twoWorkers(made('a'), made('b'));
 
       expect(await ledger.entry('job')).toMatchObject({ status: 'accepted' });

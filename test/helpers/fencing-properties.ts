@@ -91,7 +91,7 @@ export function testInterleavings(
   make: () => Promise<SubmitLedger>,
   numRuns: number,
 ): void {
-  test(`${name} frees no call that may be paid for and loses no task, whatever workers say`, async () => {
+  test(`${name} releases no call that may be charged and loses no task, whatever workers report`, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const inMemory = new Fleet(memoryLedger());

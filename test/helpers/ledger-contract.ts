@@ -40,7 +40,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'finished', ref });
     });
 
-    test('keeps the request of a claim in doubt, for that claim alone', async () => {
+    test('keeps the request id of an unknown outcome with its claim', async () => {
       const ledger = await make();
       const first = await claimIdOf(ledger.claim('job', 'hash'));
       await ledger.finish('job', 'unknown', first, '20260101-request', true);
@@ -68,7 +68,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
     });
 
-    test('calls do not touch each other', async () => {
+    test('keeps calls independent', async () => {
       const ledger = await make();
 
       for (const callId of ['a', 'A', '../a', 'a/b', 'ä', ' ', 'x'.repeat(5_000)]) {
@@ -76,7 +76,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       }
     });
 
-    test('of many that claim at the same time one gets it', async () => {
+    test('one of many concurrent claims succeeds', async () => {
       const ledger = await make();
 
       const claims = await Promise.all(
@@ -86,7 +86,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(claims.filter(({ status }) => status === 'claimed')).toHaveLength(1);
     });
 
-    test('a call that provably made no task may be claimed again', async () => {
+    test('a call that provably created no task may be claimed again', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
 
@@ -107,7 +107,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       });
     });
 
-    test('one that takes over names the claim; of many, one gets it', async () => {
+    test('a takeover names the claim, and one of many succeeds', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
       await ledger.finish('job', 'unknown');
@@ -122,7 +122,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(claims.filter(({ status }) => status === 'claimed')).toHaveLength(1);
     });
 
-    test('a claim that was taken over and made no task leaves the doubt about the first', async () => {
+    test('a released takeover keeps the unknown outcome of the first claim', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
       await ledger.finish('job', 'unknown');
@@ -134,7 +134,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'unknown' });
     });
 
-    test('what was accepted is never lost to a later word', async () => {
+    test('a later call never discards an accepted task', async () => {
       const ledger = await make();
       await ledger.claim('job', 'hash');
       await ledger.accept('job', ref);
@@ -155,7 +155,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash', claimId)).toMatchObject({ status: 'finished', ref });
     });
 
-    test('a task that was found by hand can be entered', async () => {
+    test('a task can be entered manually', async () => {
       const ledger = await make();
 
       await ledger.accept('job', ref);
@@ -171,7 +171,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
     });
 
-    test('keeps a handle as it is, whatever text is in it', async () => {
+    test('keeps a handle unchanged, whatever text it contains', async () => {
       const ledger = await make();
       const odd = {
         ...ref,
@@ -187,7 +187,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref: odd });
     });
 
-    test('knows a task again, whatever else is noted of it, and tells it from similar ones', async () => {
+    test('recognizes a task with other fields, and distinguishes similar ones', async () => {
       const ledger = await make();
       const claimId = await claimIdOf(ledger.claim('job', 'hash'));
       const others = ['task_', 'task_11', 'ask_1', '%', 'task_1","baseURL":"x'].map((id) => ({
@@ -227,7 +227,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       }
     });
 
-    describe('refuses', () => {
+    describe('rejects', () => {
       test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
         const ledger = await make();
         const bad = untyped<string>(callId);
@@ -254,7 +254,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
         expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
       });
 
-      test('an end that is none', async () => {
+      test('an invalid end', async () => {
         const ledger = await make();
         await ledger.claim('job', 'hash');
 

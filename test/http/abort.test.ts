@@ -71,7 +71,7 @@ afterEach(() => {
 });
 
 describe('an abort', () => {
-  test('before the call sends nothing, and does not ask for the key', async () => {
+  test('before the call sends nothing, and does not request the key', async () => {
     const apiKey = vi.fn(() => 'sk-test');
     const { client, requests } = scripted([json(completion)], { apiKey });
     const signal = AbortSignal.abort(reason);
@@ -88,7 +88,7 @@ describe('an abort', () => {
     expect(countListeners(signal)).toBe(0);
   });
 
-  test('while the key is asked for sends nothing', async () => {
+  test('while the key is requested sends nothing', async () => {
     const { error, requests, left } = await abortAfter(50, draw, [], { apiKey: never });
 
     expect(requests).toHaveLength(0);
@@ -96,7 +96,7 @@ describe('an abort', () => {
     expect(left).toBe(0);
   });
 
-  test('from within the function that gives the key sends nothing', async () => {
+  test('from within the apiKey function sends nothing', async () => {
     const controller = new AbortController();
     const { client, requests } = scripted([json(completion)], {
       apiKey: () => {
@@ -111,7 +111,7 @@ describe('an abort', () => {
     expect(error).toMatchObject({ outcome: 'not_sent', cause: reason });
   });
 
-  test('a few microtasks later never sends what it says was not sent', async () => {
+  test('a few microtasks later sends nothing if the outcome is not_sent', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const controller = new AbortController();
       const isLate: boolean[] = [];
@@ -149,7 +149,7 @@ describe('an abort', () => {
   test.each([
     ['listens to it', attentive],
     ['does not listen', never],
-  ])('while the request is under way ends the call when fetch %s', async (_, fetch) => {
+  ])('while the request is pending ends the call if fetch %s', async (_, fetch) => {
     for (const call of [chat, draw, list]) {
       const spy = vi.fn(fetch);
 
@@ -162,7 +162,7 @@ describe('an abort', () => {
     }
   });
 
-  test('during a pause ends the call, which knows of its attempt', async () => {
+  test('during a pause ends the call, with its attempt on the error', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
 
     const unsent = await abortAfter(100, draw, [() => fetchFailure('ECONNREFUSED', 'connect')]);
@@ -174,7 +174,7 @@ describe('an abort', () => {
     expect([lost.listeners, lost.left]).toEqual([1, 0]);
   });
 
-  test('while the answer is read ends the call and lets go of the body', async () => {
+  test('while the response is read ends the call and cancels the body', async () => {
     for (const call of [chat, draw, list]) {
       const onCancel = vi.fn();
       const stuck = () => silentResponse('{"id":', {}, onCancel);
@@ -199,7 +199,7 @@ describe('an abort', () => {
     }
   });
 
-  test('while the beginning of a file is awaited ends the call', async () => {
+  test('while the first bytes of a file are awaited ends the call', async () => {
     const { error, left } = await abortAfter(50, speak, [() => silentResponse('')]);
 
     expect(error).toMatchObject({ outcome: 'unknown', cause: reason });
@@ -224,7 +224,7 @@ describe('an abort', () => {
     expect(countListeners(controller.signal)).toBe(0);
   });
 
-  test('between two reads of a download is what the next one tells, however late it comes', async () => {
+  test('between two reads of a download rejects the next one, however late it is', async () => {
     const onCancel = vi.fn();
     const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const controller = new AbortController();
@@ -279,7 +279,7 @@ describe('an abort', () => {
     expect(countListeners(controller.signal)).toBe(0);
   });
 
-  test('that comes after the answer changes nothing', async () => {
+  test('after the response has no effect', async () => {
     const { client } = scripted([json(completion)]);
     const controller = new AbortController();
 
@@ -289,7 +289,7 @@ describe('an abort', () => {
     expect(answer).toMatchObject({ id: 'c' });
   });
 
-  test('lets go of an answer that comes all the same', async () => {
+  test('cancels a response that still arrives', async () => {
     const onCancel = vi.fn();
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -311,7 +311,7 @@ describe('the signal', () => {
     expect(await chat(client, { signal: null })).toMatchObject({ id: 'c' });
   });
 
-  test('gets one listener per call, whatever the number of attempts', async () => {
+  test('has one listener per call, for any number of attempts', async () => {
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
     vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -325,7 +325,7 @@ describe('the signal', () => {
     expect(countListeners(signal)).toBe(0);
   });
 
-  test('keeps no listener after a thousand calls that ended in every way', async () => {
+  test('has no listener left after a thousand calls that end in different ways', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { signal } = new AbortController();
     const answers = [

@@ -26,8 +26,8 @@ import {
 } from '../helpers/transport.ts';
 import { patient } from '../helpers/patient.ts';
 
-describe('answers', () => {
-  test('an HTML page with status 200 points at the base URL', async () => {
+describe('responses', () => {
+  test('an HTML page with status 200 names the base URL', async () => {
     const { client } = scripted([html(200)]);
 
     const failure = await apiErrorOf(chat(client));
@@ -43,7 +43,7 @@ describe('answers', () => {
     ['nothing', text('')],
     ['blanks', text(' \n')],
     ['no body at all', text(null, { status: 204 })],
-  ])('%s instead of JSON is not taken for an answer', async (_, answer) => {
+  ])('%s instead of JSON is rejected', async (_, answer) => {
     const { client } = scripted([answer]);
 
     const failure = await apiErrorOf(chat(client));
@@ -53,7 +53,7 @@ describe('answers', () => {
   });
 
   test.each(['text/event-stream', 'text/html', 'text/plain', 'application/octet-stream', ''])(
-    'JSON labelled as %j is read as JSON',
+    'JSON labelled as %j is parsed',
     async (type) => {
       const label = { headers: { 'content-type': type } };
       const good = scripted([text(`\uFEFF ${JSON.stringify(completion)}\n`, label)]);
@@ -93,7 +93,7 @@ describe('answers', () => {
     await Promise.all(calls);
   });
 
-  test('a model list that is refused with status 200 is not charged', async () => {
+  test('a model list that is rejected with status 200 is not charged', async () => {
     const { client, requests } = scripted([json({ success: false, message: 'no' })]);
 
     expect(await apiErrorOf(list(client))).toMatchObject({ status: 200, outcome: 'rejected' });
@@ -104,7 +104,7 @@ describe('answers', () => {
     ['of the gateway', { code: 'ali_api_error', message: 'Throttling.RateQuota', data: null }],
     ['with a request', { code: 'ali_api_error', message: '{"request_id":"r"}', data: null }],
     ['with an empty id', { code: 'x', message: '{"task_id":""}', data: null, task_id: null }],
-  ])('a submission is refused by a task error %s', async (_, body) => {
+  ])('a submission is rejected by a task error %s', async (_, body) => {
     const { client, requests } = scripted([json(body)]);
 
     const failures = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
@@ -140,7 +140,7 @@ describe('answers', () => {
   );
 
   test.each([{ error: { message: 'no', type: 'x' } }, { success: false, message: 'no' }])(
-    'an error of another envelope does not prove that no task was made: %j',
+    'an error of another envelope does not prove that no task was created: %j',
     async (body) => {
       const { client } = scripted([json(body)]);
 
@@ -148,7 +148,7 @@ describe('answers', () => {
     },
   );
 
-  test('an empty error gets its message from the status', async () => {
+  test('an empty error has the message of its status', async () => {
     const { client } = scripted([text('', { status: 429 })], { maxRetries: 0 });
 
     expect((await apiErrorOf(chat(client))).message).toContain('429 Too many requests.');
@@ -180,7 +180,7 @@ describe('answers', () => {
     expect(isCancelled).toBe(true);
   });
 
-  test('an error status counts although its body breaks off', async () => {
+  test('an error status counts even if its body is cut', async () => {
     const { client } = scripted([
       () => cutResponse('{"error":{"message":"no"}}', { status: 403 }),
       () => cutResponse('<html>', { status: 403 }),
@@ -198,7 +198,7 @@ describe('request ids', () => {
     [{ 'x-litellm-call-id': 'e', 'cf-ray': 'd' }, 'e'],
     [{ 'cf-ray': 'd' }, 'd'],
     [{}, null],
-  ])('of an answer with %j is %j', async (headers, expected) => {
+  ])('of a response with %j is %j', async (headers, expected) => {
     const { client } = scripted([named(headers)]);
 
     const { data, request_id } = await chat(client).withResponse();
@@ -230,7 +230,7 @@ describe('request ids', () => {
 });
 
 describe('asResponse() and withResponse()', () => {
-  test('asResponse() gives the raw answer before its body is read', async () => {
+  test('asResponse() returns the raw response before its body is read', async () => {
     const { client, requests } = scripted([text('not json', { headers: { 'x-request-id': 'a' } })]);
 
     const response = await chat(client).asResponse();
@@ -248,13 +248,13 @@ describe('asResponse() and withResponse()', () => {
     expect(await apiErrorOf(chat(client).asResponse())).toBeInstanceOf(BadRequestError);
   });
 
-  test('asResponse() of an answer without a body', async () => {
+  test('asResponse() of a response without a body', async () => {
     const { client } = scripted([text(null, { status: 204 })]);
 
     expect((await client.get('/api/x').asResponse()).status).toBe(204);
   });
 
-  test('a body that was handed out is not parsed as well, and not fetched again', async () => {
+  test('a body that the caller reads is not parsed, and not requested again', async () => {
     const { client, requests } = scripted([json(models)]);
     for (const use of [
       (response: Response) => response.text(),
@@ -269,7 +269,7 @@ describe('asResponse() and withResponse()', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('after asResponse() the promise still gives the parsed answer, of the same request', async () => {
+  test('after asResponse() the promise still resolves to the parsed response of the same request', async () => {
     const { client, requests } = scripted([json(completion)]);
     const promise = chat(client);
 
@@ -283,7 +283,7 @@ describe('asResponse() and withResponse()', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('after asResponse() the promise still gives a stream, a file and a page', async () => {
+  test('after asResponse() the promise still resolves to a stream, a file and a page', async () => {
     const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
     const { client } = scripted([
       eventStream(chunk, '[DONE]'),
@@ -306,7 +306,7 @@ describe('asResponse() and withResponse()', () => {
     expect((await listing).data).toMatchObject([{ id: 'm' }]);
   });
 
-  test('after asResponse() a body that breaks off fails the promise, and nothing is charged twice', async () => {
+  test('after asResponse() a cut body rejects the promise, and nothing is charged twice', async () => {
     const { client, requests } = scripted([() => cutResponse('{"data":[')]);
     const promise = draw(client);
     await promise.asResponse();
@@ -344,7 +344,7 @@ describe('asResponse() and withResponse()', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a request is sent without anybody awaiting it', async () => {
+  test('a request is sent even if it is not awaited', async () => {
     const { client, requests } = scripted([json(completion)]);
 
     const promise = chat(client);
@@ -354,7 +354,7 @@ describe('asResponse() and withResponse()', () => {
     await promise.finally(() => {});
   });
 
-  test('catch() and finally() give plain promises', async () => {
+  test('catch() and finally() return plain promises', async () => {
     const { client } = scripted([error('x', 400)]);
     let isDone = false;
 
@@ -373,7 +373,7 @@ describe('asResponse() and withResponse()', () => {
 describe('validation', () => {
   const odd = { ...completion, model: 7, choices: [{ ...completion.choices[0], index: 'x' }] };
 
-  test('tolerant: returns the answer and reports each difference once', async () => {
+  test('tolerant: returns the response and reports each difference once', async () => {
     const { client, drifts } = scripted([json(odd)]);
 
     const first = await chat(client);
@@ -396,7 +396,7 @@ describe('validation', () => {
     ]);
   });
 
-  test('strict: throws, and loses nothing', async () => {
+  test('strict: throws, with the response on the error', async () => {
     const { client } = scripted([json(odd)], { validation: 'strict' });
 
     const failure = await apiErrorOf(chat(client));
@@ -408,7 +408,7 @@ describe('validation', () => {
     expect(failure.evidence.attempts).toHaveLength(1);
   });
 
-  test('off: does not look', async () => {
+  test('off: skips validation', async () => {
     const { client, drifts } = scripted([json(odd)], { validation: 'off' });
 
     expect((await chat(client)).model).toBe(7);
@@ -422,7 +422,7 @@ describe('validation', () => {
     expect(await apiErrorOf(film(client))).toBeInstanceOf(VideoSubmitUnknownError);
   });
 
-  test('onDrift that fails does not fail a call that is paid for', async () => {
+  test('an onDrift that throws does not fail a paid call', async () => {
     for (const onDrift of [
       () => {
         throw new Error('mine');

@@ -25,14 +25,14 @@ async function sentBy(credential: Credential): Promise<string | null> {
 }
 
 describe('createCredential()', () => {
-  test('makes one bearer header', async () => {
+  test('creates one bearer header', async () => {
     expect(await sentBy(createCredential('sk-test'))).toBe('Bearer sk-test');
     expect(await sentBy(createCredential(' sk-test\n'))).toBe('Bearer sk-test');
     expect(await sentBy(createCredential(() => 'sk-test'))).toBe('Bearer sk-test');
     expect(await sentBy(createCredential(() => Promise.resolve('sk-test')))).toBe('Bearer sk-test');
   });
 
-  test('a key may hold spaces, as some gateways issue them', async () => {
+  test('accepts spaces in a key, as some gateways issue them', async () => {
     expect(await sentBy(createCredential('team a: sk-test'))).toBe('Bearer team a: sk-test');
   });
 
@@ -43,7 +43,7 @@ describe('createCredential()', () => {
     expect(credential.reveal()).toBeNull();
   });
 
-  test('asks a function every time', async () => {
+  test('calls the function every time', async () => {
     let count = 0;
     const credential = createCredential(() => `sk-${(count += 1)}`);
 
@@ -58,7 +58,7 @@ describe('createCredential()', () => {
     { name: 'a letter that no header can carry', key: 'sk-secret-\u{1F511}', problem: 'character' },
     { name: 'a null character', key: 'sk-secret\0', problem: 'character' },
     { name: 'nothing', key: ' ', problem: 'empty' },
-  ])('refuses a key with $name without repeating it', async ({ key, problem }) => {
+  ])('rejects a key with $name without quoting it', async ({ key, problem }) => {
     for (const run of [
       () => createCredential(key),
       () => sentBy(createCredential(() => key)),
@@ -85,7 +85,7 @@ describe('createCredential()', () => {
     }
   });
 
-  test('says that the function failed, and with what', async () => {
+  test('reports that the function failed, with its error as the cause', async () => {
     const cause = new Error('vault is sealed');
     const thrown = await catchInvalidInput(() =>
       sentBy(
@@ -104,7 +104,7 @@ describe('createCredential()', () => {
     }
   });
 
-  test('every key is refused or is a header value that keeps it whole', async () => {
+  test('rejects every key or sends it unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(anyText(20), async (key) => {
         let value: string | null;

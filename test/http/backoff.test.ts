@@ -21,7 +21,7 @@ function pauseWith(luck: number, retries: number): number | undefined {
 }
 
 describe('pauseBefore()', () => {
-  test('doubles from half a second to eight seconds', () => {
+  test('doubles from 0.5 to 8 seconds', () => {
     const longest = [0, 1, 2, 3, 4, 5, 99].map((retry) => pauseWith(1, retry));
     const middle = [0, 1, 2, 3, 4, 5, 99].map((retry) => pauseWith(0.5, retry));
 
@@ -29,7 +29,7 @@ describe('pauseBefore()', () => {
     expect(middle).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000]);
   });
 
-  test('stays between zero and eight seconds for any retry and any luck', () => {
+  test('stays between 0 and 8 seconds for any retry and random number', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.double({ min: 0, max: 1, noNaN: true }), (retry, luck) => {
         const pause = pauseWith(luck, retry) ?? -1;
@@ -38,7 +38,7 @@ describe('pauseBefore()', () => {
     );
   });
 
-  test('is what the server asks for, up to a minute', () => {
+  test('is as long as the server requires, up to a minute', () => {
     const pauses = [0, 7, 60, 61].map((seconds) => {
       const headers = new Headers({ 'retry-after': `${seconds}` });
       return pauseBefore({ kind: 'rate_limited', phase: 'headers', headers }, 0);
@@ -134,12 +134,12 @@ describe('readRetryAfter()', () => {
     expect(waitAsked(headers)).toBeUndefined();
   });
 
-  test('looks at ratelimit-reset only after a rate limit, as it is sent with every answer', () => {
+  test('reads ratelimit-reset only after a 429, because every response has it', () => {
     expect(waitAsked({ 'ratelimit-reset': '3600' }, 500)).toBeUndefined();
     expect(waitAsked({ 'retry-after': '3' }, 503)).toBe(3_000);
   });
 
-  test('never gives anything but a whole number of milliseconds', () => {
+  test('always returns a whole number of milliseconds', () => {
     const text = fc.oneof(fc.string(), fc.integer().map(String), fc.double().map(String));
     fc.assert(
       fc.property(text, text, text, (exact, after, reset) => {

@@ -42,7 +42,7 @@ function chatWith(answers: readonly (() => Response)[], hooks: Partial<CallHooks
   return { completions, events, fetch };
 }
 
-test('a call that is repeated emits the events of each attempt, and ends once', async () => {
+test('a retried call emits the events of each attempt, and ends once', async () => {
   const { completions, events } = chatWith([limited, completion]);
 
   const answer = completions.create(ask);
@@ -53,7 +53,7 @@ test('a call that is repeated emits the events of each attempt, and ends once', 
   expect(events).toEqual([...first, 'sent', 'answered', 'reading', 'reading', 'ended']);
 });
 
-test('a call that fails emits why, and ends', async () => {
+test('a failed call emits its error, and ends', async () => {
   const { completions, events } = chatWith([broken]);
 
   await failureOf(completions.create(ask));
@@ -75,7 +75,7 @@ test('a stream emits its first chunk and its end', async () => {
   ]);
 });
 
-test('a call that beforeSend refuses is not sent, and ends', async () => {
+test('a call that beforeSend rejects is not sent, and ends', async () => {
   const refusal = new Error('refused');
   const beforeSend = () => Promise.reject(refusal);
   const { completions, events, fetch } = chatWith([completion], { beforeSend });
@@ -86,7 +86,7 @@ test('a call that beforeSend refuses is not sent, and ends', async () => {
   expect(events).toEqual(['ended']);
 });
 
-test('beforeSend is awaited before the first attempt, and not for a repeated one', async () => {
+test('beforeSend is awaited before the first attempt, and not before a retry', async () => {
   let allow: (() => void) | undefined;
   const allowed = new Promise<void>((resolve) => {
     allow = resolve;
@@ -105,7 +105,7 @@ test('beforeSend is awaited before the first attempt, and not for a repeated one
   expect(beforeSend).toHaveBeenCalledTimes(1);
 });
 
-test('a call whose subscriber is not interested is sent all the same', async () => {
+test('a call is sent even if its subscriber returns nothing', async () => {
   const { completions, fetch } = chatWith([completion], { subscribers: [() => undefined] });
 
   await completions.create(ask);

@@ -9,7 +9,7 @@ const base = { apiKey: 'sk-test', baseURL: 'https://gateway.test', logLevel: 'of
 const key = (): string => 'sk-1';
 const queued = { id: 'task-1', status: 'queued' };
 
-test('a client tells its options, given or not', () => {
+test('a client exposes its options and defaults', () => {
   expect(new Gateway(base)).toMatchObject({
     ...base,
     maxRetries: 2,
@@ -31,7 +31,7 @@ test('a client tells its options, given or not', () => {
   expect(client.apiKey).toBe(key);
 });
 
-test('those that come from the environment too', () => {
+test('options from the environment too', () => {
   vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
   vi.stubEnv('GATEWAY_BASE_URL', 'https://env.test/v1');
   vi.stubEnv('GATEWAY_LOG', 'debug');
@@ -60,7 +60,7 @@ test('calls use the options set before them', async () => {
   ]);
 });
 
-test('a call that is under way keeps what it began with', async () => {
+test('a pending call keeps the options that it started with', async () => {
   const { client, requests } = scripted([
     () => {
       client.apiKey = 'sk-second';
@@ -80,7 +80,7 @@ test('a call that is under way keeps what it began with', async () => {
   ]);
 });
 
-test('the handle of a video names the gateway that was asked for it, and its wait stays there', async () => {
+test('the handle of a video names its gateway, and its wait stays there', async () => {
   const { client, requests } = scripted([
     () => {
       client.baseURL = 'https://second.test';
@@ -118,7 +118,7 @@ test('retries, time limits and log lines use the new options', async () => {
   expect(await failureOf(chat(silent))).toHaveProperty('name', 'APIConnectionTimeoutError');
 });
 
-test('what a client reports as different it does not report again', async () => {
+test('a client reports each kind of drift once', async () => {
   const { client, drifts } = scripted([json({ ...completion, created: 'now' })]);
 
   await chat(client);
@@ -128,7 +128,7 @@ test('what a client reports as different it does not report again', async () => 
   expect(drifts).toHaveLength(1);
 });
 
-test('withOptions() begins with what was set', async () => {
+test('withOptions() starts with the changed options', async () => {
   const { client, requests } = scripted([json(models)]);
   client.apiKey = 'sk-second';
   client.timeout = 7;
@@ -148,7 +148,7 @@ test.each([
   ['maxRetries', -1],
   ['timeout', 'soon'],
   ['logLevel', 'loud'],
-])('%s cannot be set to what cannot work, and stays as it was', async (name, value) => {
+])('%s cannot be set to an invalid value, and stays unchanged', async (name, value) => {
   const { client, requests } = scripted([json(models)]);
   const before: unknown = Reflect.get(client, name);
 
@@ -159,7 +159,7 @@ test.each([
   expect(requests[0]?.headers.get('authorization')).toBe('Bearer sk-test');
 });
 
-test('undefined sets the default, which for a key may be none', () => {
+test('undefined sets the default, which may be no key', () => {
   const client = new Gateway({ ...base, maxRetries: 7 });
 
   Reflect.set(client, 'maxRetries', undefined);
@@ -169,7 +169,7 @@ test('undefined sets the default, which for a key may be none', () => {
   expect(client.apiKey).toBeNull();
 });
 
-test('they are read and set through a proxy', async () => {
+test('options can be read and set through a proxy', async () => {
   const { client, requests } = scripted([json(models)]);
   const proxy = new Proxy(client, {});
 
@@ -206,7 +206,7 @@ test('organization and project are sent as headers, and can be set', async () =>
   ]);
 });
 
-test.each(['organization', 'project'])('%s is an id that a header can carry', (name) => {
+test.each(['organization', 'project'])('%s must be a valid header value', (name) => {
   for (const value of [7, {}, true, 'line\nbreak']) {
     const { client } = scripted([json(models)]);
     expect(() => Reflect.set(client, name, value)).toThrow(new RegExp(`^${name}`));
@@ -233,7 +233,7 @@ test('withOptions() keeps the class', async () => {
   expect(Gateway.name).toBe('Gateway');
 });
 
-test('headers are given as a list of pairs too', async () => {
+test('headers may be a list of pairs', async () => {
   const { client, requests } = scripted([json(models)], {
     defaultHeaders: [
       ['x-a', '1'],

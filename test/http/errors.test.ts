@@ -27,7 +27,7 @@ import {
 import { settle } from '../helpers/fake-time.ts';
 
 describe('errors', () => {
-  test('know no more than the worst attempt of the call', async () => {
+  test('have the worst outcome of all attempts', async () => {
     vi.useFakeTimers();
     for (const [answers, outcome] of [
       [[reset, refused], 'unknown'],
@@ -48,7 +48,7 @@ describe('errors', () => {
     vi.useRealTimers();
   });
 
-  test('say what was tried, what is known and what to do', async () => {
+  test('contain the attempts, the outcome and advice', async () => {
     vi.useFakeTimers();
     const { client } = scripted([
       () => fetchFailure('ECONNREFUSED', 'connect'),
@@ -84,14 +84,14 @@ describe('errors', () => {
     vi.useRealTimers();
   });
 
-  test('of a read say that it is safe to repeat', async () => {
+  test('of a read state that it is safe to retry', async () => {
     const { client } = scripted([html(502)], { maxRetries: 0 });
 
     expect((await apiErrorOf(list(client))).message).toContain('safe to repeat');
   });
 
   test.each([chat, draw, film])(
-    'leave it unknown whether refused content was charged, and send it once',
+    'have outcome unknown for blocked content, which is sent once',
     async (call) => {
       for (const code of ['prompt_blocked', 'violation_fee.grok.csam']) {
         const { client, requests } = scripted([error(code, 400)]);
@@ -131,7 +131,7 @@ describe('errors', () => {
       status: 401,
       problem: { message: 'No auth credentials found', code: 401 },
     },
-  ])('blame the key when $name refuses it', async ({ status, problem }) => {
+  ])('name the key if $name rejects it', async ({ status, problem }) => {
     const { client, requests } = scripted([json({ error: problem }, status)]);
 
     const failure = await apiErrorOf(chat(client));
@@ -142,7 +142,7 @@ describe('errors', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('hint at the scheme when TLS fails without proof', async () => {
+  test('mention the scheme if TLS fails without proof', async () => {
     const { client } = scripted([() => fetchFailure('ERR_SSL_WRONG_VERSION_NUMBER')]);
 
     const failure = await apiErrorOf(draw(client));
@@ -165,7 +165,7 @@ describe('errors', () => {
     expect(failure.message).toContain('be charged');
   });
 
-  test('a submission that was refused is a plain error', async () => {
+  test('a rejected submission is a plain error', async () => {
     const { client } = scripted([error('x', 400)]);
 
     expect(await apiErrorOf(film(client))).toBeInstanceOf(BadRequestError);
@@ -229,10 +229,10 @@ describe('a 404 and a 503', () => {
   });
 });
 
-describe('a browser', () => {
+describe('errors in a browser', () => {
   const cause = new TypeError('Failed to fetch');
 
-  test('advises to check the console, because a refused preflight looks like a lost connection', async () => {
+  test('advise to check the console, because a rejected preflight looks like a lost connection', async () => {
     vi.stubGlobal('window', { document: {} });
     const { client } = scripted([cause], { maxRetries: 0, dangerouslyAllowBrowser: true });
 
@@ -242,7 +242,7 @@ describe('a browser', () => {
     expect(lost.outcome).toBe('unknown');
   });
 
-  test('is not mentioned elsewhere', async () => {
+  test('mention no browser elsewhere', async () => {
     const { client } = scripted([cause], { maxRetries: 0 });
 
     expect((await apiErrorOf(draw(client))).message).not.toContain('browser');
@@ -250,7 +250,7 @@ describe('a browser', () => {
 });
 
 describe('JSON of an error', () => {
-  test('has its message, and nothing that the error does not show', async () => {
+  test('has the message, and only visible fields of the error', async () => {
     const { client } = scripted([error('c', 400)], { apiKey: 'sk-canary-1' });
 
     const failure = await apiErrorOf(list(client));
@@ -282,8 +282,8 @@ function withKeys(...answers: Parameters<typeof scripted>[0]) {
   return { ...scripted(answers, { apiKey }), problem };
 }
 
-describe('a key that cannot be had again', () => {
-  test('after a 401 leaves the refusal, and is its cause', async () => {
+describe('a key function that fails', () => {
+  test('after a 401 keeps the rejection, and is its cause', async () => {
     const { client, requests, problem } = withKeys(error('', 401));
 
     const failure = await apiErrorOf(draw(client));
@@ -330,7 +330,7 @@ describe('log lines', () => {
     vi.useRealTimers();
   });
 
-  test('name the call, and hold neither key nor prompt nor query', async () => {
+  test('name the call, without key, prompt and query', async () => {
     vi.useFakeTimers();
     const { client, lines } = logged(
       [
@@ -379,7 +379,7 @@ describe('log lines', () => {
       events: [{ error: { message: 'No, sk-canary.' } }],
       end: { error: 'StreamError', message: expect.stringContaining('No, [key].') },
     },
-  ])('tell how a stream ended: $name', async ({ events, end }) => {
+  ])('report the end of a stream: $name', async ({ events, end }) => {
     const options = { logLevel: 'debug', apiKey: 'sk-canary' } as const;
     const { client, lines } = logged([eventStream(...events)], options);
 
@@ -395,7 +395,7 @@ describe('log lines', () => {
     expect(details).toMatchObject({ ...end, durationMs: expect.any(Number) });
   });
 
-  test('that cannot be written do not fail the call', async () => {
+  test("don't fail the call if the logger throws", async () => {
     const { client } = scripted([json(models)], {
       logLevel: 'debug',
       logger: { error: fail, warn: fail, info: fail, debug: fail },

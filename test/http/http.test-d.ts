@@ -13,7 +13,7 @@ declare const text: AnswerFormat<string, 'text'>;
 declare const form: BodyEncoding;
 
 describe('an operation', () => {
-  test('answers only in the kinds that its endpoint has', () => {
+  test('returns only the response kinds of its endpoint', () => {
     expectTypeOf(transport.call('models.list', {}, answer, undefined)).toEqualTypeOf<
       GatewayPromise<{ id: string }>
     >();
@@ -33,7 +33,7 @@ describe('an operation', () => {
     void transport.call('videos.list', {}, answer, undefined);
   });
 
-  test('takes only the bodies that its endpoint has', () => {
+  test('accepts only the bodies of its endpoint', () => {
     expectTypeOf<OperationRequest<'images.edit'>>().toExtend<object>();
     void transport.call('images.edit', { json: {} }, answer, undefined);
     void transport.call('images.edit', { form }, answer, undefined);
@@ -53,7 +53,7 @@ describe('an operation', () => {
     void transport.call('embeddings.create', { json: 'text' }, answer, undefined);
   });
 
-  test('takes all the path parameters of its template, and no other', () => {
+  test('requires exactly the path parameters of its template', () => {
     expectTypeOf<PathParameter<'videos.retrieveFromVendor'>>().toEqualTypeOf<
       'vendor_prefix' | 'task_id'
     >();

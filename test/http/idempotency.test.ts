@@ -13,7 +13,7 @@ const lost = (): Error => new TypeError('fetch failed', { cause: { code: 'ECONNR
 const idempotency = { header: 'Idempotency-Key' };
 
 describe('idempotency', () => {
-  test('no key is sent, and nothing charged is repeated, unless the option is given', async () => {
+  test('no key is sent, and no charged call is retried, without the option', async () => {
     const { client, requests } = scripted([lost(), json(image)]);
 
     const { error } = await settle(client.images.generate(params));
@@ -33,7 +33,7 @@ describe('idempotency', () => {
     ['a 500', json({ error: { message: 'broken', type: 'server_error' } }, 500)],
     ['a cut answer', () => new Response('{"created":1,"da')],
     ['a conflict: the first attempt is still at work', json({ error: { message: 'busy' } }, 409)],
-  ])('%s is repeated with the same key', async (_, answer) => {
+  ])('%s is retried with the same key', async (_, answer) => {
     const { client, requests } = scripted([answer, json(image)], { idempotency });
 
     const { value: result } = await settle(client.images.generate(params));
@@ -45,7 +45,7 @@ describe('idempotency', () => {
     expect(keys[1]).toBe(keys[0]);
   });
 
-  test('every call has a key of its own, and reads have none', async () => {
+  test('every call has its own key, and reads have none', async () => {
     const { client, requests } = scripted([json(image), json(image), json({ data: [] })], {
       idempotency,
     });
@@ -59,7 +59,7 @@ describe('idempotency', () => {
     expect(keys[2]).toBeNull();
   });
 
-  test('a key of the caller is sent, and null switches the option off for a call', async () => {
+  test("the caller's key is sent, and null disables the option for a call", async () => {
     const { client, requests } = scripted([json(image)], { idempotency });
 
     await settle(client.images.generate(params, { idempotencyKey: 'order-1' }));
@@ -71,7 +71,7 @@ describe('idempotency', () => {
     ]);
   });
 
-  test('an error may name the key, which gives no access', async () => {
+  test('an error may contain the idempotency key, which gives no access', async () => {
     const message = 'order-12345678 was used for another image';
     const { client } = scripted([json({ error: { message } }, 422)], { idempotency });
 
@@ -82,7 +82,7 @@ describe('idempotency', () => {
     expect(error).toMatchObject({ status: 422, message: expect.stringContaining(message) });
   });
 
-  test('a refusal is not repeated', async () => {
+  test('a rejected call is not retried', async () => {
     const { client, requests } = scripted([json({ error: { message: 'no' } }, 400)], {
       idempotency,
     });
@@ -114,7 +114,7 @@ describe('idempotency', () => {
       options: { idempotency, idempotencyKey: 'a\nb' },
       field: 'idempotencyKey',
     },
-  ])('$name is refused before anything is sent', async ({ options, field }) => {
+  ])('$name is rejected before anything is sent', async ({ options, field }) => {
     const { client, requests } = scripted([json(image)]);
 
     const error = await failureOf(client.images.generate(params, options));
@@ -150,7 +150,7 @@ describe('the retry budget', () => {
     expect(requests).toHaveLength(before + 2 + 1);
   });
 
-  test('a retry after a time-out costs twice as much', () => {
+  test('a retry after a timeout costs twice as much', () => {
     const budget = new RetryBudget();
     let retries = 0;
     while (budget.take(true)) retries += 1;

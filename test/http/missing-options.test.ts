@@ -31,7 +31,7 @@ function recorded(options: GatewayOptions) {
   return { client: new Gateway({ logLevel: 'off', fetch, ...options }), requests };
 }
 
-describe('a key or a base URL that is missing', () => {
+describe('a missing key or base URL', () => {
   test.each([
     { field: 'apiKey', options: { baseURL: 'https://gateway.test' }, words: 'GATEWAY_API_KEY' },
     {
@@ -63,7 +63,7 @@ describe('a key or a base URL that is missing', () => {
     },
   );
 
-  test('is looked for again, as the environment may be loaded later', async () => {
+  test('is read again, because the environment may be loaded later', async () => {
     const { client, requests } = recorded({});
     expect(client.baseURL).toBe('');
     expect(client.apiKey).toBeNull();
@@ -77,7 +77,7 @@ describe('a key or a base URL that is missing', () => {
     expect(client.baseURL).toBe('https://late.example');
   });
 
-  test('can be set, and given to a copy', async () => {
+  test('can be set, and passed to a copy', async () => {
     const { client, requests } = recorded({});
 
     client.apiKey = 'sk-set';
@@ -91,7 +91,7 @@ describe('a key or a base URL that is missing', () => {
     ]);
   });
 
-  test('keeps no client from being printed, copied or looked at', () => {
+  test('does not prevent printing, copying or inspecting the client', () => {
     const client = new Gateway();
 
     expect(JSON.stringify(client)).toBe('{"baseURL":""}');
@@ -99,7 +99,7 @@ describe('a key or a base URL that is missing', () => {
     expect(client.withOptions({}).baseURL).toBe('');
   });
 
-  test('what cannot work still throws at once', () => {
+  test('an invalid value throws immediately', () => {
     for (const options of [
       { apiKey: ' ' },
       { apiKey: 'sk\nx' },
@@ -112,8 +112,8 @@ describe('a key or a base URL that is missing', () => {
   });
 });
 
-describe('a server of your own in between', () => {
-  test('apiKey: null sends no key, whatever the environment holds', async () => {
+describe('your own server as a proxy', () => {
+  test('apiKey: null sends no key, whatever the environment contains', async () => {
     vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
     const { client, requests } = recorded({ apiKey: null, baseURL: 'https://own.example/api' });
 
@@ -124,7 +124,7 @@ describe('a server of your own in between', () => {
     expect(client.apiKey).toBeNull();
   });
 
-  test('a 401 is not repeated, because the key cannot change', async () => {
+  test('a 401 is not retried, because the key cannot change', async () => {
     const emulator = createEmulator();
     const { baseURL, fetch } = emulator;
     const client = new Gateway({ apiKey: null, baseURL, fetch, logLevel: 'off' });
@@ -158,7 +158,7 @@ describe('a server of your own in between', () => {
     expect(requests[0]?.url).toBe('https://app.example/api/v1/models');
   });
 
-  test('what is loaded on a server first finds its page later', async () => {
+  test('a module loaded on a server first finds its page later', async () => {
     const { client, requests } = recorded({ apiKey: null, baseURL: '/api' });
     expect(client.baseURL).toBe('');
     stubPage();
@@ -168,7 +168,7 @@ describe('a server of your own in between', () => {
     expect(requests[0]?.url).toBe('https://app.example/api/v1/models');
   });
 
-  test('messages in a page speak of what a page can do', async () => {
+  test('messages in a page describe options of a page', async () => {
     stubPage();
     const keyless = await failureOf(list(recorded({ baseURL: '/api' }).client));
     const homeless = await failureOf(list(recorded({ apiKey: null }).client));

@@ -22,7 +22,7 @@ const ofCall = nulls(`${shared} signal headers query extraBody onUploadProgress`
 const overloaded = () =>
   new Response('{"error":{"message":"busy"}}', { status: 503, headers: { 'retry-after': '0' } });
 
-test('null options of a client are its defaults', async () => {
+test('null options of a client mean the defaults', async () => {
   const emulator = createEmulator();
   const { apiKey, baseURL, fetch } = emulator;
   const options = { ...ofClient, apiKey, baseURL, fetch };
@@ -34,7 +34,7 @@ test('null options of a client are its defaults', async () => {
   expect(emulator.requests).toHaveLength(1);
 });
 
-test('null options of a call are those of the client', async () => {
+test("null options of a call mean the client's", async () => {
   const { client, requests } = scripted([overloaded], { maxRetries: 1 });
 
   const failure = client.chat.completions.create(chat, untyped<RequestOptions>(ofCall));
@@ -43,7 +43,7 @@ test('null options of a call are those of the client', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('retryUnknownOutcome: null does not repeat a charged call whose outcome is unknown', async () => {
+test('retryUnknownOutcome: null does not retry a charged call with an unknown outcome', async () => {
   const { client, requests } = scripted([new TypeError('terminated')]);
 
   const failure = client.images.generate(image, untyped<RequestOptions>(ofCall));
@@ -83,7 +83,7 @@ test('a setting that is set to null becomes the default', () => {
   expect(client.maxRetries).toBe(2);
 });
 
-test('the fetch of the runtime is used in place of null', () => {
+test("fetch: null means the runtime's fetch", () => {
   const options = { apiKey: 'sk-test', baseURL: 'https://gw.test', fetch: null };
 
   expect(() => new Gateway(untyped<GatewayOptions>(options))).not.toThrow();

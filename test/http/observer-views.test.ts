@@ -69,14 +69,17 @@ const withoutIds = (value: unknown): unknown =>
     ),
   );
 
-test.each(Object.entries(calls))('%s: the answer is the same', async (_name, call) => {
-  const plain = await call(emulated().client);
-  const observed = await call(emulated({ observer: vandal }).client);
+test.each(Object.entries(calls))(
+  '%s: the caller receives the same response',
+  async (_name, call) => {
+    const plain = await call(emulated().client);
+    const observed = await call(emulated({ observer: vandal }).client);
 
-  expect(withoutIds(observed)).toEqual(withoutIds(plain));
-});
+    expect(withoutIds(observed)).toEqual(withoutIds(plain));
+  },
+);
 
-test('so are errors, and what calls have come to', async () => {
+test('errors and usage are unchanged too', async () => {
   const usage = { prompt_tokens: 7, prompt_tokens_details: { cached_tokens: 3 } };
   const body = { error: { message: 'no', type: 'x', code: 'y', details: { usage } } };
   const answer = Response.json(body, { status: 400 });
@@ -87,7 +90,7 @@ test('so are errors, and what calls have come to', async () => {
   expect(error).toMatchObject({ status: 400, code: 'y', error: body.error });
 });
 
-test('the view holds what the answer holds, with its getters and its methods', async () => {
+test('the view has the fields of the response, with getters and methods', async () => {
   const ends: ObservedEnd[] = [];
   const observer: Observer = { start: () => ({ end: (end) => void ends.push(end) }) };
   const { client } = emulated({ observer });
@@ -111,7 +114,7 @@ test('the view holds what the answer holds, with its getters and its methods', a
   expect(Reflect.get(Object(vectors), 'data')[0].embedding).not.toBe(many.vectors[0]);
 });
 
-test('the answer is copied when it is first read, and once', async () => {
+test('the response is copied once, when it is first read', async () => {
   const ends: ObservedEnd[] = [];
   const observer: Observer = { start: () => ({ end: (end) => void ends.push(end) }) };
   const { client } = emulated({ observer: [observer, observer] });
@@ -126,7 +129,7 @@ test('the answer is copied when it is first read, and once', async () => {
   expect(ends[1]?.answer).toBe(ends[0]?.answer);
 });
 
-test('hooks and the tracing channel see copies, too', async () => {
+test('hooks and the tracing channel receive copies too', async () => {
   const messages: unknown[] = [];
   const channel = tracingChannel<object>('model-gateway:call');
   const asyncEnd = (message: unknown) => {
@@ -156,7 +159,7 @@ test('hooks and the tracing channel see copies, too', async () => {
   }
 });
 
-test('a stream that failed leaves its partial answer to the caller', async () => {
+test('a failed stream leaves its partial response unchanged', async () => {
   const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' } }] };
   const { client } = scripted([eventStream(chunk)], { observer: vandal });
   const stream = await client.chat.completions.create({ ...ask, stream: true });

@@ -64,7 +64,7 @@ function openBody() {
 }
 
 describe('an observer of a call', () => {
-  test('that is answered', async () => {
+  test('that succeeds', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
 
@@ -113,7 +113,7 @@ describe('an observer of a call', () => {
     ]);
   });
 
-  test('that is repeated: one call, an attempt for each request, with the wait before it', async () => {
+  test('that is retried: one call, an attempt for each request, with its pause', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
@@ -128,7 +128,7 @@ describe('an observer of a call', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
   });
 
-  test('and of how long was waited', async () => {
+  test('that is retried reports the pauses', async () => {
     const { observer, calls } = recorder();
     const limited = new Response('', { status: 429, headers: { 'retry-after-ms': '15' } });
     const { client } = scripted([limited, json(completion)], { observer });
@@ -155,7 +155,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('whose answer is none, with the attempt that follows', async () => {
+  test('with an unusable response, and the following attempt', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([json({}), json({ data: [] })], { observer });
 
@@ -165,7 +165,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends).toHaveLength(1);
   });
 
-  test('that sends a form: its fields and its model', async () => {
+  test('that sends a form reports its fields and model', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
 
@@ -190,7 +190,7 @@ describe('an observer of a call', () => {
     expect(calls[0]?.ends[0]).toMatchObject({ outcome: 'completed', responseId: task.id });
   });
 
-  test('that sends files: shows files as they are, and streams as a word', async () => {
+  test('that sends files receives files, and a description of streams', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
@@ -211,7 +211,7 @@ describe('an observer of a call', () => {
     expect(calls[1]?.requests[0]?.body).toContainEqual(['image', '[file]']);
   });
 
-  test('to Gemini: the model of the path, its usage and its reasons', async () => {
+  test('to Gemini reports the model of the path, usage and finish reasons', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
 
@@ -230,7 +230,7 @@ describe('an observer of a call', () => {
 });
 
 describe('the end of a stream', () => {
-  test('that is whole', async () => {
+  test('that is complete', async () => {
     const { observer, calls } = recorder();
     const { client } = emulated({ observer });
     const stream = await client.chat.completions.create({
@@ -254,7 +254,7 @@ describe('the end of a stream', () => {
     ]);
   });
 
-  test('that is cut', async () => {
+  test('that is truncated', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -265,7 +265,7 @@ describe('the end of a stream', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('that is cut, which is allowed', async () => {
+  test('that is truncated with onTruncated: "allow"', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer, onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -324,11 +324,11 @@ function abortable() {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-describe('the end of an answer that', () => {
+describe('the end of a response that', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('falls silent', async () => {
+  test('stalls', async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -341,7 +341,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ error: await failure })]);
   });
 
-  test('streams without a reader', async () => {
+  test('is a stream without a reader', async () => {
     const { observer, calls } = recorder();
     const { response, send } = openBody();
     const { client } = scripted([response], { observer });
@@ -355,7 +355,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toHaveLength(1);
   });
 
-  test('does not await', async () => {
+  test('is not awaited', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([json(completion)], { observer });
 
@@ -370,7 +370,7 @@ describe('the end of an answer that', () => {
   test.each([
     ['a file', 'a file'],
     ['asResponse()', 'raw'],
-  ])('is handed out and not read: %s', async (_, kind) => {
+  ])('is returned and not read: %s', async (_, kind) => {
     const { observer, calls } = recorder();
     const { client } = scripted([() => new Response('ID3 and more')], { observer });
     const speak = client.audio.speech.create({ model: 'm', input: 'Hi' }, { timeout: 1_000 });
@@ -395,7 +395,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'completed' })]);
   });
 
-  test('is a file that is left', async () => {
+  test('is a file that is not read to its end', async () => {
     const { observer, calls } = recorder();
     const { client } = scripted([() => new Response('ID3 and more')], { observer });
 
@@ -405,7 +405,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'incomplete' })]);
   });
 
-  test('is a file that is cut', async () => {
+  test('is a file that is truncated', async () => {
     const { observer, calls } = recorder();
     const headers = { 'content-length': '100' };
     const { client } = scripted([() => new Response('ID3', { headers })], { observer });
@@ -416,7 +416,7 @@ describe('the end of an answer that', () => {
     expect(calls[0]?.ends).toEqual([expect.objectContaining({ outcome: 'unknown', error })]);
   });
 
-  test('is aborted before it is there', async () => {
+  test('is aborted before it arrives', async () => {
     const { observer, calls } = recorder();
     const { signal, abort } = abortable();
     const { client } = scripted([() => new Promise<Response>(() => {})], { observer });
@@ -460,7 +460,7 @@ async function callsWith(observer: Observer) {
   return lines;
 }
 
-describe('an observer does no harm when', () => {
+describe('an observer does not affect the call if', () => {
   const parts = ['run', 'attempt', 'firstChunk', 'end'] as const;
 
   test('start() throws', async () => {
@@ -483,13 +483,13 @@ describe('an observer does no harm when', () => {
     expect(lines[0]?.[1]).toHaveProperty('error', 'Error: boom later');
   });
 
-  test('what attempt() gives throws', async () => {
+  test('the listener returned by attempt() throws', async () => {
     const lines = await callsWith({ start: () => ({ attempt: () => boom }) });
 
     expect(lines).toHaveLength(2);
   });
 
-  test('run() calls the work twice, later, or throws after it', async () => {
+  test('run() calls the function twice, later, or throws afterwards', async () => {
     expect(await callsWith({ start: () => ({ run: (work) => (work(), work()) }) })).toEqual([]);
     expect(await callsWith({ start: () => ({ run: (work) => void delay(0).then(work) }) })).toEqual(
       [],
@@ -498,7 +498,7 @@ describe('an observer does no harm when', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('it gives nothing', async () => {
+  test('it returns nothing', async () => {
     expect(await callsWith({ start: () => undefined })).toEqual([]);
   });
 
@@ -526,7 +526,7 @@ describe('an observer does no harm when', () => {
   });
 });
 
-test('the work runs inside of every observer', async () => {
+test('the request runs inside every observer', async () => {
   const inside: string[] = [];
   const wrapping = (name: string): Observer => ({
     start: () => ({
@@ -544,7 +544,7 @@ test('the work runs inside of every observer', async () => {
   expect(inside).toEqual(['b', 'a', '/a', '/b']);
 });
 
-test('the trace of a submission is in its handle, and polls bring it back', async () => {
+test('the trace of a submission is in its handle, and polls restore it', async () => {
   const { observer, calls } = recorder({ trace: '00-trace' });
   const { client } = emulated({ observer });
 
@@ -562,7 +562,7 @@ test('the trace of a submission is in its handle, and polls bring it back', asyn
   expect(calls[1]?.ends[0]).toMatchObject({ responseId: ref.id, answer: { id: ref.id } });
 });
 
-describe('bad observers are refused', () => {
+describe('invalid observers are rejected', () => {
   test.each([[{}], [[{}]], ['x'], [[null]], [() => {}]])('%j', (observer) => {
     const options = { apiKey: 'k', baseURL: 'https://gateway.test', observer };
 
@@ -577,7 +577,7 @@ describe('bad observers are refused', () => {
 });
 
 describe('hooks', () => {
-  test('see each attempt and what became of it', async () => {
+  test('receive each attempt and its result', async () => {
     const seen: [string, unknown][] = [];
     const { client, emulator } = emulated({
       onRequest: (request) => seen.push(['request', request]),
@@ -599,7 +599,7 @@ describe('hooks', () => {
     expect(seen[3]?.[1]).toMatchObject({ status: 200, attempt: 2 });
   });
 
-  test('see no key, no cookie and no query', async () => {
+  test('receive no key, cookie or query', async () => {
     const seen: unknown[] = [];
     const { client } = scripted(
       [
@@ -624,7 +624,7 @@ describe('hooks', () => {
     expect(seen[0]).toHaveProperty('headers.x-tenant', 'acme');
   });
 
-  test('that throw or reject break nothing and are logged', async () => {
+  test("that throw or reject are logged and don't fail the call", async () => {
     for (const hook of [boom, boomLater]) {
       const lines: unknown[] = [];
       const log = (line: unknown): void => void lines.push(line);

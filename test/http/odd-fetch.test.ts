@@ -27,7 +27,7 @@ function createClient(answer: () => unknown) {
   return { client, calls: () => calls };
 }
 
-describe('a fetch of the caller', () => {
+describe("the caller's fetch", () => {
   test.each([
     ['nothing', () => undefined],
     ['nothing, later', () => Promise.resolve()],
@@ -37,7 +37,7 @@ describe('a fetch of the caller', () => {
     ['half a response', () => Promise.resolve({ ok: true, status: 200 })],
     ['headers that are none', () => Promise.resolve({ status: 400, headers: { get: () => null } })],
     ['an error response', () => Promise.resolve(Response.error())],
-  ])('that gives %s fails with an error that says so', async (_, answer) => {
+  ])('that returns %s fails with an error that names it', async (_, answer) => {
     const { client, calls } = createClient(answer);
 
     const failure = await failureOf(draw(client));
@@ -48,7 +48,7 @@ describe('a fetch of the caller', () => {
     expect(calls()).toBe(1);
   });
 
-  test('that gives a body of text fails as an answer that broke off', async () => {
+  test('that returns a text body fails like a cut response', async () => {
     const body = new ReadableStream<string>({
       start(controller) {
         controller.enqueue('{"data":[]}');
@@ -88,14 +88,14 @@ describe('a fetch of the caller', () => {
     ['words', new Error('network timeout at: https://gateway.test')],
     ['a cause', new TypeError('fetch failed', { cause: new Error('request timed out') })],
     ['a code', Object.assign(new Error('late'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
-  ])('that gives up after a time limit, by its %s', async (_, error) => {
+  ])('that times out, by its %s', async (_, error) => {
     const failure = await failureOf(chat(createClient(() => Promise.reject(error)).client));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure).toMatchObject({ outcome: 'unknown', timeout: undefined });
   });
 
-  test('is not blamed for an abort of the caller', async () => {
+  test("is not blamed for the caller's abort", async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
     const controller = new AbortController();
     const { client } = createClient(() => {

@@ -56,7 +56,7 @@ const calls: Record<string, (client: Gateway, options: RequestOptions) => unknow
   post: (client, options) => client.post('/v1/responses', { body: {}, ...options }),
 };
 
-test.each(Object.entries(calls))('%s refuses a misspelt option', async (_name, call) => {
+test.each(Object.entries(calls))('%s rejects a misspelled option', async (_name, call) => {
   const { client, emulator } = emulated();
   const options = untyped<RequestOptions>({ abortSignal: AbortSignal.abort() });
 
@@ -96,7 +96,7 @@ test.each(refused)('the option of a $kind $name: $advice', ({ kind, name, advice
   expect(() => checkNames({ [name]: 1 }, kind)).toThrow(advice);
 });
 
-test('a client is not made with a misspelt option', () => {
+test('a client rejects a misspelled option', () => {
   const options = untyped<GatewayOptions>({ apiKey: 'key', baseUrl: 'https://gateway.test' });
 
   expect(() => new Gateway(options)).toThrow('baseUrl: is not an option of a client; use baseURL.');
@@ -111,8 +111,8 @@ function listening() {
   return { make, warnings: () => warn.mock.calls.map(([message]) => message) };
 }
 
-describe('an option that is not known', () => {
-  test('is warned about once, however often it is used', async () => {
+describe('an unknown option', () => {
+  test('logs one warning', async () => {
     const { make, warnings } = listening();
     const options = untyped<RequestOptions>({ cacheFor: 60, apiKey: 'sk-of-another-tenant' });
     const { client } = make();
@@ -128,7 +128,7 @@ describe('an option that is not known', () => {
     ]);
   });
 
-  test('is warned about in a client, too', () => {
+  test('logs a warning for a client too', () => {
     const { make, warnings } = listening();
 
     make({ webhookSecret: 'x', signal: AbortSignal.abort() });
@@ -140,7 +140,7 @@ describe('an option that is not known', () => {
     ]);
   });
 
-  test('has to have a value, and is not that of a wrapper', async () => {
+  test('logs no warning without a value, or for options of wrappers', async () => {
     const { make, warnings } = listening();
     const options = { cacheFor: undefined, abortSignal: undefined, __metadata: {} };
 
@@ -149,7 +149,7 @@ describe('an option that is not known', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('does not fail the call when the logger throws', async () => {
+  test('does not fail the call if the logger throws', async () => {
     const logger = {
       ...console,
       warn: vi.fn(() => Promise.reject(new Error('full')).catch(() => {})),

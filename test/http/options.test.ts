@@ -74,7 +74,7 @@ describe('options of the client', () => {
     }
   });
 
-  test('null switches every limit off except that of an attempt', () => {
+  test('null disables every limit except timeout', () => {
     for (const field of durations.slice(1)) {
       expect(resolveSettings({ ...base, [field]: null }).call[field]).toBeNull();
     }
@@ -99,20 +99,20 @@ describe('options of the client', () => {
     ['bodyFormat', ['multipart', false]],
     ['baseURL', [7, 'gw.example', ' ', {}]],
     ['apiKey', [' ', 7, {}, true, 'Bearer sk-test']],
-  ])('%s is refused when it cannot work', (field, values) => {
+  ])('an invalid %s is rejected', (field, values) => {
     for (const value of values) {
       expect(catchInvalidInput({ ...base, [field]: value }).field).toBe(field);
     }
   });
 
-  test('a header that is refused does not show its value', () => {
+  test('an error about a header does not contain its value', () => {
     const { message } = catchInvalidInput({ ...base, defaultHeaders: { 'x-a': 'se\ncret' } });
 
     expect(message).toContain('x-a');
     expect(message).not.toContain('cret');
   });
 
-  test.each(['sk-test', null, 5])('are an object, and not %j', (options) => {
+  test.each(['sk-test', null, 5])('must be an object, not %j', (options) => {
     const { field, message } = catchInvalidInput(options);
 
     expect(field).toBe('options');
@@ -120,14 +120,14 @@ describe('options of the client', () => {
     expect(message).not.toContain('sk-test');
   });
 
-  test('undefined is the same as leaving an option out', () => {
+  test('undefined means that an option is not set', () => {
     const fields = Object.keys(resolveSettings(base).call);
     const empty = Object.fromEntries(fields.map((field) => [field, undefined]));
 
     expect(resolveSettings({ ...base, ...empty }).call).toEqual(resolveSettings(base).call);
   });
 
-  test('nothing but an InvalidInputError is ever thrown', () => {
+  test('only throws InvalidInputError', () => {
     const fields = ['apiKey', 'baseURL', 'logLevel', 'logger', 'fetch', 'timeout', 'maxRetries'];
     const garbage = fc.dictionary(fc.constantFrom(...fields), fc.anything());
     fc.assert(
@@ -161,7 +161,7 @@ describe('options of a call', () => {
 });
 
 describe('the environment', () => {
-  test('gives the key, the base URL and the log level', () => {
+  test('provides the key, the base URL and the log level', () => {
     vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example/v1');
     vi.stubEnv('GATEWAY_LOG', ' DEBUG ');
@@ -176,7 +176,7 @@ describe('the environment', () => {
     expect(log.isEnabled('debug')).toBe(true);
   });
 
-  test('gives way to options', () => {
+  test('is overridden by options', () => {
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example');
     vi.stubEnv('GATEWAY_LOG', 'debug');
 
@@ -186,7 +186,7 @@ describe('the environment', () => {
     expect(log.isEnabled('error')).toBe(false);
   });
 
-  test('is named when it is wrong or would help', () => {
+  test('is named if it is invalid or missing', () => {
     vi.stubEnv('GATEWAY_LOG', 'loud');
     expect(catchInvalidInput(base).field).toBe('GATEWAY_LOG');
     vi.stubEnv('GATEWAY_LOG', ' ');
@@ -201,7 +201,7 @@ describe('the environment', () => {
     );
   });
 
-  test('may be out of bounds', () => {
+  test('may be inaccessible', () => {
     vi.stubGlobal('process', {
       get env() {
         throw new Error('NotCapable: Requires env access');
@@ -215,7 +215,7 @@ describe('the environment', () => {
 });
 
 describe('a browser', () => {
-  test('takes no key as a string, as every visitor could read it', () => {
+  test('rejects a key as a string, because every visitor could read it', () => {
     stubBrowser();
 
     const error = catchInvalidInput(base);
@@ -225,7 +225,7 @@ describe('a browser', () => {
     expect(error.message).not.toContain('sk-test');
   });
 
-  test('takes a function, and a string after an explicit word', () => {
+  test('accepts a function, and a string with an explicit option', () => {
     stubBrowser();
 
     expect(() => resolveSettings({ ...base, apiKey: () => 'sk-short-lived' })).not.toThrow();
@@ -239,7 +239,7 @@ describe('a second credential', () => {
     [{ defaultHeaders: { 'X-Api-Key': 'x' } }, 'x-api-key'],
     [{ defaultHeaders: new Headers({ 'x-goog-api-key': 'x' }) }, 'x-goog-api-key'],
     [{ defaultQuery: { key: 'x' } }, 'key'],
-  ])('is warned of, as the gateway prefers it to the bearer key: %j', (options, name) => {
+  ])('logs a warning, because gateways prefer it to the bearer key: %j', (options, name) => {
     const { lines, logger } = recorder();
 
     resolveSettings({ ...base, ...options, logger });
@@ -249,7 +249,7 @@ describe('a second credential', () => {
     expect(lines[0]).toContain(name);
   });
 
-  test('is not warned of where there is none', () => {
+  test('logs no warning without one', () => {
     const { lines, logger } = recorder();
 
     resolveSettings({

@@ -49,7 +49,7 @@ describe.each(disguises)('the promise of a call behind %s', (_name, disguise) =>
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('returns its response and the parsed answer', async () => {
+  test('returns its response and the parsed data', async () => {
     const { emulator, call } = setUp();
 
     const { data, response, request_id: id } = await disguise(call()).withResponse();

@@ -85,7 +85,7 @@ describe('a redirect of a POST', () => {
     },
   );
 
-  test('that a browser hides may be any of them', async () => {
+  test('that a browser hides has outcome unknown', async () => {
     const { client, requests } = scripted([hidden]);
 
     const failure = await apiErrorOf(draw(client));
@@ -96,7 +96,7 @@ describe('a redirect of a POST', () => {
     expect(failure.outcome).toBe('unknown');
   });
 
-  test('is never followed by a call that may be repeated, either', async () => {
+  test('is never followed by a call that may be retried either', async () => {
     for (const options of [
       { retryUnknownOutcome: true },
       { idempotency: { header: 'Idempotency-Key' } },
@@ -108,7 +108,7 @@ describe('a redirect of a POST', () => {
     }
   });
 
-  test('leaves it open whether a video was submitted', async () => {
+  test('leaves the outcome of a video submission unknown', async () => {
     const { client, requests } = scripted([answer(303, '/v1/videos/1')]);
 
     const failure = await apiErrorOf(client.videos.create({ model: 'm', prompt: 'x' }));
@@ -122,7 +122,7 @@ describe('a redirect of a POST', () => {
     ['https://files.test/a.png?sig=canary#x', 'https://files.test/a.png?[query]'],
     ['/a.png?sig=canary&x=1', '/a.png?[query]'],
     ['/a.png', '/a.png'],
-  ])('to the signed URL %s does not get its query into the error', async (location, shown) => {
+  ])('to the signed URL %s keeps its query out of the error', async (location, shown) => {
     const { client } = scripted([answer(303, location)]);
 
     const failure = await apiErrorOf(draw(client));
@@ -161,7 +161,7 @@ describe('a redirect of a read', () => {
     'https://sub.gateway.test/v1/models',
     'https://gateway.test.evil.test/v1/models',
     '//storage.test/file',
-  ])('takes neither key nor headers to %s', async (location) => {
+  ])('sends neither key nor headers to %s', async (location) => {
     const { client, requests } = scripted([to(location), json(models)], {
       defaultHeaders: { 'x-tenant': 'a', cookie: 'b=c' },
     });
@@ -172,7 +172,7 @@ describe('a redirect of a read', () => {
     expect(listHeaders(requests[1])).toEqual({ accept: '*/*' });
   });
 
-  test('that comes back to its origin has lost its key', async () => {
+  test('that returns to its origin does not send the key again', async () => {
     const { client, requests } = scripted([
       to('https://storage.test/'),
       to('https://gateway.test/v1/back'),
@@ -185,7 +185,7 @@ describe('a redirect of a read', () => {
     expect(listHeaders(requests[2])).toEqual({ accept: '*/*' });
   });
 
-  test('that leads to itself ends after 6 requests', async () => {
+  test('that loops ends after 6 requests', async () => {
     const cancelled: string[] = [];
     const { client, requests } = scripted([
       ({ url }) =>
@@ -218,7 +218,7 @@ describe('a redirect of a read', () => {
     expect(failure).toBeInstanceOf(UnexpectedRedirectError);
   });
 
-  test('with no place to go is an error', async () => {
+  test('without a location is an error', async () => {
     const { client, requests } = scripted([answer(304)]);
 
     expect(await apiErrorOf(list(client))).toBeInstanceOf(UnexpectedRedirectError);

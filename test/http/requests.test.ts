@@ -21,7 +21,7 @@ import {
 import { settle } from '../helpers/fake-time.ts';
 
 describe('the key', () => {
-  test('is asked for at every attempt', async () => {
+  test('is requested for every attempt', async () => {
     vi.useFakeTimers();
     let count = 0;
     const { client, requests } = scripted([error('x', 500), error('x', 500), json(models)], {
@@ -38,7 +38,7 @@ describe('the key', () => {
     vi.useRealTimers();
   });
 
-  test('is asked for once more after a 401, also for a charged call and without retries', async () => {
+  test('is requested once more after a 401, also for a charged call and without retries', async () => {
     let count = 0;
     const { client, requests } = scripted([error('', 401)], {
       apiKey: () => Promise.resolve(`sk-${(count += 1)}`),
@@ -54,7 +54,7 @@ describe('the key', () => {
     expect(failure).toBeInstanceOf(AuthenticationError);
   });
 
-  test('is not tried again after a 401 when it is a string', async () => {
+  test('is not retried after a 401 if it is a string', async () => {
     const { client, requests } = scripted([error('', 401)]);
 
     const failure = await apiErrorOf(draw(client));
@@ -72,7 +72,7 @@ describe('the key', () => {
     expect(message).not.toContain('Check apiKey');
   });
 
-  test('that cannot be had fails the call before anything is sent', async () => {
+  test('that is unavailable fails the call before anything is sent', async () => {
     const { client, requests } = scripted([json(completion)], {
       apiKey: () => Promise.reject(new Error('vault is sealed')),
     });
@@ -85,7 +85,7 @@ describe('the key', () => {
     expect(failure).toHaveProperty('cause.message', 'vault is sealed');
   });
 
-  test('is taken out of an error that repeats it', async () => {
+  test('is removed from an error that quotes it', async () => {
     const { client } = scripted(
       [
         (request) =>
@@ -126,7 +126,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('headers of a call win over those of the client, and null removes', async () => {
+  test('headers of a call override those of the client, and null removes them', async () => {
     const { client, requests } = scripted([json(models)], {
       defaultHeaders: { 'x-a': '1', 'x-b': '2', 'X-C': '3' },
     });
@@ -142,7 +142,7 @@ describe('requests', () => {
     });
   });
 
-  test('callers cannot change the content type of a body, which the gateway would then ignore', async () => {
+  test('callers cannot change the content type of a body', async () => {
     const { client, requests } = scripted([json(completion), json({ data: [{ url: 'x' }] })], {
       defaultHeaders: { 'content-type': 'text/plain' },
     });
@@ -168,7 +168,7 @@ describe('requests', () => {
     }
   });
 
-  test('a header that cannot be sent is named, and its value is not', async () => {
+  test('an invalid header is named without its value', async () => {
     const { client, requests } = scripted([json(models)]);
 
     const failure = await failureOf(client.models.list({ headers: { 'x-a': 'se\ncret' } }));
@@ -180,7 +180,7 @@ describe('requests', () => {
   });
 
   test.each([{ path: '/other' }, { method: 'put' }, { body: { model: 'm' } }])(
-    'an operation refuses %j among its options, and sends nothing',
+    'an operation rejects %j among its options, and sends nothing',
     async (options) => {
       const { client, requests } = scripted([]);
 
@@ -209,7 +209,7 @@ describe('requests', () => {
     expect(new URL(requests[1]?.url ?? '').search).toBe('?tenant=b&trace=true');
   });
 
-  test('extraBody adds fields and wins', async () => {
+  test('extraBody adds and overrides fields', async () => {
     const { client, requests } = scripted([json(completion)]);
 
     await client.chat.completions.create(
@@ -234,7 +234,7 @@ describe('requests', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a body that JSON cannot hold is refused before anything is sent', async () => {
+  test('a body that is not JSON is rejected before anything is sent', async () => {
     const { client, requests } = scripted([json({})]);
     const loop: { self?: unknown } = {};
     loop.self = loop;
@@ -289,7 +289,7 @@ describe('requests', () => {
     expect(new Headers(inits[0]?.headers).get('authorization')).toBe('Bearer sk-test');
   });
 
-  test('options of a call that cannot work reject it by name', async () => {
+  test('an error about invalid call options names them', async () => {
     const { client, requests } = scripted([json(models)]);
 
     for (const [field, value] of [
@@ -310,7 +310,7 @@ describe('requests', () => {
 });
 
 describe('undocumented routes', () => {
-  test('give JSON, JSON of any kind, or text', async () => {
+  test('return JSON of any type, or text', async () => {
     const label = { headers: { 'content-type': 'application/json' } };
     for (const [answer, expected] of [
       [json({ a: 1 }), { a: 1 }],
@@ -330,7 +330,7 @@ describe('undocumented routes', () => {
     }
   });
 
-  test('do not give half of a JSON answer, or a page', async () => {
+  test('reject truncated JSON and HTML pages', async () => {
     const { client } = scripted(
       [text('{"a":', { headers: { 'content-type': 'application/json' } }), html(200)],
       { maxRetries: 0 },
@@ -354,7 +354,7 @@ describe('undocumented routes', () => {
     ]);
   });
 
-  test('count as charged when they are sent with POST or PATCH', async () => {
+  test('count as charged if they are sent with POST or PATCH', async () => {
     vi.useFakeTimers();
     for (const [method, count] of [
       ['GET', 3],
@@ -370,7 +370,7 @@ describe('undocumented routes', () => {
     vi.useRealTimers();
   });
 
-  test('refuse what cannot be called', async () => {
+  test('reject invalid paths', async () => {
     const { client, requests } = scripted([json({})]);
 
     for (const [call, field] of [

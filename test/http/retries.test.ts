@@ -203,7 +203,7 @@ describe('the number of requests', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('retryUnknownOutcome: true is the explicit word that repeats a charged call', async () => {
+  test('retryUnknownOutcome: true retries a charged call', async () => {
     const { client, requests } = scripted([html(502)]);
 
     await settle(
@@ -228,7 +228,7 @@ describe('the number of requests', () => {
     expect(failure).toMatchObject({ outcome: 'unknown', timeout: 1_000 });
   });
 
-  test('maxRetries limits what may be repeated, and nothing else', async () => {
+  test('maxRetries does not allow more retries', async () => {
     for (const [maxRetries, count] of [
       [0, 1],
       [1, 2],
@@ -243,7 +243,7 @@ describe('the number of requests', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a call that heals gives its answer', async () => {
+  test('a call that recovers returns its response', async () => {
     const { client, requests } = scripted([
       () => fetchFailure('ECONNREFUSED', 'connect'),
       error('', 429),
@@ -257,7 +257,7 @@ describe('the number of requests', () => {
     expect(await bodyOf(requests[2])).toEqual({ model: 'm', messages });
   });
 
-  test('a read whose body breaks off is read again from the start', async () => {
+  test('a read with a cut body is requested again', async () => {
     const { client, requests } = scripted([
       () => cutResponse('{"data":[{', { headers: { 'x-request-id': 'first' } }),
       text(JSON.stringify(models), {
@@ -284,7 +284,7 @@ describe('pauses', () => {
     vi.useRealTimers();
   });
 
-  test('grow from half a second', async () => {
+  test('grow from 0.5 seconds', async () => {
     const { times } = await timesOf([error('x', 500)], { maxRetries: 5 });
 
     expect(times).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
@@ -312,7 +312,7 @@ describe('pauses', () => {
     expect(times).toEqual([0, 9_000]);
   });
 
-  test('of more than a minute are not waited for', async () => {
+  test('of more than a minute end the call', async () => {
     const { times, failure, elapsed } = await timesOf([limited({ 'retry-after': '61' })]);
 
     expect(times).toEqual([0]);
@@ -326,7 +326,7 @@ describe('pauses', () => {
     expect(times).toEqual([0, 1_000]);
   });
 
-  test('end with totalTimeout, and none begins that would pass it', async () => {
+  test("end with totalTimeout, and don't start if they would exceed it", async () => {
     const { times, failure, elapsed } = await timesOf([slow], { totalTimeout: 1_000 });
 
     expect(times).toEqual([0, 900]);
@@ -335,7 +335,7 @@ describe('pauses', () => {
     expect(failure).toHaveProperty('timeout', 1_000);
   });
 
-  test('are not begun when totalTimeout leaves no room', async () => {
+  test("don't start if totalTimeout leaves no time", async () => {
     const { times, failure, elapsed } = await timesOf([error('x', 500)], { totalTimeout: 400 });
 
     expect(times).toEqual([0]);
@@ -353,7 +353,7 @@ describe('time limits', () => {
     vi.useRealTimers();
   });
 
-  test('timeout ends an attempt, also when fetch ignores the abort', async () => {
+  test('timeout ends an attempt, also if fetch ignores the abort', async () => {
     const { client, requests } = scripted([never]);
     const start = performance.now();
     const call = client.models.list({ timeout: 2_000, maxRetries: 1 });
@@ -368,7 +368,7 @@ describe('time limits', () => {
     expect(failure).toHaveProperty('message', expect.stringContaining('2000 ms'));
   });
 
-  test('an attempt after a timed out one has all its time, and a signal of its own', async () => {
+  test('an attempt after a timeout has its full time and a new signal', async () => {
     const signals: (AbortSignal | null | undefined)[] = [];
     const { client } = scripted([], {
       fetch: async (_, init) => {
@@ -385,7 +385,7 @@ describe('time limits', () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
   });
 
-  test('timeout covers the body of a whole answer', async () => {
+  test('timeout covers the body of a whole response', async () => {
     const { client, requests } = scripted([stuck]);
 
     const { error: failure } = await settle(
@@ -398,7 +398,7 @@ describe('time limits', () => {
     expect(failure).toHaveProperty('evidence.status', 200);
   });
 
-  test('a read whose body did not come in time is read again', async () => {
+  test('a read with a late body is retried', async () => {
     const { client, requests } = scripted([stuck, json(models)]);
 
     const { value } = await settle(client.models.list({ timeout: 3_000 }));
@@ -407,7 +407,7 @@ describe('time limits', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('timeout covers the function that gives the key, and then nothing was sent', async () => {
+  test('timeout covers the apiKey function, and then nothing was sent', async () => {
     const { client, requests } = scripted([json(completion)], { apiKey: never });
 
     const { error: failure } = await settle(chat(client.withOptions({ timeout: 5_000 })));
@@ -418,7 +418,7 @@ describe('time limits', () => {
     expect(failure).toHaveProperty('evidence.attempts', []);
   });
 
-  test('totalTimeout holds over attempts, also when fetch ignores the abort', async () => {
+  test('totalTimeout covers all attempts, also if fetch ignores the abort', async () => {
     const { client, requests } = scripted([never]);
     const start = performance.now();
 
@@ -431,7 +431,7 @@ describe('time limits', () => {
     expect(failure).toHaveProperty('timeout', 5_000);
   });
 
-  test('a video that may have been submitted says so when its time is over', async () => {
+  test('a video submission that times out has an unknown outcome', async () => {
     const { client, requests } = scripted([never]);
 
     const { error: failure } = await settle(film(client));

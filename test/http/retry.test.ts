@@ -112,11 +112,11 @@ const anyState = fc.record({
 });
 
 describe('failures', () => {
-  test('has a row for every kind of failure, and no other', () => {
+  test('has one row for every kind of failure', () => {
     expect(Object.keys(failures).toSorted()).toEqual(kinds.toSorted());
   });
 
-  test('no row of a charged call repeats an unknown outcome', () => {
+  test('never retries a charged call with an unknown outcome', () => {
     const unsafe = kinds.filter((kind) => {
       const { outcome, rules: row } = failures[kind];
       return outcome === 'unknown' && row.charged !== 'throw';
@@ -160,7 +160,7 @@ describe('decide()', () => {
     },
   );
 
-  test('no charged call is repeated on an unknown outcome unless the caller says so', () => {
+  test('a charged call with an unknown outcome is retried only if the caller allows it', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const action = decide({ kind, phase }, { ...state, charge: 'charged' });
@@ -170,7 +170,7 @@ describe('decide()', () => {
     );
   });
 
-  test('retryUnknownOutcome: false puts a metered call under the rule of charged ones', () => {
+  test('retryUnknownOutcome: false applies the rule of charged calls to metered ones', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const strict = decide(
@@ -186,7 +186,7 @@ describe('decide()', () => {
     );
   });
 
-  test('a metered call that hit a time limit of the client is repeated only if the caller allows it', () => {
+  test('a metered call after a client timeout is retried only if the caller allows it', () => {
     fc.assert(
       fc.property(anyPhase, anyState, (phase, state) => {
         const action = decide({ kind: 'timed_out', phase }, { ...state, charge: 'metered' });
@@ -195,7 +195,7 @@ describe('decide()', () => {
     );
   });
 
-  test('what never left the caller is not sent, and not repeated', () => {
+  test('a local failure has outcome not_sent, and is not retried', () => {
     fc.assert(
       fc.property(anyKind, anyState, (kind, state) => {
         const failure = { kind, phase: 'local' } as const;
@@ -204,7 +204,7 @@ describe('decide()', () => {
     );
   });
 
-  test('a body that can be sent only once is never sent again', () => {
+  test('a body that can be read only once is never sent again', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         return decide({ kind, phase }, { ...state, replayable: false }) === 'throw';
@@ -212,7 +212,7 @@ describe('decide()', () => {
     );
   });
 
-  test('a refused request is never sent again', () => {
+  test('a rejected request is never retried', () => {
     fc.assert(
       fc.property(anyPhase, anyState, (phase, state) => {
         return decide({ kind: 'refused', phase }, state) === 'throw';
@@ -220,7 +220,7 @@ describe('decide()', () => {
     );
   });
 
-  test('nothing but a read is repeated once the answer has begun', () => {
+  test('only reads are retried once the response has begun', () => {
     fc.assert(
       fc.property(anyKind, anyState, (kind, state) => {
         const action = decide({ kind, phase: 'body' }, state);
@@ -229,7 +229,7 @@ describe('decide()', () => {
     );
   });
 
-  test('never goes past maxRetries, and refreshes a key once', () => {
+  test('never exceeds maxRetries, and refreshes a key once', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const action = decide({ kind, phase }, state);
@@ -239,7 +239,7 @@ describe('decide()', () => {
     );
   });
 
-  test('a 401 is answered with a new key although maxRetries is 0', () => {
+  test('a 401 leads to a new key even if maxRetries is 0', () => {
     const failure = { kind: 'unauthorized', phase: 'headers' } as const;
 
     expect(decide(failure, retryState({ maxRetries: 0 }))).toBe('refresh');

@@ -190,7 +190,7 @@ async function logLinesAt(logLevel: 'error' | 'warn' | 'info' | 'debug'): Promis
   return lines;
 }
 
-describe('neither key nor prompt nor the query of a URL shows', () => {
+describe('neither key, prompt nor URL query is visible', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -205,7 +205,7 @@ describe('neither key nor prompt nor the query of a URL shows', () => {
     }
   });
 
-  test.each(Object.entries(ways))('and %s would show it if it were there', (_, show) => {
+  test.each(Object.entries(ways))('but %s would show it', (_, show) => {
     class Careless {
       readonly request = { headers: { authorization: `Bearer ${canary}` } };
       toString(): string {
@@ -253,7 +253,7 @@ const unclonable = (client: object): unknown => {
   }
 };
 
-describe('a client shows its key by name only', () => {
+describe('a client shows its key only as a property', () => {
   const made: readonly (readonly [string, (client: Gateway) => unknown])[] = [
     ['itself', (client) => client],
     ['a spread copy', spread],
@@ -278,7 +278,7 @@ describe('a client shows its key by name only', () => {
     ).not.toContain(canary);
   });
 
-  test.each(made.slice(1, 4))('%s has no key of its own, and its base URL', (name, make) => {
+  test.each(made.slice(1, 4))('%s shows the base URL, without a key', (name, make) => {
     const thing: unknown = make(idle);
 
     expect(thing).toHaveProperty('baseURL', 'https://gateway.test');
@@ -291,7 +291,7 @@ test('a client shows its base URL', () => {
   expect(JSON.stringify({ client: idle })).toBe('{"client":{"baseURL":"https://gateway.test"}}');
 });
 
-describe('the key does not show in errors', () => {
+describe('the key is not in errors', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -328,7 +328,7 @@ describe('the key does not show in errors', () => {
     ['an error in a success', json({ error: { message: 'no' } })],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: '/x' } })],
     ['JSON of a wrong shape', json([1])],
-  ])('of calls: %s', async (_, answer) => {
+  ])('of a call: %s', async (_, answer) => {
     for (const apiKey of [canary, () => canary]) {
       const { client } = scripted([answer], { apiKey });
       for (const call of [
@@ -345,7 +345,7 @@ describe('the key does not show in errors', () => {
     }
   });
 
-  test('which keep what a runtime threw as it is, and the code of anything else', async () => {
+  test("which keep a runtime's error, and only the code of others", async () => {
     const lost = fetchFailure('ECONNRESET', 'read');
     const plain = scripted([lost], { maxRetries: 0 });
     const careless = scripted([carelessError], { maxRetries: 0 });
@@ -369,7 +369,7 @@ describe('the key does not show in errors', () => {
     expect(shown(aborted)).not.toContain(canary);
   });
 
-  test('of options that are refused', async () => {
+  test('of rejected options', async () => {
     const base = { baseURL: 'https://gateway.test', logLevel: 'off' } as const;
     const build = (options: GatewayOptions) => {
       try {
@@ -395,7 +395,7 @@ describe('the key does not show in errors', () => {
   });
 });
 
-describe('what a caller adds is taken out when it gives access', () => {
+describe('credentials that the caller adds are removed', () => {
   test.each([
     {
       name: 'a header by its name',
@@ -436,14 +436,14 @@ describe('what a caller adds is taken out when it gives access', () => {
     ['x-tenant', 'production'],
     ['x-request-id', '0f8fad5b-d9cb-469f-a165-70867728950e'],
     ['x-short-key', 'abc'],
-  ])('and the header %s: %s stays', async (name, value) => {
+  ])('the header %s: %s stays', async (name, value) => {
     const answers = [json({ error: { message: `No: ${value}.` } }, 400)];
     const { client } = scripted(answers, { defaultHeaders: { [name]: value } });
 
     expect(String(await failureOf(client.models.list()))).toContain(`No: ${value}.`);
   });
 
-  test('whether for one call or for all', async () => {
+  test('for one call and for all', async () => {
     const answers = [json({ error: { message: 'No: abcdefgh and ijklmnop.' } }, 400)];
     const { client } = scripted(answers);
     const given = { headers: { 'x-api-key': 'abcdefgh' }, query: { token: 'ijklmnop' } };
@@ -463,7 +463,7 @@ test.each([
   'url_https://b.test/v?k=S3CRET',
   'https://user:S3CRET@b.test/v',
   String.raw`https:\/\/user:S3CRET@b.test\/v`,
-])('what gives access is taken out of %s', (text) => {
+])('credentials are removed from %s', (text) => {
   const clean = withoutQueries(text);
 
   expect(clean).not.toContain('S3CRET');
@@ -471,7 +471,7 @@ test.each([
 });
 
 test.each(['https://b.test/v#part', 'why? a=1&b=2', 'https://b.test/@user/v', 'a: // b'])(
-  '%s stays as it is',
+  '%s stays unchanged',
   (text) => {
     expect(withoutQueries(text)).toBe(text);
   },
@@ -484,7 +484,7 @@ test.each([
   { code: inner },
   { reason: inner },
   { socket: { _httpMessage: { _header: `authorization: ${canary}` } } },
-])('what another library puts on its errors is not kept: %j', async (fields) => {
+])("fields of another library's error are not kept: %j", async (fields) => {
   const error = Object.assign(new Error('failed'), fields);
   const { client } = scripted([error], { apiKey: canary, maxRetries: 0 });
 
@@ -499,7 +499,7 @@ function revoked(): object {
   return proxy;
 }
 
-describe('a proxy that throws does not keep an error from being printed:', () => {
+describe('an error can be printed despite a proxy that throws:', () => {
   test('thrown by the function for the key', async () => {
     const { client } = scripted([json({})], { apiKey: async () => Promise.reject(revoked()) });
 
@@ -517,13 +517,13 @@ describe('a proxy that throws does not keep an error from being printed:', () =>
 test.each([
   ['sk-0123456789abcdef', '0123456789abcdef'],
   ['key+with/sign=s', encodeURIComponent('key+with/sign=s')],
-])('the key %s is taken out when it comes back as %s', async (apiKey, echo) => {
+])('the key %s is removed if it is returned as %s', async (apiKey, echo) => {
   const { client } = scripted([json({ error: { message: `Bad ${echo}.` } }, 401)], { apiKey });
 
   expect(shown(await failureOf(client.models.list()))).not.toContain(echo);
 });
 
-test.each(['x-jwt', 'x-pin', 'x-access', 'x-bearer'])('so is the header %s', async (name) => {
+test.each(['x-jwt', 'x-pin', 'x-access', 'x-bearer'])('the header %s too', async (name) => {
   const { client } = scripted([json({ error: { message: 'Bad plainword.' } }, 400)], {
     defaultHeaders: { [name]: 'plainword' },
   });
@@ -535,7 +535,7 @@ test.each([
   { status: 503, message: '无可用渠道（distributor）', fix: 'models.list()' },
   { status: 503, message: '可用渠道不存在', fix: 'models.list()' },
   { status: 404, message: 'The model `m` does not exist', fix: 'models.list()' },
-])('a $status that says $message tells what to do', async ({ status, message, fix }) => {
+])('a $status with $message has advice', async ({ status, message, fix }) => {
   const { client } = scripted([json({ error: { message } }, status)], { maxRetries: 0 });
 
   const { message: text } = Object(await failureOf(client.chat.completions.create(ask)));
@@ -543,7 +543,7 @@ test.each([
   expect(text).not.toContain('no such route');
 });
 
-test('warns in a worker of what a browser hides', async () => {
+test('logs the browser warning in a worker', async () => {
   vi.stubGlobal('WorkerGlobalScope', Object);
   const { client } = scripted([new TypeError('Failed to fetch')], { maxRetries: 0 });
 
@@ -557,7 +557,7 @@ function brokenStream(): Response {
   return new Response('data: {"error":{"message":"broken"}}\n\n', { headers });
 }
 
-test('an error of a stream says how many attempts were made', async () => {
+test('an error of a stream contains the number of attempts', async () => {
   vi.useFakeTimers();
   const { client } = scripted([fetchFailure('ECONNREFUSED', 'connect'), brokenStream], {
     maxRetries: 1,

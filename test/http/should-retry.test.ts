@@ -28,13 +28,13 @@ async function sends(
 }
 
 describe('x-should-retry', () => {
-  test('false ends every call at its first answer', async () => {
+  test('false ends every call at its first response', async () => {
     for (const status of [408, 409, 425, 429, 500, 502, 503]) {
       for (const call of [list, chat, draw]) expect(await sends(call, status, 'false')).toBe(1);
     }
   });
 
-  test('true repeats what is free, or was refused and not charged', async () => {
+  test('true retries free calls and rejected calls that were not charged', async () => {
     for (const status of [400, 404, 409, 422]) {
       expect(await sends(list, status, 'true')).toBe(3);
       expect(await sends(chat, status, 'true')).toBe(3);
@@ -43,7 +43,7 @@ describe('x-should-retry', () => {
     expect(await sends(chat, 409, 'true', { maxRetries: 0 })).toBe(1);
   });
 
-  test('true never sends a charged call again that would not be anyway', async () => {
+  test('true never adds a retry to a charged call', async () => {
     for (const status of [400, 408, 409, 424, 429, 499, 500, 502, 503, 504, 524]) {
       const usual = await sends(draw, status, undefined);
 
@@ -54,18 +54,18 @@ describe('x-should-retry', () => {
     }
   });
 
-  test('true does not repeat what cannot heal, nor what may have been billed', async () => {
+  test('true retries no permanent error and nothing that may have been charged', async () => {
     expect(await sends(chat, 429, 'true', { code: 'insufficient_quota' })).toBe(1);
     expect(await sends(chat, 503, 'true', { code: 'model_not_found' })).toBe(1);
     expect(await sends(chat, 424, 'true')).toBe(1);
   });
 
-  test('a word other than true and false says nothing', async () => {
+  test('other values are ignored', async () => {
     expect(await sends(chat, 500, 'maybe')).toBe(3);
     expect(await sends(chat, 400, '1')).toBe(1);
   });
 
-  test('a new key is still asked for after a 401', async () => {
+  test('a new key is still requested after a 401', async () => {
     let keys = 0;
     const options = { apiKey: () => `sk-${(keys += 1)}` };
 
@@ -73,7 +73,7 @@ describe('x-should-retry', () => {
     expect(keys).toBe(2);
   });
 
-  test('whatever fails, asking never loosens the rule of a charged call', () => {
+  test('no failure allows more retries of a charged call', () => {
     const kinds = Object.keys(failures).filter((name): name is FailureKind => name in failures);
     fc.assert(
       fc.property(

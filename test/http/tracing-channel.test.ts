@@ -54,7 +54,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     });
   });
 
-  test('publishes the end of a stream when it has ended', async () => {
+  test('publishes the end of a stream', async () => {
     const seen = listen();
     const { client } = emulated();
 

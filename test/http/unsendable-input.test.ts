@@ -87,7 +87,7 @@ describe.each(Object.entries(calls))('%s', (_name, call) => {
   );
 });
 
-test.each(Object.entries(many))('%s names the place, too', async (_name, call) => {
+test.each(Object.entries(many))('%s also names the path', async (_name, call) => {
   const { client } = emulated();
 
   const error = await fails(() => call(client, (params) => withThrowing(params, 'size')));
@@ -95,7 +95,7 @@ test.each(Object.entries(many))('%s names the place, too', async (_name, call) =
   expect(error).toMatchObject({ name: 'InvalidInputError', field: 'params[0].size' });
 });
 
-test('a list that cannot be read to its end rejects the loop', async () => {
+test('an iterable that throws rejects the loop', async () => {
   const { client, emulator } = emulated();
   const list = (function* () {
     yield order();
@@ -141,7 +141,7 @@ test('options whose getter throws are named', async () => {
 const circular: { self?: unknown } = {};
 circular.self = circular;
 
-describe('inside of a body', () => {
+describe('inside a body', () => {
   const advice = {
     bytes:
       /contains bytes, which JSON cannot represent; pass base64 text, or a list created by Array\.from\(\)\.$/,
@@ -184,7 +184,7 @@ describe('inside of a body', () => {
       },
       message: /cannot be read: the database is gone\.$/,
     },
-  ])('$what is refused by name', async ({ value, message }) => {
+  ])('$what is rejected by name', async ({ value, message }) => {
     const { client, emulator } = emulated();
     const metadata = untyped<Record<string, string>>({ deep: [{ 'two words': value }] });
     const place = 'metadata.deep[0]["two words"]';
@@ -204,7 +204,7 @@ describe('inside of a body', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('the whole body may be what is wrong', async () => {
+  test('names the body itself', async () => {
     const { client } = emulated();
 
     const error = await fails(() => client.post('/v1/x', { body: new Map() }));
@@ -212,7 +212,7 @@ describe('inside of a body', () => {
     expect(error).toMatchObject({ name: 'InvalidInputError', field: 'body' });
   });
 
-  test('what JSON can hold is sent', async () => {
+  test('sends values that JSON can represent', async () => {
     const { client, emulator } = emulated();
     const metadata = {
       empty: {},

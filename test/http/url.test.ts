@@ -54,11 +54,11 @@ describe('parseBaseURL()', () => {
       root: 'https://gw.example',
       version: '/v1',
     },
-  ])('takes the version off $value', ({ value, root, version }) => {
+  ])('removes the version from $value', ({ value, root, version }) => {
     expect(parseBaseURL(value)).toEqual({ root, version, api: '/v1' });
   });
 
-  test('takes a URL object', () => {
+  test('accepts a URL object', () => {
     expect(parseBaseURL(new URL('https://gw.example/v1'))?.root).toBe('https://gw.example');
   });
 
@@ -72,7 +72,7 @@ describe('parseBaseURL()', () => {
     ['https://gw.example?key=sk-pa55', 'must not contain a key'],
     ['https://gw.example/?x=1&API_KEY=pa55', 'must not contain a key'],
     ['https://gw.example/#top', 'fragment'],
-  ])('refuses %j', (value, problem) => {
+  ])('rejects %j', (value, problem) => {
     const error = catchInvalidInput(() => parseBaseURL(value));
 
     expect(error.field).toBe('baseURL');
@@ -82,7 +82,7 @@ describe('parseBaseURL()', () => {
 });
 
 describe('escapePathSegment()', () => {
-  test('every string is refused or comes back as exactly one segment', () => {
+  test('rejects every string or returns exactly one segment', () => {
     fc.assert(
       fc.property(anyText(40), (value) => {
         let segment: string;
@@ -121,7 +121,7 @@ describe('escapePathSegment()', () => {
     expect(decodeURIComponent(pathname.slice(4))).toBe(value);
   });
 
-  test.each(['', ' ', '\n', '.', '..', '\uD800', 'a\uDC00b'])('refuses %j', (value) => {
+  test.each(['', ' ', '\n', '.', '..', '\uD800', 'a\uDC00b'])('rejects %j', (value) => {
     expect(catchInvalidInput(() => escapePathSegment('vendor_prefix', value)).field).toBe(
       'vendor_prefix',
     );
@@ -129,7 +129,7 @@ describe('escapePathSegment()', () => {
 });
 
 describe('fillPath()', () => {
-  test('fills every name of a template', () => {
+  test('fills all parameters of a template', () => {
     const template = '/{vendor_prefix}/v1/videos/text2video/{task_id}';
 
     const path = fillPath(template, { vendor_prefix: 'kling', task_id: 'a/b' });
@@ -141,7 +141,7 @@ describe('fillPath()', () => {
     expect(catchInvalidInput(() => fillPath('/v1/videos/{task_id}', {})).field).toBe('task_id');
   });
 
-  test('does not fill what a value brings along', () => {
+  test('does not fill placeholders in values', () => {
     const path = fillPath('/{a}/{b}', { a: '{b}', b: '$&' });
 
     expect(path).toBe('/%7Bb%7D/%24%26');
@@ -167,7 +167,7 @@ describe('resolvePath()', () => {
     { path: '/api/status', version: '', expected: '/api/status' },
     { path: 'v1beta/models/m:countTokens', version: '', expected: '/v1beta/models/m:countTokens' },
     { path: '/v1/models?limit=2', version: '/v1', expected: '/v1/models?limit=2' },
-  ])('puts $path below a base that ended with $version', ({ path, version, expected }) => {
+  ])('adds $path to a base that ended with $version', ({ path, version, expected }) => {
     expect(resolvePath(path, version === '/v1' ? '/v1' : '')).toBe(expected);
   });
 
@@ -186,14 +186,14 @@ describe('resolvePath()', () => {
     ['/v1/.\t./api', 'control character'],
     ['/v1/models\n', 'control character'],
     ['/v1/models#top', '"#"'],
-  ])('refuses %j', (path, problem) => {
+  ])('rejects %j', (path, problem) => {
     const error = catchInvalidInput(() => resolvePath(path, ''));
 
     expect(error.field).toBe('path');
     expect(error.message).toContain(problem);
   });
 
-  test('every path is refused or stays on the host and below the segments it names', () => {
+  test('rejects every path or stays on the host and below its segments', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '/',
@@ -240,15 +240,15 @@ describe('resolvePath()', () => {
 });
 
 describe('buildQuery()', () => {
-  test('gives nothing for nothing', () => {
+  test('returns an empty query without parameters', () => {
     expect(buildQuery(undefined, {}, { a: undefined, b: null })).toBe('');
   });
 
-  test('lets later levels win name by name', () => {
+  test('lets later levels override single names', () => {
     expect(buildQuery({ a: 1, b: 2 }, { b: 3 }, { c: true })).toBe('?a=1&b=3&c=true');
   });
 
-  test('removes with null and leaves with undefined', () => {
+  test('null removes, and undefined keeps', () => {
     expect(buildQuery({ a: 1, b: 2 }, { a: null, b: undefined })).toBe('?b=2');
   });
 
@@ -257,7 +257,7 @@ describe('buildQuery()', () => {
     [{ filter: { deep: 1, list: [2, 3] } }, '?filter[deep]=1&filter[list][]=2&filter[list][]=3'],
     [{ after: new Date(0) }, '?after=1970-01-01T00%3A00%3A00.000Z'],
     [{ none: [], empty: {}, inner: { a: null, b: undefined }, never: new Date('never') }, ''],
-  ])('writes %j as the openai package does', (query, expected) => {
+  ])('encodes %j as the openai package does', (query, expected) => {
     const brackets = buildQuery(query).replaceAll('%5B', '[').replaceAll('%5D', ']');
 
     expect(brackets).toBe(expected);

@@ -55,7 +55,7 @@ async function until(condition: () => boolean): Promise<void> {
 const headerLines = (head: string): string[] => head.split('\r\n').slice(1);
 
 describe('a request on the wire', () => {
-  test('holds what is needed and what the runtime adds', async () => {
+  test('contains the required headers and those of the runtime', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(completion)));
 
     await chat(createClient(`${server.url}/v1/`));
@@ -78,7 +78,7 @@ describe('a request on the wire', () => {
     expect(Buffer.from(request?.body ?? '', 'latin1').toString()).toBe(body);
   });
 
-  test('of a form has the content type that the runtime sets, even if the caller passes another', async () => {
+  test("of a form has the runtime's content type, even if the caller passes another", async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
     const image = new File(['\u0089PNG'], 'a.png', { type: 'image/png' });
 
@@ -93,7 +93,7 @@ describe('a request on the wire', () => {
     expect(head.match(/content-type/gi)).toHaveLength(1);
   });
 
-  test('that reads has no body and no type', async () => {
+  test('that reads has no body and no content type', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(models)));
 
     await list(createClient(server.url));
@@ -116,7 +116,7 @@ describe('a request on the wire', () => {
   });
 });
 
-describe("a caller's own fetch", () => {
+describe("the caller's fetch", () => {
   test.each([
     ['another port', async () => fetch(`http://127.0.0.1:${await freePort()}/log`)],
     ['another name', () => fetch('http://log.invalid')],
@@ -139,12 +139,12 @@ describe("a caller's own fetch", () => {
   });
 });
 
-describe("what the runtime's own fetch refuses to send", () => {
+describe("a request that the runtime's fetch rejects", () => {
   test.each<[string, GatewayOptions]>([
     ['to a forbidden port', { baseURL: 'http://127.0.0.1:6667' }],
     ['with a header of its own', { defaultHeaders: { expect: '100-continue' } }],
     ['with an option that it does not take', { fetchOptions: { mode: 'fast' } }],
-  ])('%s was not sent, and is not tried again', async (_, options) => {
+  ])('%s has outcome not_sent, and is not retried', async (_, options) => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
 
     const failure = await failureOf(draw(createClient(server.url, options)));
@@ -156,8 +156,8 @@ describe("what the runtime's own fetch refuses to send", () => {
   });
 });
 
-describe('a connection that does not come about', () => {
-  test('refused: is proof that nothing was sent, so that a paid call is tried again', async () => {
+describe('a connection that cannot be established', () => {
+  test('refused: proves that nothing was sent, so that a paid call is retried', async () => {
     const port = await freePort();
     let attempts = 0;
     const client = createClient(`http://127.0.0.1:${port}`, {
@@ -293,7 +293,7 @@ describe('a connection that breaks', () => {
     },
   );
 
-  test('while it is idle between two calls: the second is sent on a new one, once', async () => {
+  test('while idle between two calls: the second call is sent once, on a new connection', async () => {
     await using server = await rawServer((socket) => {
       socket.write(httpAnswer('{"data":[{"url":"x"}]}'), () => setImmediate(() => socket.end()));
     });
@@ -306,7 +306,7 @@ describe('a connection that breaks', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('when a connection that was used before is closed with the request in it, a paid call is sent once', async () => {
+  test('a paid call on a reused connection that closes is sent once', async () => {
     let count = 0;
     await using server = await rawServer((socket) => {
       count += 1;
@@ -323,7 +323,7 @@ describe('a connection that breaks', () => {
   });
 });
 
-describe('an answer that does not come', () => {
+describe('a response that does not arrive', () => {
   test('timeout closes the connection, and a paid call is sent once', async () => {
     await using server = await rawServer(() => {});
 
@@ -362,7 +362,7 @@ describe('an answer that does not come', () => {
 });
 
 describe('bodies', () => {
-  test('gzip is unpacked, and its length is not held against the bytes', async () => {
+  test('gzip is decoded, and its length is not compared', async () => {
     const packed = gzipSync(completion.padEnd(5_000));
     await using server = await rawServer((socket) => {
       socket.write(
@@ -378,7 +378,7 @@ describe('bodies', () => {
     expect(download).toContain('JSON instead of a file');
   });
 
-  test('letting go of a raw response closes its connection', async () => {
+  test('cancelling a raw response closes its connection', async () => {
     await using server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n');
     });
@@ -392,7 +392,7 @@ describe('bodies', () => {
     await until(() => server.open() === 0);
   });
 
-  test('a file is passed on as it comes, and a slow reader holds the gateway back', async () => {
+  test('a file is streamed with backpressure', async () => {
     const size = 24 * 1_024 * 1_024;
     const chunk = Buffer.alloc(65_536, 1);
     let written = 0;
@@ -432,7 +432,7 @@ describe('bodies', () => {
     server.close();
   });
 
-  test('a file that breaks off fails its stream', async () => {
+  test('a truncated file fails its stream', async () => {
     await using server = await rawServer((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ncontent-length: 99\r\n\r\nID3');
     });

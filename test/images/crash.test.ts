@@ -31,7 +31,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'between any two steps loses no image task and pays for none twice',
+    'between any two steps loses no image task and charges none twice',
     { timeout: 120_000 },
     async () => {
       const left = Array.from({ length: 12 }, (_, index) => 1 + index * 3);

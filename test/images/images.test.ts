@@ -27,7 +27,7 @@ const url = 'https://pictures.test/cat.png';
 const dataURL = 'data:image/png;base64,AAAA';
 
 describe('images.generate()', () => {
-  test('gives images by address', async () => {
+  test('returns image URLs', async () => {
     const { client, emulator } = emulated();
 
     const response = await client.images.generate({ model, prompt, n: 2, size: '256x256' });
@@ -39,7 +39,7 @@ describe('images.generate()', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('gives images as base64 when that is asked for', async () => {
+  test('returns base64 if requested', async () => {
     const { client } = emulated();
 
     const { data } = await client.images.generate({
@@ -53,7 +53,7 @@ describe('images.generate()', () => {
     expect(bytes.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('leaves the choice of a model to the gateway when none is given', async () => {
+  test('lets the gateway choose the model if none is set', async () => {
     const { client, requests } = scripted([json({ created: 1, data: [{ url }] })]);
 
     await client.images.generate({ prompt });
@@ -86,7 +86,7 @@ describe('images.generate()', () => {
     expect(data.map((image) => 'url' in image)).toEqual([false, true]);
   });
 
-  test('data URLs go through', async () => {
+  test('returns data URLs unchanged', async () => {
     const { client } = emulated({}, { quirks: { imageFormat: 'data-url', imageKeys: 'all' } });
 
     const { data } = await client.images.generate({ model, prompt, size: '64x64' });
@@ -95,7 +95,7 @@ describe('images.generate()', () => {
     expect(data[0]).not.toHaveProperty('b64_json');
   });
 
-  test('an answer without images is an empty list', async () => {
+  test('returns an empty list for a response without images', async () => {
     const { client } = scripted([json({ created: 1, data: [] })]);
     const response = await client.images.generate({ model, prompt });
     expect(response.data).toEqual([]);
@@ -186,7 +186,7 @@ describe('images are charged once', () => {
     }
   });
 
-  test('a refused connection is tried again, as nothing was sent', async () => {
+  test('a refused connection is retried, because nothing was sent', async () => {
     const { client, requests } = scripted([refused, json({ created: 1, data: [{ url }] })]);
 
     const made = client.images.generate({ model, prompt });
@@ -235,7 +235,7 @@ describe('images.edit() with files', () => {
     ]);
   });
 
-  test('match the name and the type to the bytes', async () => {
+  test('matches the name and the type to the bytes', async () => {
     const { client, emulator } = emulated();
     const image = new Blob([jpeg]);
     const mask = new File([png], 'mask.jpg', { type: 'image/jpeg' });
@@ -250,7 +250,7 @@ describe('images.edit() with files', () => {
     });
   });
 
-  test('takes what toFile() makes and streams', async () => {
+  test('accepts files of toFile() and streams', async () => {
     const { client, emulator } = emulated();
     const stream = toStreamingFile(new Blob([jpeg]).stream(), 'photo.jpg');
 
@@ -261,7 +261,7 @@ describe('images.edit() with files', () => {
     expect(emulator.requests[1]?.body).toMatchObject({ files: [{ filename: 'photo.jpg' }] });
   });
 
-  test('a file is edited inside its mask', async () => {
+  test('edits a file inside its mask', async () => {
     const { client } = emulated();
     const made = await client.images.generate({
       model,
@@ -282,7 +282,7 @@ describe('images.edit() with files', () => {
     expect(data[0]?.b64_json).toMatch(/^iVBOR/);
   });
 
-  test('an object has a field of the form for each of its own', async () => {
+  test('writes each field of an object as a form field', async () => {
     const { client, emulator } = emulated();
     const svg = { model: 'm-draw', reasoning: { effort: 'low' } } as const;
 
@@ -309,7 +309,7 @@ describe('images.edit() with files', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('sends extraBody, and no field that was left out', async () => {
+  test('sends extraBody, and no undefined fields', async () => {
     const { client, emulator } = emulated();
     const extraBody = { strength: 0.5 };
 
@@ -327,7 +327,7 @@ describe('images.edit() with files', () => {
 describe('images as a stream', () => {
   const completed = { type: 'image_generation.completed', b64_json: 'AAAA', created_at: 1 };
 
-  test('gives previews and images', async () => {
+  test('yields previews and images', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageStream: 'partial' } });
     const params = { model, prompt, size: '64x64', stream: true, partial_images: 2 } as const;
     const seen: string[] = [];
@@ -354,7 +354,7 @@ describe('images as a stream', () => {
   });
 
   test.each(['b64_json', 'data-url', 'url'] as const)(
-    'a whole answer with %s becomes events',
+    'converts a whole response with %s into events',
     async (imageFormat) => {
       const quirks = { imageStream: 'json', imageFormat, imageKeys: 'all' } as const;
       const { client } = emulated({}, { quirks });
@@ -374,7 +374,7 @@ describe('images as a stream', () => {
     },
   );
 
-  test('a stream without its image throws, and keeps the images that came', async () => {
+  test('throws without the final image, and keeps the received images', async () => {
     const { client, requests } = scripted([eventStream(completed)]);
     const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
 
@@ -385,13 +385,13 @@ describe('images as a stream', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('fewer images than asked for are whole when the terminator has come', async () => {
+  test('accepts fewer images than requested after the terminator', async () => {
     const { client } = scripted([eventStream(completed, '[DONE]')]);
     const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
     await expect(collect(stream)).resolves.toHaveLength(1);
   });
 
-  test('events without a type, with gaps or with the other name are understood', async () => {
+  test('reads events without a type, with gaps or with the other name', async () => {
     const { client, drifts } = scripted([
       eventStream({ b64_json: 'AAAA', partial_image_index: 0 }, { ...completed, created_at: '7' }),
     ]);
@@ -406,7 +406,7 @@ describe('images as a stream', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('assembles events when a JSON answer was requested', async () => {
+  test('assembles events if JSON was requested', async () => {
     const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const { client } = scripted([eventStream({ ...completed, usage }, '[DONE]')]);
 
@@ -415,7 +415,7 @@ describe('images as a stream', () => {
     expect(response).toEqual({ created: 1, data: [{ b64_json: 'AAAA' }], usage });
   });
 
-  test('a refusal rejects before there is a stream, and is not repeated', async () => {
+  test('a rejected request rejects before the stream, and is not retried', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'html', status: 502, charged: true } });
 
@@ -436,7 +436,7 @@ describe('images.edit() with references', () => {
     ['a file at the provider', { images: [{ file_id: 'file-1' }] }],
   ];
 
-  test.each(forms)('%s go through as they are, in JSON', async (_, references) => {
+  test.each(forms)('sends %s unchanged, as JSON', async (_, references) => {
     const { client, requests } = scripted([json({ created: 1, data: [{ url }] })]);
 
     await client.images.edit({ model, prompt, ...references });
@@ -454,7 +454,7 @@ describe('images.edit() with references', () => {
     expect(emulator.requests[0]?.body).toEqual({ kind: 'json', value: { model, prompt, input } });
   });
 
-  test('an edit of an address succeeds', async () => {
+  test('edits an image by its URL', async () => {
     const { client } = emulated();
     const { data } = await client.images.edit({ model, prompt, image: url });
     expect(data).toHaveLength(1);
@@ -495,7 +495,7 @@ describe('bad input', () => {
     ['mask', { image: url, mask: png }],
   ];
 
-  test.each(common)('%s is refused by generate(): %j', async (field, params) => {
+  test.each(common)('generate() rejects %s: %j', async (field, params) => {
     const { client, requests } = scripted([]);
 
     const error = await failureOf(misuse(client.images, 'generate', { model, prompt, ...params }));
@@ -505,7 +505,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each([...common, ...onlyEdits])('%s is refused by edit(): %o', async (field, params) => {
+  test.each([...common, ...onlyEdits])('edit() rejects %s: %o', async (field, params) => {
     const { client, requests } = scripted([]);
 
     const error = await failureOf(
@@ -517,7 +517,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('the message says what to write instead', async () => {
+  test('the message names the correct form', async () => {
     const { client } = scripted([]);
     const size = await failureOf(client.images.generate({ model, prompt, size: '16×9' }));
     const path = await failureOf(client.images.edit({ model, prompt, image: '/tmp/cat.png' }));
@@ -528,7 +528,7 @@ describe('bad input', () => {
     expect(String(both)).toContain('image[1]: is a reference, but image[0] is a file');
   });
 
-  test('base64 that begins like a path is taken for base64', async () => {
+  test('accepts base64 that begins like a path', async () => {
     const { client, requests } = scripted([json({ created: 1, data: [] })]);
     await client.images.edit({ model, prompt, image: '/9j/4AAQSkZJRg==' });
     expect(requests).toHaveLength(1);
@@ -542,10 +542,10 @@ describe('bad input', () => {
   });
 });
 
-describe('through the fetch of the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
-  test('an image is made and edited', async () => {
+  test('an image is created and edited', async () => {
     const size = '64x64';
     const made = await client.images.generate({ model, prompt, size, response_format: 'b64_json' });
     const image = Buffer.from(made.data[0]?.b64_json ?? '', 'base64');

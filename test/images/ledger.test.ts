@@ -17,8 +17,8 @@ fakeWaitingTime();
 const posts = ({ requests }: { readonly requests: readonly { readonly method: string }[] }) =>
   requests.filter(({ method }) => method === 'POST').length;
 
-describe('images under a ledger', () => {
-  test('a task is submitted once, whoever asks again', async () => {
+describe('images with a ledger', () => {
+  test('a task is submitted once, by any number of calls', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
     const ledger = memoryLedger();
     const refs: ImageTaskRef[] = [];
@@ -38,7 +38,7 @@ describe('images under a ledger', () => {
     });
   });
 
-  test('a wait that was broken off is gone on with', async () => {
+  test('continues an interrupted wait', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageTasks: 'data' } });
     const options = { ledger: memoryLedger(), callId };
 
@@ -57,7 +57,7 @@ describe('images under a ledger', () => {
     expect(posts(emulator)).toBe(1);
   });
 
-  test('images without a task are not paid for twice, and the error says that they were given', async () => {
+  test('images without a task are not charged twice, and the error reports the earlier response', async () => {
     const { client, emulator } = emulated();
     const ledger = memoryLedger();
 
@@ -71,7 +71,7 @@ describe('images under a ledger', () => {
     await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
   });
 
-  test('images without a task are given although the ledger cannot be told', async () => {
+  test('images without a task are returned even if the ledger fails', async () => {
     const { client } = emulated();
     const ledger: SubmitLedger = {
       ...memoryLedger(),
@@ -81,7 +81,7 @@ describe('images under a ledger', () => {
     expect(end).toHaveProperty('value.data.0.url');
   });
 
-  test('a task that the ledger cannot take is not lost: the error has its handle', async () => {
+  test('a task that the ledger fails to store is on the error', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
     const ledger: SubmitLedger = {
       ...memoryLedger(),
@@ -93,7 +93,7 @@ describe('images under a ledger', () => {
     expect(posts(emulator)).toBe(1);
   });
 
-  test('a call that was refused may be made again', async () => {
+  test('a rejected call may be submitted again', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.respondOnce('images.generate', () =>
       Response.json({ error: { message: 'no such size', code: 'invalid' } }, { status: 400 }),
@@ -107,7 +107,7 @@ describe('images under a ledger', () => {
     expect(second).toHaveProperty('value.data.0.url');
   });
 
-  test('a call whose outcome is not known is not made again', async () => {
+  test('a call with an unknown outcome is not submitted again', async () => {
     const { client, requests } = scripted([new Error('socket hang up'), json({ data: [] })]);
     const options = { ledger: memoryLedger(), callId };
 
@@ -119,7 +119,7 @@ describe('images under a ledger', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('the call id of other images is refused', async () => {
+  test('the call id of other images is rejected', async () => {
     const { client, emulator } = emulated();
     const options = { ledger: memoryLedger(), callId };
     await settle(client.images.generate(order, options));
@@ -130,7 +130,7 @@ describe('images under a ledger', () => {
     expect(posts(emulator)).toBe(1);
   });
 
-  test('the call id of a video is refused', async () => {
+  test('the call id of a video is rejected', async () => {
     const { client, emulator } = emulated();
     const options = { ledger: memoryLedger(), callId };
     await settle(client.videos.create({ model: 'm-video', prompt: 'A kite' }, options));
@@ -141,7 +141,7 @@ describe('images under a ledger', () => {
     expect(posts(emulator)).toBe(1);
   });
 
-  test('a failed task ends its entry', async () => {
+  test('a failed task finishes its entry', async () => {
     const { client } = emulated({}, { quirks: { imageTasks: 'list' } });
     const ledger = memoryLedger();
     const prompt = '[fail] A kite';
@@ -150,7 +150,7 @@ describe('images under a ledger', () => {
     await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
   });
 
-  test('generateMany() enters each call under an id of its own', async () => {
+  test('generateMany() stores each call under its own id', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
     const ledger = memoryLedger();
     const make = async (): Promise<number> => {
@@ -167,7 +167,7 @@ describe('images under a ledger', () => {
     expect(posts(emulator)).toBe(2);
   });
 
-  test('onUnknown: "settle" does not make images again that were charged', async () => {
+  test('onUnknown: "settle" does not submit charged images again', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
     emulator.fail({
       operation: 'images.generate',
@@ -183,7 +183,7 @@ describe('images under a ledger', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a handle is kept in files', async () => {
+  test('a handle is stored in files', async () => {
     vi.useRealTimers();
     const folder = await mkdtemp(join(tmpdir(), 'model-gateway-images-'));
     onTestFinished(() => rm(folder, { recursive: true }));

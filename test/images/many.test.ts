@@ -24,7 +24,7 @@ const byIndex = (results: readonly ImagesGenerateManyResult[]) =>
   results.toSorted((one, other) => one.index - other.index);
 
 describe('images.generateMany()', () => {
-  test('makes one call for each, and gives each with its place and parameters', async () => {
+  test('makes one call per item, and yields each with its index and parameters', async () => {
     const { client, emulator } = emulated();
     const params = paramsFor(10);
 
@@ -35,7 +35,7 @@ describe('images.generateMany()', () => {
     expect(emulator.charges).toHaveLength(10);
   });
 
-  test('keeps the others when some fail, and repeats nothing that was charged', async () => {
+  test('keeps other results if some fail, and retries nothing that was charged', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 1 });
     emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });
@@ -58,7 +58,7 @@ describe('images.generateMany()', () => {
     expect(emulator.requests).toHaveLength(6);
   });
 
-  test('tells how far it has come', async () => {
+  test('reports progress', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 400 }, times: 1 });
     const seen: string[] = [];
@@ -76,7 +76,7 @@ describe('images.generateMany()', () => {
     ]);
   });
 
-  test('an onProgress that throws begins no other, and loses nothing', async () => {
+  test('an onProgress that throws starts no more calls, and loses nothing', async () => {
     const { client, emulator } = emulated();
     const results: ImagesGenerateManyResult[] = [];
     const options = { concurrency: 2, onProgress: failing };
@@ -91,7 +91,7 @@ describe('images.generateMany()', () => {
     expect(results.map(({ images }) => images?.data.length)).toEqual([1, 1]);
   });
 
-  test('an abort sends no other, and is the result of each that has not ended', async () => {
+  test('an abort sends no more calls, and is the result of all pending ones', async () => {
     const controller = new AbortController();
     const { client, requests } = scripted([
       () => {
@@ -134,7 +134,7 @@ describe('images.generateMany()', () => {
     expect(emulator.charges).toHaveLength(sent);
   });
 
-  test('each call has an id of its own', async () => {
+  test('each call has its own id', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'error', status: 400 }, times: 3 });
 
@@ -159,7 +159,7 @@ describe('images.generateMany()', () => {
     { field: 'onProgress', params: paramsFor(2), options: { onProgress: 'yes' } },
     { field: 'idempotencyKey', params: paramsFor(2), options: { idempotencyKey: 'one' } },
     { field: 'timeout', params: paramsFor(1), options: { timeout: -1 } },
-  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
+  ])('rejects an invalid $field before anything is sent', async ({ field, params, options }) => {
     const { client, emulator } = emulated();
     const given = untyped<ReturnType<typeof paramsFor>>(params);
 

@@ -31,22 +31,22 @@ function emulatedTasks(imageTasks: ImageTaskShape, quirks: Partial<Quirks> = {})
   return { client, emulator, count };
 }
 
-describe.each(found)('an answer with a task as "%s"', (shape) => {
-  test('ends in the images, for one submission and one charge', async () => {
+describe.each(found)('a response with a task as "%s"', (shape) => {
+  test('resolves to the images, with one submission and one charge', async () => {
     const { client, count } = emulatedTasks(shape);
     const end = await settle(client.images.generate(order));
     expect(end).toHaveProperty('value.data.0.url', expect.stringMatching(/^http.*\.png$/));
     expect(count()).toEqual({ posts: 1, charges: 1 });
   });
 
-  test('ends in the bytes of an image', async () => {
+  test('resolves to the bytes of an image', async () => {
     const { client } = emulatedTasks(shape, { imageFormat: 'b64_json' });
     const end = await settle(client.images.generate(order));
     const { url, b64_json: bytes } = Object(end).value.data[0];
     expect(url ?? bytes).toMatch(/^(iVBOR|data:image\/png)/);
   });
 
-  test('ends in the events of a stream', async () => {
+  test('resolves to the events of a stream', async () => {
     const { client, count } = emulatedTasks(shape);
     const streamed = async () => collect(await client.images.generate({ ...order, stream: true }));
     const end = await settle(streamed());
@@ -54,7 +54,7 @@ describe.each(found)('an answer with a task as "%s"', (shape) => {
     expect(count()).toEqual({ posts: 1, charges: 1 });
   });
 
-  test('ends in the edited images', async () => {
+  test('resolves to the edited images', async () => {
     const { client, count } = emulatedTasks(shape);
     const image = 'https://pictures.test/before.png';
     const end = await settle(client.images.edit({ ...order, image }));
@@ -62,7 +62,7 @@ describe.each(found)('an answer with a task as "%s"', (shape) => {
     expect(count()).toEqual({ posts: 1, charges: 1 });
   });
 
-  test('tells why the task failed', async () => {
+  test('rejects with the reason of a failed task', async () => {
     const { client, count } = emulatedTasks(shape);
     const prompt = `${markers.fail} A paper boat`;
     const end = await settle(client.images.generate({ ...order, prompt }));
@@ -71,7 +71,7 @@ describe.each(found)('an answer with a task as "%s"', (shape) => {
     expect(count().posts).toBe(1);
   });
 
-  test('can be waited for by its handle in another client', async () => {
+  test('can be awaited by its handle in another client', async () => {
     const { client, emulator } = emulatedTasks(shape, { imageTaskTime: 60_000 });
     const end = await settle(client.images.generate(order, { taskTimeout: 5_000 }));
     const { ref } = Object(end).error;
@@ -85,14 +85,14 @@ describe.each(found)('an answer with a task as "%s"', (shape) => {
   });
 });
 
-test('each of several tasks gives its image', async () => {
+test('returns the image of each of several tasks', async () => {
   const { client, count } = emulatedTasks('several');
   const end = await settle(client.images.generate({ ...order, n: 3 }));
   expect(end).toHaveProperty('value.data.length', 3);
   expect(count()).toEqual({ posts: 1, charges: 1 });
 });
 
-test.each(lost)('an answer with a task as "%s" ends in an error with its handle', async (shape) => {
+test.each(lost)('a response with a task as "%s" rejects with its handle', async (shape) => {
   const { client, count } = emulatedTasks(shape);
 
   const end = await settle(client.images.generate(order));
@@ -102,7 +102,7 @@ test.each(lost)('an answer with a task as "%s" ends in an error with its handle'
   expect(count()).toEqual({ posts: 1, charges: 1 });
 });
 
-describe('the routes that are asked', () => {
+describe('the polled routes', () => {
   const baseURL = 'https://gateway.test/sub';
   const route = fc.constantFrom(
     undefined,
@@ -112,7 +112,7 @@ describe('the routes that are asked', () => {
     '/house/{id}/status',
   );
 
-  test('property: each is asked once, the likeliest first, and all are of this gateway', () => {
+  test('property: each is requested once, the likeliest first, and all are of this gateway', () => {
     fc.assert(
       fc.property(route, route, route, (path, own, known) => {
         const routes = listRoutes({ path, baseURL }, own, known);
@@ -173,7 +173,7 @@ describe('the images of a finished task', () => {
     ['the input', { input: { image: url } }],
     ['addresses of the task', { status_url: url, response_url: url, urls: { get: url } }],
     ['words', { message: 'done', progress: '100%' }],
-  ])('%s is none', (_, body) => {
+  ])('%s is not an image', (_, body) => {
     expect(findImages({ ...body })).toBeUndefined();
   });
 });

@@ -177,8 +177,8 @@ const methods = (requests: readonly Request[]): string =>
 
 fakeWaitingTime();
 
-describe.each(calls)('%s: an answer that names a task and holds no picture', (_, call) => {
-  test.each(tasks)('$name is waited for', async ({ answer, taskId }) => {
+describe.each(calls)('%s: a response with a task and without an image', (_, call) => {
+  test.each(tasks)('$name is awaited', async ({ answer, taskId }) => {
     const { client, requests } = withTask(json(answer), done);
 
     const end = await settle(readAll(call(client)));
@@ -201,7 +201,7 @@ describe.each(calls)('%s: an answer that names a task and holds no picture', (_,
       answer: json({ code: 1, description: 'ok', result: '1320098173412546' }),
       taskId: '1320098',
     },
-  ])('$name is enough to wait for it', async ({ answer, taskId }) => {
+  ])('$name is enough to wait for the task', async ({ answer, taskId }) => {
     const { client, requests } = withTask(answer, done);
 
     const end = await settle(readAll(call(client)));
@@ -215,7 +215,7 @@ describe.each(calls)('%s: an answer that names a task and holds no picture', (_,
     ['an empty list', json({ created: 1, data: [] }, 202)],
     ['a sentence', json({ message: 'Accepted' }, 202)],
     ['nothing', () => new Response('', { status: 202 })],
-  ])('a 202 with %s and without an id is an error, and not repeated', async (_name, answer) => {
+  ])('a 202 with %s and without an id is an error, and not retried', async (_name, answer) => {
     const { client, requests } = scripted([answer], eager);
 
     const { error } = Object(await settle(readAll(call(client))));
@@ -255,7 +255,7 @@ describe('the wait for an image task', () => {
     expect(Math.max(...others)).toBe(10_000);
   });
 
-  test('gives the handle before the first poll', async () => {
+  test('returns the handle before the first poll', async () => {
     const order: string[] = [];
     const { client } = submittedAs(task, () => {
       order.push('poll');
@@ -281,7 +281,7 @@ describe('the wait for an image task', () => {
     expect(refs[0]).toMatchObject({ kind: 'image', id: 't-1', model, callId: 'job-1' });
   });
 
-  test('an onSubmitted that throws loses nothing: the error has the handle', async () => {
+  test('if onSubmitted throws, the error has the handle', async () => {
     const { client, requests } = submittedAs(task, done);
 
     const { error } = Object(
@@ -296,7 +296,7 @@ describe('the wait for an image task', () => {
     expect(methods(requests)).toBe('POST GET');
   });
 
-  test('asks the known routes in turn, and the one that knew the task first from then on', async () => {
+  test('polls the known routes in turn, then the one that knows the task', async () => {
     const { client, requests } = submittedAs(task, (path) =>
       path === '/v1/images/jobs/t-1' ? done() : missing(),
     );
@@ -314,7 +314,7 @@ describe('the wait for an image task', () => {
     expect(requests).toHaveLength(5);
   });
 
-  test('asks the route of the profile first', async () => {
+  test('polls the route of the profile first', async () => {
     const { client, requests } = submittedAs(task, done, {
       ...eager,
       gateway: { name: 'house', imageTask: '/house/pictures/{id}' },
@@ -328,7 +328,7 @@ describe('the wait for an image task', () => {
   test.each([
     ['404 everywhere', 404],
     ['405 everywhere', 405],
-  ])('%s ends in an error that keeps the handle', async (_, status) => {
+  ])('%s rejects with the handle', async (_, status) => {
     const { client, requests } = submittedAs(task, () => Response.json({}, { status }));
 
     const { error } = Object(await settle(client.images.generate({ model, prompt })));
@@ -337,7 +337,7 @@ describe('the wait for an image task', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('an address of another origin is never asked, and the error names it', async () => {
+  test('never polls another origin, and names it in the error', async () => {
     const answer = {
       request_id: 't-1',
       status: 'IN_QUEUE',
@@ -355,7 +355,7 @@ describe('the wait for an image task', () => {
     );
   });
 
-  test('a result at another origin is never fetched with the key', async () => {
+  test('never sends the key to the origin of a result', async () => {
     const { client, requests } = submittedAs(task, () =>
       Response.json({ status: 'COMPLETED', response_url: 'https://queue.test/t-1' }),
     );
@@ -367,7 +367,7 @@ describe('the wait for an image task', () => {
     expect(methods(requests)).toBe('POST GET');
   });
 
-  test('a failed task is an error with the reason of its vendor', async () => {
+  test("a failed task is an error with the vendor's reason", async () => {
     const { client, requests } = submittedAs(task, () =>
       Response.json({
         status: 'failed',
@@ -388,7 +388,7 @@ describe('the wait for an image task', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('several tasks are one answer', async () => {
+  test('several tasks are one response', async () => {
     const answer = { data: [{ task_id: 't-1' }, { task_id: 't-2' }] };
     const { client } = submittedAs(answer, (path) => {
       const name = path.endsWith('t-1') ? 'one' : 'two';
@@ -406,7 +406,7 @@ describe('the wait for an image task', () => {
   test.each([
     ['taskTimeout', { taskTimeout: 30_000 }],
     ['totalTimeout', { totalTimeout: 30_000 }],
-  ])('ends after %s with an error that keeps the handle', async (_, limits) => {
+  ])('rejects after %s with the handle', async (_, limits) => {
     const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
     const begun = Date.now();
 
@@ -421,7 +421,7 @@ describe('the wait for an image task', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('is longer than the timeout of an attempt', async () => {
+  test('is not limited by timeout', async () => {
     let polls = 0;
     const { client } = submittedAs(task, () => {
       polls += 1;
@@ -433,7 +433,7 @@ describe('the wait for an image task', () => {
     expect(end).toHaveProperty('value.data', [{ url }]);
   });
 
-  test('ends at once when it is aborted', async () => {
+  test('ends immediately after an abort', async () => {
     const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
     const controller = new AbortController();
     const { signal } = controller;
@@ -445,7 +445,7 @@ describe('the wait for an image task', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('polls that fail for reasons that pass do not end it', async () => {
+  test('continues after temporary failures of polls', async () => {
     let polls = 0;
     const { client } = submittedAs(task, () => {
       polls += 1;
@@ -457,7 +457,7 @@ describe('the wait for an image task', () => {
     expect(end).toHaveProperty('value.data', [{ url }]);
   });
 
-  test('step() makes one poll and can be gone on with anywhere', async () => {
+  test('step() makes one poll and can be continued anywhere', async () => {
     const { client } = submittedAs(task, () =>
       Response.json({ status: 'processing', progress: 40 }),
     );
@@ -476,14 +476,14 @@ describe('the wait for an image task', () => {
     expect(second).toMatchObject({ state: { polls: 2 }, next: { images: { data: [{ url }] } } });
   });
 
-  test.each([504, 524])('a %i says what gets through proxies', async (status) => {
+  test.each([504, 524])('a %i advises how to avoid proxy timeouts', async (status) => {
     const { client } = scripted([() => new Response('', { status })]);
     const { error } = Object(await settle(client.images.generate({ model, prompt })));
     expect(String(error)).toMatch(/stream: true.*task/);
   });
 });
 
-describe('bad input to the wait for images', () => {
+describe('invalid input to the wait for images', () => {
   test.each<{ title: string; given: unknown; options: object; field: string }>([
     { title: 'an empty id', given: ' ', options: {}, field: 'ref' },
     {
@@ -553,7 +553,7 @@ describe('bad input to the wait for images', () => {
   });
 });
 
-describe('an answer that is not a task', () => {
+describe('a response that is not a task', () => {
   test.each<[string, object]>([
     [
       'a picture with a task id',
@@ -581,14 +581,14 @@ describe('an answer that is not a task', () => {
     }
   });
 
-  test('a 202 with a picture resolves', async () => {
+  test('a 202 with an image resolves', async () => {
     const { client } = scripted([json({ created: 1, data: [{ url }] }, 202)]);
     await expect(client.images.generate({ model, prompt })).resolves.toHaveProperty('data', [
       { url },
     ]);
   });
 
-  test('an error with a task id says what it says', async () => {
+  test('an error with a task id keeps its message', async () => {
     const error = { message: 'inspected', code: 'DataInspectionFailed' };
     const { client } = scripted([json({ task_id: 't', error })]);
     expect(await failureOf(client.images.generate({ model, prompt }))).toMatchObject({
@@ -598,21 +598,21 @@ describe('an answer that is not a task', () => {
     });
   });
 
-  test('an answer without task and picture is the error that it was', async () => {
+  test('a response without a task and image is an error', async () => {
     const { client } = scripted([json({ created: 1, data: null })]);
     expect(await failureOf(client.images.generate({ model, prompt }))).toMatchObject({
       name: 'UnexpectedResponseError',
     });
   });
 
-  test('events that hold a picture are a stream', async () => {
+  test('events with an image are a stream', async () => {
     const event = { type: 'image_generation.completed', b64_json: 'AAAA', task_id: 't' };
     const { client } = scripted([eventStream(event)]);
     const stream = await client.images.generate({ model, prompt, stream: true });
     expect(await collect(stream)).toMatchObject([event]);
   });
 
-  test('property: a picture is never lost, whatever stands beside it', async () => {
+  test('property: an image is never lost, whatever other fields exist', async () => {
     const word = fc.constantFrom('queued', 'processing', 'completed', 'failed', 'SUCCESS', '');
     const beside = fc.record(
       {
@@ -645,7 +645,7 @@ describe('an answer that is not a task', () => {
   });
 });
 
-test('generateMany() waits for a task, and says of which call it is', async () => {
+test('generateMany() waits for a task, and reports its call', async () => {
   const told: unknown[] = [];
   const { client, requests } = scripted([
     async (request) => {

@@ -36,7 +36,7 @@ interface Sent {
 const openAtStarts = (sent: readonly Sent[]): number[] =>
   sent.map(({ at }, index) => sent.slice(0, index + 1).filter(({ end }) => end > at).length);
 
-test('no 60 seconds have more starts than allowed, whatever is sent and however it ends', async () => {
+test('no 60 seconds have more starts than allowed, for any requests and results', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25 }),

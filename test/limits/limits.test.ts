@@ -61,7 +61,7 @@ function limited(limits: ClientLimits, options: GatewayOptions = {}, setup: Emul
 const advance = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
 describe('requestsPerMinute', () => {
-  test('starts so many calls in any 60 seconds, in order', async () => {
+  test('starts at most this many calls in any 60 seconds, in order', async () => {
     const { ask, times, prompts } = limited({ requestsPerMinute: 3 });
     const names = ['1', '2', '3', '4', '5', '6', '7'];
 
@@ -93,7 +93,7 @@ describe('requestsPerMinute', () => {
     expect(times()).toEqual([0, 250, minute]);
   });
 
-  test('does not wait for a model that is busy for as long as a stream is open', async () => {
+  test('does not wait for open streams of the model', async () => {
     const { client, ask, prompts } = limited({
       requestsPerMinute: 2,
       models: { busy: { concurrency: 1 } },
@@ -141,7 +141,7 @@ describe('requestsPerMinute', () => {
     expect(times()).toEqual([0, 0, minute, minute, 2 * minute]);
   });
 
-  test('counts from the moment of sending, not from that of reading the key', async () => {
+  test('counts from the time of sending, not of reading the key', async () => {
     let pause = 10_000;
     const apiKey = async (): Promise<string> => {
       await new Promise((resolve) => {
@@ -179,7 +179,7 @@ describe('requestsPerMinute', () => {
 });
 
 describe('concurrency', () => {
-  test('sends so many requests at the same time, in order', async () => {
+  test('sends at most this many requests at the same time, in order', async () => {
     const { ask, emulator, times, prompts } = limited({ concurrency: 2 });
     emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 }, times: 5 });
 
@@ -418,7 +418,7 @@ describe('tokensPerMinute', () => {
 });
 
 describe('models', () => {
-  test('a model has its own limits, and does not keep others waiting', async () => {
+  test('a model has its own limits, and does not delay others', async () => {
     const { ask, starts } = limited({ models: { slow: { requestsPerMinute: 1 } } });
 
     const calls = Promise.all([
@@ -520,7 +520,7 @@ describe('models', () => {
     ]);
   });
 
-  test('a model named like a property of every object has no limits', async () => {
+  test('a model named like an inherited property has no limits', async () => {
     const { ask, times } = limited({ models: {} });
 
     await Promise.all([ask('1', 'constructor'), ask('2', '__proto__')]);
@@ -530,7 +530,7 @@ describe('models', () => {
 });
 
 describe('a call that waits', () => {
-  test('ends when it is aborted, without a request, and lets the next one move up', async () => {
+  test('ends after an abort without a request, and lets the next one start', async () => {
     const { ask, prompts, times } = limited({ requestsPerMinute: 1 });
     const controller = new AbortController();
 
@@ -646,7 +646,7 @@ describe('the limits of the gateway', () => {
     expect(times()).toEqual([0, 0, 10_000]);
   });
 
-  test('a 429 without a hint keeps no other call waiting', async () => {
+  test('a 429 without a hint delays no other call', async () => {
     const { ask, emulator, times } = limited({});
     emulator.fail({ fault: { type: 'bare', status: 429 }, times: 1 });
 

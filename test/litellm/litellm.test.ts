@@ -83,7 +83,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
     client = proxy.connect();
   });
 
-  describe('answers', () => {
+  describe('responses', () => {
     test('chat, with the cost from its header', async () => {
       const answer = await client.chat.completions.create({ model: 'chat', messages });
 
@@ -107,7 +107,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(estimate.value).toBeCloseTo(4 * 0.001 + 16 * 0.002);
     });
 
-    test('hide the headers with their id and cost from pages', async () => {
+    test("don't expose the headers with id and cost to pages", async () => {
       const response = await fetch(`${proxy.url}/v1/models`, {
         headers: { authorization: `Bearer ${masterKey}`, origin: 'https://page.example' },
       });
@@ -173,13 +173,13 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(ids).toEqual(Object.keys(models));
     });
 
-    test('to requests in Gemini’s format', async () => {
+    test('of requests in Gemini’s format', async () => {
       const { text } = await client.generate.content({ model: 'chat', contents: 'Hello' });
 
       expect(text).toContain('Hello');
     });
 
-    test('to requests with the model in the path', async () => {
+    test('of requests with the model in the path', async () => {
       const { data } = await client.embeddings.createForEngine({ model: 'embedding', input: 'x' });
 
       expect(data[0]?.embedding.length).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(await client.models.retrieve('chat')).toMatchObject({ id: 'chat' });
     });
 
-    test('carry the id of the call, which the client has chosen', async () => {
+    test('carry the call id of the client', async () => {
       const { request_id: requestId } = await client.chat.completions
         .create({ model: 'chat', messages }, { callId: 'call_mine' })
         .withResponse();
@@ -272,7 +272,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
     ];
 
     test.each(refusals)(
-      '$name is refused before any work',
+      '$name is rejected before any work',
       async ({ apiKey, params, type, facts }) => {
         const call = proxy.connect({ apiKey, maxRetries: 2 }).chat.completions.create({
           model: 'chat',
@@ -288,7 +288,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       },
     );
 
-    test('a key above its rate limit is refused before any work', async () => {
+    test('a key above its rate limit is rejected before any work', async () => {
       const limited = proxy.connect({ apiKey: 'sk-rate-limited' });
       const call = () => limited.chat.completions.create({ model: 'chat', messages });
       await call();
@@ -333,7 +333,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(String(error)).toContain('ContextWindowExceededError');
     });
 
-    test('a vendor that takes too long may have been paid', async () => {
+    test('a vendor that times out may have charged', async () => {
       proxy.emulator.fail({ fault: { type: 'slow', milliseconds: 3_000 } });
       const error = await failureOf(client.chat.completions.create({ model: 'slow', messages }));
 
@@ -341,7 +341,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       expect(error).toMatchObject({ status: 408, outcome: 'unknown' });
     });
 
-    test('a stream that the vendor cuts does not end as complete', async () => {
+    test('a stream that the vendor cuts is not complete', async () => {
       proxy.emulator.fail({ fault: { type: 'cut-events', after: 3 } });
       const stream = await client.chat.completions.create({ model: 'cut', messages, stream: true });
       const error = await failureOf(collect(stream));
@@ -350,7 +350,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
     });
   });
 
-  describe('requests that it sends for one call when the vendor loses the connection', () => {
+  describe("requests for one call if the vendor's connection is lost", () => {
     const once = { headers: { 'x-litellm-num-retries': '0' } };
     const onlyOnce = { ...once, extraBody: { disable_fallbacks: true } };
     const calls = {
@@ -401,7 +401,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
     };
 
     test.each(['images.edit', 'videos.create'] as const)(
-      '%s: sent again without its fields, so its error proves nothing',
+      '%s: resent without its fields, so its error proves nothing',
       async (name) => {
         for (const options of [undefined, once]) {
           proxy.emulator.reset();
@@ -417,7 +417,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
   });
 
   describe('the account', () => {
-    test('settles a call by the id in its answer, for a key that may read the log', async () => {
+    test('settles a call by its response id, with a key that may read the log', async () => {
       const { request_id: requestId } = await proxy
         .connect({ apiKey: 'sk-reader' })
         .chat.completions.create({ model: 'chat', messages })
@@ -447,7 +447,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       await expect.poll(async () => (await client.account.settle(error)).verdict).toBe('charged');
     });
 
-    test('tells what a key has spent and may spend', async () => {
+    test('returns the spend and budget of a key', async () => {
       const { used, limit, available } = await proxy
         .connect({ apiKey: 'sk-reader' })
         .account.balance();
@@ -461,7 +461,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy', () => {
       });
     });
 
-    test('is not for keys that may not read it', async () => {
+    test('rejects keys that may not read it', async () => {
       const other = proxy.connect({ apiKey: 'sk-unlimited' });
       const ofKey = await failureOf(other.account.settle('call_x-1'));
       // The master key is in no table.

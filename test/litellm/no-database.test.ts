@@ -16,7 +16,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy without a database', () => {
   });
   afterAll(() => proxy[Symbol.asyncDispose]());
 
-  test('has no account but its prices', async () => {
+  test('has only prices as an account', async () => {
     const { account } = proxy.connect();
 
     for (const reading of [account.balance(), account.settle('call_x-1')]) {
@@ -25,7 +25,7 @@ describe.skipIf(bin === '')('the LiteLLM proxy without a database', () => {
     expect((await account.prices()).models).toEqual([]);
   });
 
-  test('knows no key but its own', async () => {
+  test('accepts only its master key', async () => {
     const call = proxy.connect({ apiKey: 'sk-other' }).models.list();
 
     const error = await failureOf(call);

@@ -10,7 +10,7 @@ import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 
 describe('models.list()', () => {
-  test('gives the whole list when awaited', async () => {
+  test('resolves to the whole list', async () => {
     const { client, emulator } = emulated();
 
     const page = await client.models.list();
@@ -29,7 +29,7 @@ describe('models.list()', () => {
     expect(page).toHaveProperty('_request_id', emulator.requests[0]?.id);
   });
 
-  test("keeps OpenRouter's metadata, whatever its form", async () => {
+  test("keeps OpenRouter's metadata, in any format", async () => {
     const known = {
       context_length: 200_000,
       pricing: { prompt: '0.000003', completion: '0.000015' },
@@ -52,7 +52,7 @@ describe('models.list()', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('gives one model after the other when iterated, with one request', async () => {
+  test('yields one model after the other, with one request', async () => {
     const { client, emulator } = emulated();
     const ids: string[] = [];
 
@@ -62,7 +62,7 @@ describe('models.list()', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('gives a page that is read like one of openai', async () => {
+  test("resolves to a page like openai's", async () => {
     const { client } = emulated();
     const page = await client.models.list();
     const models: unknown[] = [];
@@ -78,7 +78,7 @@ describe('models.list()', () => {
     await expect(page.getNextPage()).rejects.toThrow('hasNextPage()');
   });
 
-  test('gives the raw response on demand', async () => {
+  test('returns the raw response', async () => {
     const { client, emulator } = emulated();
 
     const { data, response, request_id: requestId } = await client.models.list().withResponse();
@@ -104,7 +104,7 @@ describe('models.list()', () => {
     });
   });
 
-  test('is repeated when it fails, because it is free', async () => {
+  test('is retried after a failure, because it is free', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'html', status: 502 } });
 
@@ -114,8 +114,8 @@ describe('models.list()', () => {
   });
 });
 
-describe('the form of the list', () => {
-  test('success, unknown fields and missing ones are taken as they are', async () => {
+describe('the format of the list', () => {
+  test('keeps success, unknown and missing fields', async () => {
     const wire = {
       success: true,
       data: [
@@ -181,7 +181,7 @@ describe('the form of the list', () => {
     ['null', { data: null }],
     ['an empty list', { object: 'list', data: [] }],
     ['nothing', {}],
-  ])("Gemini's list is read beside data that is %s", async (_, more) => {
+  ])("Gemini's list is read next to data that is %s", async (_, more) => {
     const wire = {
       ...more,
       models: [
@@ -220,11 +220,14 @@ describe('the form of the list', () => {
     expect(drifts).toEqual([]);
   });
 
-  test.each([[[{ id: 'a' }]], [[{ name: 'models/a' }]]])('%j is a list of one', async (wire) => {
-    const { client } = scripted([json(wire)]);
-    const { data } = await client.models.list();
-    expect(data).toMatchObject([{ id: 'a', object: 'model' }]);
-  });
+  test.each([[[{ id: 'a' }]], [[{ name: 'models/a' }]]])(
+    '%j is a list with one model',
+    async (wire) => {
+      const { client } = scripted([json(wire)]);
+      const { data } = await client.models.list();
+      expect(data).toMatchObject([{ id: 'a', object: 'model' }]);
+    },
+  );
 
   test.each([
     [[{ error: { message: 'No key.', code: 'x' } }], 'No key.'],
@@ -300,7 +303,7 @@ describe('failures of models.list()', () => {
   });
 });
 
-describe('through the fetch of the runtime', () => {
+describe("with the runtime's fetch", () => {
   const { client, emulator } = intercepted();
 
   test('the list is complete', async () => {
@@ -309,7 +312,7 @@ describe('through the fetch of the runtime', () => {
   });
 });
 
-test('nothing that a gateway adds to the list replaces a method or the prototype of the page', async () => {
+test('fields of a list replace no method or prototype of the page', async () => {
   const text =
     '{"__proto__":{"polluted":1},"hasNextPage":1,"constructor":1,"more":2,"data":[{"id":"__proto__","__proto__":{"id":"x"}}]}';
   const { client } = scripted([() => new Response(text)]);
@@ -325,7 +328,7 @@ test('nothing that a gateway adds to the list replaces a method or the prototype
 });
 
 describe('models.retrieve()', () => {
-  test('gives one model', async () => {
+  test('returns one model', async () => {
     const { client, emulator } = emulated();
 
     const model = await client.models.retrieve('m-large');
@@ -355,7 +358,7 @@ describe('models.retrieve()', () => {
       body: { id: 'c', created_at: '2025-01-01T00:00:00Z' },
       expected: { created: 1_735_689_600 },
     },
-  ])("is understood in $name's form", async ({ body, expected }) => {
+  ])("is read in $name's format", async ({ body, expected }) => {
     const { client } = scripted([json(body)]);
 
     expect(await client.models.retrieve('x')).toMatchObject(expected);
@@ -375,7 +378,7 @@ describe('models.retrieve()', () => {
     }
   });
 
-  test('rejects an empty name, and answers that are not a model', async () => {
+  test('rejects an empty name, and responses that are not a model', async () => {
     const { client, requests } = scripted([json({ data: [] })]);
 
     expect(await failureOf(client.models.retrieve(' '))).toBeInstanceOf(InvalidInputError);

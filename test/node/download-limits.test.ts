@@ -56,7 +56,7 @@ async function read(
 }
 
 describe('after an empty 429', () => {
-  test('downloads wait for a minute, begin 6 s apart until one passes, and then as they like', async () => {
+  test('downloads wait for a minute, start 6 s apart until one succeeds, then without limit', async () => {
     const begun = Date.now();
     // Refused are the first three, and the first two after them.
     const { client, requests } = limited((position) => (position < 5 ? tooMany() : film()));
@@ -69,7 +69,7 @@ describe('after an empty 429', () => {
     expect(timesOf(requests, begun).slice(8)).toEqual([72_000, 72_000, 72_000]);
   });
 
-  test('a download that comes later waits for what is left of the minute', async () => {
+  test('a later download waits for the rest of the minute', async () => {
     const begun = Date.now();
     const { client, requests } = limited((position) => (position === 0 ? tooMany() : film()));
     const first = read(client, 'task_1');
@@ -82,7 +82,7 @@ describe('after an empty 429', () => {
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 60_000]);
   });
 
-  test('one that was sent before and passes late does not let the others go', async () => {
+  test('an earlier download that succeeds late does not release the others', async () => {
     const begun = Date.now();
     const { client, requests } = limited((position) => {
       if (position === 0) return slow();
@@ -94,7 +94,7 @@ describe('after an empty 429', () => {
     expect(timesOf(requests, begun)).toEqual([0, 0, 60_000]);
   });
 
-  test('a client of the same gateway made by withOptions() waits in the same line', async () => {
+  test('a withOptions() copy waits in the same queue', async () => {
     const begun = Date.now();
     const { client, requests } = limited((position) => (position === 0 ? tooMany() : film()));
     const first = read(client, 'task_1');
@@ -108,7 +108,7 @@ describe('after an empty 429', () => {
     expect(await read(other, 'task_3')).toBe('film');
   });
 
-  test('polls and lists go on', async () => {
+  test('polls and lists are not delayed', async () => {
     const { client, requests } = limited((position) =>
       position === 0 ? tooMany() : Response.json({ id: 'task_1', status: 'queued', data: [] }),
     );
@@ -127,7 +127,7 @@ describe('after an empty 429', () => {
 });
 
 describe('the wait of a download', () => {
-  test('ends at once when it is aborted', async () => {
+  test('ends immediately after an abort', async () => {
     const { client, requests } = always();
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('stop')), 20_000);
@@ -140,7 +140,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is not begun when totalTimeout leaves no time for it', async () => {
+  test('does not start if totalTimeout leaves no time', async () => {
     const { client, requests } = always();
     const begun = Date.now();
 
@@ -151,7 +151,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('ends with totalTimeout when others go first', async () => {
+  test('ends with totalTimeout if others are first', async () => {
     const { client, requests } = always();
     const options = { totalTimeout: 65_000 };
     const begun = Date.now();
@@ -170,7 +170,7 @@ describe('the wait of a download', () => {
     expect(timesOf(requests, begun)).toEqual([0, 0, 60_000]);
   });
 
-  test('is none with maxRetries: 0, neither after a 429 nor before a first request', async () => {
+  test('is skipped with maxRetries: 0, after a 429 and before a first request', async () => {
     const { client, requests } = limited((position) => (position === 0 ? tooMany() : film()));
     const patient = read(client, 'task_1');
     await vi.advanceTimersByTimeAsync(0);
@@ -188,7 +188,7 @@ describe('the wait of a download', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('is given up when no download passes', async () => {
+  test('ends if no download succeeds', async () => {
     const { client, requests } = always();
     const begun = Date.now();
 
@@ -198,7 +198,7 @@ describe('the wait of a download', () => {
     expect(timesOf(requests, begun)).toEqual([0, 60_000, 66_000]);
   });
 
-  test('a 429 that says how long to wait, or is of the gateway itself, is none of this', async () => {
+  test('does not apply to a 429 with Retry-After or from the gateway itself', async () => {
     for (const answer of [
       () => new Response(null, { status: 429, headers: { 'retry-after': '3' } }),
       () => Response.json({ error: { message: 'slow down' } }, { status: 429 }),
@@ -237,7 +237,7 @@ async function fortyTasks() {
 
 describe('a gateway that allows ten downloads a minute', () => {
   test.each(['one after the other', 'all at once'])(
-    'loses none of the results of a waitAll() of 40: %s',
+    'loses no result of a waitAll() of 40: %s',
     async (name) => {
       const { client, emulator, refs } = await fortyTasks();
       const folder = await temporaryFolder();
@@ -277,7 +277,7 @@ describe('a gateway that allows ten downloads a minute', () => {
   );
 });
 
-describe('content that is not there, though the task is completed,', () => {
+describe('missing content of a completed task', () => {
   const completed = { id: 'task_1', status: 'completed' };
   const refusals: [string, () => Response][] = [
     ['404', () => Response.json({ error: { message: 'Task not found' } }, { status: 404 })],
@@ -300,7 +300,7 @@ describe('content that is not there, though the task is completed,', () => {
     return { client, task, requests };
   }
 
-  test.each(refusals)('is waited for: %s', async (_, refuse) => {
+  test.each(refusals)('is retried: %s', async (_, refuse) => {
     const { client, task, requests } = await completedTask((position) =>
       position < 3 ? refuse() : film(),
     );
@@ -314,7 +314,7 @@ describe('content that is not there, though the task is completed,', () => {
     ['wait()', (client, ref) => client.videos.wait(ref)],
     ['waitAll()', (client, ref) => client.videos.waitAll([ref])[Symbol.asyncIterator]().next()],
     ['retrieve()', (client, ref) => Promise.resolve(client.videos.retrieve(ref))],
-  ])('is waited for by the handle that was given to %s', async (_, find) => {
+  ])('is retried with a handle from %s', async (_, find) => {
     const { client, requests } = limited((position) => {
       if (position === 0) return Response.json(completed);
       return position < 3 ? new Response('', { status: 404 }) : film();
@@ -334,7 +334,7 @@ describe('content that is not there, though the task is completed,', () => {
     expect(requests).toHaveLength(4);
   });
 
-  test.each(refusals)('is given up after 30 s: %s', async (status, refuse) => {
+  test.each(refusals)('is an error after 30 s: %s', async (status, refuse) => {
     const { client, task, requests } = await completedTask(refuse);
     const begun = Date.now();
 
@@ -342,7 +342,7 @@ describe('content that is not there, though the task is completed,', () => {
     expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000, 30_000]);
   });
 
-  test.each(refusals)('is not waited for with maxRetries: 0: %s', async (status, refuse) => {
+  test.each(refusals)('is not retried with maxRetries: 0: %s', async (status, refuse) => {
     const { client, task, requests } = await completedTask(refuse);
 
     expect(await rejected(read(client, task, { maxRetries: 0 }))).toMatchObject({
@@ -352,7 +352,7 @@ describe('content that is not there, though the task is completed,', () => {
   });
 
   test.each(['queued', 'unknown', undefined])(
-    'may be wrong of a task that is %s',
+    'is an error of a task that is %s',
     async (status) => {
       const { client, requests } = limited((position) =>
         position === 0 ? Response.json({ id: 'task_1', status }) : (refusals[0]?.[1]() ?? film()),
@@ -365,7 +365,7 @@ describe('content that is not there, though the task is completed,', () => {
     },
   );
 
-  test('is waited for once by downloadVideo()', async () => {
+  test('is retried once by downloadVideo()', async () => {
     const { client, task, requests } = await completedTask(
       () => new Response(null, { status: 502 }),
     );
@@ -392,7 +392,7 @@ const refusal = (word: string) =>
   );
 
 describe('the content of a task that failed', () => {
-  test('is refused with the error of the task', async () => {
+  test('is rejected with the error of the task', async () => {
     const { client, requests } = limited(() => refusal('FAILURE'));
 
     const error = await rejected(read(client, 'task_1'));
@@ -413,7 +413,7 @@ describe('the content of a task that failed', () => {
   });
 
   test.each(['NOT_START', 'IN_PROGRESS', 'UNKNOWN'])(
-    'is not that of one that is %s',
+    'is not rejected that way if the task is %s',
     async (word) => {
       const { client } = limited(() => refusal(word));
 

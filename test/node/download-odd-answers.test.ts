@@ -69,7 +69,7 @@ describe('a 206 without a range request', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('is a whole file when it says so', async () => {
+  test('is a whole file if Content-Range covers it', async () => {
     const { client } = await contentServer({
       answer: (_, response) => {
         response.writeHead(206, { 'content-range': 'bytes 0-9/10' }).end(part);
@@ -82,8 +82,8 @@ describe('a 206 without a range request', () => {
   });
 });
 
-describe('a part that is gone on with', () => {
-  test('is not, when the rest belongs to a file of another size', async () => {
+describe('a resumed partial file', () => {
+  test('starts over if the rest belongs to a file of another size', async () => {
     const { setup, to, again } = await resumed();
     setup.answer = ({ headers }, response) => {
       if (headers.range === undefined) return false;
@@ -97,7 +97,7 @@ describe('a part that is gone on with', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('is not, when the rest is encoded', async () => {
+  test('starts over if the rest is encoded', async () => {
     const { setup, to, again } = await resumed();
     setup.answer = ({ headers }, response) => {
       if (headers.range === undefined) return false;
@@ -111,7 +111,7 @@ describe('a part that is gone on with', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('is not, when the end has another version', async () => {
+  test('starts over if the rest has another version', async () => {
     const { setup, to, again } = await resumed({
       cuts: [300_000],
       headers: { etag: '"v1"', 'content-length': '300001' },
@@ -130,7 +130,7 @@ describe('a part that is gone on with', () => {
     expect((await readFile(to)).equals(changed)).toBe(true);
   });
 
-  test('takes the rest in as many pieces as the server likes', async () => {
+  test('accepts the rest in any number of chunks', async () => {
     const { setup, to, requests, again } = await resumed();
     setup.answer = ({ headers }, response) => {
       const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? Number.NaN);
@@ -169,7 +169,7 @@ describe('a part that is gone on with', () => {
       isNamed: false,
     },
     { name: 'no date at all', headers: { 'last-modified': 'yesterday' }, isNamed: false },
-  ])('is named by Last-Modified only when that is strong: $name', async ({ headers, isNamed }) => {
+  ])('uses Last-Modified only if it is strong: $name', async ({ headers, isNamed }) => {
     const { requests, again } = await resumed({ headers });
 
     await again();
@@ -179,7 +179,7 @@ describe('a part that is gone on with', () => {
   });
 });
 
-test('a body that does not end is given up when it is longer than the file', async () => {
+test('a body that does not end fails once it is longer than the file', async () => {
   let sent = 0;
   const { client } = await contentServer({
     answer: (_, response) => {
@@ -233,32 +233,29 @@ test('pauses between retries grow to 30 seconds', async () => {
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-describe('what cannot be replaced by a file', () => {
-  test.skipIf(process.platform === 'win32')(
-    'leaves anything but a regular file untouched',
-    async () => {
-      const { client, requests } = await contentServer();
-      const { to } = await fileNamed('socket');
-      const server = createServer();
-      await new Promise<void>((resolve) => {
-        server.listen(to, resolve);
-      });
-      onTestFinished(() => void server.close());
+describe('targets that cannot be replaced', () => {
+  test.skipIf(process.platform === 'win32')('only replaces regular files', async () => {
+    const { client, requests } = await contentServer();
+    const { to } = await fileNamed('socket');
+    const server = createServer();
+    await new Promise<void>((resolve) => {
+      server.listen(to, resolve);
+    });
+    onTestFinished(() => void server.close());
 
-      for (const save of [
-        () => downloadVideo(client, 'task_1', { to }),
-        () => saveTo(new Blob(['a']), to),
-      ]) {
-        const error = await failureOf(save());
-        expect(FileError.isInstance(error)).toBe(true);
-        expect(String(error)).toContain('is not a regular file');
-      }
-      expect((await stat(to)).isSocket()).toBe(true);
-      expect(requests).toHaveLength(0);
-    },
-  );
+    for (const save of [
+      () => downloadVideo(client, 'task_1', { to }),
+      () => saveTo(new Blob(['a']), to),
+    ]) {
+      const error = await failureOf(save());
+      expect(FileError.isInstance(error)).toBe(true);
+      expect(String(error)).toContain('is not a regular file');
+    }
+    expect((await stat(to)).isSocket()).toBe(true);
+    expect(requests).toHaveLength(0);
+  });
 
-  test('a link to a folder', async () => {
+  test('rejects a link to a folder', async () => {
     const { client, requests } = await contentServer();
     const { folder, to } = await fileNamed();
     await symlink(folder, to);
@@ -271,11 +268,11 @@ describe('what cannot be replaced by a file', () => {
   });
 });
 
-describe('links planted in a shared folder', () => {
+describe('links in a shared folder', () => {
   test.each([
     ['symbolic', symlink],
     ['hard', link],
-  ])('%s: a part that is one is not gone on with', async (_, place) => {
+  ])('%s: a partial file that is one is not resumed', async (_, place) => {
     const { folder, setup, to, again } = await resumed();
     const mine = join(await temporaryFolder(), 'mine');
     await writeFile(mine, 'mine');
@@ -289,7 +286,7 @@ describe('links planted in a shared folder', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('notes are not written through one', async () => {
+  test("notes don't follow a link", async () => {
     const { folder, to } = await fileNamed();
     const mine = join(await temporaryFolder(), 'mine');
     const { client, setup } = await contentServer();
@@ -315,7 +312,7 @@ const { host } = thisProcess();
 const unusedPid = 4_194_303;
 const minute = 60_000;
 
-describe('a part that another process was downloading', () => {
+describe('a partial file of another process', () => {
   test.each([
     {
       name: 'is resumed once its process has ended',
@@ -376,7 +373,7 @@ describe('a part that another process was downloading', () => {
   });
 });
 
-test('notes whose part is gone are cleared away', async () => {
+test('notes without their partial file are removed', async () => {
   const { folder, to, again } = await resumed();
   const [part = ''] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
   const lost = part.replace(/[\da-f]{12}\.part$/, '0123456789ab.part.json');
@@ -394,7 +391,7 @@ test('notes whose part is gone are cleared away', async () => {
   expect((await stat(to)).size).toBe(300_000);
 });
 
-test('notes that cannot be read begin the download again', async () => {
+test('unreadable notes restart the download', async () => {
   for (const text of ['', '{', 'null', '{"validator":7}', '[]']) {
     const { folder, requests, setup, to, again } = await resumed();
     const name = (await readdir(folder)).find((found) => found.endsWith('.json')) ?? '';
@@ -407,7 +404,7 @@ test('notes that cannot be read begin the download again', async () => {
   }
 });
 
-describe('bad input is refused before anything is sent or written', () => {
+describe('invalid input is rejected before anything is sent or written', () => {
   const ref = makeRef({ id: 'task_1', baseURL: 'https://other.test', createdAt: 5 });
   const cases: [string, (given: { client: unknown; to: string }) => unknown[]][] = [
     ['client', ({ to }) => [undefined, 'task_1', { to }]],
@@ -472,7 +469,7 @@ describe('bad input is refused before anything is sent or written', () => {
     },
   );
 
-  test('saveTo() takes null for no options', async () => {
+  test('saveTo() accepts null for no options', async () => {
     const { to } = await fileNamed();
 
     await Reflect.apply(saveTo, undefined, [new Blob(['abc']), to, null]);

@@ -35,7 +35,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 const versions = [someBytes(5_000, 3), someBytes(5_000, 8)] as const;
 
 test(
-  'property: whatever a server does, a file is one whole version or not there',
+  'property: whatever a server does, a file is one complete version or missing',
   { timeout: 60_000 },
   async () => {
     const { setTimeout: original } = globalThis;

@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 
 describe('downloadVideo()', () => {
-  test('writes the whole content, tells progress, and leaves nothing else behind', async () => {
+  test('writes the whole content, reports progress, and leaves no other files', async () => {
     const { client, setup, requests } = await contentServer();
     const { folder, to } = await fileNamed();
     const progress: SaveProgress[] = [];
@@ -53,7 +53,7 @@ describe('downloadVideo()', () => {
     expect(requests[0]?.headers).not.toHaveProperty('range');
   });
 
-  test('replaces a file that exists, and only when everything has come', async () => {
+  test('replaces an existing file only once the download is complete', async () => {
     const { client, setup } = await contentServer({ cuts: [1_000, 1_000, 1_000], ranges: false });
     const { to } = await fileNamed();
     await writeFile(to, 'old');
@@ -66,7 +66,7 @@ describe('downloadVideo()', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('resumes where it broke off when the server honours ranges', async () => {
+  test('resumes at the cut if the server honours ranges', async () => {
     const cuts = [100_000, 50_000, 1];
     const { client, setup, requests } = await contentServer({ cuts });
     const { folder, to } = await fileNamed();
@@ -84,7 +84,7 @@ describe('downloadVideo()', () => {
     expect(await namesIn(folder)).toEqual(['out.mp4']);
   });
 
-  test('goes on as long as something is gained, however often it breaks off', async () => {
+  test('continues after any number of cuts as long as it makes progress', async () => {
     const cuts = Array.from({ length: 20 }, () => 10_000);
     const { client, setup, requests } = await contentServer({ cuts });
     const { to } = await fileNamed();
@@ -95,7 +95,7 @@ describe('downloadVideo()', () => {
     expect(requests).toHaveLength(21);
   });
 
-  test('starts over when the server ignores ranges', async () => {
+  test('starts over if the server ignores ranges', async () => {
     const { client, setup, requests } = await contentServer({ ranges: false, cuts: [200_000] });
     const { to } = await fileNamed();
 
@@ -106,7 +106,7 @@ describe('downloadVideo()', () => {
     expect(requests[1]?.headers.range).toBe('bytes=200000-');
   });
 
-  test('does not ask for a range of what it cannot name', async () => {
+  test('requests no range without a strong validator', async () => {
     for (const headers of [{}, { etag: 'W/"weak"' }]) {
       const { client, setup, requests } = await contentServer({ headers, cuts: [200_000] });
       const { to } = await fileNamed();
@@ -118,7 +118,7 @@ describe('downloadVideo()', () => {
     }
   });
 
-  test('begins again when the content has changed in the meantime', async () => {
+  test('starts over if the content has changed', async () => {
     const { client, setup } = await contentServer({ cuts: [200_000] });
     const { to } = await fileNamed();
     const changed = someBytes(250_000, 7);
@@ -133,7 +133,7 @@ describe('downloadVideo()', () => {
     expect((await readFile(to)).equals(changed)).toBe(true);
   });
 
-  test('a part of another version, or from another place, is not taken', async () => {
+  test('rejects a range of another version or position', async () => {
     for (const wrong of [{ etag: '"v2"' }, { 'content-range': 'bytes 5-299999/300000' }]) {
       const { client, setup } = await contentServer({ cuts: [200_000] });
       const { to } = await fileNamed();
@@ -150,7 +150,7 @@ describe('downloadVideo()', () => {
     }
   });
 
-  test('fails after two tries that gained nothing, and leaves nothing behind', async () => {
+  test('fails after two attempts without progress, and leaves no files', async () => {
     const { client, requests } = await contentServer({ ranges: false, cuts: [9, 9, 9, 9, 9] });
     const { folder, to } = await fileNamed();
 
@@ -161,7 +161,7 @@ describe('downloadVideo()', () => {
     expect(await namesIn(folder)).toEqual([]);
   });
 
-  test('maxRetries: 0 does not go on', async () => {
+  test('maxRetries: 0 does not resume', async () => {
     const { client, requests } = await contentServer({ cuts: [9] });
     const { to } = await fileNamed();
 
@@ -186,7 +186,7 @@ describe('downloadVideo()', () => {
   });
 
   test.each(['gzip', 'deflate', 'br'])(
-    'a film is asked for without a coding; one in %s may be cut without a word, and is none',
+    'requests no content coding, and rejects %s, whose truncation goes unnoticed',
     async (coding) => {
       const pack = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
       const packed = pack?.(someBytes(10_000)) ?? Buffer.alloc(0);
@@ -214,7 +214,7 @@ describe('downloadVideo()', () => {
     },
   );
 
-  test('a film in gzip can be taken as it comes, and its length is not held against it', async () => {
+  test('a raw gzip response can be saved, without comparing its length', async () => {
     const text = Buffer.from('a'.repeat(10_000));
     const packed = gzipSync(text);
     const { client } = await contentServer({
@@ -230,7 +230,7 @@ describe('downloadVideo()', () => {
 });
 
 describe('resume', () => {
-  test('goes on with what an earlier download left', async () => {
+  test('resumes an earlier download', async () => {
     const { client, setup, requests } = await contentServer({ cuts: [120_000] });
     const { folder, to } = await fileNamed();
     await failureOf(downloadVideo(client, 'task_1', { to, resume: true, maxRetries: 0 }));
@@ -246,7 +246,7 @@ describe('resume', () => {
     expect(await namesIn(folder)).toEqual(['out.mp4']);
   });
 
-  test('a part that is whole already is only checked', async () => {
+  test('a complete partial file is only checked', async () => {
     const { client, setup, requests } = await contentServer({ cuts: [300_000] });
     setup.headers['content-length'] = '300001';
     const { to } = await fileNamed();
@@ -259,7 +259,7 @@ describe('resume', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('a part that is longer than the file is thrown away', async () => {
+  test('a partial file that is longer than the content is deleted', async () => {
     const { client, setup } = await contentServer({ cuts: [200_000] });
     const { to } = await fileNamed();
     await failureOf(downloadVideo(client, 'task_1', { to, resume: true, maxRetries: 0 }));
@@ -270,7 +270,7 @@ describe('resume', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('parts of other tasks and other files are never mixed', async () => {
+  test('never mixes partial files of other tasks and targets', async () => {
     const { client, setup, requests } = await contentServer({ cuts: [100, 100, undefined] });
     const { folder, to } = await fileNamed();
     await failureOf(downloadVideo(client, 'task_1', { to, resume: true, maxRetries: 0 }));
@@ -285,7 +285,7 @@ describe('resume', () => {
     expect((await namesIn(folder)).filter((name) => name.endsWith('.part'))).toHaveLength(1);
   });
 
-  test('nothing is kept without it', async () => {
+  test('keeps no partial file without it', async () => {
     const { client } = await contentServer({ cuts: [100] });
     const { folder, to } = await fileNamed();
 
@@ -294,7 +294,7 @@ describe('resume', () => {
     expect(await namesIn(folder)).toEqual([]);
   });
 
-  test('two downloads of the same file at the same time do not meet', async () => {
+  test('two concurrent downloads of the same file do not interfere', async () => {
     const { client, setup } = await contentServer({ cuts: [100_000, 150_000] });
     const { folder, to } = await fileNamed();
 
@@ -304,7 +304,7 @@ describe('resume', () => {
     expect(await namesIn(folder)).toEqual(['out.mp4']);
   });
 
-  test('expired content is not worth keeping', async () => {
+  test('deletes the partial file of expired content', async () => {
     const { client, setup } = await contentServer({ cuts: [100] });
     const { folder, to } = await fileNamed();
     await failureOf(downloadVideo(client, 'task_1', { to, resume: true, maxRetries: 0 }));
@@ -320,7 +320,7 @@ describe('resume', () => {
   });
 });
 
-describe('what gateways answer instead of content', () => {
+describe('responses in place of content', () => {
   test('a task that is not completed yet', async () => {
     const { client, requests } = await contentServer({
       answer: (_, response) => {
@@ -428,7 +428,7 @@ describe('what gateways answer instead of content', () => {
     expect((await readFile(to)).equals(content)).toBe(true);
   });
 
-  test('a refusal is given as it is', async () => {
+  test("returns the gateway's error unchanged", async () => {
     const { client, requests } = await contentServer({
       answer: (_, response) => {
         response.writeHead(403).end('{"error":{"message":"request blocked"}}');
@@ -443,7 +443,7 @@ describe('what gateways answer instead of content', () => {
 });
 
 describe('aborting', () => {
-  test('ends it at once, and leaves nothing behind', async () => {
+  test('ends it immediately, and leaves no files', async () => {
     const { client } = await contentServer({
       answer: (_, response) => {
         response.writeHead(200, { 'content-length': 1_000 }).write('begun');
@@ -477,7 +477,7 @@ describe('aborting', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('in the pause before it goes on ends it', async () => {
+  test('during the pause before a retry ends it', async () => {
     const { client } = await contentServer({ cuts: [100] });
     const { folder, to } = await fileNamed();
     const controller = new AbortController();
@@ -519,7 +519,7 @@ describe('files that cannot be written', () => {
     ['ENOSPC', /the disk is full/],
     ['EDQUOT', /quota/],
     ['EIO', /the disk has failed/],
-  ])('%s while it is written is named, and nothing is sent again', async (code, text) => {
+  ])('%s while it is written is reported, and nothing is requested again', async (code, text) => {
     const { client, requests } = await contentServer();
     const { to } = await fileNamed();
     breakDisk('write', code);
@@ -531,7 +531,7 @@ describe('files that cannot be written', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a file that cannot take its place is named', async () => {
+  test('reports a file that cannot be renamed', async () => {
     const { client } = await contentServer();
     const { to } = await fileNamed();
     breakDisk('rename', 'EACCES');
@@ -542,7 +542,7 @@ describe('files that cannot be written', () => {
     });
   });
 
-  test('a folder, a missing folder and a file in the way are found before anything is sent', async () => {
+  test('rejects a folder, a missing folder and a blocking file before anything is sent', async () => {
     const { client, requests } = await contentServer();
     const { folder, to } = await fileNamed();
     await writeFile(join(folder, 'file'), '');
@@ -558,7 +558,7 @@ describe('files that cannot be written', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a folder that may not be written', async () => {
+  test('reports a folder without write permission', async () => {
     const { client, requests } = await contentServer();
     const { folder, to } = await fileNamed();
     await chmod(folder, 0o555);
@@ -574,7 +574,7 @@ describe('files that cannot be written', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test.each([undefined, {}, { to: '' }, { to: 7 }])('options %j are refused', async (options) => {
+  test.each([undefined, {}, { to: '' }, { to: 7 }])('options %j are rejected', async (options) => {
     const { client } = await contentServer();
 
     const error = await failureOf(

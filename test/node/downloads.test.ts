@@ -40,7 +40,7 @@ function inPieces(pieces: readonly Uint8Array[]) {
 const lost = () => fetchFailure('ECONNRESET', 'read');
 
 describe('the bytes of a file', () => {
-  test('are a file when the first piece is nothing but a byte order mark', async () => {
+  test('are a file even if the first chunk is only a byte order mark', async () => {
     const whole = new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0]);
     const { client } = scripted([
       () => new Response(inPieces([whole.slice(0, 3), whole.slice(3)]).body),
@@ -49,7 +49,7 @@ describe('the bytes of a file', () => {
     expect(await (await speak(client)).bytes()).toEqual(whole);
   });
 
-  test('arrive as they are, whatever they begin with and however they are cut', async () => {
+  test('arrive unchanged, whatever they begin with and wherever they are split', async () => {
     const beginning = fc.constantFrom(
       '',
       '{',
@@ -85,7 +85,7 @@ describe('the bytes of a file', () => {
     );
   });
 
-  test('are not read ahead of the caller', async () => {
+  test('are not read before the caller reads', async () => {
     const pieces = Array.from({ length: 50 }, () => new Uint8Array(100).fill(1));
     const { body, state } = inPieces(pieces);
     const { client } = scripted([() => new Response(body)]);
@@ -98,7 +98,7 @@ describe('the bytes of a file', () => {
     expect(state.asked).toBeLessThanOrEqual(3);
   });
 
-  test('keep the status, the headers and the address of their answer', async () => {
+  test('keep the status, the headers and the URL of their response', async () => {
     const answer = Object.defineProperty(
       new Response('bytes', { status: 206, headers: { 'content-range': 'bytes 0-4/9' } }),
       'url',
@@ -114,8 +114,8 @@ describe('the bytes of a file', () => {
   });
 });
 
-describe('a file that is not whole', () => {
-  test('is detected by Content-Length, unless the body was compressed', async () => {
+describe('a truncated file', () => {
+  test('is detected by Content-Length, unless the body is compressed', async () => {
     const short = scripted([file('abc', { 'content-length': '9' })]);
     const failure = await apiErrorOf((await speak(short.client)).text());
 
@@ -138,7 +138,7 @@ describe('a file that is not whole', () => {
     expect((await apiErrorOf((await speak(plain.client)).text())).message).toContain('3 of 9');
   });
 
-  test('fails when it breaks off, and a read says that it is safe to repeat', async () => {
+  test('fails at the cut, and a read is safe to repeat', async () => {
     const { client, requests } = scripted([() => cutResponse('ID3')]);
 
     const failure = await apiErrorOf((await download(client)).arrayBuffer());
@@ -151,7 +151,7 @@ describe('a file that is not whole', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('rejects an empty file', async () => {
+  test('is rejected if it is empty', async () => {
     for (const answer of [file(null), file(''), file(new Uint8Array())]) {
       const { client, requests } = scripted([answer]);
 
@@ -161,7 +161,7 @@ describe('a file that is not whole', () => {
   });
 });
 
-describe('answers that are not files', () => {
+describe('responses that are not files', () => {
   const error = '{"error":{"message":"no voice","code":"x"}}';
 
   test.each(['application/json', 'audio/mpeg', 'text/event-stream', 'text/plain'])(
@@ -214,7 +214,7 @@ describe('time limits of a file', () => {
     vi.useRealTimers();
   });
 
-  test('timeout ends with the first byte, so that a long file is not cut', async () => {
+  test('timeout ends with the first byte, so that it does not cut a long file', async () => {
     const gate = { open: () => {} };
     const slow = () =>
       new Response(
@@ -246,7 +246,7 @@ describe('time limits of a file', () => {
     expect(error).toBeInstanceOf(APIConnectionTimeoutError);
   });
 
-  test('idleTimeout fails a file that falls silent, and lets go of it', async () => {
+  test('idleTimeout fails a stalled file, and closes its connection', async () => {
     const onCancel = vi.fn();
     const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const response = await speak(client, { idleTimeout: 5_000 });
@@ -258,7 +258,7 @@ describe('time limits of a file', () => {
     expect(onCancel).toHaveBeenCalledTimes(1);
   });
 
-  test('totalTimeout holds to the end of a file', async () => {
+  test('totalTimeout covers the whole file', async () => {
     const { client } = scripted([() => silentResponse('ID3')]);
     const response = await speak(client, { totalTimeout: 9_000 });
 
@@ -268,7 +268,7 @@ describe('time limits of a file', () => {
     expect(error).toHaveProperty('timeout', 9_000);
   });
 
-  test('a file is asked for again until its first byte has come', async () => {
+  test('a file is retried until its first byte has arrived', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const video = scripted([lost, () => cutResponse(''), json({}, 502), file('video')]);
     const speech = scripted([lost, json({ error: { message: 'x' } }, 500), file('speech')]);

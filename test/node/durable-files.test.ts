@@ -50,7 +50,7 @@ function watchDisk(): string[] {
 }
 
 // A power failure keeps what was flushed, and nothing else: first the bytes, then their name.
-test('a claim, a task and an end are flushed, and so is the folder that names them', async () => {
+test('flushes a claim, a task, an end and their folder', async () => {
   const folder = await temporaryFolder();
   const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
   const ledger = fileLedger(folder);
@@ -65,7 +65,7 @@ test('a claim, a task and an end are flushed, and so is the folder that names th
   expect(seen.splice(0)).toEqual(flushed);
 });
 
-test('a file is flushed before it takes its name, and the folder after it', async () => {
+test('flushes a file before it is renamed, and the folder afterwards', async () => {
   const { client } = await contentServer();
   const folder = await temporaryFolder();
   const seen = watchDisk();

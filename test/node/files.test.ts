@@ -23,7 +23,7 @@ describe('saveTo()', () => {
     expect(saved.bytes).toBeGreaterThan(100);
   });
 
-  test.each(['b64_json', 'data-url'] as const)('saves an image that came as %s', async (format) => {
+  test.each(['b64_json', 'data-url'] as const)('saves an image received as %s', async (format) => {
     const { client } = emulated({}, { quirks: { imageFormat: format } });
     const path = join(await temporaryFolder(), 'fox.png');
 
@@ -33,7 +33,7 @@ describe('saveTo()', () => {
     expect((await readFile(path)).toString('latin1', 1, 4)).toBe('PNG');
   });
 
-  test('saves an image from where it is, without the key', async () => {
+  test('saves an image from its URL, without the key', async () => {
     const { url, requests } = await contentServer({ content: bytes });
     const path = join(await temporaryFolder(), 'fox.png');
 
@@ -43,7 +43,7 @@ describe('saveTo()', () => {
     expect(requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  test('an image whose address has expired', async () => {
+  test('rejects an expired image URL', async () => {
     const { url } = await contentServer({
       answer: (_, response) => {
         response.writeHead(403).end('expired');
@@ -58,7 +58,7 @@ describe('saveTo()', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('saves a Blob, bytes, and a response, and tells progress', async () => {
+  test('saves a Blob, bytes, and a response, and reports progress', async () => {
     const folder = await temporaryFolder();
     const sources = [new Blob([bytes]), new Uint8Array(bytes), new Response(bytes)];
     const last: SaveProgress[] = [];
@@ -77,19 +77,19 @@ describe('saveTo()', () => {
     expect(await readdir(folder)).toEqual(['0', '1', '2']);
   });
 
-  test('an empty Blob is an empty file', async () => {
+  test('saves an empty Blob as an empty file', async () => {
     const path = join(await temporaryFolder(), 'empty');
 
     expect(await saveTo(new Blob([]), path)).toEqual({ path, bytes: 0 });
   });
 
-  test('a path may be relative', async () => {
+  test('accepts a relative path', async () => {
     const path = join(await temporaryFolder(), 'a');
 
     expect((await saveTo(bytes, relative(process.cwd(), path))).path).toBe(path);
   });
 
-  test('a body that breaks off leaves the old file as it was', async () => {
+  test('a truncated body leaves the old file unchanged', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'a');
     await writeFile(path, 'old');
@@ -110,7 +110,7 @@ describe('saveTo()', () => {
   test.each<[string, Record<string, string>]>([
     ['shorter than announced', { 'content-length': '10001' }],
     ['longer than announced', { 'content-length': '9999' }],
-  ])('a body that is %s is not saved', async (_, headers) => {
+  ])('does not save a body that is %s', async (_, headers) => {
     const folder = await temporaryFolder();
 
     const error = await failureOf(saveTo(new Response(bytes, { headers }), join(folder, 'a')));
@@ -120,7 +120,7 @@ describe('saveTo()', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('aborting ends it at once, also while nothing comes', async () => {
+  test('an abort ends it immediately, also while the body stalls', async () => {
     const folder = await temporaryFolder();
     const controller = new AbortController();
     const reason = new Error('left');
@@ -141,7 +141,7 @@ describe('saveTo()', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a target that cannot be written is named, and the body is let go of', async () => {
+  test('reports a target that cannot be written, and cancels the body', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'folder'));
     let cancelled = 0;
@@ -170,7 +170,7 @@ describe('saveTo()', () => {
     { field: 'source', source: {}, name: 'a' },
     { field: 'source', source: undefined, name: 'a' },
     { field: 'url', source: { url: 'ftp://files.example/a' }, name: 'a' },
-  ])('refuses a bad $field', async ({ field, source, name }) => {
+  ])('rejects an invalid $field', async ({ field, source, name }) => {
     const path =
       typeof name === 'string' && name !== '' ? join(await temporaryFolder(), name) : name;
 
@@ -182,7 +182,7 @@ describe('saveTo()', () => {
     expect(error).toMatchObject({ field });
   });
 
-  test('a response that was read is refused', async () => {
+  test('rejects a response that was read', async () => {
     const response = new Response('a');
     await response.text();
 
@@ -193,7 +193,7 @@ describe('saveTo()', () => {
 });
 
 describe('fileFromPath()', () => {
-  test('gives a file with its name, whose bytes are read from the disk', async () => {
+  test('returns a file with its name, whose bytes are read from the disk', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
 
@@ -203,7 +203,7 @@ describe('fileFromPath()', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  test('knows its type by its name, or by its bytes', async () => {
+  test('detects its type from its name, or its bytes', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'talk.mp3'), bytes);
     await writeFile(join(folder, 'talk'), 'RIFF____WAVEfmt ');
@@ -256,7 +256,7 @@ describe('fileFromPath()', () => {
     expect(received[0]?.length).toBe(String(received[0]?.body.length));
   });
 
-  test('fails when it was changed after it was opened, and sends nothing whole', async () => {
+  test('fails if it was changed after it was opened, and sends no complete request', async () => {
     const { client, emulator } = emulated();
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
@@ -271,7 +271,7 @@ describe('fileFromPath()', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test.skipIf(process.platform !== 'linux')('holds no file open once it is left', async () => {
+  test.skipIf(process.platform !== 'linux')('closes the file once reading stops', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, someBytes(100_000));
     const file = await fileFromPath(path);
@@ -297,7 +297,7 @@ describe('fileFromPath()', () => {
     ['/no/such/file', 'does not exist'],
     ['/', 'is not a file'],
     [7, 'must be text'],
-  ])('refuses the path %j', async (path, problem) => {
+  ])('rejects the path %j', async (path, problem) => {
     const error = await failureOf(fileFromPath(untyped(path)));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);

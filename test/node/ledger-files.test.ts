@@ -68,8 +68,8 @@ function fillDisk(after = 0): void {
   });
 }
 
-describe('claims that were taken over', () => {
-  test('one that turns out to have made no task leaves the later one alone', async () => {
+describe('claims after a takeover', () => {
+  test('the release of the first claim does not affect the second', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     // Claimed by another machine, and taken over at the caller's risk.
@@ -85,7 +85,7 @@ describe('claims that were taken over', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
   });
 
-  test('a task that the first one enters late is found, though a later claim is open', async () => {
+  test('a late task of the first claim is found, even while the second is pending', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     const first = await getClaimId(ledger.claim('job', 'hash'));
@@ -98,7 +98,7 @@ describe('claims that were taken over', () => {
     expect(await readdir(folder)).toHaveLength(2);
   });
 
-  test('a task that was entered cannot be given back', async () => {
+  test('a stored task cannot be released', async () => {
     const ledger = fileLedger(await temporaryFolder());
     await ledger.claim('job', 'hash');
     await ledger.accept('job', ref);
@@ -108,7 +108,7 @@ describe('claims that were taken over', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
   });
 
-  test('a call that was refused a hundred times leaves one file', async () => {
+  test('a call that was rejected a hundred times has one file', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -120,7 +120,7 @@ describe('claims that were taken over', () => {
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  test('a claim that comes while another is given back is the only one', async () => {
+  test('a claim during a release is the only one', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     for (let round = 0; round < 20; round += 1) {
@@ -159,7 +159,7 @@ async function flatten(folder: string): Promise<void> {
 }
 
 describe('a folder with many calls', () => {
-  test('is listed once, and not at each claim', async () => {
+  test('is listed once, not at each claim', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     const { readdir: list } = fsPromises;
@@ -180,7 +180,7 @@ describe('a folder with many calls', () => {
     expect(listed.filter((path) => path === folder)).toHaveLength(1);
   });
 
-  test('of an older version keeps a task of a later claim, whose first file is gone', async () => {
+  test('of an older version keeps a task of a later claim without its first file', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
     await before.finish('job', 'not_submitted', await getClaimId(before.claim('job', 'hash')));
@@ -193,7 +193,7 @@ describe('a folder with many calls', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
   });
 
-  test('of an older version keeps a doubt, and lets one worker take it over', async () => {
+  test('of an older version keeps an unknown outcome, and lets one worker take it over', async () => {
     const folder = await temporaryFolder();
     const before = fileLedger(folder);
     const first = await getClaimId(before.claim('job', 'hash'));
@@ -209,7 +209,7 @@ describe('a folder with many calls', () => {
     expect(await fileLedger(folder).entry('job')).toMatchObject({ status: 'submitting' });
   });
 
-  test('is rid of what killed processes left in the folder of a call', async () => {
+  test('removes files of killed processes from the folder of a call', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash', await claimIdIn(ledger));
@@ -229,8 +229,8 @@ describe('a folder with many calls', () => {
   });
 });
 
-describe('where a runtime does not say which processes run', () => {
-  test('a claim of another process is not taken for that of a dead one', async () => {
+describe('in a runtime without a list of processes', () => {
+  test('a claim of another process is considered alive', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     await ledger.claim('job', 'hash');
@@ -265,28 +265,31 @@ async function movedClaim(owner: object, claimedAt: Date, error?: Error) {
   return ledger.claim('job', 'hash');
 }
 
-describe('a process id that was given to another process', () => {
+describe('a reused process id', () => {
   const now = new Date();
   const earlier = new Date(Date.now() - 2 * 3_600_000);
 
-  test.skipIf(process.platform !== 'linux')('of another user, is seen by its start', async () => {
-    const error = diskError('EPERM', 'kill');
-    const claim = await movedClaim({ pid: process.ppid, start: '1' }, now, error);
+  test.skipIf(process.platform !== 'linux')(
+    'of another user is detected by its start time',
+    async () => {
+      const error = diskError('EPERM', 'kill');
+      const claim = await movedClaim({ pid: process.ppid, start: '1' }, now, error);
 
-    expect(claim).toMatchObject({ isAlive: false });
-  });
+      expect(claim).toMatchObject({ isAlive: false });
+    },
+  );
 
   test.each([
     ['another process', { pid: process.ppid, start: '' }],
     ['this process', { start: '' }],
-  ])('is not believed for ever where no start is known: %s', async (_, owner) => {
+  ])('expires if no start time is known: %s', async (_, owner) => {
     expect(await movedClaim(owner, now)).toMatchObject({ isAlive: true });
     expect(await movedClaim(owner, earlier)).toMatchObject({ isAlive: undefined });
   });
 });
 
-describe('a disk that is full', () => {
-  test('keeps a call from being claimed, and so from being submitted', async () => {
+describe('a full disk', () => {
+  test('prevents the claim, and so the submission', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
     const options = { ledger: fileLedger(folder), callId: 'job' };
@@ -299,7 +302,7 @@ describe('a disk that is full', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('keeps a call from being claimed where files cannot have two names, too', async () => {
+  test('prevents the claim on file systems without hard links too', async () => {
     const folder = await temporaryFolder();
     replaceOnDisk({ link: () => Promise.reject(diskError('EPERM', 'link')) });
     fillDisk(1);
@@ -310,7 +313,7 @@ describe('a disk that is full', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('while a task is entered gives the handle in the error, and nothing is paid twice', async () => {
+  test('while a task is stored leaves the handle on the error, and nothing is charged twice', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
     const options = { ledger: fileLedger(folder), callId: 'job' };
@@ -330,8 +333,8 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('a folder with other things in it', () => {
-  test('is left as it is', async () => {
+describe('a folder with other files', () => {
+  test('is left unchanged', async () => {
     const folder = await temporaryFolder();
     const past = new Date(Date.now() - 48 * 3_600_000);
     const names = ['report.tmp', 'a.json.tmp', 'notes.json', '.hidden', 'x.1.json'];
@@ -362,7 +365,7 @@ describe('a folder with other things in it', () => {
     expect(claim).toMatchObject({ status: 'submitting', inputHash: '' });
   });
 
-  test('call ids that only differ in what no file can hold are different calls', async () => {
+  test('distinguishes call ids that differ only in characters that file names cannot have', async () => {
     const ledger = fileLedger(await temporaryFolder());
 
     expect(await ledger.claim('\uD800', 'hash')).toMatchObject({ status: 'claimed' });
@@ -371,7 +374,7 @@ describe('a folder with other things in it', () => {
   });
 });
 
-test('a folder that was removed is made again', async () => {
+test('creates a removed folder again', async () => {
   const folder = await temporaryFolder();
   const ledger = fileLedger(folder);
   await ledger.claim('job', 'hash');
@@ -401,7 +404,7 @@ test('treats a dangling link as a claim by an unknown process', async () => {
   expect(await fsPromises.readdir(dirname(elsewhere))).toEqual([]);
 });
 
-test('a new folder is on the disk before a call is claimed in it, with the folders above it', async () => {
+test('flushes a new folder and its parents before a claim', async () => {
   const parent = await temporaryFolder();
   const { open } = fsPromises;
   const opened: string[] = [];
@@ -418,7 +421,7 @@ test('a new folder is on the disk before a call is claimed in it, with the folde
   expect(opened.slice(0, 2).toSorted()).toEqual([parent, join(parent, 'var')]);
 });
 
-test('two workers that enter their tasks at the same time both have them kept', async () => {
+test('keeps the tasks of two workers that store them at the same time', async () => {
   const folder = await temporaryFolder();
   const first = await getClaimId(fileLedger(folder).claim('job', 'hash'));
   const second = await getClaimId(fileLedger(folder).claim('job', 'hash', first));
@@ -453,7 +456,7 @@ function beforeFirst(
   replaceOnDisk(Object.fromEntries([[name, replaced]]));
 }
 
-describe('a ledger that is looked at while another claims a call that was given back', () => {
+describe('a ledger that is read while another worker claims a released call', () => {
   test.each([
     {
       title: 'is not given the call when the old claim vanishes under it',

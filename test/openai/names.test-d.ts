@@ -34,7 +34,7 @@ import type {
 } from '../../src/index.ts';
 import type { TranscriptionCreateParams as RoomTranscriptionCreateParams } from '../../src/audio/transcription-types.ts';
 
-describe('the parts of types by the names of the openai package', () => {
+describe('nested types with the names of the openai package', () => {
   test('of chunks', () => {
     type D = ChatCompletionChunk.Choice.Delta;
     expectTypeOf<ChatCompletionChunk.Choice>().toEqualTypeOf<
@@ -119,7 +119,7 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<RunnableToolFunction<{ genre: string }>['type']>().toEqualTypeOf<'function'>();
   });
 
-  test('below the client, as deep as there', () => {
+  test('below the client, at every level', () => {
     type Ours = OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta.ToolCall;
     type Theirs = TheirOpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta.ToolCall;
     expectTypeOf<Theirs>().toExtend<Ours>();
@@ -130,14 +130,14 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall.Function>().toEqualTypeOf<ChatCompletionMessageFunctionToolCall.Function>();
   });
 
-  test('keep the type parameters of their room', () => {
+  test('keep their type parameters', () => {
     expectTypeOf<TranscriptionCreateParams<'srt'>>().toEqualTypeOf<
       RoomTranscriptionCreateParams<'srt'>
     >();
     expectTypeOf<TranscriptionCreateParams.VadConfig['type']>().toEqualTypeOf<'server_vad'>();
   });
 
-  test('fit what is written for the types there', () => {
+  test('are compatible with the types of the openai package', () => {
     expectTypeOf<TheirChunk.Choice.Delta>().toExtend<ChatCompletionChunk.Choice.Delta>();
     expectTypeOf<TheirCompletion.Choice>().toExtend<ChatCompletion.Choice>();
     expectTypeOf<TheirChunk>().toExtend<ChatCompletionChunk>();

@@ -14,7 +14,7 @@ function call(path: string): unknown {
   return Reflect.apply(method, undefined, [{ model: 'm' }]);
 }
 
-describe('APIs of openai that are not served', () => {
+describe('unsupported APIs of openai', () => {
   test.each([
     ['responses.create', /client\.responses\.create\(\) .*post\('\/v1\/responses', \{ body \}\)/],
     ['responses.stream', /chat\.completions/],
@@ -27,7 +27,7 @@ describe('APIs of openai that are not served', () => {
     ['vectorStores.create', /request\(\{ method, path, body \}\)/],
     ['fineTuning.jobs.create', /request\(\{ method, path, body \}\)/],
     ['webhooks.unwrap', /request\(\{ method, path, body \}\)/],
-  ])('client.%s() throws an error that says what to use', (path, advice) => {
+  ])('client.%s() throws an error that names the alternative', (path, advice) => {
     expect(() => call(path)).toThrow(GatewayError);
     expect(() => call(path)).toThrow(advice);
   });

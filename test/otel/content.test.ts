@@ -35,7 +35,7 @@ const messagesIn = (attribute: unknown): unknown =>
   typeof attribute === 'string' ? JSON.parse(attribute) : undefined;
 
 describe('content', () => {
-  test('is written only when it is asked for', async () => {
+  test('is recorded only if enabled', async () => {
     const { observer, spans } = traced();
     const { client } = emulated({ observer });
 
@@ -154,7 +154,7 @@ describe('content', () => {
     ]);
   });
 
-  test('of media: the prompt, and no files', async () => {
+  test('of media: the prompt, without files', async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = emulated({ observer });
 
@@ -188,7 +188,7 @@ describe('content', () => {
     ]);
   });
 
-  test('of a failure: what the gateway says', async () => {
+  test("of a failure: the gateway's message", async () => {
     const { observer, calls } = traced({ captureContent: true });
     const { client } = scripted([json({ error: { message: 'You asked badly' } }, 400)], {
       observer,

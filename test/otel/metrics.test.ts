@@ -106,7 +106,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('of polls and reads there are none', async () => {
+  test('are not recorded for polls and reads', async () => {
     const { observer, measured } = traced();
     const { client } = emulated({ observer }, { videoDuration: 0 });
 
@@ -145,7 +145,7 @@ describe('metrics', () => {
 describe('the global provider of metrics', () => {
   afterEach(() => metrics.disable());
 
-  test('may be set after the observer is made, and after the first call', async () => {
+  test('may be set after the observer is created, and after the first call', async () => {
     const observer = openTelemetry();
     const { client } = emulated({ observer });
     await client.chat.completions.create(ask);
@@ -160,7 +160,7 @@ describe('the global provider of metrics', () => {
 });
 
 test.each(['1.41', 'latest'] as const)(
-  'the cost that answers report is added up once for each call and each video, in %s',
+  'adds the reported cost once per call and video, in %s',
   async (semconv) => {
     const { observer, measured, calls } = traced({ semconv });
     const { client, emulator } = emulated(

@@ -13,7 +13,7 @@ const silent = () =>
   new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
 
 describe('a call is one span', () => {
-  test('of a chat with one retry: it holds two attempts', async () => {
+  test('of a chat with one retry: it has two attempts', async () => {
     const { observer, spans } = traced();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
@@ -83,7 +83,7 @@ describe('a call is one span', () => {
     'POST /v1/other': ['openai', undefined],
   } as const;
 
-  test('of every kind', async () => {
+  test('for every operation', async () => {
     const { observer, calls: spansOfCalls } = traced();
     const { client } = emulated({ observer });
     await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hi' });
@@ -109,7 +109,7 @@ describe('a call is one span', () => {
     });
   });
 
-  test('within the span of the caller, and around the request', async () => {
+  test("inside the caller's span, and around the request", async () => {
     const { observer, tracerProvider, spans } = traced();
     let inside: string | undefined;
     const { client, emulator } = emulated();
@@ -153,7 +153,7 @@ describe('a span of a stream ends', () => {
     });
   });
 
-  test('when it is closed', async () => {
+  test('if it is closed', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
 
@@ -163,7 +163,7 @@ describe('a span of a stream ends', () => {
     expect(calls()[0]?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  test('when it is aborted', async () => {
+  test('if it is aborted', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer });
     const controller = new AbortController();
@@ -175,7 +175,7 @@ describe('a span of a stream ends', () => {
     expect(calls()[0]?.attributes['error.type']).toBe('APIUserAbortError');
   });
 
-  test('when it falls silent, and when it is not read', async () => {
+  test('if it stalls, and if it is not read', async () => {
     vi.useFakeTimers();
     for (const isRead of [true, false]) {
       const { observer, calls } = traced();
@@ -191,7 +191,7 @@ describe('a span of a stream ends', () => {
     }
   });
 
-  test('when it is cut', async () => {
+  test('if it is truncated', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer });
     emulator.fail({ fault: { type: 'cut-events', after: 2 } });
@@ -242,7 +242,7 @@ describe('a failure', () => {
   });
 });
 
-test('nothing is written and nothing fails without an SDK', async () => {
+test('records nothing and does not fail without an SDK', async () => {
   const { client } = emulated({ observer: openTelemetry() });
 
   const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
@@ -251,7 +251,7 @@ test('nothing is written and nothing fails without an SDK', async () => {
   expect(ref).not.toHaveProperty('trace');
 });
 
-test('the name of the provider can be given', async () => {
+test('the provider name is an option', async () => {
   const { observer, calls } = traced({ providerName: 'acme' });
   const { client } = emulated({ observer });
 
@@ -266,7 +266,7 @@ test.each([
   { name: 'providerName', value: '', problem: 'providerName: must be a name such as "openai".' },
   { name: 'tracerProvider', value: {}, problem: 'tracerProvider: must have a method getTracer().' },
   { name: 'meterProvider', value: {}, problem: 'meterProvider: must have a method getMeter().' },
-])('bad $name is refused', ({ name, value, problem }) => {
+])('an invalid $name is rejected', ({ name, value, problem }) => {
   const options: object = { [name]: value };
 
   expect(() => openTelemetry(options)).toThrow(problem);

@@ -10,7 +10,7 @@ const order = { model: 'sora-2', prompt: 'A boat' };
 const remixable = { ...order, model: 'm-video' };
 
 describe('a video', () => {
-  test('is one trace over several processes, and not each poll is a span', async () => {
+  test('is one trace across processes, without a span for each poll', async () => {
     const { observer, calls, spans } = traced();
     const { client, emulator } = emulated({ observer }, { videoDuration: 4_000 });
     emulator.clock.hold();
@@ -54,7 +54,7 @@ describe('a video', () => {
     });
   });
 
-  test('that is waited for: the submission, the first poll, changes and the end', async () => {
+  test('with a wait has spans for the submission, the first poll, changes and the end', async () => {
     const { observer, calls } = traced();
     const { client } = emulated({ observer }, { videoDuration: 0 });
 
@@ -65,7 +65,7 @@ describe('a video', () => {
     expect(calls()[1]?.links).toHaveLength(1);
   });
 
-  test('that is remixed links to the first', async () => {
+  test('with a remix links to the first', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer });
 
@@ -78,7 +78,7 @@ describe('a video', () => {
     expect(again.ref.trace).toContain(remix?.spanContext().spanId);
   });
 
-  test('whose poll fails is recorded once', async () => {
+  test('with a failed poll is recorded once', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated({ observer, maxRetries: 0 });
 
@@ -93,7 +93,7 @@ describe('a video', () => {
     ]);
   });
 
-  test('whose handle has no trace, or a foreign one, is polled without a link', async () => {
+  test('with a handle without its trace is polled without a link', async () => {
     const { observer, calls } = traced();
     const { client, emulator } = emulated();
     const { ref } = await client.videos.create(order);
@@ -110,7 +110,7 @@ describe('a video', () => {
   });
 });
 
-test('the memory of polls is bounded', () => {
+test('memory for polls is limited', () => {
   const polls = new PollMemory();
   const before = polls.isChange('first', 'queued');
   for (let task = 0; task < 10_000; task += 1) polls.isChange(`task ${task}`, 'queued');

@@ -104,7 +104,7 @@ describe('a body of an unknown route', () => {
     expect(await arrived({ body: make(), headers })).toEqual(['application/pdf', 'hello']);
   });
 
-  test('search parameters are a form of their own', async () => {
+  test('URLSearchParams are sent as a URL-encoded form', async () => {
     const body = new URLSearchParams([
       ['a', '1 2'],
       ['a', '&'],
@@ -117,7 +117,7 @@ describe('a body of an unknown route', () => {
   });
 
   test.each([undefined, { 'content-type': 'multipart/form-data' }])(
-    'a form has a boundary, whatever content type is given: %o',
+    'a form has a boundary with any content type: %o',
     async (headers) => {
       const body = new FormData();
       body.append('a', '1');
@@ -132,7 +132,7 @@ describe('a body of an unknown route', () => {
     },
   );
 
-  test('a form comes back as it was, whatever its names, texts and bytes', async () => {
+  test('a form arrives unchanged, with any names, text and bytes', async () => {
     const text = fc.string({ unit: 'grapheme' });
     const file = fc.record({
       // Nothing is sent without a name; runtimes write an empty one in different ways.
@@ -160,7 +160,7 @@ describe('a body of an unknown route', () => {
     );
   });
 
-  test('a file that has no name in a form, as Bun leaves it, is called as elsewhere', async () => {
+  test('a form file without a name, as in Bun, has the default name', async () => {
     class BunForm extends Map<string, Blob> {
       override readonly [Symbol.toStringTag] = 'FormData';
     }
@@ -174,7 +174,7 @@ describe('a body of an unknown route', () => {
     expect(form?.get('file')).toMatchObject({ name: 'blob', size: 5 });
   });
 
-  test('text is JSON, and with a content type of its own it is sent as it is', async () => {
+  test('text is JSON, or sent unchanged with another content type', async () => {
     expect(await arrived({ body: 'a' })).toEqual(['application/json', '"a"']);
     expect(
       await arrived({ body: '{"a":1}', headers: { 'content-type': 'application/json' } }),
@@ -183,7 +183,7 @@ describe('a body of an unknown route', () => {
     expect(await arrived({ body: 'a,b', headers })).toEqual(['text/csv', 'a,b']);
   });
 
-  test('an object is written as its content type asks for', async () => {
+  test('an object is encoded for its content type', async () => {
     const body = { a: 1, b: ['x', 'y'], c: { d: true }, e: undefined };
     const as = (type: string) => arrived({ body, headers: { 'content-type': type } });
 
@@ -199,7 +199,7 @@ describe('a body of an unknown route', () => {
   });
 
   test.each([{ data: 'a', filename: 'b' }, [1, 2], { type: 'x', size: 1 }, 0])(
-    '%o is JSON',
+    '%o is sent as JSON',
     async (body) => {
       expect(await arrived({ body })).toEqual(['application/json', JSON.stringify(body)]);
     },
@@ -209,7 +209,7 @@ describe('a body of an unknown route', () => {
     expect(await arrived({ body: null })).toEqual([null, '']);
   });
 
-  test('an empty body is a body', async () => {
+  test('an empty string is a body', async () => {
     expect(await arrived({ body: new Uint8Array() })).toEqual([octets, '']);
   });
 
@@ -224,7 +224,7 @@ describe('a body of an unknown route', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('changes of bytes after the call do not reach the gateway', async () => {
+  test('later changes of the bytes are not sent', async () => {
     const { client, requests } = scripted([json({})]);
     const body = new TextEncoder().encode('hello');
 
@@ -240,7 +240,7 @@ describe('a body of an unknown route', () => {
     ['body', { body: { pipe: () => {}, on: () => {} } }],
     ['body', { body: new Response('no', { status: 404 }) }],
     ['body', { body: lockedStream() }],
-  ])('%s that cannot work sends nothing', async (field, options) => {
+  ])('an invalid %s sends nothing', async (field, options) => {
     const { client, requests } = scripted([json({})]);
 
     const failure = await failureOf(client.post('/v1/x', options));
@@ -273,7 +273,7 @@ describe('how often a body is sent', () => {
     },
   );
 
-  test('nothing is charged twice', async () => {
+  test('never charges twice', async () => {
     vi.useFakeTimers();
     for (const { make } of made) {
       const { client, seen } = reading(error('x', 500));
@@ -283,7 +283,7 @@ describe('how often a body is sent', () => {
   });
 });
 
-test("the runtime's own fetch sends forms, bytes and streams as they are", async () => {
+test("the runtime's fetch sends forms, bytes and streams unchanged", async () => {
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += String(chunk)));
@@ -313,7 +313,7 @@ test("the runtime's own fetch sends forms, bytes and streams as they are", async
 });
 
 describe('a stream', () => {
-  test('that fails says so, and that no whole request was sent', async () => {
+  test('that fails is reported, with no complete request sent', async () => {
     const problem = new Error('disk on fire');
     async function* failing() {
       yield bytes;
@@ -331,7 +331,7 @@ describe('a stream', () => {
     expect(failure).toMatchObject({ outcome: 'not_sent', cause: problem });
   });
 
-  test('is closed when the answer comes before it was read', async () => {
+  test('is closed if the response arrives first', async () => {
     let isClosed = false;
     async function* endless() {
       try {
@@ -354,7 +354,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true), patient);
   });
 
-  test('of a file that is not there names the body', async () => {
+  test('of a missing file names the body', async () => {
     const { client } = scripted([
       async (request) => {
         await request.text();
@@ -368,7 +368,7 @@ describe('a stream', () => {
     expect(failure).toMatchObject({ outcome: 'not_sent', cause: { code: 'ENOENT' } });
   });
 
-  test('is stopped by the signal of its call', async () => {
+  test("is stopped by the call's signal", async () => {
     const controller = new AbortController();
     const body = new ReadableStream({ pull: () => new Promise(() => {}) });
     const { client } = scripted([

@@ -56,7 +56,7 @@ describe('ways to call a route', () => {
     expect(requests[0]?.headers.get('x-team')).toBe('a');
   });
 
-  test('the answer has the type that the caller gives it', async () => {
+  test('the response has the type argument of the call', async () => {
     const { client } = scripted([json({ id: 'x' })]);
 
     expectTypeOf(client.post<{ id: string }>('/v1/rerank')).resolves.toEqualTypeOf<{
@@ -78,7 +78,7 @@ describe('ways to call a route', () => {
     ['a request without a method', { path: '/v1/x' }],
     ['an unknown method', { method: 'TRACE', path: '/v1/x' }],
     ['a number', 7],
-  ])('%s is refused, and nothing is sent', async (_, request) => {
+  ])('%s is rejected, and nothing is sent', async (_, request) => {
     const { client, requests } = scripted([json({})]);
 
     const failure = await failureOf(client.request(untyped<RouteRequest>(request)));
@@ -95,14 +95,14 @@ async function sends(path: string, options = {}): Promise<number> {
   return requests.length;
 }
 
-describe('what a path costs', () => {
+describe('the charge class of a path', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
 
   const posts = Object.entries<Endpoint>(endpoints).filter(([, { method }]) => method === 'POST');
 
-  test.each(posts)('%s is repeated as the operation is', async (_, { path, charge }) => {
+  test.each(posts)('%s is retried like its operation', async (_, { path, charge }) => {
     const filled = path.replaceAll(/\{\w+\}/g, 'm.1-x');
 
     expect(await sends(filled)).toBe(charge === 'metered' ? 3 : 1);
@@ -123,7 +123,7 @@ describe('what a path costs', () => {
     expect(await sends(path, { retryUnknownOutcome: true })).toBe(3);
   });
 
-  test('a client for /v1 is understood', async () => {
+  test('accepts a client for /v1', async () => {
     const { client, requests } = scripted([error('x', 500)], {
       baseURL: 'https://gateway.test/v1',
     });
@@ -133,7 +133,7 @@ describe('what a path costs', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('what may be repeated can be made strict', async () => {
+  test('metered routes can be strict', async () => {
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       const { client, requests } = scripted([error('x', 500)]);
       await settle(client.request(method, '/v1/x'));
@@ -143,7 +143,7 @@ describe('what a path costs', () => {
     }
   });
 
-  test('the option of a client leaves reads as they are', async () => {
+  test('the client option does not affect reads', async () => {
     const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });
 
     await settle(client.get('/v1/x'));
@@ -208,7 +208,7 @@ const open = (answer: Parameters<typeof scripted>[0][number], options = {}) =>
   });
 
 describe('event streams', () => {
-  test('give the parsed data of each event', async () => {
+  test('yield the parsed data of each event', async () => {
     const { client, requests } = scripted([eventStream(...responseEvents)]);
     const body = { model: 'm', input: 'Hello', stream: true };
 
@@ -230,7 +230,7 @@ describe('event streams', () => {
     ['a message', [{ type: 'message_start', message: {} }, { type: 'message_delta' }]],
     ['speech', [{ type: 'speech.audio.delta', audio: '' }]],
     ['nothing at all', []],
-  ])('that miss the end of %s throw', async (_, events) => {
+  ])('without the end of %s throw', async (_, events) => {
     const { events: came, failure } = await read(await open(eventStream(...events)));
 
     expect(came).toEqual(events.filter((event) => event !== '[DONE]'));
@@ -245,7 +245,7 @@ describe('event streams', () => {
     ['a message', [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }]],
     ['an unknown form', [{ step: 1 }, { step: 2 }]],
     ['an unknown form with a terminator', [{ step: 1 }, '[DONE]']],
-  ])('are whole at the end of %s', async (_, events) => {
+  ])('are complete with the end of %s', async (_, events) => {
     const stream = await open(eventStream(...events));
     const { failure } = await read(stream);
 
@@ -253,7 +253,7 @@ describe('event streams', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('whose connection breaks throw, in whatever form', async () => {
+  test('with a broken connection throw, in any format', async () => {
     const body = 'data: {"step":1}\n\n';
     const headers = { 'content-type': 'text/event-stream' };
 
@@ -263,7 +263,7 @@ describe('event streams', () => {
     expect(failure).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('give pings as they come, between the other events', async () => {
+  test('yield pings between other events', async () => {
     const events = [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }];
     expect(await collect(await open(eventStream(...events)))).toEqual(events);
 
@@ -281,13 +281,13 @@ describe('event streams', () => {
     ]);
   });
 
-  test('of pings alone are not an answer', async () => {
+  test('with only pings are not a response', async () => {
     const { events, failure } = await read(await open(eventStream({ type: 'ping' })));
     expect(events).toEqual([{ type: 'ping' }]);
     expect(failure).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('do not take pings for chunks of the answer', async () => {
+  test("don't count pings as chunks", async () => {
     vi.useFakeTimers();
     const stream = await open(pings, { chunkTimeout: 1_000 });
     const { value } = await settle(read(stream));
@@ -296,7 +296,7 @@ describe('event streams', () => {
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
 
-  test('with an error in them throw what it says', async () => {
+  test('with an error throw its message', async () => {
     for (const event of [
       { type: 'error', code: 'server_error', message: 'It broke.' },
       { error: { message: 'It broke.', code: 'server_error' } },
@@ -308,7 +308,7 @@ describe('event streams', () => {
     }
   });
 
-  test('keep to the limits of streams', async () => {
+  test('have the time limits of streams', async () => {
     const large = eventStream({ text: 'x'.repeat(2_000) });
     const { failure } = await read(await open(large, { maxEventBytes: 1_024 }));
     expect(failure).toBeInstanceOf(StreamError);
@@ -322,7 +322,7 @@ describe('event streams', () => {
     expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
 
-  test('that come whole are one event, and an error in one is thrown', async () => {
+  test('that arrive whole are one event, or throw its error', async () => {
     const whole = { id: 'resp_1', object: 'response', output: [] };
 
     expect(await collect(await open(json(whole)))).toEqual([whole]);
@@ -335,7 +335,7 @@ describe('event streams', () => {
     );
   });
 
-  test('are charged once, whatever becomes of them', async () => {
+  test('are charged once, however they end', async () => {
     const { client, requests } = scripted([
       () => cutResponse('data: {"type":"response.created"}\n\n'),
     ]);
@@ -345,7 +345,7 @@ describe('event streams', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('of the emulator come through put together', async () => {
+  test('of the emulator arrive complete', async () => {
     const { client } = emulated();
     const body = { model: 'gpt-4o-mini', messages, stream: true };
 
@@ -360,7 +360,7 @@ describe('event streams', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('left early close their connection', async () => {
+  test('close their connection if the loop is left', async () => {
     const { client, emulator } = emulated();
     const body = { model: 'gpt-4o-mini', messages, stream: true };
 
@@ -376,7 +376,7 @@ const answered = (body: string, type: string) =>
     '/v1/x',
   );
 
-describe('answers', () => {
+describe('responses', () => {
   const bytes = new Uint8Array([0, 1, 2, 250, 251, 252]);
   const file = (type: string) => () =>
     new Response(bytes, { headers: { 'content-type': type, 'x-request-id': 'req_7' } });
@@ -387,7 +387,7 @@ describe('answers', () => {
     'image/png',
     'application/pdf',
     'application/octet-stream',
-  ])('of type %s come back as a Response', async (type) => {
+  ])('of type %s are returned as a Response', async (type) => {
     const { client } = scripted([file(type)]);
 
     const { data, request_id: id } = await client.get<Response>('/v1/files/7').withResponse();
@@ -398,7 +398,7 @@ describe('answers', () => {
     expect(id).toBe('req_7');
   });
 
-  test('a picture in XML is a file, a feed is text', async () => {
+  test('an XML image is a file, a feed is text', async () => {
     const xml = '<svg xmlns="http://www.w3.org/2000/svg"/>';
     expect(await answered(xml, 'image/svg+xml')).toBeInstanceOf(Response);
     expect(await answered(xml, 'application/rss+xml')).toBe(xml);
@@ -417,7 +417,7 @@ describe('answers', () => {
     );
   });
 
-  test('a file that is cut fails when it is read', async () => {
+  test('a truncated file fails while it is read', async () => {
     const headers = { 'content-type': 'audio/mpeg' };
     const { client } = scripted([() => cutResponse('ID3', { headers })]);
 
@@ -437,7 +437,7 @@ describe('answers', () => {
     );
   });
 
-  test('__binaryResponse gives the Response of anything', async () => {
+  test('__binaryResponse returns any response unread', async () => {
     const { client } = scripted([json({ a: 1 })]);
 
     const response = await client.get<Response>('/v1/x', { __binaryResponse: true });
@@ -445,7 +445,7 @@ describe('answers', () => {
     expect(await response.json()).toEqual({ a: 1 });
   });
 
-  test('none gives null', async () => {
+  test('an empty response is null', async () => {
     const { client } = scripted([text(null, { status: 204 })]);
 
     expect(await client.delete('/v1/files/7')).toBeNull();
