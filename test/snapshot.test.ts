@@ -141,7 +141,7 @@ const cases: Record<string, Case> = {
 };
 
 describe.each(Object.entries(cases))('%s', (_name, { requests, ...call }) => {
-  test('sends what the client and the parameters were when it was called', async () => {
+  test('sends the options and parameters at the time of the call', async () => {
     const { client, sent } = setUp();
     const headers = { 'x-tenant': 'a' };
 
@@ -174,7 +174,7 @@ async function* loop(run: object): AsyncGenerator<unknown, void, undefined> {
   if (typeof begin === 'function') yield* Reflect.apply(begin, run, []);
 }
 
-describe('a task that exists', () => {
+describe('an existing task', () => {
   const waits: Record<string, (client: Gateway, ids: string[], options: Options) => unknown> = {
     remixAndWait: ({ videos }, [id = ''], options) =>
       videos.remixAndWait(id, { prompt: 'With a hat' }, options),
@@ -184,7 +184,7 @@ describe('a task that exists', () => {
     step: ({ videos }, [id = ''], options) => videos.step(id, undefined, options),
   };
 
-  test.each(Object.entries(waits))('videos.%s stays with its tenant', async (_name, start) => {
+  test.each(Object.entries(waits))("videos.%s uses its tenant's key", async (_name, start) => {
     const { client, sent } = setUp();
     const { id } = await resolved(Promise.resolve(client.videos.create(video())));
     const ids = [id];
@@ -209,7 +209,7 @@ describe('a task that exists', () => {
   });
 });
 
-test('results of many calls name the parameters that the caller passed', async () => {
+test("results of many calls contain the caller's parameters", async () => {
   const { client } = setUp();
   const images = image(2);
   const videos = [video()];
@@ -246,7 +246,7 @@ test('tools receive the context itself, not a copy', async () => {
   expect(received.every((context) => context === toolContext)).toBe(true);
 });
 
-test('the caller can add to the conversation of a run', async () => {
+test('the caller can add messages to a run', async () => {
   const { client, sent } = setUp();
   const runner = client.chat.completions.runTools(chat(), {
     afterCompletion: () => void runner.messages.push({ role: 'user', content: 'In Celsius' }),

@@ -82,7 +82,7 @@ describe('@openai/agents', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('a stream that is cut throws', async () => {
+  test('a truncated stream throws', async () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 
@@ -96,7 +96,7 @@ describe('@openai/agents', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('what may have been paid for is not asked for again', async () => {
+  test('a request that may have been charged is not repeated', async () => {
     const { client, emulator } = setUp();
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
     const safe = client.withOptions({ retryUnknownOutcome: false });
@@ -158,7 +158,7 @@ describe('LangChain', () => {
     expect(await model.invoke(question)).toEqual({ city: expect.any(String) });
   });
 
-  test('a stream that is cut throws', async () => {
+  test('a truncated stream throws', async () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 
@@ -210,7 +210,7 @@ describe('LlamaIndex', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a stream that is cut throws', async () => {
+  test('a truncated stream throws', async () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 
@@ -227,7 +227,7 @@ describe('instructor', () => {
   const schema = z3.object({ city: z3.string() });
   const asked = { model: 'm-chat', messages: [{ role: 'user' as const, content: question }] };
 
-  test('gives what fits a schema', async () => {
+  test('returns a value of the schema', async () => {
     const { client, emulator } = setUp();
 
     const answer = await wrapWithInstructor(client).chat.completions.create({
@@ -240,7 +240,7 @@ describe('instructor', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('and piece by piece', async () => {
+  test('streams partial values', async () => {
     const { client, emulator } = setUp();
     let last: unknown;
 
@@ -256,7 +256,7 @@ describe('instructor', () => {
   });
 
   // With a model for the answer, instructor splits the stream itself and loses what it throws.
-  test('a plain stream that is cut throws', async () => {
+  test('a truncated plain stream throws', async () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 

@@ -44,7 +44,7 @@ const implementations: readonly {
 ];
 
 describe.each(implementations)('$name', ({ options, sendsForms }) => {
-  test('receives a whole answer', async () => {
+  test('receives a whole response', async () => {
     const { choices } = await clientWith(options).chat.completions.create(ask);
 
     expect(choices[0]?.message.content).toContain('Lisbon');

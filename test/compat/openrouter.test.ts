@@ -52,7 +52,7 @@ async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
 }
 
 describe("OpenRouter's client accepts", () => {
-  test('a chat answer with cost, reasoning and images', async () => {
+  test('a chat response with cost, reasoning and images', async () => {
     const { chat, emulator } = setUp();
 
     const answer = await chat({
@@ -299,7 +299,7 @@ describe("OpenRouter's client accepts", () => {
     expect(failure).toMatchObject({ name: error, error: { code } });
   });
 
-  test('refusals of keys, credit, models and fields', async () => {
+  test('rejections of keys, credit, models and fields', async () => {
     const { sdk, emulator } = setUp({ credit: 1 });
     const chatRequest = { model: 'm-large', messages, stream: false as const };
     const wrongKey = new OpenRouter({

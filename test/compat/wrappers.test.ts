@@ -139,7 +139,7 @@ const consumptions: readonly (readonly [string, (promise: OpenAIPromise) => Prom
 describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
   describe.each(calls)('the promise of %s', (_call, call) => {
     test.each(consumptions)(
-      '%s works as with openai, and is paid for once',
+      '%s works as with openai, and is charged once',
       async (_how, consume) => {
         const own = setUp();
         const other = setUp();
@@ -162,7 +162,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     );
   });
 
-  test.each(uses)('%s: the same answer, requests and charges', async (_use, use) => {
+  test.each(uses)('%s: the same response, requests and charges', async (_use, use) => {
     const plain = setUp();
     const wrapped = setUp();
 
@@ -174,7 +174,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     expect(spentAt(wrapped.emulator)).toEqual(spentAt(plain.emulator));
   });
 
-  test('a stream that is cut throws', async () => {
+  test('a truncated stream throws', async () => {
     const { client, emulator } = setUp();
     cutNextStream(emulator);
 
@@ -187,7 +187,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('an image whose answer is lost is not asked for again', async () => {
+  test('an image with a lost response is not requested again', async () => {
     const { client, emulator } = setUp();
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
 
@@ -197,7 +197,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('the base URL is shown, the key is not', () => {
+  test('shows the base URL, not the key', () => {
     const { client, emulator } = setUp();
     const wrapped = wrap(client);
 
@@ -205,7 +205,7 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
     expect(JSON.stringify(Object.assign({}, wrapped))).not.toContain(emulator.apiKey);
   });
 
-  test('what is not served says so', async () => {
+  test('unsupported APIs are reported', async () => {
     const { client, emulator } = setUp();
     const completing = async () => wrap(client).completions.create({ model: 'm', prompt: 'Hi' });
 
@@ -214,6 +214,6 @@ describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
   });
 });
 
-test('LangSmith has its traces', () => {
+test('LangSmith receives its traces', () => {
   expect(traces.filter((url) => url.includes('/runs')).length).toBeGreaterThan(5);
 });

@@ -60,7 +60,7 @@ async function killAtEachStep(place: OpenPlace, program: WorkerProgram): Promise
 const chosen = places({ PostgreSQL: inject('postgresURL'), Redis: inject('redisURL') });
 
 test(
-  'workers that are killed at any step pay once and lose nothing',
+  'workers killed at any step are charged once and lose nothing',
   { timeout: 120_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kills-'));

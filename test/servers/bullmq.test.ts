@@ -58,7 +58,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a flow downloads at a rate of its own, and waits for a video that was given up', async () => {
+  test('a flow downloads at its own rate, and waits for a video after a failed job', async () => {
     await using emulator = createEmulator({ videoDuration: 0 });
     const { url } = await emulator.listen();
     const [videos, downloads] = [`made-${place.server}`, `downloads-${place.server}`];
@@ -108,7 +108,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     expect(emulator.charges).toHaveLength(3);
   });
 
-  test('eight workers that get the same call at once submit it once', async () => {
+  test('eight workers with the same call submit it once', async () => {
     await using emulator = createEmulator({ videoDuration: 0 });
     const { url } = await emulator.listen();
     const names = Array.from({ length: 8 }, (_, index) => `same-${index}-${place.server}`);
@@ -130,7 +130,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a worker that sleeps while it submits is given up, and takes the job up again', async () => {
+  test('a worker suspended while it submits loses the job, and continues it', async () => {
     await using emulator = createEmulator({ videoDuration: 0 });
     const { url } = await emulator.listen();
     const name = `late-${place.server}`;
@@ -161,7 +161,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a worker that sleeps longer than its lock overwrites nothing', async () => {
+  test('a worker suspended longer than its lock overwrites nothing', async () => {
     await using emulator = createEmulator({ videoDuration: 1_000 });
     emulator.clock.hold();
     const { url } = await emulator.listen();

@@ -14,7 +14,7 @@ for (const { name, make } of kinds) {
 }
 
 describe.each(kinds)('$name', ({ make }) => {
-  test('lets another process settle what went wrong', async () => {
+  test('lets another process settle an unknown outcome', async () => {
     const params = { model: 'm-video', prompt: 'A boat', seconds: 4 };
     const setup = { quirks: { usageLogErrors: true, usageLogDelay: 0 } };
     const { client, emulator } = emulated({ maxRetries: 0 }, setup);

@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(link, { force: true });
 });
 
-test('the code of the guide compiles with the clients that it names', async () => {
+test("the guide's code compiles with the clients that it names", async () => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, [compiler, '-p', folder], (_, stdout, stderr) =>
@@ -56,7 +56,7 @@ test('the code of the guide compiles with the clients that it names', async () =
 
 const runnable = blocks.filter(({ code }) => inject('redisURL') !== '' || !/redis/i.test(code));
 
-test.each(runnable)('$name of the guide makes one video', async ({ name, code }) => {
+test.each(runnable)("the guide's $name creates one video", async ({ name, code }) => {
   const before = emulator.charges.length;
   // The programs hold connections, and would not end by themselves.
   await writeFile(join(folder, name), `${code}\nprocess.exit();\n`);

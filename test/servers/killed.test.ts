@@ -94,7 +94,7 @@ const kinds: readonly WorkerSettings['kind'][] =
 
 describe.each(kinds)('workers with a ledger of %s', (kind) => {
   test(
-    'that are killed at every step pay for one video, and lose none',
+    'killed at every step are charged for one video, and lose none',
     { timeout: 120_000 },
     async () => {
       const plain = await world(kind);
@@ -125,7 +125,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     },
   );
 
-  test('submit a call once that eight of them have, and all get its video', async () => {
+  test('submit a call of eight workers once, and all receive its video', async () => {
     const { emulator, settings } = await world(kind);
     emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 300 } });
     const workers = await Promise.all(Array.from({ length: 8 }, () => Worker.start(settings)));
@@ -137,10 +137,10 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     expect(new Set(ids)).toEqual(new Set([`completed ${emulator.charges[0]?.taskId}`]));
   });
 
-  describe('one sleeps longer than its lease while it submits', () => {
+  describe('a worker suspended longer than its lease while it submits', () => {
     const params = { ...order, prompt: 'job', seconds: 1, size: '64x64' } as const;
 
-    test('others leave its call alone, and its late answer counts', async () => {
+    test('keeps its claim, and its late response counts', async () => {
       const { emulator, ledger, worker, made, videos } = await asleep(kind);
 
       const error = await failureOf(videos.create(params, { ledger, callId: 'job' }));
@@ -153,7 +153,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
       expect(emulator.charges).toHaveLength(1);
     });
 
-    test('one that takes its call over changes nothing of it, nor is changed: both tasks are kept', async () => {
+    test("and a worker that takes over don't affect each other: both tasks are kept", async () => {
       const { emulator, ledger, worker, made, videos } = await asleep(kind);
 
       const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;
@@ -172,7 +172,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
   });
 });
 
-test('a PostgreSQL that is restarted in the middle passes unnoticed', async () => {
+test('a restart of PostgreSQL has no effect', async () => {
   await using server = await startPostgres();
   const restarted = new Pool({ connectionString: server.url });
   restarted.on('error', () => {});

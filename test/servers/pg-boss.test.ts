@@ -7,7 +7,7 @@ import { Gateway } from '../../src/index.ts';
 import { postgresLedger } from '../../src/ledgers/postgres.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 
-test('the example for pg-boss makes each video once, with four workers', async () => {
+test('the pg-boss example submits each video once, with four workers', async () => {
   await using emulator = createEmulator({ videoDuration: 0 });
   const { url } = await emulator.listen();
   const client = new Gateway({ baseURL: url, apiKey: emulator.apiKey, logLevel: 'off' });

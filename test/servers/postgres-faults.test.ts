@@ -51,8 +51,8 @@ async function migrated(table = newTable()): Promise<string> {
   return table;
 }
 
-describe('a database that is unreachable', () => {
-  test('submits nothing, and is an error that passes', async () => {
+describe('an unreachable database', () => {
+  test('submits nothing, and is a temporary error', async () => {
     const { emulator, videos } = emulatedVideos();
     const gone = new Pool({ host: '127.0.0.1', port: await freePort() });
     onTestFinished(() => gone.end());
@@ -68,7 +68,7 @@ describe('a database that is unreachable', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('and never answers, is given up after the time that it is given', async () => {
+  test('that hangs fails after its time limit', async () => {
     const ledger = postgresLedger({ query: () => new Promise(() => {}) }, { timeout: 300 });
 
     const error = await failureOf(ledger.claim('job', 'hash'));
@@ -84,7 +84,7 @@ describe('a database that is unreachable', () => {
     ['25006', 'cannot execute INSERT in a read-only transaction'],
     ['EPIPE', 'write EPIPE'],
     [undefined, 'Connection terminated unexpectedly'],
-  ])('is asked again after %s', async (code, message) => {
+  ])('is retried after %s', async (code, message) => {
     let failures = 2;
     const table = await migrated();
     const shaky = poolWith((_, run) => {
@@ -98,7 +98,7 @@ describe('a database that is unreachable', () => {
     expect(failures).toBe(-1);
   });
 
-  test('while a task is entered leaves its handle on the error, and the call is not submitted again', async () => {
+  test('while a task is stored leaves its handle on the error, and the call is not submitted again', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = await migrated();
     const broken = poolWith((text, run) =>
@@ -119,15 +119,15 @@ describe('a database that is unreachable', () => {
   });
 });
 
-describe('an answer that is lost', () => {
-  test('to a claim leaves it with the worker that asked', async () => {
+describe('a lost response', () => {
+  test('to a claim leaves the claim with that worker', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(2, "'submitting', false"), { table });
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 
-  test('to a claim, until it is given up, leaves it to one who asks the same ledger later', async () => {
+  test('to a claim, until it times out, leaves the claim to a later call of the same ledger', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = await migrated();
     let isLosing = true;
@@ -152,7 +152,7 @@ describe('an answer that is lost', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('to a take-over leaves the claim, still in doubt, with the worker that asked', async () => {
+  test('to a takeover leaves the claim, still unknown, with that worker', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(1, "'submitting', false"), { table });
     const first = await claimIdOf(postgresLedger(pool, { table }).claim('job', 'hash'));
@@ -164,7 +164,7 @@ describe('an answer that is lost', () => {
     expect(await ledger.entry('job')).toMatchObject({ status: 'unknown' });
   });
 
-  test('to the entering of a task keeps one of it', async () => {
+  test('to accept() stores the task once', async () => {
     const table = await migrated();
     const ledger = postgresLedger(losing(2, "'accepted'"), { table });
 
@@ -177,7 +177,7 @@ describe('an answer that is lost', () => {
 describe('a lease', () => {
   const lease = 1_000;
 
-  test('goes on while a call is being submitted, and is not renewed after that', async () => {
+  test('is renewed while a call is being submitted, and not after that', async () => {
     const table = await migrated();
     const renewals: number[] = [];
     const watched = poolWith((text, run) => {
@@ -198,7 +198,7 @@ describe('a lease', () => {
     expect(renewals).toHaveLength(count);
   });
 
-  test('ends when its process is not heard of, by the clock of the database', async () => {
+  test('ends without renewals, by the clock of the database', async () => {
     const table = await migrated();
     const deaf = poolWith((text, run) =>
       text.includes('SET lease_until') ? new Promise(() => {}) : run(),
@@ -217,7 +217,7 @@ describe('a lease', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('that another worker has taken over is not renewed', async () => {
+  test('taken over by another worker is not renewed', async () => {
     const table = await migrated();
     const renewed: unknown[] = [];
     const watched = poolWith(async (text, run) => {
@@ -238,7 +238,7 @@ describe('a lease', () => {
 });
 
 describe('a table', () => {
-  test('that is missing is reported with the fix before anything is sent', async () => {
+  test('that does not exist is reported with the fix before anything is sent', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = newTable();
     const ledger = postgresLedger(pool, { table });
@@ -272,7 +272,7 @@ describe('a table', () => {
     },
   );
 
-  test('of the first version is brought up to date, and what is in it stays', async () => {
+  test('of the first version is migrated, and keeps its rows', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     const claimId = await claimIdOf(ledger.claim('job', 'hash'));
@@ -298,7 +298,7 @@ describe('a table', () => {
     expect(entry).not.toHaveProperty('requestId');
   });
 
-  test('is made once, however many make it, and what is in it stays', async () => {
+  test('is created once by concurrent calls, and keeps its rows', async () => {
     const table = newTable();
     const ledgers = Array.from({ length: 8 }, () => postgresLedger(pool, { table }));
 
@@ -322,7 +322,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('may be used, and migrated, by one who may not create tables', async () => {
+  test('may be used and migrated without permission to create tables', async () => {
     const table = await migrated();
     const user = newTable();
     await pool.query(`CREATE USER ${user}`);
@@ -343,7 +343,7 @@ describe('a table', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 
-  test('holds text that people and other programs can read', async () => {
+  test('contains readable text', async () => {
     const table = await migrated();
     const ledger = postgresLedger(pool, { table });
     await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));
@@ -369,7 +369,7 @@ describe('a table', () => {
   });
 });
 
-describe('postgresLedger() refuses', () => {
+describe('postgresLedger() rejects', () => {
   const bad: readonly { title: string; field: string; given: unknown; options?: unknown }[] = [
     { title: 'no pool', field: 'pool', given: undefined },
     { title: 'null', field: 'pool', given: null },

@@ -18,7 +18,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
   afterAll(() => client.disconnect());
 
   test.each([{ maxRetriesPerRequest: null }, { enableOfflineQueue: false }, {}])(
-    'that cannot be reached submits nothing, and is an error that passes: %j',
+    'that is unreachable submits nothing, and is a temporary error: %j',
     async (settings) => {
       const { emulator, videos } = emulatedVideos();
       const gone = new Redis(await freePort(), { ...settings, retryStrategy: () => 50 });
@@ -36,7 +36,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     },
   );
 
-  test('whose client was never connected is reported with the fix at once', async () => {
+  test('with a client that was never connected is reported with the fix', async () => {
     const ledger = redisLedger(createClient({ url: inject('redisURL') }));
 
     const error = await failureOf(ledger.claim('job', 'hash'));
@@ -45,7 +45,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(String(error)).toContain('Call await client.connect() first');
   });
 
-  test('that may drop entries is refused before anything is sent', async () => {
+  test('that may evict entries is rejected before anything is sent', async () => {
     await using server = await startRedis();
     const full = new Redis(server?.url ?? '');
     onTestFinished(() => full.disconnect());
@@ -64,7 +64,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('that was restarted in the middle has the claim, and learns the scripts again', async () => {
+  test('that restarts keeps the claim, and loads the scripts again', async () => {
     await using server = await startRedis(true);
     const restarted = new Redis(server?.url ?? '');
     restarted.on('error', () => {});
@@ -80,7 +80,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [ref] });
   });
 
-  test('that gives bytes in place of text is read all the same', async () => {
+  test('that returns bytes in place of text is read', async () => {
     const ofBytes = await createClient({
       url: inject('redisURL'),
       commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
@@ -129,7 +129,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(lives[2]).toBeGreaterThan(50_000);
   });
 
-  test('has the lease of a worker that is not heard of run out', async () => {
+  test('ends the lease of a worker without renewals', async () => {
     const prefix = newPrefix();
     // Only the script of the renewal has two values.
     const deaf: IORedisClient = {
@@ -150,7 +150,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     expect(await seen.claim('job', 'hash')).toMatchObject({ status: 'submitting', isAlive: false });
   });
 
-  test('holds text that people can read', async () => {
+  test('contains readable text', async () => {
     const prefix = newPrefix();
     const ledger = redisLedger(client, { prefix });
     await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));
@@ -183,7 +183,7 @@ describe.skipIf(inject('redisURL') === '')('a Redis', () => {
     },
   ];
 
-  test.each(bad)('is refused: $title, naming $field', ({ field, given, options }) => {
+  test.each(bad)('is rejected: $title, naming $field', ({ field, given, options }) => {
     const make = () => redisLedger(untyped<IORedisClient>(given), untyped<object>(options));
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));

@@ -16,7 +16,7 @@ async function countIn(url: string): Promise<number> {
   }
 }
 
-test('PostgreSQL has what was written, also after a crash', async () => {
+test('PostgreSQL keeps entries after a crash', async () => {
   await using server = await startPostgres();
 
   const counts = [await countIn(server.url)];
@@ -30,7 +30,7 @@ test('PostgreSQL has what was written, also after a crash', async () => {
 });
 
 describe.skipIf(inject('redisURL') === '')('Redis', () => {
-  test('has what was written, also after a crash', async () => {
+  test('keeps entries after a crash', async () => {
     await using server = await startRedis(true);
     const url = server?.url ?? '';
     const client = new Redis(url, { lazyConnect: true });
@@ -44,7 +44,7 @@ describe.skipIf(inject('redisURL') === '')('Redis', () => {
     client.disconnect();
   });
 
-  test('is reached by both clients', async () => {
+  test('works with both clients', async () => {
     const client = await createClient({ url: inject('redisURL') }).connect();
     const other = new Redis(inject('redisURL'));
 

@@ -56,7 +56,7 @@ describe('a page', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('has the events and the promises of the helper', async () => {
+  test('has the events and promises of stream()', async () => {
     const stream = ChatCompletionStream.fromReadableStream(sentOn(openChat(wholeAnswer)));
     const deltas: string[] = [];
     stream.on('content.delta', ({ delta, snapshot, parsed }) => {
@@ -75,7 +75,7 @@ describe('a page', () => {
     expect(stream.verdict).toBe('complete');
   });
 
-  test('puts calls of tools together', async () => {
+  test('assembles tool calls', async () => {
     const begun = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a"' } };
     const text = lines(call('', begun), call(':1}'), chunk({}, 'tool_calls'));
     const stream = ChatCompletionStream.fromReadableStream(getBody(respond(text)));
@@ -91,7 +91,7 @@ describe('a page', () => {
     expect(deltas).toMatchObject([{ arguments: '{"a"' }, { arguments: '{"a":1}' }]);
   });
 
-  test('takes lines that another package wrote, with what providers leave out', async () => {
+  test('reads lines of another package, with missing fields', async () => {
     const text = lines(
       { choices: [{ delta: { content: [{ type: 'text', text: 'a' }] } }] },
       { choices: [{ index: '0', delta: null, message: { content: 'b' }, finish_reason: 'stop' }] },
@@ -106,7 +106,7 @@ describe('a page', () => {
     ['in a line', `${lines(first)}{"id":"chatcmpl-1","choi`],
     ['after a line', lines(first)],
     ['before its first line', ''],
-  ])('learns that the answer was cut %s', async (_, text) => {
+  ])('detects that the response was cut %s', async (_, text) => {
     const stream = ChatCompletionStream.fromReadableStream(getBody(respond(text)));
 
     const error = await stream.finalChatCompletion().catch((cause: unknown) => cause);
@@ -115,7 +115,7 @@ describe('a page', () => {
     expect(error).toMatchObject({ outcome: 'unknown' });
   });
 
-  test('learns that the connection to its server broke', async () => {
+  test('detects a broken connection to its server', async () => {
     const broken = respond(lines(first), new TypeError('terminated'));
     const stream = ChatCompletionStream.fromReadableStream(getBody(broken));
 
@@ -128,7 +128,7 @@ describe('a page', () => {
     });
   });
 
-  test('learns of an error that its server wrote as a line', async () => {
+  test('reads an error that its server wrote as a line', async () => {
     const sent = { error: { message: 'No more today', code: 'quota', type: 'server_error' } };
     const stream = ChatCompletionStream.fromReadableStream(getBody(respond(lines(first, sent))));
 
@@ -142,14 +142,14 @@ describe('a page', () => {
     });
   });
 
-  test('learns that the stream of its server failed', async () => {
+  test("detects that the server's stream failed", async () => {
     const failing = openChat(encode(first, { error: 'no' }));
     const stream = ChatCompletionStream.fromReadableStream(sentOn(failing));
 
     await expect(stream.done()).rejects.toBeInstanceOf(GatewayError);
   });
 
-  test('can stop the stream, which stops its server', async () => {
+  test('can stop the stream, which aborts it on the server', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(first));
     const stream = ChatCompletionStream.fromReadableStream(sentOn(openChat(response)));
@@ -184,7 +184,7 @@ describe('streams other than chat', () => {
     expect(items.at(-1)?.type).toBe('image_generation.completed');
   });
 
-  test('generated content is read as its pieces', async () => {
+  test('generated content is read as its chunks', async () => {
     const body = { model: 'm-flash', contents: 'Say [hello]' };
     const direct = await readAll(await client.generate.contentStream(body));
 

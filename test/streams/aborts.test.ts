@@ -149,18 +149,21 @@ describe.each(['before the first chunk', 'in the middle'] as const)(
   (point) => {
     const isMiddle = point === 'in the middle';
 
-    test.each(Object.entries(quietWays))('by %s closes the socket, quietly', async (_, leave) => {
-      const { client, closed } = await serve(point);
-      const stream = await client.chat.completions.create({ ...params, stream: true });
+    test.each(Object.entries(quietWays))(
+      'by %s closes the socket without an error',
+      async (_, leave) => {
+        const { client, closed } = await serve(point);
+        const stream = await client.chat.completions.create({ ...params, stream: true });
 
-      const { error } = await leave(stream, isMiddle);
+        const { error } = await leave(stream, isMiddle);
 
-      await closed;
-      expect(error).toBeUndefined();
-      expect(stream.verdict).toBe('truncated');
-    });
+        await closed;
+        expect(error).toBeUndefined();
+        expect(stream.verdict).toBe('truncated');
+      },
+    );
 
-    test('by the signal closes the socket, and throws with what had come', async () => {
+    test('by the signal closes the socket, and throws with the partial response', async () => {
       const { client, closed } = await serve(point);
       const controller = new AbortController();
       const { signal } = controller;
@@ -186,7 +189,7 @@ describe.each(['before the first chunk', 'in the middle'] as const)(
   },
 );
 
-test('break closes the socket, and what had come can be read', async () => {
+test('break closes the socket, and the partial response is available', async () => {
   const { client, closed } = await serve('in the middle');
   const stream = await client.chat.completions.create({ ...params, stream: true });
 
@@ -244,14 +247,14 @@ const helperWays: Readonly<Record<string, (helper: Helper, abort: () => void) =>
 };
 
 describe.each(Object.keys(points).filter((name): name is Point => name in points))(
-  'leaving a helper %s',
+  'leaving stream() %s',
   (point) => {
     const cases = Object.keys(starts).flatMap((start) =>
       Object.keys(helperWays).map((way) => [start, way] as const),
     );
 
     test.each(cases)(
-      '%s by %s closes the socket, and every promise says so',
+      '%s by %s closes the socket, and rejects every promise',
       async (start, way) => {
         const { client, closed, arrived } = await serve(point);
         const controller = new AbortController();
@@ -283,7 +286,7 @@ describe.each(Object.keys(points).filter((name): name is Point => name in points
   },
 );
 
-test('leaving a helper by break closes the socket', async () => {
+test('leaving stream() by break closes the socket', async () => {
   const { client, closed } = await serve('in the middle');
   const helper = client.chat.completions.stream(params);
 

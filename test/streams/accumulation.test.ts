@@ -165,7 +165,7 @@ describe('a streamed chat completion', () => {
     expect(message).toEqual({ role: 'assistant', content: 'Hello', refusal: null });
   });
 
-  test('choices that are missing, null, empty or hold null', async () => {
+  test('choices that are missing, null, empty or contain null', async () => {
     const completion = await addChunks(
       { id: 'x' },
       { choices: null },
@@ -217,7 +217,7 @@ describe('a streamed chat completion', () => {
     expect(message).toMatchObject({ reasoning_content: 'Hm', reasoning: 'Hm' });
   });
 
-  test('several choices, in turns and out of order', async () => {
+  test('several choices, interleaved and out of order', async () => {
     const completion = await addChunks(
       ofChoice(1, 'b'),
       ofChoice(0, 'a'),
@@ -257,7 +257,7 @@ describe('a streamed chat completion', () => {
     expect(message?.refusal).toBe('I cannot.');
   });
 
-  test('audio, whose time of expiry is its end', async () => {
+  test('audio with its expiry time', async () => {
     const completion = await addChunks(
       chunk({ audio: { id: 'a1', transcript: 'Hel' } }),
       chunk({ audio: { data: 'AAA=' } }),
@@ -271,13 +271,13 @@ describe('a streamed chat completion', () => {
     });
   });
 
-  test('a finish reason that comes twice', async () => {
+  test('a repeated finish reason', async () => {
     const completion = await addChunks(chunk({ content: 'a' }, 'stop'), chunk({}, 'stop'));
 
     expect(completion.choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('a choice whose index is text in between', async () => {
+  test('a choice with a text index in between', async () => {
     const text = { ...chunk({}), choices: [{ index: '0', delta: { content: 'b' } }] };
 
     const completion = await addChunks(chunk({ content: 'a' }), text, chunk({}, 'stop'));
@@ -483,7 +483,7 @@ describe('a streamed generation', () => {
     ]);
   });
 
-  test('a function call in one piece, and several of them', async () => {
+  test('one function call in one chunk, and several', async () => {
     const { functionCalls } = await addGenerations(
       piece([{ functionCall: { name: 'f', args: { a: 1 } } }]),
       piece([{ functionCall: { id: 'x', name: 'g', args: {} } }, { functionCall: { name: 'f' } }]),
@@ -524,7 +524,7 @@ describe('a streamed generation', () => {
     expect(whole.text).toBeUndefined();
   });
 
-  test('a block of the answer', async () => {
+  test('a block of the response', async () => {
     const whole = await addGenerations(piece([{ text: 'Well, ' }]), {
       candidates: [{ finishReason: 'SAFETY', index: 0 }],
     });
@@ -533,7 +533,7 @@ describe('a streamed generation', () => {
     expect(whole.candidates?.[0]?.content?.parts).toEqual([{ text: 'Well, ' }]);
   });
 
-  test('usage on every piece, on the last only, or in parts', async () => {
+  test('usage on every chunk, on the last only, or in parts', async () => {
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 };
     const early = { usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1 } };
     const late = piece([], 'STOP', { usageMetadata });

@@ -217,7 +217,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
   if (read === undefined) return;
 
   test.each(endings.filter(({ verdict }) => verdict === 'complete'))(
-    'gives the text: $name',
+    'returns the text: $name',
     async (ending) => {
       const { client, warnings } = clientFor(ending, { onTruncated: 'throw' });
 
@@ -253,7 +253,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
   );
 
   test.each(endings.filter(({ error }) => error !== undefined))(
-    'throws whatever the policy is: $name',
+    'throws with every onTruncated: $name',
     async (ending) => {
       for (const onTruncated of ['throw', 'warn', 'allow'] as const) {
         const { client } = clientFor(ending, { onTruncated });

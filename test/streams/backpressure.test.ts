@@ -58,7 +58,7 @@ describe('a slow reader of a fast server', () => {
       (stream: Stream<ChatCompletionChunk>) =>
         iterate(Stream.fromReadableStream(stream.toReadableStream())),
     ],
-  ])('holds the server back: %s', async (_, begin) => {
+  ])('applies backpressure: %s', async (_, begin) => {
     const flood = await startFlood();
     const before = heldBytes();
     const reading = begin(await open(flood));
@@ -74,7 +74,7 @@ describe('a slow reader of a fast server', () => {
     await reading.close();
   });
 
-  test('that begins to read late holds the server back before', async () => {
+  test('that starts late applies backpressure before', async () => {
     const flood = await startFlood();
     const stream = await open(flood);
 
@@ -85,7 +85,7 @@ describe('a slow reader of a fast server', () => {
   });
 });
 
-test('a stream of 100 MB that is read to its end takes no memory but that of its text', async () => {
+test('a stream of 100 MB takes only the memory of its text', async () => {
   const flood = await startFlood();
   const before = heldBytes();
   const stream = await open(flood);

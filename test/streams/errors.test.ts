@@ -111,7 +111,7 @@ describe('an error inside a stream', () => {
     },
   );
 
-  test('is not made of text between events of a whole answer', async () => {
+  test('is not assumed for text between events of a complete response', async () => {
     for (const text of ['oops\n', '{"ok":true}\n', '{"error":null}\n\n', '[1]\r\n']) {
       const result = await readStream(openChat(before + text + after + encode('[DONE]')));
 
@@ -138,7 +138,7 @@ describe('an error inside a stream', () => {
       message: 'the gateway sent an HTML page.',
     },
     { name: 'JSON that says nothing', text: '{"ok":false}', message: '{"ok":false}' },
-  ])('is made of $name in place of events', async ({ text, message }) => {
+  ])('is created from $name in place of events', async ({ text, message }) => {
     const done = `\n\n${encode('[DONE]')}`;
     for (const around of [text, before + text, text + done, before + text + done]) {
       const stream = openChat(around);
@@ -153,7 +153,7 @@ describe('an error inside a stream', () => {
   test.each([
     ['in one line', `{"a":"${'x'.repeat(3_000)}"}\n`],
     ['over lines', `{\n${'"a":1,\n'.repeat(500)}`],
-  ])('is not collected without a limit: %s', async (_, text) => {
+  ])('is read up to a limit: %s', async (_, text) => {
     for (const size of [100, 65_536]) {
       const watched = watchedContext({ maxEventBytes: 2_000 });
       const { error } = await readStream(openChat(respond(cutBytes(text, size)), watched));
@@ -162,7 +162,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('is found behind much text', async () => {
+  test('is found after much text', async () => {
     const text = `${'x'.repeat(1_000)}\n`.repeat(100) + encode({ error: 'Too long' }).slice(6);
 
     const { error } = await readStream(openChat(respond(cutBytes(text, 333))));
@@ -170,7 +170,7 @@ describe('an error inside a stream', () => {
     expect(String(error)).toContain('Too long');
   });
 
-  test('carries what the gateway said and what had arrived', async () => {
+  test("has the gateway's message and the partial response", async () => {
     const error = { message: 'Too long', type: 'invalid', code: 429, param: 'messages' };
 
     const result = await readStream(openChat(before + encode(usageChunk, { error })));
@@ -189,7 +189,7 @@ describe('an error inside a stream', () => {
     expect(textOf(result.items)).toBe('Hel');
   });
 
-  test('keeps the usage and the text that came with it', async () => {
+  test('keeps the usage and text of its event', async () => {
     const error = { message: 'Too long' };
     for (const [event, content] of [
       [{ error, usage }, 'Hel'],
@@ -211,7 +211,7 @@ describe('an error inside a stream', () => {
     expect((await readStream(stream)).error).toMatchObject({ usage: usageMetadata });
   });
 
-  test('makes no picture of an error in a stream of pictures', async () => {
+  test('is not an image in a stream of images', async () => {
     const text = encode({ error: { message: 'Too long' }, usage: { total_tokens: 4 } });
     const stream = createStream(respond(text), watchedContext().context, imageGenProtocol(1));
 
@@ -221,7 +221,7 @@ describe('an error inside a stream', () => {
     });
   });
 
-  test('does not prove the end as a finish reason does', async () => {
+  test('does not complete the stream, unlike a finish reason', async () => {
     for (const [text, verdict] of [
       [before + encode(chunk({}, 'error'), usageChunk, '[DONE]'), 'no_finish_reason'],
       [before + encode(chunk({}, 'error')), 'no_terminator'],
@@ -235,7 +235,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('names the request by its message where headers cannot be read, as in browsers', async () => {
+  test('has the request id of its message if headers cannot be read, as in browsers', async () => {
     const event = encode({ error: { message: 'Too long (request id: r-7)' } });
     const watched = watchedContext({ error: { operation: 'chat.completions.create' } });
 
@@ -244,7 +244,7 @@ describe('an error inside a stream', () => {
     expect(result.error).toMatchObject({ requestID: 'r-7' });
   });
 
-  test('causes no unhandled rejection when the stream is not read', async () => {
+  test('causes no unhandled rejection if the stream is not read', async () => {
     const watched = watchedContext();
 
     openChat(encode({ error: 'no' }), watched);
@@ -254,7 +254,7 @@ describe('an error inside a stream', () => {
     expect(watched.releases).toBe(2);
   });
 
-  test('is not made of news with a type and a message', async () => {
+  test('is not assumed for a notice with a type and a message', async () => {
     const news = { type: 'status', message: 'thinking' };
 
     const result = await readStream(openChat(encode(news, chunk({ content: 'a' }, 'stop'))));
@@ -262,7 +262,7 @@ describe('an error inside a stream', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('is not made of an error field with nothing in it', async () => {
+  test('is not assumed for an empty error field', async () => {
     for (const error of [null, '', {}]) {
       const result = await readStream(openChat(encode({ ...chunk({}, 'stop'), error })));
 
@@ -270,7 +270,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test('that a gateway has emptied is an error when nothing follows it', async () => {
+  test('without content is an error if nothing follows it', async () => {
     const hollow = {
       id: '',
       object: '',
@@ -291,7 +291,7 @@ describe('an error inside a stream', () => {
     expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('is thrown whatever onTruncated says', async () => {
+  test('is thrown with every onTruncated', async () => {
     const watched = watchedContext({ onTruncated: 'allow' });
 
     const result = await readStream(openChat(encode({ error: 'no' }), watched));
@@ -310,7 +310,7 @@ describe('an error inside a stream', () => {
     expect(watched.context.controller.signal.aborted).toBe(true);
   });
 
-  test('is an event that is larger than maxEventBytes', async () => {
+  test('is thrown for an event larger than maxEventBytes', async () => {
     const watched = watchedContext({ maxEventBytes: 1_024 });
 
     const result = await readStream(

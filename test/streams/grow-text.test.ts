@@ -25,7 +25,7 @@ function respondWith(count: number, event: (position: number) => object): Respon
 const fourDigits = (at: number): string => String(at % 10_000).padStart(4, '0');
 
 describe('a text that grows', () => {
-  test('is what its pieces add up to', () => {
+  test('is the sum of its chunks', () => {
     const pieces = fc.array(fc.string({ maxLength: 200 }), { maxLength: 300 });
     fc.assert(
       fc.property(pieces, (list) => {
@@ -45,7 +45,7 @@ describe('a text that grows', () => {
       }),
     },
   ])(
-    'takes little more memory than its $name when its pieces are short',
+    'takes little more memory than its $name if its chunks are short',
     async ({ field, delta }) => {
       const count = 200_000;
       const read = async (chunks: number): Promise<Stream<ChatCompletionChunk>> => {

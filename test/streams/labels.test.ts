@@ -67,15 +67,15 @@ const cases = [true, false].flatMap((stream) =>
 );
 
 describe.each(cases)('asked for $asked, labelled $label', ({ stream, label }) => {
-  test('a whole answer is read', async () => {
+  test('reads a whole response', async () => {
     expect(await textFrom(clientFor(completion, label), stream)).toBe(wholeText);
   });
 
-  test('a stream is read', async () => {
+  test('reads a stream', async () => {
     expect(await textFrom(clientFor(wholeAnswer, label), stream)).toBe(wholeText);
   });
 
-  test.each(errors)('an error in place of the answer is thrown: %j', async (body) => {
+  test.each(errors)('throws an error in place of the response: %j', async (body) => {
     const client = clientFor(JSON.stringify(body), label);
 
     const error: unknown = await textFrom(client, stream).catch((caught: unknown) => caught);
@@ -85,13 +85,13 @@ describe.each(cases)('asked for $asked, labelled $label', ({ stream, label }) =>
     expect(String(error)).toContain('Too long');
   });
 
-  test.each(errors)('an error with its status is thrown: %j', async (body) => {
+  test.each(errors)('throws an error with an error status: %j', async (body) => {
     const client = clientFor(JSON.stringify(body), label, 400);
 
     await expect(textFrom(client, stream)).rejects.toBeInstanceOf(BadRequestError);
   });
 
-  test('an error inside of a stream is thrown, with what had come', async () => {
+  test('throws an error inside a stream, with the partial response', async () => {
     const events = encode(chunk({ content: 'Hel' }, null, { usage }), errors[0] ?? {}, '[DONE]');
 
     const error: unknown = await textFrom(clientFor(events, label), stream).catch(
@@ -108,7 +108,7 @@ describe.each(cases)('asked for $asked, labelled $label', ({ stream, label }) =>
     });
   });
 
-  test('a stream that is cut throws, with what had come', async () => {
+  test('throws for a truncated stream, with the partial response', async () => {
     const events = encode(chunk({ content: 'Hel' }, null, { usage }), '[DONE]');
 
     await expect(textFrom(clientFor(events, label), stream)).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe.each(cases)('asked for $asked, labelled $label', ({ stream, label }) =>
     });
   });
 
-  test('an event beyond maxEventBytes throws, with what had come and the name of the option', async () => {
+  test("throws for an event above maxEventBytes, with the partial response and the option's name", async () => {
     const events = encode(chunk({ content: 'Hel' }), chunk({ content: 'x'.repeat(2_000) }));
 
     await expect(textFrom(clientFor(events, label), stream)).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe.each(cases)('asked for $asked, labelled $label', ({ stream, label }) =>
     });
   });
 
-  test('a page is not taken for an answer', async () => {
+  test('rejects an HTML page', async () => {
     const page = '<!doctype html><html><title>Console</title></html>';
 
     const error: unknown = await textFrom(clientFor(page, label), stream).catch(

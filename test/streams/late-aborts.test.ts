@@ -159,7 +159,7 @@ const throwing: Readonly<Record<string, Way>> = {
 };
 
 describe.each(Object.keys(bodies).filter((name): name is Body => name in bodies))('%s', (body) => {
-  test.each(Object.entries(quiet))('aborted by %s ends quietly', async (_, way) => {
+  test.each(Object.entries(quiet))('aborted by %s ends without an error', async (_, way) => {
     for (const at of points) {
       const { seen, error } = await way(clientFor(body), at);
 
@@ -179,7 +179,7 @@ describe.each(Object.keys(bodies).filter((name): name is Body => name in bodies)
   });
 });
 
-test('an abort in a listener of the helper ends the events', async () => {
+test('an abort in a listener of stream() ends the events', async () => {
   for (const at of points.slice(1)) {
     const helper = clientFor('a whole stream').chat.completions.stream(params);
     const seen: string[] = [];
@@ -194,7 +194,7 @@ test('an abort in a listener of the helper ends the events', async () => {
   }
 });
 
-test('an abort after the last chunk changes nothing', async () => {
+test('an abort after the last chunk has no effect', async () => {
   const controller = new AbortController();
   const stream = await open(clientFor('a whole stream'), controller.signal);
   const { seen, error } = await read(stream, count, () => controller.abort());
@@ -203,7 +203,7 @@ test('an abort after the last chunk changes nothing', async () => {
   expect(stream.verdict).toBe('complete');
 });
 
-test('an abort after the end of a whole stream keeps its verdict and its text', async () => {
+test('an abort after the end of a complete stream keeps its verdict and text', async () => {
   const controller = new AbortController();
   const stream = await open(clientFor('a whole stream'), controller.signal);
   const { error } = await read(stream, 2, () => controller.abort('enough'));
@@ -222,7 +222,7 @@ test('nothing is read after return()', async () => {
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
 });
 
-test('lines that are read again are left in the same way', async () => {
+test('streams of fromReadableStream() end in the same way', async () => {
   const controller = new AbortController();
   const lines = (await open(clientFor('a whole stream'))).toReadableStream();
   const stream = Stream.fromReadableStream<ChatCompletionChunk>(lines, controller);

@@ -17,7 +17,7 @@ import {
 const collectTwo = (text: string) =>
   collectStream(respond(text), watchedContext().context, chatProtocolFor(2));
 
-describe('answers of the other content type', () => {
+describe('responses with the other content type', () => {
   const completion = {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -37,7 +37,7 @@ describe('answers of the other content type', () => {
     usage,
   };
 
-  test('a whole completion in the place of a stream is one chunk', async () => {
+  test('a whole completion in place of a stream is one chunk', async () => {
     for (const stream of [
       openChat(JSON.stringify(completion)),
       openChat(JSON.stringify(completion, undefined, 2)),
@@ -86,7 +86,7 @@ describe('answers of the other content type', () => {
     expect(chatProtocolFor(1).fromAnswer({ ok: true })).toEqual([]);
   });
 
-  test('an event stream in the place of a completion is put together', async () => {
+  test('an event stream in place of a completion is assembled', async () => {
     const watched = watchedContext();
 
     const whole = await collectStream(respond(wholeAnswer), watched.context, chatProtocolFor(1));
@@ -99,7 +99,7 @@ describe('answers of the other content type', () => {
     expect(watched.releases).toBe(1);
   });
 
-  test('an event stream that is cut is an error', async () => {
+  test('a truncated event stream is an error', async () => {
     const cut = encode(chunk({ content: 'Hel' }), '[DONE]');
 
     await expect(
@@ -114,7 +114,7 @@ describe('answers of the other content type', () => {
     ).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('an event stream that is cut between two choices is an error', async () => {
+  test('an event stream truncated between two choices is an error', async () => {
     const first = encode(chunk({ content: 'one' }, 'stop'));
     const second = encode({
       ...chunk({}),

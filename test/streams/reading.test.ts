@@ -32,7 +32,7 @@ function openEndless() {
 }
 
 describe('leaving a stream', () => {
-  test('break closes the connection and the loop ends quietly', async () => {
+  test('break closes the connection without an error', async () => {
     const { stream, watched, isCancelled } = openEndless();
 
     for await (const { choices } of stream) {
@@ -50,7 +50,7 @@ describe('leaving a stream', () => {
   test.each([
     ['close()', (stream: Stream<ChatCompletionChunk>) => stream.close()],
     ['controller.abort()', (stream: Stream<ChatCompletionChunk>) => stream.controller.abort()],
-  ])('%s ends a loop that waits, quietly', async (_, leave) => {
+  ])('%s ends a waiting loop without an error', async (_, leave) => {
     const { stream, watched, isCancelled } = openEndless();
     const reading = readAll(stream);
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -64,7 +64,7 @@ describe('leaving a stream', () => {
     expect(watched.releases).toBe(1);
   });
 
-  test('an aborted signal throws with what had arrived', async () => {
+  test('an aborted signal throws with the partial response', async () => {
     const { stream, watched, caller, isCancelled } = openEndless();
     const reading = readAll(stream);
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -82,7 +82,7 @@ describe('leaving a stream', () => {
     expect(watched.releases).toBe(1);
   });
 
-  test('a signal that was aborted before throws at once', async () => {
+  test('a signal that is already aborted throws immediately', async () => {
     const watched = watchedContext({ signal: AbortSignal.abort() });
 
     const { items, error } = await readAll(openChat(wholeAnswer, watched));
@@ -92,7 +92,7 @@ describe('leaving a stream', () => {
     expect(watched.releases).toBe(1);
   });
 
-  test('takes its listeners off the signal', async () => {
+  test('removes its listeners from the signal', async () => {
     const signals = { added: 0, removed: 0 };
     const { signal } = new AbortController();
     const add = signal.addEventListener.bind(signal);
@@ -146,7 +146,7 @@ describe('leaving a stream', () => {
     await expect(isCancelled()).resolves.toBe(true);
   });
 
-  test('leaving after the end changes nothing', async () => {
+  test('leaving after the end has no effect', async () => {
     const watched = watchedContext();
     const stream = openChat(wholeAnswer, watched);
     await readAll(stream);
@@ -164,7 +164,7 @@ const chunksThatFit = (count: number) =>
   Array.from({ length: 25 }, (_, index) => chunk({ content: index < count ? 'a' : index }));
 
 describe('reading a stream', () => {
-  test('twice throws an error that says what to do', async () => {
+  test('twice throws an error with advice', async () => {
     const stream = openChat(wholeAnswer);
     await readAll(stream);
 
@@ -173,7 +173,7 @@ describe('reading a stream', () => {
     expect(() => stream.toReadableStream()).toThrow(GatewayError);
   });
 
-  test('with calls of next() that overlap keeps the order', async () => {
+  test('with overlapping next() calls keeps the order', async () => {
     const iterator = openChat(respond(cutBytes(wholeAnswer, 40)))[Symbol.asyncIterator]();
 
     const results = await Promise.all(Array.from({ length: 8 }, () => iterator.next()));
@@ -186,14 +186,14 @@ describe('reading a stream', () => {
     expect(textOf(items)).toBe(wholeText);
   });
 
-  test('fails once and is over from then on', async () => {
+  test('fails once and is then done', async () => {
     const iterator = openChat(encode({ error: 'no' }))[Symbol.asyncIterator]();
 
     await expect(iterator.next()).rejects.toBeInstanceOf(StreamError);
     await expect(iterator.next()).resolves.toEqual({ done: true, value: undefined });
   });
 
-  test('takes no more from the network than one read ahead', async () => {
+  test('reads at most one network chunk ahead', async () => {
     let pulls = 0;
     const body = new ReadableStream<Uint8Array>(
       {
@@ -216,7 +216,7 @@ describe('reading a stream', () => {
     await iterator.return?.();
   });
 
-  test('compares the first 20 chunks, and strictly every one', async () => {
+  test('validates the first 20 chunks, and every one in strict mode', async () => {
     const watched = watchedContext();
     const strictly = watchedContext({ validation: 'strict' });
 
@@ -231,7 +231,7 @@ describe('reading a stream', () => {
     );
   });
 
-  test('strictly throws at the chunk that differs', async () => {
+  test('throws at the first invalid chunk in strict mode', async () => {
     const watched = watchedContext({ validation: 'strict' });
 
     const result = await readStream(

@@ -18,7 +18,7 @@ import {
 } from '../helpers/sse.ts';
 
 describe('tee()', () => {
-  test('gives both branches everything, at their own pace', async () => {
+  test('both branches receive everything, at their own pace', async () => {
     const watched = watchedContext();
     const [left, right] = openChat(respond(cutBytes(wholeAnswer, 30)), watched).tee();
 
@@ -45,7 +45,7 @@ describe('tee()', () => {
     }
   });
 
-  test('closes the connection when both branches are left', async () => {
+  test('closes the connection once both branches are closed', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'a' }), chunk({ content: 'b' })));
     const [left, right] = openChat(response).tee();
@@ -75,7 +75,7 @@ const chunkOfNothing: ChatCompletionChunk = {
 };
 
 describe('toReadableStream() and fromReadableStream()', () => {
-  test.each([1, 7, 4096])('give the same chunks, %d bytes at a time', async (size) => {
+  test.each([1, 7, 4096])('return the same chunks, in network chunks of %d bytes', async (size) => {
     const direct = await readAll(openChat(wholeAnswer));
     const lines = await new Response(openChat(wholeAnswer).toReadableStream()).text();
 
@@ -89,7 +89,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(result.verdict).toBe('complete');
   });
 
-  test('fail where a loop throws', async () => {
+  test('fail where the loop throws', async () => {
     const readable = openChat(encode(chunk({ content: 'a' }), '[DONE]')).toReadableStream();
 
     const { error, items } = await readAll(Stream.fromReadableStream(readable));
@@ -99,7 +99,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(error).toMatchObject({ verdict: 'no_finish_reason' });
   });
 
-  test('a line that is cut throws', async () => {
+  test('throw for a truncated line', async () => {
     const { error, verdict } = await readStream(
       Stream.fromReadableStream(respond('{"a":1}\n{"a":').body ?? new ReadableStream()),
     );
@@ -108,7 +108,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(verdict).toBe('truncated');
   });
 
-  test('take values of any kind', async () => {
+  test('accept values of any type', async () => {
     const text = '1\n"[DONE]"\n\n{"error":"mine"}\n[2]\n';
 
     const { items } = await readAll(
@@ -118,7 +118,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     expect(items).toEqual([1, '[DONE]', { error: 'mine' }, [2]]);
   });
 
-  test('cancelling closes the connection', async () => {
+  test('cancel() closes the connection', async () => {
     const { response, send, isCancelled } = openResponse();
     send(encode(chunk({ content: 'a' })));
     const reader = openChat(response).toReadableStream().getReader();
@@ -129,7 +129,7 @@ describe('toReadableStream() and fromReadableStream()', () => {
     await expect(isCancelled()).resolves.toBe(true);
   });
 
-  test('leaving the copy aborts its controller', async () => {
+  test('closing the copy aborts its controller', async () => {
     const controller = new AbortController();
     const { response, send, isCancelled } = openResponse();
     send('{"a":1}\n');

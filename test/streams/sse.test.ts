@@ -26,7 +26,7 @@ function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_
 const sizes = [1, 2, 3, 7, 4096] as const;
 
 describe('server-sent events', () => {
-  test.each(sizes)('are read with every line end, %d bytes at a time', (size) => {
+  test.each(sizes)('are read with every line ending, in chunks of %d bytes', (size) => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = ['data: {"a":1}', '', 'event: x', 'data:b', 'data: c', '', ''].join(end);
 
@@ -37,17 +37,17 @@ describe('server-sent events', () => {
     }
   });
 
-  test.each(sizes)('keep characters of several bytes whole, %d bytes at a time', (size) => {
+  test.each(sizes)('keep multibyte characters, in chunks of %d bytes', (size) => {
     const data = 'Grüße 世界 🌍 \u2028 ﷽';
 
     expect(read(`data: ${data}\n\n`, size).plain).toEqual([[undefined, data]]);
   });
 
-  test.each(sizes)('skip a byte order mark, %d bytes at a time', (size) => {
+  test.each(sizes)('skip a byte order mark, in chunks of %d bytes', (size) => {
     expect(read('\uFEFFdata: a\n\n', size).plain).toEqual([[undefined, 'a']]);
   });
 
-  test.each(sizes)('skip comments, ids and retries, %d bytes at a time', (size) => {
+  test.each(sizes)('skip comments, ids and retries, in chunks of %d bytes', (size) => {
     const text = ': PING\n\nid: 4\n\n:\n\nretry: 10\n\ndata: a\n\n: keepalive\n\n';
 
     expect(read(text, size)).toEqual({ plain: [[undefined, 'a']], isOpen: [false], stray: '' });
@@ -62,7 +62,7 @@ describe('server-sent events', () => {
     },
   );
 
-  test.each(['\n', '\r\n', '\r'])('are handed out with the byte that ends them: %j', (end) => {
+  test.each(['\n', '\r\n', '\r'])('are yielded with their last byte: %j', (end) => {
     const taken: string[] = [];
     const reader = serverEvents({ take: (data) => void taken.push(data), takeStrayLine: () => {} });
     const taking = [`data: a${end}`, end.charAt(0), end.slice(1), `data: b${end}`, end.charAt(0)];
@@ -75,7 +75,7 @@ describe('server-sent events', () => {
     expect(after).toEqual(['', 'a', 'a', 'a', 'ab']);
   });
 
-  test('one carriage return among many lines takes no more time', () => {
+  test('take linear time with a carriage return among many lines', () => {
     const events = 'data: 1\n\n'.repeat(200_000);
     const [usual, mixed] = [events, `: PING\r\n\r\n${events}`].map((text) => {
       const startedAt = performance.now();
@@ -86,7 +86,7 @@ describe('server-sent events', () => {
     expect(mixed).toBeLessThan(10 * Number(usual) + 1_000);
   });
 
-  test('empty data is an event of its own', () => {
+  test('with empty data are events', () => {
     expect(read('data:\n\ndata: \n\ndata\n\n').plain).toEqual([
       [undefined, ''],
       [undefined, ''],
@@ -94,7 +94,7 @@ describe('server-sent events', () => {
     ]);
   });
 
-  test('are the same wherever the bytes are cut', () => {
+  test('are the same wherever the bytes are split', () => {
     const line = fc.constantFrom('\n', '\r\n', '\r');
     const word = fc
       .string({ unit: 'grapheme', maxLength: 12 })
@@ -143,10 +143,10 @@ describe('server-sent events', () => {
   });
 });
 
-describe('text that belongs to no event', () => {
+describe('text outside events', () => {
   const error = '{"error":{"message":"Grüße: too long","code":null}}';
 
-  test.each(sizes)('is kept wherever it stands, %d bytes at a time', (size) => {
+  test.each(sizes)('is kept in any position, in chunks of %d bytes', (size) => {
     expect(read(`: PING\n\n${error}`, size).stray).toBe(error);
     expect(read(`${error}\n`, size).stray).toBe(error);
     expect(read(`data: a\n\n${error}\n\ndata: b\n\n`, size)).toMatchObject({
@@ -158,13 +158,13 @@ describe('text that belongs to no event', () => {
     });
   });
 
-  test.each(sizes)('is kept over several lines, %d bytes at a time', (size) => {
+  test.each(sizes)('is kept over several lines, in chunks of %d bytes', (size) => {
     const pretty = JSON.stringify(JSON.parse(error), undefined, 2);
 
     expect(JSON.parse(read(`data: a\r\n\r\n${pretty}`, size).stray)).toEqual(JSON.parse(error));
   });
 
-  test('is not made of the beginning of a field', () => {
+  test('does not include the start of a field', () => {
     for (const text of ['d', 'da', 'dat', 'data', 'event', 'ret', ':', ': PI']) {
       expect(read(`data: a\n\n${text}`).stray).toBe('');
     }
@@ -183,13 +183,13 @@ describe('maxEventBytes', () => {
       size: 65_536,
     },
     { name: 'in characters of several bytes', text: `data: ${'世'.repeat(800)}\n\n`, size: 100 },
-  ])('refuses a larger event $name', ({ text, size }) => {
+  ])('rejects a larger event $name', ({ text, size }) => {
     expect(() => read(text, size, 2_000)).toThrow(
       'an event is larger than 2000 bytes (maxEventBytes).',
     );
   });
 
-  test('lets any number of smaller events through', () => {
+  test('accepts any number of smaller events', () => {
     const text = `data: ${'x'.repeat(900)}\n\n`.repeat(50);
 
     for (const size of [64, 1_000, 65_536]) expect(read(text, size, 1_000).plain).toHaveLength(50);

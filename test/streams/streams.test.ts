@@ -19,8 +19,8 @@ import {
   wholeText,
 } from '../helpers/sse.ts';
 
-describe('a stream that is whole', () => {
-  test.each([1, 2, 7, 4096])('gives every chunk, %d bytes at a time', async (size) => {
+describe('a complete stream', () => {
+  test.each([1, 2, 7, 4096])('yields every chunk, in network chunks of %d bytes', async (size) => {
     const watched = watchedContext();
 
     const result = await readStream(openChat(respond(cutBytes(wholeAnswer, size)), watched));
@@ -44,7 +44,7 @@ describe('a stream that is whole', () => {
     expect(result.verdict).toBe('complete');
   });
 
-  test('has chunks without choices', async () => {
+  test('may have chunks without choices', async () => {
     const { items } = await readStream(openChat(wholeAnswer));
 
     expect(items.at(-1)?.choices).toEqual([]);
@@ -71,7 +71,7 @@ describe('a stream that is whole', () => {
     expect(result.verdict).toBe('complete');
   });
 
-  test('is complete when the connection breaks behind its finish reason', async () => {
+  test('is complete if the connection breaks after its finish reason', async () => {
     const pieces = cutBytes(encode(chunk({ content: 'a' }, 'stop')), 4096);
 
     const result = await readStream(openChat(respond(pieces, new TypeError('terminated'))));
@@ -79,7 +79,7 @@ describe('a stream that is whole', () => {
     expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('ends at its terminator, although the connection stays open', async () => {
+  test('ends at its terminator, even if the connection stays open', async () => {
     const { response, send, isCancelled } = openResponse();
     const watched = watchedContext();
     send(wholeAnswer);
@@ -96,7 +96,7 @@ describe('a stream that is whole', () => {
   });
 });
 
-describe('a stream that is not whole', () => {
+describe('a truncated stream', () => {
   const started = encode(chunk({ role: 'assistant' }), chunk({ content: 'Hello' }));
   const endings = [
     {
@@ -170,7 +170,7 @@ describe('a stream that is not whole', () => {
     expect(watched.warnings).toEqual([]);
   });
 
-  test('gives what had arrived before it throws', async () => {
+  test('yields the received chunks before it throws', async () => {
     const result = await readStream(openChat(started));
 
     expect(textOf(result.items)).toBe('Hello');
@@ -179,7 +179,7 @@ describe('a stream that is not whole', () => {
     });
   });
 
-  test('throws with the cause when the connection breaks', async () => {
+  test('throws with the cause if the connection breaks', async () => {
     const failure = new TypeError('terminated');
 
     const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
@@ -189,7 +189,7 @@ describe('a stream that is not whole', () => {
     expect(textOf(result.items)).toBe('Hello');
   });
 
-  test('passes an error of this package on as it is', async () => {
+  test('throws errors of this package unchanged', async () => {
     const failure = new GatewayError('Too slow.', { outcome: 'unknown' });
 
     const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
@@ -197,7 +197,7 @@ describe('a stream that is not whole', () => {
     expect(result.error).toBe(failure);
   });
 
-  test('with fewer choices than asked for and no terminator throws', async () => {
+  test('throws with fewer choices than requested and no terminator', async () => {
     const protocol = chatProtocolFor(2);
     const one = encode(chunk({ content: 'a' }, 'stop'));
 
@@ -212,7 +212,7 @@ describe('a stream that is not whole', () => {
     expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('cut anywhere throws or gives the whole text', async () => {
+  test('truncated anywhere throws or returns the whole text', async () => {
     const bytes = new TextEncoder().encode(wholeAnswer);
     const finishEnds = new TextEncoder().encode(
       wholeAnswer.slice(0, wholeAnswer.indexOf('"finish_reason":"stop"}]}') + 25),
@@ -260,7 +260,7 @@ describe('a stream of any kind', () => {
     '',
   );
 
-  test('reads the same wherever its bytes are cut', async () => {
+  test('is read the same wherever its bytes are split', async () => {
     const streams = fc.tuple(
       fc.array(event, { maxLength: 6 }),
       ending,

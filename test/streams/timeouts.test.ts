@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 describe('firstByteTimeout', () => {
-  test('ends a stream that gives no byte', async () => {
+  test('ends a stream without a byte', async () => {
     const { stream, watched, isCancelled } = openStream({ firstByteTimeout: 1_000 });
     const reading = readStream(stream);
 
@@ -85,7 +85,7 @@ describe('firstByteTimeout', () => {
 });
 
 describe('idleTimeout', () => {
-  test('ends a stream that falls silent, with what had arrived', async () => {
+  test('ends a stalled stream, with the partial response', async () => {
     const { stream, send } = openStream({ idleTimeout: 1_000 });
     const reading = readAll(stream);
     send(piece);
@@ -105,7 +105,7 @@ describe('idleTimeout', () => {
     });
   });
 
-  test('counts heartbeats as life', async () => {
+  test('is reset by heartbeats', async () => {
     const { stream, send, end: close } = openStream({ idleTimeout: 1_000 });
     const reading = readAll(stream);
     send(piece);
@@ -137,7 +137,7 @@ describe('idleTimeout', () => {
     await expect(iterator.next()).resolves.toMatchObject({ done: true });
   });
 
-  test('holds beside a totalTimeout, also after the reader was busy', async () => {
+  test('applies next to totalTimeout, also after the reader was busy', async () => {
     const { stream, send } = openStream({ idleTimeout: 1_000, totalTimeout: 60_000 });
     send(piece);
     const iterator = stream[Symbol.asyncIterator]();
@@ -214,7 +214,7 @@ describe('totalTimeout', () => {
     expect(error).toMatchObject({ limit: 'totalTimeout', timeout: 1_000 });
   });
 
-  test('may have passed before the stream begins', async () => {
+  test('may end before the stream begins', async () => {
     const startedAt = performance.now() - 2_000;
     const { stream, watched } = openStream({ totalTimeout: 1_000 }, { startedAt });
 
@@ -223,7 +223,7 @@ describe('totalTimeout', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('holds while the reader is busy', async () => {
+  test('applies while the reader is busy', async () => {
     const { stream, send, isCancelled } = openStream({ totalTimeout: 1_000 });
     send(piece);
     const iterator = stream[Symbol.asyncIterator]();
@@ -237,7 +237,7 @@ describe('totalTimeout', () => {
 });
 
 describe('a terminator without a finish reason', () => {
-  test('is waited behind for late errors, but not for long', async () => {
+  test('is followed by a short wait for late errors', async () => {
     const { stream, send } = openStream({});
     const reading = readStream(stream);
     send(`${piece}data: [DONE]\n\n`);
@@ -251,7 +251,7 @@ describe('a terminator without a finish reason', () => {
     expect(verdict).toBe('no_finish_reason');
   });
 
-  test('gives way to an error behind it', async () => {
+  test('is overridden by a later error', async () => {
     const { stream, send, end: close } = openStream({});
     const reading = readAll(stream);
     send(`${piece}data: [DONE]\n\n`);
@@ -263,7 +263,7 @@ describe('a terminator without a finish reason', () => {
   });
 });
 
-test('a stream costs one timer, however many chunks it has', async () => {
+test('a stream uses one timer for any number of chunks', async () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const { stream, send, end: close } = openStream({ idleTimeout: 1_000, chunkTimeout: 900 });
   const reading = readAll(stream);

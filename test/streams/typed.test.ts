@@ -39,7 +39,7 @@ describe('a stream of images', () => {
     expect(result.partial).toEqual([completed]);
   });
 
-  test('that is cut throws with the images that are finished', async () => {
+  test('throws if it is truncated, with the finished images', async () => {
     const cut = await read(encode(completed, preview), 2);
     const empty = await read(encode(preview, '[DONE]'));
 
@@ -48,7 +48,7 @@ describe('a stream of images', () => {
     expect(empty.verdict).toBe('no_finish_reason');
   });
 
-  test('with a terminator may have fewer images than asked for', async () => {
+  test('with a terminator may have fewer images than requested', async () => {
     expect((await read(encode(completed, '[DONE]'), 2)).verdict).toBe('complete');
   });
 
@@ -61,7 +61,7 @@ describe('a stream of images', () => {
     expect(String(error)).toContain('Refused');
   });
 
-  test('may be answered in one piece', async () => {
+  test('may arrive as one response', async () => {
     const protocol = protocolFor();
     const values = protocol.fromAnswer({ data: [] });
 

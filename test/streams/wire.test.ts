@@ -65,7 +65,7 @@ describe('on a real socket', () => {
     expect((await reading).error).toBeUndefined();
   });
 
-  test('a connection that is cut throws with the cause', async () => {
+  test('a cut connection throws with the cause', async () => {
     const { open } = await serve((response) => {
       response.write(first, () => response.destroy());
     });
@@ -77,7 +77,7 @@ describe('on a real socket', () => {
     expect(error).toMatchObject({ verdict: 'truncated', cause: { name: 'TypeError' } });
   });
 
-  test('a whole answer leaves the connection for the next request', async () => {
+  test('a complete response keeps the connection for the next request', async () => {
     const { open, sockets } = await serve((response) => {
       response.write(wholeAnswer);
       setImmediate(() => response.end());
@@ -106,7 +106,7 @@ describe('on a real socket', () => {
     expect(watched.releases).toBe(1);
   });
 
-  test('a stream that is being read is not taken for dropped', async () => {
+  test('a stream that is being read is not closed by garbage collection', async () => {
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     const pieces = 4;

@@ -9,7 +9,7 @@ const container = fc
 const indent = fc.constantFrom(undefined, 2, '\t');
 
 describe('findJSON()', () => {
-  test('finds an object or a list between prose, whatever the strings in it are', () => {
+  test('finds an object or a list between prose, with any strings', () => {
     fc.assert(
       fc.property(prose, container, indent, prose, (before, value, space, after) => {
         const text = JSON.stringify(value, null, space);
@@ -18,7 +18,7 @@ describe('findJSON()', () => {
     );
   });
 
-  test('finds nothing where there are two', () => {
+  test('finds nothing if there are two', () => {
     fc.assert(
       fc.property(prose, container, prose, container, (before, one, between, other) => {
         const text = `${before}${JSON.stringify(one)}${between}${JSON.stringify(other)}`;
@@ -27,7 +27,7 @@ describe('findJSON()', () => {
     );
   });
 
-  test('finds only what is JSON, in any text', () => {
+  test('finds only valid JSON, in any text', () => {
     const piece = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '1', 'a', ' ', '"a":1');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {

@@ -99,7 +99,7 @@ const steps = [
 
 describe.each(calls)('$name with a schema', ({ run }) => {
   test.each(steps)(
-    'asks a model that supports $supported by $sent and pays once',
+    'requests a model that supports $supported by $sent, with one charge',
     async ({ supported, sent }) => {
       const { client, emulator } = limited(supported);
 
@@ -110,7 +110,7 @@ describe.each(calls)('$name with a schema', ({ run }) => {
     },
   );
 
-  test('remembers what worked for the model, also in copies of the client', async () => {
+  test("remembers the model's mode, also in copies of the client", async () => {
     const { client, emulator } = limited('none');
     await run(client);
     emulator.reset();
@@ -123,7 +123,7 @@ describe.each(calls)('$name with a schema', ({ run }) => {
 });
 
 describe('the mode of structured output', () => {
-  test('is remembered for each model of its own', async () => {
+  test('is remembered for each model', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.parse(ask);
     emulator.reset();
@@ -133,7 +133,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_object, prompt']);
   });
 
-  test('is remembered apart for requests with tools', async () => {
+  test('is remembered separately for requests with tools', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.runTools({ ...ask, tools: [look] }).done();
     emulator.reset();
@@ -171,7 +171,7 @@ describe('the mode of structured output', () => {
     { structuredOutput: 'json_object', sent: 'json_object, prompt' },
     { structuredOutput: 'prompt', sent: 'none, prompt' },
   ] as const)(
-    'is $structuredOutput where the option says so, for a call or a client',
+    'is $structuredOutput if the option of a call or client sets it',
     async ({ structuredOutput, sent }) => {
       const { client, emulator } = limited('json_schema');
 
@@ -183,7 +183,7 @@ describe('the mode of structured output', () => {
     },
   );
 
-  test('is the only one if the option names it', async () => {
+  test('is fixed if the option sets it', async () => {
     const { client, emulator } = limited('none');
 
     const error = await failureOf(
@@ -216,7 +216,7 @@ describe('the mode of structured output', () => {
     'siliconflow',
     'volcengine',
     'xai',
-  ])('follows a rejection in the words of %s', async (structuredOutputError) => {
+  ])('changes after a rejection by %s', async (structuredOutputError) => {
     const { client, emulator } = limited('none');
     emulator.quirks.structuredOutputError = structuredOutputError;
 
@@ -237,7 +237,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'none, prompt']);
   });
 
-  test('is that of each model where fallback asks the next one', async () => {
+  test('is that of each model of a fallback', async () => {
     const { client, emulator } = limited('json_object', { fallback: ['m-other'] });
     // Skips the first request to the model, which is rejected for its format.
     emulator.fail({
@@ -258,7 +258,7 @@ describe('the mode of structured output', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('stays after another error, such as a limit', async () => {
+  test('does not change after another error, such as a rate limit', async () => {
     const { client, emulator } = limited('json_schema');
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 1 } });
 
@@ -268,7 +268,7 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_schema']);
   });
 
-  test("stays after a rejection of the caller's own schema", async () => {
+  test('does not change after a rejection of the schema itself', async () => {
     const message = "Invalid schema for response_format 'place': 'city' is missing.";
     const { client, requests } = scripted([
       json({ error: { message, param: 'response_format', type: 'invalid_request_error' } }, 400),
@@ -326,7 +326,7 @@ describe('a stream whose first event rejects the mode', () => {
       options: { retryUnknownOutcome: false },
     },
     { name: 'it is another error', answers: [eventStream({ error: { message: 'Overloaded' } })] },
-  ])('is not, if $name', async ({ answers, options = {} }) => {
+  ])('is not followed, if $name', async ({ answers, options = {} }) => {
     const { client, requests } = scripted(answers, options);
 
     const error = await failureOf(client.chat.completions.stream(ask).done());
@@ -356,7 +356,7 @@ describe('a stream whose first event rejects the mode', () => {
     });
   });
 
-  test('is one call: one budget of time, an idempotency key for each request, all attempts', async () => {
+  test('is one call: one time limit, an idempotency key for each request, all attempts', async () => {
     const { client, requests } = scripted([eventStream(rejection)], {
       idempotency: { header: 'idempotency-key' },
       maxRetries: 0,
@@ -369,7 +369,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(error).toMatchObject({ outcome: 'unknown', evidence: { attempts: { length: 3 } } });
   });
 
-  test('asks the same model in the next mode before a fallback', async () => {
+  test('requests the same model in the next mode before a fallback', async () => {
     const asked: string[] = [];
     const { client, requests } = scripted([eventStream(rejection), answer], {
       fallback: ['m-other'],
@@ -437,7 +437,7 @@ describe('a stream whose first event rejects the mode', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('also stands for a whole response', async () => {
+  test('also applies to a whole response', async () => {
     const { client, requests } = scripted([json(rejection), completion(JSON.stringify(rome))]);
 
     const { choices } = await client.chat.completions.parse(ask);
@@ -496,7 +496,7 @@ describe('the prompt', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   const prose = `Here is [1] the plan:\n\n${JSON.stringify(rome)}\n\nHave a nice {trip}!`;
 
   test.each([
@@ -536,7 +536,7 @@ describe('the answer', () => {
     expect(choices[0]?.message.parsed).toEqual(rome);
   });
 
-  test('that does not fit after a rejection is an error and no further request, and the mode is remembered', async () => {
+  test('that does not match after a rejection is an error without another request, and the mode is remembered', async () => {
     const refused = json({ error: { message: 'Json mode is not enabled' } }, 400);
     const { client, requests } = scripted([refused, completion('{"city":7}')]);
 
@@ -563,7 +563,7 @@ describe('generate with a schema', () => {
   const fields = ['responseSchema', 'responseJsonSchema'] as const;
 
   test.each(fields.flatMap((field) => steps.map((step) => ({ field, ...step }))))(
-    'in $field asks a model that supports $supported by $sent and pays once',
+    'in $field requests a model that supports $supported by $sent, with one charge',
     async ({ field, supported, sent }) => {
       const { client, emulator } = limited(supported);
 
@@ -598,7 +598,7 @@ describe('generate with a schema', () => {
     expect(emulator.charges).toHaveLength(3);
   });
 
-  test('keeps the instruction of the caller', async () => {
+  test("keeps the caller's instruction", async () => {
     const { client, emulator } = limited('json_object');
 
     await client.generate.content(params('responseSchema'));
@@ -609,7 +609,7 @@ describe('generate with a schema', () => {
     ]);
   });
 
-  test('of an enum, which is no JSON, has one mode', async () => {
+  test('of an enum, which is not JSON, has one mode', async () => {
     const { client, emulator } = emulated(
       {},
       { models: [{ id: model, structuredOutput: 'none' }] },

@@ -33,7 +33,7 @@ const json = fc
   .filter((value) => !/"\d+":/.test(JSON.stringify(value)));
 
 describe('partial JSON', () => {
-  test('gives the beginning of the value for every beginning of a text', () => {
+  test('returns the partial value for every prefix of a text', () => {
     const indents = fc.constantFrom(undefined, 2, '\t');
 
     fc.assert(
@@ -49,7 +49,7 @@ describe('partial JSON', () => {
     );
   });
 
-  test('knows more and more', () => {
+  test('grows with the text', () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = JSON.stringify(value);
@@ -64,7 +64,7 @@ describe('partial JSON', () => {
     );
   });
 
-  test('never throws, whatever the text is', () => {
+  test('never throws, for any text', () => {
     const noise = fc.array(
       fc.constantFrom(
         '{',
@@ -115,24 +115,24 @@ describe('partial JSON', () => {
     ['\u00a0', undefined],
     ['[\u00a01,', undefined],
     ['{"a":1}\u2028', { a: 1 }],
-  ])('%j is read as far as it goes', (text, value) => {
+  ])('%j is read as far as possible', (text, value) => {
     expect(parsePartialJSON(text)).toEqual(value);
   });
 
-  test('takes no prototype from a text', () => {
+  test('does not set a prototype', () => {
     const value = parsePartialJSON('{"__proto__":{"polluted":true}');
 
     expect(value).not.toHaveProperty('polluted');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  test('goes as deep as the text', () => {
+  test('reads any depth', () => {
     expect(parsePartialJSON('['.repeat(200_000))).toBeInstanceOf(Array);
   });
 });
 
 describe('a growing text', () => {
-  test('is parsed anew only when it has grown by a part', () => {
+  test('is parsed again only after it has grown by a fraction', () => {
     const text = JSON.stringify(Array.from({ length: 5_000 }, (_, index) => `item ${index}`));
     const growing = new GrowingJSON();
     const seen = new Set<unknown>();
@@ -143,14 +143,14 @@ describe('a growing text', () => {
     expect(text.length).toBeGreaterThan(50_000);
   });
 
-  test('is null until there is something', () => {
+  test('is null until it has a value', () => {
     const growing = new GrowingJSON();
 
     expect([growing.read(''), growing.read(' '), growing.read(' {')]).toEqual([null, null, {}]);
   });
 });
 
-describe('the JSON in an answer', () => {
+describe('the JSON in a response', () => {
   test.each([
     ['{"a":1}', '{"a":1}'],
     ['```json\n{"a":1}\n```', '{"a":1}'],

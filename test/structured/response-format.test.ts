@@ -17,7 +17,7 @@ function sent(schema: object): unknown {
 }
 
 describe('the schema that is sent', () => {
-  test('is closed and strict where providers can hold a model to it', () => {
+  test('is closed and strict if providers can enforce it', () => {
     expect(sent(place)).toEqual({
       name: 'answer',
       strict: true,
@@ -25,7 +25,7 @@ describe('the schema that is sent', () => {
     });
   });
 
-  test('of a validator is that of what it takes, without its dialect', () => {
+  test('of a validator is its input schema, without $schema', () => {
     const schema = z.object({
       days: z.string().transform(Number),
       stops: z.array(z.object({ name: z.nullable(z.string()) })),
@@ -73,11 +73,11 @@ describe('the schema that is sent', () => {
       'a reference says more',
       { ...place, properties: { city: { $ref: '#', title: 'a' }, days: {} } },
     ],
-  ])('stays as it is, and not strict, when %s', (_, schema) => {
+  ])('is unchanged and not strict if %s', (_, schema) => {
     expect(sent(schema)).toEqual({ name: 'answer', schema });
   });
 
-  test('is strict or not as the caller says', () => {
+  test('is strict or not as the caller sets it', () => {
     const open = { ...place, required: [] };
 
     expect(responseFormat(place, 'a', { strict: false }).json_schema).toEqual({
@@ -91,7 +91,7 @@ describe('the schema that is sent', () => {
     });
   });
 
-  test('can be given apart from a validator that has none', () => {
+  test('can be passed separately for a validator without one', () => {
     const { schema } = schemaOf((value) => ({ value }));
 
     expect(responseFormat(schema, 'a', { jsonSchema: place }).json_schema.schema).toMatchObject(
@@ -103,7 +103,7 @@ describe('the schema that is sent', () => {
     expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
   });
 
-  test('does not change the schema of the caller', () => {
+  test("does not change the caller's schema", () => {
     const mine = structuredClone(place);
 
     responseFormat(mine);
@@ -112,7 +112,7 @@ describe('the schema that is sent', () => {
   });
 
   test.each(['', 'with space', 'a'.repeat(65), 'ä'])(
-    'needs a name that providers take: %j',
+    'requires a name that providers accept: %j',
     (name) => {
       expect(() => responseFormat(place, name)).toThrow('name: must be 1 to 64 letters');
       expect(() => tool({ name, execute: () => 1 })).toThrow('name: must be 1 to 64 letters');
@@ -123,7 +123,7 @@ describe('the schema that is sent', () => {
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 describe('the parser of a format', () => {
-  test('checks with a validator, and gives what it makes', async () => {
+  test("validates, and returns the validator's output", async () => {
     const format = responseFormat(z.object({ days: z.string().transform(Number) }));
 
     await expect(format.$parseRaw('{"days":"3","more":1}')).resolves.toEqual({ days: 3 });
@@ -132,7 +132,7 @@ describe('the parser of a format', () => {
     });
   });
 
-  test('names the place of a problem', async () => {
+  test('names the path of a problem', async () => {
     const format = responseFormat(z.object({ stops: z.array(z.object({ name: z.string() })) }));
     const { schema } = schemaOf(() => ({
       issues: [{ message: 'no', path: [{ key: 'a' }, Symbol('b')] }, { message: 'never' }],
@@ -146,7 +146,7 @@ describe('the parser of a format', () => {
     );
   });
 
-  test('waits for a validator', async () => {
+  test('awaits a validator', async () => {
     const pause = new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -155,7 +155,7 @@ describe('the parser of a format', () => {
     await expect(responseFormat(schema).$parseRaw('[1]')).resolves.toEqual([1]);
   });
 
-  test('only parses with a plain JSON Schema, unless it is given validate', async () => {
+  test('only parses with a plain JSON Schema, unless validate is set', async () => {
     await expect(responseFormat(place).$parseRaw('"anything"')).resolves.toBe('anything');
     const checked = responseFormat(place, 'a', { validate: isText });
     await expect(checked.$parseRaw('"text"')).resolves.toBe('text');
@@ -169,13 +169,13 @@ describe('the parser of a format', () => {
     },
   );
 
-  test.each(['', 'Sure! {"a":1}', '{"a":', 'undefined'])('refuses %j', async (text) => {
+  test.each(['', 'Sure! {"a":1}', '{"a":', 'undefined'])('rejects %j', async (text) => {
     await expect(responseFormat(place).$parseRaw(text)).rejects.toThrow('it is not valid JSON');
   });
 });
 
 describe('tool()', () => {
-  test('describes a function, and checks its arguments', async () => {
+  test('describes a function, and validates its arguments', async () => {
     const weather = tool({
       name: 'get_weather',
       description: 'The weather.',
@@ -201,7 +201,7 @@ describe('tool()', () => {
     await expect(weather.$parseRaw('{}')).rejects.toThrow('city: ');
   });
 
-  test('needs no schema for a function without arguments, and takes arguments that are missing', async () => {
+  test('needs no schema for a function without arguments, and accepts missing arguments', async () => {
     const now = tool({ name: 'now', execute: () => 'noon' });
 
     expect(now.function.parameters).toMatchObject({ type: 'object', properties: {} });
@@ -228,7 +228,7 @@ describe('the helpers for zod', () => {
   test.each([
     ['4', v4],
     ['mini', tiny],
-  ])('take schemas of zod %s', async (_, schema) => {
+  ])('accept schemas of zod %s', async (_, schema) => {
     const format = zodResponseFormat(schema, 'place');
 
     expect(format.json_schema).toMatchObject({
@@ -247,7 +247,7 @@ describe('the helpers for zod', () => {
     await expect(format.$parseRaw('{"city":1}')).rejects.toThrow(/^city: /);
   });
 
-  test('take functions for tools', async () => {
+  test('accept functions for tools', async () => {
     const find = zodFunction({
       name: 'find',
       description: 'Finds.',
@@ -260,14 +260,14 @@ describe('the helpers for zod', () => {
     expect(zodFunction({ name: 'find', parameters: v4 })).not.toHaveProperty('$callback');
   });
 
-  test('say which part has no JSON Schema', () => {
+  test('name the part without a JSON Schema', () => {
     expect(() => zodResponseFormat(z.object({ at: z.date() }), 'a')).toThrow(InvalidInputError);
   });
 
   test.each([
     ['zod 3', z3.object({ city: z3.string() })],
     ['another library', schemaOf((value) => ({ value })).schema],
-  ])('refuse a schema of %s, with what to do instead', (_, schema) => {
+  ])('reject a schema of %s, with an alternative', (_, schema) => {
     const problem =
       "schema: must be a schema of zod 4. In zod 3.25, import z from 'zod/v4'; or pass the JSON Schema yourself: " +
       'responseFormat(schema, name, { jsonSchema }), or tool({ name, schema, jsonSchema }).';
@@ -277,7 +277,7 @@ describe('the helpers for zod', () => {
     expect(() => zodFunction({ name: 'find', parameters: schema })).toThrow(problem);
   });
 
-  test('take a schema of zod 3 together with its JSON Schema, and check answers with it', async () => {
+  test('accept a schema of zod 3 with its JSON Schema, and validate responses', async () => {
     const schema = z3.object({ city: z3.string() });
     const jsonSchema = { type: 'object', properties: { city: { type: 'string' } } };
 

@@ -19,7 +19,7 @@ const answer = (message: object) =>
   json({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
 
 describe('standardResponseFormat()', () => {
-  test('sends what theirs does', () => {
+  test('sends the same as the original', () => {
     const description = 'A trip.';
     const schema = z.object({ city: z.string() });
 
@@ -28,7 +28,7 @@ describe('standardResponseFormat()', () => {
     expect(sent(ours)).toEqual(sent(theirFormat(schema, 'trip', { description })));
   });
 
-  test('parses and checks the answer', async () => {
+  test('parses and validates the response', async () => {
     const { client } = scripted([
       answer({ role: 'assistant', content: '{"city":"Rome","days":2}' }),
     ]);
@@ -44,7 +44,7 @@ describe('standardResponseFormat()', () => {
     expect(parsed).toEqual({ city: 'Rome', days: 2 });
   });
 
-  test('takes a JSON Schema where the validator has none', () => {
+  test('accepts a JSON Schema if the validator has none', () => {
     const { schema } = schemaOf((value) => ({ value }));
     const given = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
@@ -56,7 +56,7 @@ describe('standardResponseFormat()', () => {
 });
 
 describe('standardFunction()', () => {
-  test('describes what theirs does, and runs', async () => {
+  test('describes the same as the original, and runs', async () => {
     const definition = {
       name: 'plan',
       description: 'Plans a trip.',

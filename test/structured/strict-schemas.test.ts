@@ -117,7 +117,7 @@ const cases = {
 };
 
 describe.each(Object.entries(cases))('%s', (_, schema) => {
-  test('is strict and would be taken, as is what the openai package sends', () => {
+  test("is strict and accepted, like the openai package's", () => {
     const { strict, schema: sent } = zodResponseFormat(schema, 'answer').json_schema;
     const { parameters } = zodFunction({ name: 'answer', parameters: schema }).function;
 
@@ -133,20 +133,20 @@ describe.each(Object.entries(cases))('%s', (_, schema) => {
   });
 });
 
-describe('a schema that strict mode cannot say', () => {
+describe('a schema that strict mode cannot express', () => {
   test.each([
     ['may be missing', z.object({ at: z.string().optional() })],
     ['any fields', z.object({ counts: z.record(z.string(), z.number()) })],
     ['more fields', z.looseObject({ id: z.string() })],
     ['anything', z.object({ value: z.unknown() })],
     ['a tuple', z.object({ at: z.tuple([z.number(), z.number()]) })],
-  ])('is sent as it is: %s', (_, schema) => {
+  ])('is sent unchanged: %s', (_, schema) => {
     expect(zodResponseFormat(schema, 'answer').json_schema).not.toHaveProperty('strict');
   });
 });
 
 describe('schemaDefinitions', () => {
-  test('are sent once, under their names', () => {
+  test('are sent once, by name', () => {
     const schema = z.object({ home: place, work: z.array(place) });
     const options = { description: 'Where.', schemaDefinitions: { Place: place } };
 
@@ -176,7 +176,7 @@ describe('schemaDefinitions', () => {
     expect(theirFormat(schema, 'answer', options).json_schema.strict).toBe(true);
   });
 
-  test('keep their descriptions and what contains itself', () => {
+  test('keep their descriptions and recursion', () => {
     const schema = z.object({ home: place.describe('Where they live.'), tree: tree });
 
     const { schema: sent } = zodResponseFormat(schema, 'answer', {
@@ -188,14 +188,14 @@ describe('schemaDefinitions', () => {
     expect(sent).toMatchObject({ properties: { tree: { $ref: '#/$defs/Tree' } } });
   });
 
-  test('need names that are valid in a reference', () => {
+  test('require names that are valid in a reference', () => {
     const options = { schemaDefinitions: { 'a/b': place } };
 
     expect(() => zodResponseFormat(place, 'answer', options)).toThrow('name: must be 1 to 64');
   });
 });
 
-test('definitions of a plain JSON Schema are closed too, and alternatives are put in its words', () => {
+test('definitions of a plain JSON Schema are closed too, and alternatives are converted', () => {
   const inner = { id: 'inner', type: 'object', properties: { a: { const: 1 } }, required: ['a'] };
   const schema = {
     type: 'object',

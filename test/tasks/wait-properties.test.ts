@@ -59,7 +59,7 @@ describe('pauses', () => {
     expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
   });
 
-  test('vary by up to a fifth, and stay between 5 and 10 seconds', () => {
+  test('have 20 % jitter, and stay between 5 and 10 seconds', () => {
     const seen = Array.from({ length: 5 }, () => sees('queued'));
 
     expect(listPauses(seen, early, {}, 0)).toEqual([5_000, 5_000, 6_250, 7_813, 8_000]);
@@ -78,7 +78,7 @@ describe('pauses', () => {
     [1_000, 5_000],
     [undefined, 5_000],
     [86_400_000, 300_000],
-  ])('are as long as the server asks, but at most five minutes: %s', (retryAfter, pause) => {
+  ])('are as long as the server requires, but at most five minutes: %s', (retryAfter, pause) => {
     expect(listPauses([{ ...sees('queued'), retryAfter }])).toEqual([pause]);
   });
 });
@@ -102,7 +102,7 @@ describe('the beginning of a wait', () => {
 });
 
 describe('a decision', () => {
-  test('a task that has ended ends the wait, a failure when it was seen twice or is final', () => {
+  test('a completed task ends the wait, and a failure once it is confirmed or final', () => {
     expect(runNext([sees('completed')])).toEqual(['completed']);
     expect(runNext([sees('failed'), sees('failed')])).toEqual(['poll', 'failed']);
     expect(runNext([{ ...sees('failed'), isFinal: true }])).toEqual(['failed']);
@@ -117,7 +117,7 @@ describe('a decision', () => {
     expect(listPauses(seen)).toEqual([5_000, 6_250, 7_813, 5_000]);
   });
 
-  test('tells what has changed', () => {
+  test('reports changes', () => {
     const seen = [
       sees('queued'),
       sees('queued'),
@@ -139,7 +139,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('errors are tolerated up to a bound, and a poll that succeeds resets it', () => {
+  test('errors are tolerated up to a limit, and a successful poll resets it', () => {
     const error = { type: 'transient' } as const;
     const options = { maxConsecutiveErrors: 2 };
 
@@ -162,7 +162,7 @@ describe('a decision', () => {
     expect(runNext([missing], { ...late, age: 0 })).toEqual(['missing']);
   });
 
-  test('a task that was seen may be missing twice in a row', () => {
+  test('a known task may be missing twice in a row', () => {
     const missing = { type: 'missing' } as const;
 
     const twice = [sees('queued'), missing, missing];
@@ -170,13 +170,13 @@ describe('a decision', () => {
     expect(runNext([...twice, missing], late).at(-1)).toBe('missing');
   });
 
-  test('Retry-After lengthens the pause, and holds for a tab that wakes up too', () => {
+  test('Retry-After lengthens the pause, also for a tab that becomes visible', () => {
     const [{ next } = { next: undefined }] = run([{ ...sees('queued'), retryAfter: 7_000 }]);
 
     expect(next).toEqual({ delayMs: 7_000, earliestMs: 7_000 });
   });
 
-  test('the time is up only after a poll that began at the limit', () => {
+  test('the timeout follows a poll that started at the limit', () => {
     const options = { timeout: 60_000 };
     const before = { started: 58_000, elapsed: 58_000, age: undefined };
     const slept = { started: 58_000, elapsed: 3_600_000, age: undefined };
@@ -287,7 +287,7 @@ describe('property: a failure', () => {
     fc.option(fc.integer({ min: 1, max: 300_000 })),
   ] as const;
 
-  test('never ends a wait that was not told of it twice, for good, or at its end', () => {
+  test('ends a wait only if it is confirmed, final, or at the time limit', () => {
     fc.assert(
       fc.property(...plays, (seen, pauses, timeout) => {
         const { ended, tasks, last, now } = play(seen, pauses, timeout);
@@ -311,7 +311,7 @@ describe('property: a failure', () => {
     );
   });
 
-  test('that was the last word on a task is never called anything else', () => {
+  test('that is the last status is reported as a failure', () => {
     fc.assert(
       fc.property(...plays, (seen, pauses, timeout) => {
         const { ended, tasks } = play(seen, pauses, timeout);
@@ -350,7 +350,7 @@ describe('the options of a wait', () => {
     expect(resolveWait({ interval }).interval).toMatchObject(expected);
   });
 
-  test('no limit has to be written', () => {
+  test('null means no limit', () => {
     expect(resolveWait({ timeout: null }).timeout).toBeNull();
     expect(resolveWait({ timeout: undefined }).timeout).toBe(1_800_000);
   });
@@ -368,7 +368,7 @@ describe('the options of a wait', () => {
     ['pollTimeout', { pollTimeout: 0 }],
     ['notFoundGrace', { notFoundGrace: -1 }],
     ['maxConsecutiveErrors', { maxConsecutiveErrors: Number.NaN }],
-  ])('%s is refused in %j', (field, options) => {
+  ])('%s is rejected in %j', (field, options) => {
     expect(() => resolveWait(options)).toThrow(InvalidInputError);
     expect(() => resolveWait(options)).toThrow(new RegExp(`^${field.replace('.', '\\.')}: `));
   });
@@ -379,7 +379,7 @@ describe('the options of a wait', () => {
     ['onUpdate', { onUpdate: true }],
     ['onSubmitted', { onSubmitted: 'save' }],
     ['limiter', { limiter: 5 }],
-  ])('%s of a wrong type is refused', (field, options) => {
+  ])('%s of a wrong type is rejected', (field, options) => {
     expect(() => resolveWait(options)).toThrow(new RegExp(`^${field}: `));
   });
 });

@@ -16,7 +16,7 @@ async function collect(): Promise<void> {
   Reflect.apply(collectGarbage, undefined, []);
 }
 
-test('the server notices that a client has gone, however much was collected meanwhile', async () => {
+test('the server detects a disconnect, also after garbage collection', async () => {
   await using emulator = createEmulator();
   const server = await emulator.listen();
   emulator.fail({ fault: { type: 'hang' } });
@@ -34,7 +34,7 @@ test('the server notices that a client has gone, however much was collected mean
   await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), patient);
 });
 
-test('an abort ends a call of the fetch function, however much was collected meanwhile', async () => {
+test('an abort ends a call of the fetch function, also after garbage collection', async () => {
   const emulator = createEmulator();
   emulator.fail({ fault: { type: 'hang' } });
   const controller = new AbortController();
@@ -49,7 +49,7 @@ test('an abort ends a call of the fetch function, however much was collected mea
   await expect(call).rejects.toThrow('Enough');
 });
 
-test('an abort ends a body of the fetch function, however much was collected meanwhile', async () => {
+test('an abort ends a body of the fetch function, also after garbage collection', async () => {
   const emulator = createEmulator();
   emulator.fail({ fault: { type: 'stall', bytes: 5 } });
   const controller = new AbortController();

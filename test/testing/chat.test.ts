@@ -19,7 +19,7 @@ const weather = {
 };
 
 describe('chat completions', () => {
-  test('answer with the last message of the user', async () => {
+  test("respond with the user's last message", async () => {
     const { chat } = newClient();
 
     const response = await chat('What is tea?');
@@ -60,7 +60,7 @@ describe('chat completions', () => {
   });
 
   test.each([{}, { messages: [] }, { messages: [{ content: 'x' }] }])(
-    'refuse the messages of %j',
+    'reject the messages %j',
     async (fields) => {
       const { post } = newClient();
 
@@ -77,7 +77,7 @@ describe('chat completions', () => {
     { n: 1.5 },
     { temperature: 'hot' },
     { stream: 1 },
-  ])('refuse %j', async (fields) => {
+  ])('reject %j', async (fields) => {
     const { chat } = newClient();
 
     expect((await chat('x', fields)).status).toBe(400);
@@ -98,7 +98,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('describe what was sent besides text', async () => {
+  test('describe other content than text', async () => {
     const { ask, chat } = newClient();
     const order = { model: 'm-image', prompt: 'x', size: '64x48', response_format: 'b64_json' };
     const image: unknown = await ask('/v1/images/generations', order);
@@ -122,7 +122,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('call a tool with arguments from the prompt, then answer with its result', async () => {
+  test('call a tool with arguments from the prompt, then respond with its result', async () => {
     const { chat } = newClient();
 
     const call = await chat('The weather in Paris for 3 days, in fahrenheit', { tools: [weather] });
@@ -151,7 +151,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('call the tool that is chosen, none, or several at once', async () => {
+  test('call the chosen tool, none, or several at once', async () => {
     const { emulator, chat } = newClient();
     const other = { type: 'function', function: { name: 'find' } };
     const tools = [weather, other];
@@ -170,7 +170,7 @@ describe('chat completions', () => {
     expect(await names({ parallel_tool_calls: false })).toEqual(['get_weather']);
   });
 
-  test('fit a JSON schema', async () => {
+  test('match a JSON schema', async () => {
     const { chat } = newClient();
     const schema = {
       type: 'object',
@@ -198,7 +198,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('give several choices and the probabilities of tokens', async () => {
+  test('return several choices and log probabilities', async () => {
     const { chat } = newClient();
 
     const response = await chat('Hi', { n: 2, logprobs: true, top_logprobs: 2, max_tokens: 1 });
@@ -211,7 +211,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('think first when the model is a reasoning one', async () => {
+  test('start with reasoning for a reasoning model', async () => {
     const { chat } = newClient();
 
     const response = await chat('Hi', { model: 'm-reasoning' });
@@ -222,7 +222,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('are filtered, refused or blocked on a marker', async () => {
+  test('are filtered, refused or blocked by a marker', async () => {
     const { emulator, chat } = newClient();
 
     const filtered = await (await chat(`x ${markers.filter}`)).json();
@@ -267,7 +267,7 @@ describe('streamed chat completions', () => {
     });
   });
 
-  test('leave the usage out only when asked, and with it a finish chunk that carries it', async () => {
+  test('omit the usage only on request', async () => {
     const { emulator, chat } = newClient();
     const quiet = { ...stream, stream_options: { include_usage: false } };
 
@@ -319,7 +319,7 @@ describe('streamed chat completions', () => {
   });
 
   test.each(['reasoning_content', 'reasoning', 'think-tags'] as const)(
-    'carry thoughts as %s',
+    'have thoughts as %s',
     async (chatReasoning) => {
       const { chat } = newClient({ quirks: { chatReasoning } });
 
@@ -333,7 +333,7 @@ describe('streamed chat completions', () => {
     },
   );
 
-  test('are as odd as the quirks say', async () => {
+  test('follow the quirks', async () => {
     const { chat } = newClient({
       quirks: {
         chatEmptyFirstChunk: true,
@@ -367,7 +367,7 @@ describe('streamed chat completions', () => {
     expect(chunks.at(-1).choices).toBeNull();
   });
 
-  test('are framed as the quirks say', async () => {
+  test('are framed by the quirks', async () => {
     const { emulator, chat } = newClient({
       quirks: { lineEnding: 'crlf', heartbeatEvery: 1000, streamChunkBytes: 7 },
     });
@@ -385,7 +385,7 @@ describe('streamed chat completions', () => {
     expect(await (await chat('x', stream)).text()).not.toContain('\n');
   });
 
-  test('arrive although JSON was requested, and the other way round', async () => {
+  test('arrive if JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
 
     emulator.quirks.chatMode = 'always-events';
@@ -432,7 +432,7 @@ describe('structured output', () => {
     { dialect: 'siliconflow', status: 400, words: /Json mode is not supported/ },
     { dialect: 'volcengine', status: 400, words: /`response_format.type` specified/ },
     { dialect: 'xai', status: 422, words: /parameter is unsupported at the moment/ },
-  ] as const)('is rejected in the words of $dialect', async ({ dialect, status, words }) => {
+  ] as const)('is rejected with the message of $dialect', async ({ dialect, status, words }) => {
     const { chat } = newClient({
       models: [{ id: 'm-large', structuredOutput: 'none' }],
       quirks: { structuredOutputError: dialect },

@@ -72,7 +72,7 @@ const foreignPixel = (x: number, y: number): number[] =>
   [x * 37 + y * 91, x * x * 3 + y * 5, x * y * 7, 255 - x * 20].map((value) => value & 255);
 
 describe('PNG', () => {
-  test('of any picture is read back as it was', async () => {
+  test('of any image is decoded unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 9 }),
@@ -119,7 +119,7 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual([40, 50, 60, 255, 10, 20, 30, 7]);
   });
 
-  test('of another program is read', async () => {
+  test('of another encoder is read', async () => {
     const decoded = await decodePng(Buffer.from(foreignPng, 'base64'));
 
     const expected = Array.from({ length: 144 }, (_, at) =>
@@ -128,13 +128,13 @@ describe('PNG', () => {
     expect([...(decoded?.data ?? [])]).toEqual(expected.flat());
   });
 
-  test('is recognized among other files', async () => {
+  test('is distinguished from other files', async () => {
     expect(await decodePng(new Uint8Array([1, 2, 3]))).toBeUndefined();
   });
 });
 
-describe('sound', () => {
-  test('of any text has the duration and the title that are read back', () => {
+describe('audio', () => {
+  test('of any text has its duration and title', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' }), (text) => {
         fc.pre(text.trim() !== '' && !text.includes('\0'));
@@ -152,7 +152,7 @@ describe('sound', () => {
     );
   });
 
-  test('of any bytes is read without a failure', () => {
+  test('of any bytes is read without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         for (const start of ['', 'ID3', 'RIFF....WAVEfmt ']) {
@@ -164,7 +164,7 @@ describe('sound', () => {
 });
 
 describe('tokens', () => {
-  test('of any text are the text again', () => {
+  test('of any text decode to the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(splitTokens(text).join('')).toBe(text);
@@ -174,8 +174,8 @@ describe('tokens', () => {
   });
 });
 
-describe('pieces of a body', () => {
-  test('of any size hold the same bytes', async () => {
+describe('chunks of a body', () => {
+  test('of any size contain the same bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 20 })),

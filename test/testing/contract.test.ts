@@ -198,7 +198,7 @@ test('every allowed difference still occurs', () => {
   expect(allowed.flatMap(({ names }) => names).toSorted()).toEqual(differing.toSorted());
 });
 
-test('of the 145 common shapes at most five differ', () => {
+test('of 145 common formats at most five differ', () => {
   const common = [...differences].filter(([recording]) => recording.common === true);
   expect(common).toHaveLength(145);
   const differing = common.flatMap(([{ name }, found]) => (found.length > 0 ? name : []));

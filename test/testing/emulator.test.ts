@@ -6,7 +6,7 @@ import { newClient } from '../helpers/emulator-client.ts';
 const embedding = { model: 'm-embedding', input: 'tea' };
 
 describe('an emulator', () => {
-  test('is called in a few lines, with a fetch that needs no this', async () => {
+  test('works with a fetch that needs no this', async () => {
     const { apiKey, baseURL, fetch, ...emulator } = createEmulator();
 
     const response = await fetch(`${baseURL}/v1/models`, {
@@ -18,7 +18,7 @@ describe('an emulator', () => {
     expect(emulator).toBeDefined();
   });
 
-  test('answers the same to the same requests', async () => {
+  test('returns the same response for the same request', async () => {
     const [first, second] = [newClient(), newClient()];
     for (const { emulator } of [first, second]) emulator.clock.hold();
     second.emulator.clock.advance(first.emulator.clock.now() - second.emulator.clock.now());
@@ -28,7 +28,7 @@ describe('an emulator', () => {
     expect(await first.ask('/v1/videos', order)).toEqual(await second.ask('/v1/videos', order));
   });
 
-  test('reaches nothing but itself', async () => {
+  test('sends no network request', async () => {
     const { emulator } = newClient();
 
     await expect(emulator.fetch('https://gateway.example.com/v1/models')).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('an emulator', () => {
     expect(await hidden.text()).toContain(`(request id: ${emulator.requests[1]?.id})`);
   });
 
-  test('keeps a ledger of charges', async () => {
+  test('records charges', async () => {
     const { emulator, post, get } = newClient();
 
     const response = await post('/v1/embeddings', embedding);
@@ -103,7 +103,7 @@ describe('an emulator', () => {
     ]);
   });
 
-  test('charges nothing for a refused request', async () => {
+  test('charges nothing for a rejected request', async () => {
     const { emulator, post } = newClient();
 
     await post('/v1/embeddings', { model: 'm-embedding' });
@@ -114,7 +114,7 @@ describe('an emulator', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('refuses work when the credit is used up', async () => {
+  test('rejects requests once the credit is used up', async () => {
     const { emulator, post } = newClient({ credit: 1500 });
     const order = { model: 'm-image', prompt: 'x', size: '16x16' };
 
@@ -126,7 +126,7 @@ describe('an emulator', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is as new after a reset', async () => {
+  test('is empty after a reset', async () => {
     const { emulator, post, ask } = newClient({ quirks: { lineEnding: 'crlf' } });
     await ask('/v1/videos', { model: 'm-video', prompt: 'a cat' });
     emulator.quirks.lineEnding = 'cr';
@@ -140,7 +140,7 @@ describe('an emulator', () => {
     expect((await post('/v1/embeddings', embedding)).status).toBe(200);
   });
 
-  test('has a clock that can be held, moved and sped up', () => {
+  test('has a clock that can be stopped, advanced and accelerated', () => {
     const { clock } = createEmulator();
 
     clock.hold();
@@ -155,7 +155,7 @@ describe('an emulator', () => {
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1_000);
   });
 
-  test('gives an answer made by hand once', async () => {
+  test('returns a prepared response once', async () => {
     const { emulator, post } = newClient();
     emulator.respondOnce('embeddings.create', ({ operation }) => new Response(operation));
 
@@ -169,7 +169,7 @@ describe('an emulator', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is seen and steered over HTTP too', async () => {
+  test('can be inspected and controlled over HTTP', async () => {
     const { emulator, post, get, ask } = newClient();
     const fault = { type: 'html', status: 502 };
 
@@ -187,8 +187,8 @@ describe('an emulator', () => {
   });
 });
 
-describe('its control over HTTP', () => {
-  test('asks for the key', async () => {
+describe('its HTTP control', () => {
+  test('requires the key', async () => {
     const { emulator, post, get } = newClient();
     await post('/v1/embeddings', embedding);
 
@@ -259,7 +259,7 @@ describe('its fetch', () => {
     expect(emulator.requests[1]).toMatchObject({ path: location, method, hasKey: true, body });
   });
 
-  test('gives up on redirects that never end', async () => {
+  test('fails after too many redirects', async () => {
     const { emulator, post } = newClient();
     const fault = { type: 'redirect', status: 307, location: '/v1/embeddings' } as const;
     emulator.fail({ fault, times: Infinity });
@@ -268,7 +268,7 @@ describe('its fetch', () => {
     expect(emulator.requests).toHaveLength(21);
   });
 
-  test('takes a Request too', async () => {
+  test('accepts a Request too', async () => {
     const { emulator } = newClient();
     const headers = { authorization: 'Bearer sk-emulator' };
 
@@ -293,7 +293,7 @@ describe('authentication', () => {
   );
 
   test.each([{}, { authorization: 'Bearer sk-wrong' }, { authorization: 'Bearer ' }])(
-    'refuses %j in the words of the gateway',
+    "rejects %j with the gateway's message",
     async (headers) => {
       const { emulator } = newClient();
 
@@ -312,7 +312,7 @@ describe('authentication', () => {
     },
   );
 
-  test('another key in its own header wins over the bearer token', async () => {
+  test('a key in another header takes precedence over the bearer token', async () => {
     const { get, post } = newClient();
     const body = { contents: [{ parts: [{ text: 'x' }] }] };
 
@@ -333,7 +333,7 @@ describe('routing', () => {
     expect(emulator.requests[0]?.operation).toBe(operation);
   });
 
-  test("answers a path outside of the API with the console's page, for every method", async () => {
+  test("returns the console's page for a path outside of the API, for every method", async () => {
     const { emulator, get, post } = newClient();
 
     const answers = [
@@ -375,17 +375,20 @@ describe('routing', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'api_not_implemented' } });
   });
 
-  test.each([true, false])('a preflight has the headers of other answers: %s', async (isShown) => {
-    const { emulator } = newClient({ quirks: { requestIdHeader: isShown } });
+  test.each([true, false])(
+    'a preflight has the headers of other responses: %s',
+    async (isShown) => {
+      const { emulator } = newClient({ quirks: { requestIdHeader: isShown } });
 
-    const { headers } = await emulator.fetch('/v1/chat/completions', { method: 'OPTIONS' });
+      const { headers } = await emulator.fetch('/v1/chat/completions', { method: 'OPTIONS' });
 
-    expect(headers.has('x-oneapi-request-id')).toBe(isShown);
-    expect(headers.get('x-new-api-version')).toBe('emulator');
-    expect(headers.get('access-control-allow-credentials')).toBe('true');
-  });
+      expect(headers.has('x-oneapi-request-id')).toBe(isShown);
+      expect(headers.get('x-new-api-version')).toBe('emulator');
+      expect(headers.get('access-control-allow-credentials')).toBe('true');
+    },
+  );
 
-  test('a preflight is answered for every origin and remembers what it asked for', async () => {
+  test('a preflight is allowed for every origin and recorded', async () => {
     const { emulator } = newClient();
 
     const response = await emulator.fetch('/v1/chat/completions', {
@@ -421,13 +424,13 @@ describe('bodies', () => {
     expect(emulator.requests[0]?.body.kind).toBe('unread');
   });
 
-  test('JSON that cannot be parsed is refused', async () => {
+  test('invalid JSON is rejected', async () => {
     const { post } = newClient();
 
     expect((await post('/v1/embeddings', {}, { body: '{' })).status).toBe(400);
   });
 
-  test('answers an unknown model with 503, and a filtered word with 500', async () => {
+  test('returns 503 for an unknown model, and 500 for a filtered word', async () => {
     const { post } = newClient();
 
     const unknown = await post('/v1/embeddings', { ...embedding, model: missingModel });
@@ -439,7 +442,7 @@ describe('bodies', () => {
     expect(await stopped.json()).toMatchObject({ error: { code: 'sensitive_words_detected' } });
   });
 
-  test('an old build refuses with 500', async () => {
+  test('an old build rejects with 500', async () => {
     const { post } = newClient({ quirks: { invalidRequestStatus: 500 } });
 
     const response = await post('/v1/chat/completions', { model: 'm-large', messages: 'x' });
@@ -452,7 +455,7 @@ describe('bodies', () => {
 describe('models', () => {
   const models: EmulatorModel[] = [{ id: 'mine', supported_endpoint_types: ['openai'] }];
 
-  test('are listed with what they serve', async () => {
+  test('are listed with their operations', async () => {
     const { get } = newClient({ models });
 
     expect(await (await get('/v1/models')).json()).toEqual({
@@ -470,13 +473,13 @@ describe('models', () => {
     });
   });
 
-  test('that are not listed are refused when the list is given', async () => {
+  test('that are not listed are rejected if the list is set', async () => {
     const { post } = newClient({ models });
 
     expect((await post('/v1/embeddings', embedding)).status).toBe(503);
   });
 
-  test('are listed in the other shapes too', async () => {
+  test('are listed in the other formats too', async () => {
     const { emulator, get } = newClient({ models });
     const list = async (): Promise<unknown> => (await get('/v1/models')).json();
 
@@ -488,7 +491,7 @@ describe('models', () => {
     expect(await list()).toEqual({ success: false, message: 'get user group failed' });
   });
 
-  test('are looked up one by one', async () => {
+  test('can be retrieved', async () => {
     const { get } = newClient({ models });
 
     const [found, missing] = [await get('/v1/models/mine'), await get('/v1/models/other')];

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('fake timers drive the pauses of a client and the clock of the emulator', async () => {
+test('fake timers control the pauses of a client and the clock of the emulator', async () => {
   vi.useFakeTimers();
   const { client, emulator } = emulated({}, { videoDuration: 60_000 });
 

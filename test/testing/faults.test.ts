@@ -75,7 +75,7 @@ describe('a fault', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429, 200]);
   });
 
-  test('can be taken away', async () => {
+  test('can be removed', async () => {
     const { emulator, post } = newClient();
     const first = emulator.fail({ fault: { type: 'html', status: 502 }, times: Infinity });
 
@@ -84,7 +84,7 @@ describe('a fault', () => {
     expect((await post('/v1/embeddings', embedding)).status).toBe(200);
   });
 
-  test('meets only requests with the right key', async () => {
+  test('affects only requests with the right key', async () => {
     const { emulator } = newClient();
     emulator.fail({ fault: { type: 'html', status: 502 } });
 
@@ -98,7 +98,7 @@ describe('a lost connection', () => {
     ['before-body', 0],
     ['before-charge', 0],
     ['after-charge', 1],
-  ] as const)('%s rejects like fetch does, with %d charges', async (when, charges) => {
+  ] as const)('%s rejects like fetch, with %d charges', async (when, charges) => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'reset', when } });
 
@@ -112,7 +112,7 @@ describe('a lost connection', () => {
     expect(emulator.requests[0]?.status).toBeUndefined();
   });
 
-  test('hangs until the caller gives up', async () => {
+  test('hangs until the caller aborts', async () => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const giveUp = new AbortController();
@@ -125,7 +125,7 @@ describe('a lost connection', () => {
     await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, patient);
   });
 
-  test('is only slow', async () => {
+  test('only delays', async () => {
     vi.useFakeTimers();
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'slow', milliseconds: 60_000 } });
@@ -141,7 +141,7 @@ describe('a lost connection', () => {
   });
 });
 
-describe('another answer', () => {
+describe('another response', () => {
   test.each([
     ['openai', { error: { message: 'No.', type: 'upstream_error', param: '', code: 'busy' } }],
     ['openai-short', { error: { message: 'No.', type: 'upstream_error' } }],
@@ -167,14 +167,14 @@ describe('another answer', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test("ends with the request id where the words are the gateway's own", async () => {
+  test("ends with the request id if the message is the gateway's", async () => {
     const { response, emulator } = await faulty({ type: 'error', status: 503, message: 'No.' });
 
     const message = `No. (request id: ${emulator.requests[0]?.id})`;
     expect(await response.json()).toMatchObject({ error: { message, type: 'new_api_error' } });
   });
 
-  test('can be an error that is labelled as a stream', async () => {
+  test('can be an error labelled as a stream', async () => {
     const { response } = await faulty({
       type: 'error',
       status: 429,
@@ -186,7 +186,7 @@ describe('another answer', () => {
     expect(await response.json()).toMatchObject({ error: { code: null } });
   });
 
-  test('can come after the charge', async () => {
+  test('can follow the charge', async () => {
     const { emulator, post } = newClient();
     emulator.fail({
       operation: 'videos.create',
@@ -236,7 +236,7 @@ describe('another answer', () => {
   });
 });
 
-describe('a refusal of the vendor', () => {
+describe('a rejection of the vendor', () => {
   const chat = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] };
   const generate = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] };
   const json = 'application/json';
@@ -314,7 +314,7 @@ describe('a refusal of the vendor', () => {
     });
   });
 
-  test('a download of content that the vendor refuses is a 502', async () => {
+  test('a download that the vendor rejects is a 502', async () => {
     const { emulator, post, get } = newClient({ videoDuration: 0 });
     const { id } = await (await post('/v1/videos', { model: 'sora-2', prompt: 'A boat' })).json();
     emulator.fail({ fault: { type: 'vendor-refusal', status: 404 } });
@@ -341,7 +341,7 @@ describe('a refusal of the vendor', () => {
 });
 
 describe('a broken body', () => {
-  test.each(['reset', 'end'] as const)('is cut after some bytes by a %s', async (how) => {
+  test.each(['reset', 'end'] as const)('is truncated after some bytes by a %s', async (how) => {
     const { emulator, response } = await faulty({ type: 'cut', bytes: 10, how });
 
     let text = '';
@@ -355,7 +355,7 @@ describe('a broken body', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('goes silent after some bytes until the caller gives up', async () => {
+  test('stalls after some bytes until the caller aborts', async () => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'stall', bytes: 5 } });
     const giveUp = new AbortController();
@@ -371,7 +371,7 @@ describe('a broken body', () => {
     expect(emulator.requests[0]?.disconnected).toBe(true);
   });
 
-  test('drips', async () => {
+  test('is slow', async () => {
     vi.useFakeTimers();
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'drip', milliseconds: 10, bytes: 100 } });
@@ -400,7 +400,7 @@ describe('a broken body', () => {
       body: { model: 'm', messages: [{ role: 'user' }] },
       expected: '"choices":[]',
     },
-  ])('of $path has nothing in it', async ({ path, body, expected }) => {
+  ])('of $path is empty', async ({ path, body, expected }) => {
     const { emulator, post } = newClient();
     emulator.fail({ fault: { type: 'empty' } });
 
@@ -414,7 +414,7 @@ describe('a broken body', () => {
 });
 
 describe('a broken stream', () => {
-  test('is cut after some events', async () => {
+  test('is truncated after some events', async () => {
     const { text, error } = await streamed({ type: 'cut-events', after: 2 });
 
     expect(eventsIn(text)).toBe(2);
@@ -430,7 +430,7 @@ describe('a broken stream', () => {
     expect(text).toContain('{"content":"large"}');
   });
 
-  test('holds nothing but its usage and its end', async () => {
+  test('has only its usage and its end', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'empty' } });
 
@@ -474,7 +474,7 @@ describe('a broken stream', () => {
     expect(text).toContain('[DONE]');
   });
 
-  test('arrives where JSON was requested, and the other way round', async () => {
+  test('arrives if JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'other-mode' }, times: 2 });
 
@@ -508,7 +508,7 @@ describe('a broken stream', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('goes silent after some events', async () => {
+  test('stalls after some events', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'stall-events', after: 1 } });
 
@@ -539,7 +539,7 @@ describe('a fault of a video task', () => {
     expect((await get(`/v1/videos/${id}/content`)).status).toBe(404);
   });
 
-  test('can use another word for the status', async () => {
+  test('can use another status', async () => {
     const { emulator, post, get } = newClient();
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ fault: { type: 'status-word', word: 'Warming up' }, times: 2 });
@@ -550,7 +550,7 @@ describe('a fault of a video task', () => {
     expect([general.status, vendor.data.status]).toEqual(['Warming up', 'Warming up']);
   });
 
-  test('takes the content away, or redirects to it', async () => {
+  test('removes the content, or redirects to it', async () => {
     const { emulator, post, get } = newClient({ videoDuration: 0 });
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ fault: { type: 'expired-content' } });
@@ -564,7 +564,7 @@ describe('a fault of a video task', () => {
   });
 });
 
-describe('a fault that could never happen', () => {
+describe('an impossible fault', () => {
   const { emulator } = newClient();
   const fault = { type: 'hang' };
 
@@ -573,14 +573,14 @@ describe('a fault that could never happen', () => {
     ['fault.type', {}],
     ['operation', { fault, operation: 'video.create' }],
     ['operation', { fault, operation: ['videos.create', 'nope'] }],
-  ])('is refused by its %s: %j', (field, rule) => {
+  ])('is rejected by its %s: %j', (field, rule) => {
     expect(() => emulator.fail(untyped<FaultRule>(rule))).toThrow(
       expect.objectContaining({ field, message: expect.stringContaining('use one of') }),
     );
     expect(emulator.faults).toEqual([]);
   });
 
-  test('is refused as a quirk or a prepared answer too', () => {
+  test('is rejected as a quirk or a prepared response too', () => {
     const quirks = untyped<Quirks>({ chatFinnish: true });
 
     expect(() => createEmulator({ quirks })).toThrow(/^quirks: "chatFinnish" is not known/);

@@ -11,7 +11,7 @@ const unitsPerDollar = 500_000;
 describe('an emulator of LiteLLM', () => {
   const gateway = 'litellm';
 
-  test('names a request as the client did, and reports its cost in a header', async () => {
+  test("uses the client's request id, and reports its cost in a header", async () => {
     const { post, emulator } = newClient({ gateway });
     const headers = {
       authorization: `Bearer ${emulator.apiKey}`,
@@ -92,7 +92,7 @@ describe('an emulator of LiteLLM', () => {
     ]);
   });
 
-  test('tells what the key has spent', async () => {
+  test('reports what the key has spent', async () => {
     const { get, post, emulator } = newClient({ gateway, credit: unitsPerDollar });
     await post(path, chat);
 
@@ -117,7 +117,7 @@ describe('an emulator of LiteLLM', () => {
       status: 422,
       type: 'budget_exceeded',
     },
-  ])('refuses $name as the proxy does', async ({ options, fields, status, type }) => {
+  ])('rejects $name like the proxy', async ({ options, fields, status, type }) => {
     const { post } = newClient({ gateway, ...options });
 
     const response = await post(path, { ...chat, ...fields });
@@ -128,7 +128,7 @@ describe('an emulator of LiteLLM', () => {
     });
   });
 
-  test('refuses a key that it does not know', async () => {
+  test('rejects an unknown key', async () => {
     const { fetch, baseURL } = createEmulator({ gateway });
     const response = await fetch(`${baseURL}/key/info`, { headers: { authorization: 'Bearer x' } });
 
@@ -138,7 +138,7 @@ describe('an emulator of LiteLLM', () => {
     });
   });
 
-  test('does not have the routes of others', async () => {
+  test('has no routes of other gateways', async () => {
     const { get, post } = newClient({ gateway });
 
     expect((await get('/api/pricing')).status).toBe(404);
@@ -151,7 +151,7 @@ describe('an emulator of LiteLLM', () => {
 describe('an emulator of plain OpenAI', () => {
   const gateway = 'openai';
 
-  test('serves OpenAI’s routes alone, with its request ids', async () => {
+  test('serves only OpenAI’s routes, with its request ids', async () => {
     const { get, post } = newClient({ gateway });
 
     const answer = await post(path, chat);
@@ -178,7 +178,7 @@ describe('an emulator of plain OpenAI', () => {
       status: 429,
       code: 'insufficient_quota',
     },
-  ])('refuses $name as OpenAI does', async ({ options, fields, status, code }) => {
+  ])('rejects $name like OpenAI', async ({ options, fields, status, code }) => {
     const { post } = newClient({ gateway, ...options });
 
     const response = await post(path, { ...chat, ...fields });

@@ -20,7 +20,7 @@ function callers({ post }: PlainClient) {
 const marked = (marker: string): object => ({ contents: [{ parts: [{ text: marker }] }] });
 
 describe('generateContent', () => {
-  test('answers in the form of the compatible interface', async () => {
+  test('responds in the format of the compatible interface', async () => {
     const { generate } = callers(newClient());
 
     const response = await generate({ contents });
@@ -52,7 +52,7 @@ describe('generateContent', () => {
     { contents: { parts: [{ text: 'x' }] } },
     { contents: [{ parts: { text: 'x' } }] },
     { contents, safetySettings: { category: 'x' } },
-  ])('refuses %j in the form of the other routes', async (fields) => {
+  ])('rejects %j in the format of other routes', async (fields) => {
     const { generate } = callers(newClient());
 
     const response = await generate(fields);
@@ -63,7 +63,7 @@ describe('generateContent', () => {
     });
   });
 
-  test('calls functions and answers with their results', async () => {
+  test('calls functions and responds with their results', async () => {
     const { generate } = callers(newClient());
     const parameters = { type: 'OBJECT', properties: { city: { type: 'STRING' } } };
     const tools = [{ functionDeclarations: [{ name: 'weather', parameters }] }];
@@ -81,7 +81,7 @@ describe('generateContent', () => {
     });
   });
 
-  test('thinks, paints, counts and cuts when asked', async () => {
+  test('returns thoughts, images, token counts and truncated text on request', async () => {
     const { generate } = callers(newClient());
 
     const response = await generate({
@@ -108,7 +108,7 @@ describe('generateContent', () => {
     });
   });
 
-  test('answers in JSON when that is wanted', async () => {
+  test('responds in JSON on request', async () => {
     const { generate } = callers(newClient());
     const responseSchema = { type: 'OBJECT', properties: { n: { type: 'INTEGER' } } };
 
@@ -121,7 +121,7 @@ describe('generateContent', () => {
     expect(JSON.parse(candidates[0].content.parts[0].text)).toEqual({ n: 1 });
   });
 
-  test('blocks a prompt and an answer on a marker, and charges for both', async () => {
+  test('blocks a prompt and a response by a marker, and charges both', async () => {
     const client = newClient();
     const { generate } = callers(client);
 
@@ -155,7 +155,7 @@ describe('streamGenerateContent', () => {
     });
   });
 
-  test('is what generateContent does too with alt=sse', async () => {
+  test('is also what generateContent does with alt=sse', async () => {
     const { post } = newClient();
 
     const response = await post('/v1beta/models/m-flash:generateContent?alt=sse', { contents });
@@ -163,7 +163,7 @@ describe('streamGenerateContent', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  test('has the keys, the usage and the end that the quirks say', async () => {
+  test('has the keys, usage and end of the quirks', async () => {
     const quirks = {
       generateKeys: 'snake',
       generateUsage: 'last-chunk',

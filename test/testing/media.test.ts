@@ -88,13 +88,13 @@ describe('embeddings', () => {
     expect(Math.abs(similarity(tea, engine))).toBeLessThan(0.2);
   });
 
-  test('have the asked dimensions', async () => {
+  test('have the requested dimensions', async () => {
     const [vector] = await embed('tea', { dimensions: 7 });
 
     expect(vector).toHaveLength(7);
   });
 
-  test('come as base64 of little-endian floats when asked', async () => {
+  test('are base64 of little-endian floats on request', async () => {
     const client = newClient();
     const fields = { model: 'm-embedding', input: 'tea', encoding_format: 'base64' };
 
@@ -109,17 +109,17 @@ describe('embeddings', () => {
   test.each([
     [[1, 2, 3], 1],
     [[[1, 2], [3]], 2],
-  ])('take the tokens %j', async (input, count) => {
+  ])('accept the tokens %j', async (input, count) => {
     expect(await embed(input)).toHaveLength(count);
   });
 
-  test.each([undefined, [[]], [1.5], [{}]])('refuse the input %j', async (input) => {
+  test.each([undefined, [[]], [1.5], [{}]])('reject the input %j', async (input) => {
     const { post } = newClient();
 
     expect((await post('/v1/embeddings', { model: 'm-embedding', input })).status).toBe(400);
   });
 
-  test('are the same on the path of an engine where old builds serve it', async () => {
+  test('are the same on the engine path of old builds', async () => {
     const { emulator, ask, post } = newClient();
     const engine = '/v1/engines/m-embedding/embeddings';
 
@@ -131,7 +131,7 @@ describe('embeddings', () => {
 });
 
 describe('images', () => {
-  test('are PNG files of the asked size behind an address that takes no key', async () => {
+  test('are PNG files of the requested size at a URL without a key', async () => {
     const { emulator, post } = newClient();
 
     const response = await post('/v1/images/generations', { ...generation, prompt: 'a cat', n: 2 });
@@ -149,7 +149,7 @@ describe('images', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('differ by prompt, and have the colours that the prompt names', async () => {
+  test('differ by prompt, and have the colours of the prompt', async () => {
     const { post } = newClient();
     const image = async (prompt: string): Promise<string> => {
       const fields = { ...generation, prompt, response_format: 'b64_json' };
@@ -166,7 +166,7 @@ describe('images', () => {
     expect([...pixels.keys()].filter((at) => at % 4 === 0 && isRed(at)).length).toBeGreaterThan(20);
   });
 
-  test('carry every key, are data URLs or are left out, as the quirks say', async () => {
+  test('have all fields, are data URLs or missing, by the quirks', async () => {
     const { emulator, post } = newClient({
       quirks: { imageKeys: 'all', imageFormat: 'data-url', imagesFiltered: 1 },
     });
@@ -182,7 +182,7 @@ describe('images', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'unknown_parameter' } });
   });
 
-  test('are streamed when asked', async () => {
+  test('are streamed on request', async () => {
     const { post } = newClient({ quirks: { imageStream: 'partial' } });
     const fields = { ...generation, prompt: 'x', stream: true, partial_images: 1 };
 
@@ -194,7 +194,7 @@ describe('images', () => {
     ]);
   });
 
-  test.each([{ size: '64×48' }, { size: 'big' }, { n: '2' }])('refuse %j', async (fields) => {
+  test.each([{ size: '64×48' }, { size: 'big' }, { n: '2' }])('reject %j', async (fields) => {
     const { post } = newClient();
 
     const response = await post('/v1/images/generations', {
@@ -223,7 +223,7 @@ const edited = async (fields: object | FormData): Promise<Uint8Array> => {
 };
 
 describe('image edits', () => {
-  test('change only what the mask leaves open', async () => {
+  test('change only the area of the mask', async () => {
     const form = new FormData();
     form.set('model', 'm-image');
     form.set('prompt', 'a cat');
@@ -239,7 +239,7 @@ describe('image edits', () => {
     expect([...pixels.subarray(0, 4)]).not.toEqual([7, 7, 7, 255]);
   });
 
-  test('take JSON with a data URL, in each known form', async () => {
+  test('accept JSON with a data URL, in each known format', async () => {
     const url = `data:image/png;base64,${btoa(String.fromCharCode(...(await solid(7, () => 255))))}`;
     const fields = { model: 'm-image', prompt: 'a cat', response_format: 'b64_json' };
 
@@ -254,7 +254,7 @@ describe('image edits', () => {
     expect(new Set(results.map((pixels) => pixels.join(','))).size).toBe(1);
   });
 
-  test('need an image where they are sent as a form', async () => {
+  test('require an image in a form', async () => {
     const { emulator, post } = newClient();
     const form = new FormData();
     form.set('model', 'm-image');
@@ -267,7 +267,7 @@ describe('image edits', () => {
     expect(emulator.charges).toEqual([]);
   });
 
-  test('refuse a list that a form holds only once', async () => {
+  test('reject a list in a form that has one value', async () => {
     const { post } = newClient();
     const form = new FormData();
     form.set('model', 'm-image');
@@ -299,7 +299,7 @@ describe('speech and translation', () => {
     expect(slow.length).toBeGreaterThan(1.8 * bytes.length);
   });
 
-  test.each(['mp3', 'wav'])('speech as %s is tones at a sensible level', async (format) => {
+  test.each(['mp3', 'wav'])('speech as %s has an audible level', async (format) => {
     const { post } = newClient();
 
     const talk = await post('/v1/audio/speech', { ...speak, response_format: format });
@@ -317,7 +317,7 @@ describe('speech and translation', () => {
     expect(around / total).toBeGreaterThan(0.95);
   });
 
-  test.each(['mp3', 'wav'])('what is spoken as %s is what is translated', async (format) => {
+  test.each(['mp3', 'wav'])('speech as %s is translated', async (format) => {
     const { post } = newClient();
     const sound = await post('/v1/audio/speech', { ...speak, response_format: format });
     const form = new FormData();
@@ -359,7 +359,7 @@ describe('speech and translation', () => {
     expect(await response.text()).not.toContain('[DONE]');
   });
 
-  test('speech is typed and delivered as the quirks say', async () => {
+  test('speech has the type and delivery of the quirks', async () => {
     const { emulator, post } = newClient({ quirks: { speechType: 'missing' } });
 
     const untyped = await post('/v1/audio/speech', speak);
@@ -373,7 +373,7 @@ describe('speech and translation', () => {
   });
 
   test.each([{ voice: { id: 'a' } }, { speed: 5 }, { response_format: 'midi' }])(
-    'speech refuses %j',
+    'speech rejects %j',
     async (fields) => {
       const { post } = newClient();
 
@@ -382,7 +382,7 @@ describe('speech and translation', () => {
   );
 
   test.each(['blob', 'talk.mpeg', 'talk.MP3'])(
-    'translation refuses a file named %s',
+    'translation rejects a file named %s',
     async (name) => {
       const { emulator, post } = newClient();
       const form = new FormData();
@@ -405,7 +405,7 @@ describe('speech and translation', () => {
     ['text', 'This is the translation of talk.ogg. The sound has a duration of unknown length.\n'],
     ['srt', expect.stringMatching(/^1\n00:00:00,000 --> 00:00:00,\d{3}\nThis is/)],
     ['vtt', expect.stringMatching(/^WEBVTT\n\n00:00:00.000 --> 00:00:00.\d{3}\nThis is/)],
-  ])('translation answers as %s', async (format, body) => {
+  ])('translation responds as %s', async (format, body) => {
     const { post } = newClient();
     const form = new FormData();
     form.set('model', 'm-translation');
@@ -437,7 +437,7 @@ describe('speech and translation', () => {
 });
 
 describe('the content of a video', () => {
-  test('is an MP4 with H.264 of the asked size and duration', async () => {
+  test('is an MP4 with H.264 of the requested size and duration', async () => {
     const { post, get } = newClient({ videoDuration: 0 });
     const order = { model: 'm-video', prompt: 'a cat', seconds: '5.5', size: '320x180' };
 

@@ -7,8 +7,8 @@ const model = 'gpt-4o-mini';
 const messages = [{ role: 'user' as const, content: 'What is the capital of France?' }];
 const contents = [{ role: 'user', parts: [{ text: 'What is the capital of France?' }] }];
 
-describe('emulator.respondOnce() with what the model answers', () => {
-  test('answers a completion once, and charges it', async () => {
+describe('emulator.respondOnce() with a model response', () => {
+  test('returns a completion once, and charges it', async () => {
     const { client, emulator } = emulated();
     emulator.respondOnce('chat.completions.create', { text: 'Paris' });
 
@@ -23,7 +23,7 @@ describe('emulator.respondOnce() with what the model answers', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('streams the same answer', async () => {
+  test('streams the same response', async () => {
     const { client, emulator } = emulated();
     emulator.respondOnce('chat.completions.create', { text: 'Paris is the capital.' });
 
@@ -58,7 +58,7 @@ describe('emulator.respondOnce() with what the model answers', () => {
     expect(parsed.choices[0]?.message.parsed).toEqual({ city: 'Paris' });
   });
 
-  test('answers in the format of Gemini, whole and streamed', async () => {
+  test("responds in Gemini's format, whole and streamed", async () => {
     const { client, emulator } = emulated();
     emulator.respondOnce('generate.content', { text: 'Paris', finishReason: 'length' });
     emulator.respondOnce('generate.contentStream', { text: 'Paris, of course' });
@@ -91,7 +91,7 @@ describe('emulator.respondOnce() with what the model answers', () => {
     { answer: 'Paris', operation: 'chat.completions.create', message: /pass a function/ },
     { answer: { text: 'Paris' }, operation: 'images.generate', message: /images\.generate/ },
     { answer: { content: 'Paris' }, operation: 'chat.completions.create', message: /"content"/ },
-  ])('refuses $answer for $operation', ({ answer, operation, message }) => {
+  ])('rejects $answer for $operation', ({ answer, operation, message }) => {
     const { emulator } = emulated();
     const respond: unknown = Reflect.get(emulator, 'respondOnce');
 

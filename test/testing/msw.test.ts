@@ -18,7 +18,7 @@ afterEach(() => {
 afterAll(() => server.close());
 
 describe('msw handlers', () => {
-  test('are one for every endpoint and every route of the account, and more for files and other paths', () => {
+  test('cover every endpoint and account route, files and other paths', () => {
     const ofAccount = 8;
     const count = Object.keys(endpoints).length + ofAccount;
 
@@ -26,11 +26,11 @@ describe('msw handlers', () => {
     expect(gatewayHandlers({ baseURL: address })).toHaveLength(count + 2);
   });
 
-  test('are made again for each call, so that no state is shared', () => {
+  test('are created for each call, so that no state is shared', () => {
     expect(gatewayHandlers()[0]).not.toBe(gatewayHandlers()[0]);
   });
 
-  test.each(Object.entries(endpoints))('answer %s', async (operation, { method, path }) => {
+  test.each(Object.entries(endpoints))('respond to %s', async (operation, { method, path }) => {
     const filled = path.replace('{vendor_prefix}', 'kling').replaceAll(/\{\w+\}/g, 'm-flash');
 
     await fetch(address + filled, { method });
@@ -38,7 +38,7 @@ describe('msw handlers', () => {
     expect(emulator.requests).toMatchObject([{ operation }]);
   });
 
-  test('answer from the emulator, with its charges', async () => {
+  test('respond from the emulator, with its charges', async () => {
     const response = await chat('Hi');
     const streamed = await chat('Hi', { stream: true });
 
@@ -47,7 +47,7 @@ describe('msw handlers', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('serve the files that answers point to', async () => {
+  test('serve the files of responses', async () => {
     const order = { model: 'm-image', prompt: 'x', size: '16x16' };
     const addresses: string[] = [];
     for (const fileOrigin of ['same', 'other'] as const) {
@@ -63,7 +63,7 @@ describe('msw handlers', () => {
     ]);
   });
 
-  test('take uploads', async () => {
+  test('accept uploads', async () => {
     const form = new FormData();
     form.set('model', 'm-translation');
     form.set('file', new File(['OggS'], 'talk.ogg'));
@@ -73,7 +73,7 @@ describe('msw handlers', () => {
     expect(await response.json()).toMatchObject({ text: expect.stringContaining('talk.ogg') });
   });
 
-  test('lose the connection when a fault says so', async () => {
+  test('lose the connection with a fault', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
     await expect(chat('Hi')).rejects.toThrow(TypeError);
 
@@ -84,12 +84,12 @@ describe('msw handlers', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('answer unknown paths of the gateway as it does', async () => {
+  test('respond to unknown paths like the gateway', async () => {
     expect((await get('/v1/nothing')).status).toBe(404);
     expect((await get('/nothing')).headers.get('content-type')).toMatch('text/html');
   });
 
-  test('answer for any host without a base URL', async () => {
+  test('respond for any host without a base URL', async () => {
     const anywhere = createEmulator();
     server.use(...gatewayHandlers({ emulator: anywhere }));
 

@@ -60,13 +60,13 @@ describe('a third-party client', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('embeds, in base64 behind the scenes', async () => {
+  test('creates embeddings, in base64', async () => {
     const { data } = await client.embeddings.create({ model: 'm-embedding', input: ['a', 'b'] });
 
     expect(data.map(({ embedding }) => embedding.length)).toEqual([256, 256]);
   });
 
-  test('makes and edits images', async () => {
+  test('creates and edits images', async () => {
     const made = await client.images.generate({
       model: 'm-image',
       prompt: 'x',
@@ -84,7 +84,7 @@ describe('a third-party client', () => {
     expect(edited.data?.[0]?.url).toMatch(/^http:\/\/emulator\.test\/files\//);
   });
 
-  test('speaks and translates', async () => {
+  test('creates and translates speech', async () => {
     const input = 'Good morning';
     const speech = await client.audio.speech.create({ model: 'm-speech', voice: 'alloy', input });
     const file = new File([await speech.arrayBuffer()], 'speech.mp3');
@@ -93,7 +93,7 @@ describe('a third-party client', () => {
     expect(text).toBe(input);
   });
 
-  test('makes a video and downloads it', async () => {
+  test('creates a video and downloads it', async () => {
     const { id } = await client.videos.create({ model: 'sora-2', prompt: 'a cat', seconds: '4' });
     emulator.videos.complete(id);
     const video = await client.videos.retrieve(id);
@@ -104,7 +104,7 @@ describe('a third-party client', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('lists models, and learns of errors', async () => {
+  test('lists models, and receives errors', async () => {
     const models = await client.models.list();
     const wrong = client.withOptions({ apiKey: 'sk-wrong' });
 

@@ -13,7 +13,7 @@ const chat = { model: 'm-large', messages: [{ role: 'user', content: 'Hello' }] 
 const createMisspelled = () => createEmulator({ gateway: 'openruter' });
 
 describe('an emulator of OpenRouter', () => {
-  test('serves the routes of OpenRouter alone', async () => {
+  test("serves only OpenRouter's routes", async () => {
     const { post } = newClient({ gateway });
 
     expect((await post('/api/v1/chat/completions', chat)).status).toBe(200);
@@ -21,7 +21,7 @@ describe('an emulator of OpenRouter', () => {
     expect((await post('/api/v1/images/generations', chat)).status).toBe(404);
   });
 
-  test('names each answer by its generation', async () => {
+  test('uses a generation id for each response', async () => {
     const { post, emulator } = newClient({ gateway });
 
     const response = await post('/api/v1/chat/completions', chat);
@@ -45,7 +45,7 @@ describe('an emulator of OpenRouter', () => {
     expect((await get(path)).status).toBe(200);
   });
 
-  test('serves content to its key alone', async () => {
+  test('serves content only with its key', async () => {
     const { ask, get, emulator } = newClient({ gateway, videoDuration: 0 });
     await ask('/api/v1/videos', { model: 'm-video', prompt: 'A fox' });
     const [video] = emulator.videos.list;
@@ -62,7 +62,7 @@ describe('an emulator of OpenRouter', () => {
     ['duration', { duration: '4' }],
     ['frame_images', { frame_images: [{ type: 'image_url', image_url: { url: 'https://a' } }] }],
     ['resolution', { resolution: 'tall' }],
-  ])('refuses a video with a wrong %s without a charge', async (field, fields) => {
+  ])('rejects a video with an invalid %s without a charge', async (field, fields) => {
     const { post, emulator } = newClient({ gateway });
 
     const response = await post('/api/v1/videos', { model: 'm-video', prompt: 'A fox', ...fields });
@@ -81,7 +81,7 @@ describe('an emulator of OpenRouter', () => {
     expect(emulator.quirks).toMatchObject({ chatReasoning: 'reasoning', eventDelay: 1 });
   });
 
-  test('stands behind msw', async () => {
+  test('works with msw', async () => {
     const emulator = createEmulator({ gateway });
     const server = setupServer(...gatewayHandlers({ emulator }));
     server.listen();

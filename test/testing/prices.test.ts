@@ -16,7 +16,7 @@ function readNamedModels(): readonly string[] {
 }
 
 describe('the price list of the emulator', () => {
-  test.each(readNamedModels())('has a price for %s of the documentation', async (model) => {
+  test.each(readNamedModels())('has a price for %s in the documentation', async (model) => {
     const { client } = emulated();
 
     const { models } = await client.account.prices();
@@ -24,7 +24,7 @@ describe('the price list of the emulator', () => {
     expect(models).toContainEqual(expect.objectContaining({ model }));
   });
 
-  test('agrees with what a call of each kind is charged', async () => {
+  test('matches the charge of each kind of call', async () => {
     const { client, emulator } = emulated();
     await client.account.prices();
     const prompt = 'A boat';

@@ -58,7 +58,7 @@ describe('a listening emulator', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('takes a port that is given, and says when it is taken', async () => {
+  test('uses a given port, and reports if it is in use', async () => {
     await server.close();
     const again = await emulator.listen(server.port);
 
@@ -66,7 +66,7 @@ describe('a listening emulator', () => {
     await expect(createEmulator().listen(server.port)).rejects.toThrow('EADDRINUSE');
   });
 
-  test('takes large forms', async () => {
+  test('accepts large forms', async () => {
     const form = new FormData();
     form.set('model', 'm-translation');
     form.set('file', new File([new Uint8Array(5_000_000)], 'a.wav'));
@@ -77,7 +77,7 @@ describe('a listening emulator', () => {
     expect(emulator.requests[0]?.body).toMatchObject({ files: [{ size: 5_000_000 }] });
   });
 
-  test('builds addresses from the host that was called', async () => {
+  test('builds URLs from the requested host', async () => {
     emulator.quirks.fileOrigin = 'other';
     const order = { model: 'm-image', prompt: 'x', size: '16x16' };
 
@@ -89,7 +89,7 @@ describe('a listening emulator', () => {
     expect(file.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('redirects to another origin, which serves nothing but files', async () => {
+  test('redirects to another origin, which serves only files', async () => {
     emulator.quirks.contentDelivery = 'redirect';
     const { id } = await (await client.post('/v1/videos', { model: 'm', prompt: 'x' })).json();
     emulator.videos.complete(id);
@@ -103,13 +103,13 @@ describe('a listening emulator', () => {
     expect(elsewhere.status).toBe(404);
   });
 
-  test('answers HEAD and unknown paths as the gateway does', async () => {
+  test('responds to HEAD and unknown paths like the gateway', async () => {
     const head = await fetch(`${server.url}/v1/videos/x/content`, { method: 'HEAD' });
 
     expect(head.status).toBe(404);
   });
 
-  test('cuts open connections when it is closed', async () => {
+  test('closes open connections when it is closed', async () => {
     emulator.fail({ fault: { type: 'hang' } });
     const pending = client.post('/v1/embeddings', embedding);
     const failure = expect(pending).rejects.toThrow('fetch failed');
@@ -147,7 +147,7 @@ describe('the connection', () => {
     expect(error).toBe('ECONNRESET');
   });
 
-  test('ends early where a length was stated', async () => {
+  test('ends early with a content length', async () => {
     const { id } = await (await client.post('/v1/videos', { model: 'm', prompt: 'x' })).json();
     emulator.videos.complete(id);
     emulator.fail({ fault: { type: 'cut', bytes: 100, how: 'end' } });
@@ -158,7 +158,7 @@ describe('the connection', () => {
     await expect(response.arrayBuffer()).rejects.toThrow('terminated');
   });
 
-  test('ends regularly where no length was stated', async () => {
+  test('ends normally without a content length', async () => {
     emulator.fail({ fault: { type: 'cut', bytes: 10, how: 'end' } });
 
     const response = await client.post('/v1/embeddings', embedding);
@@ -174,7 +174,7 @@ describe('the connection', () => {
     await expect(response.text()).rejects.toThrow('terminated');
   });
 
-  test('goes silent, and the emulator notices that the client leaves', async () => {
+  test('stalls, and the emulator detects a disconnect', async () => {
     emulator.fail({ fault: { type: 'stall-events', after: 1 } });
     const leave = new AbortController();
     const messages = [{ role: 'user', content: 'Hi' }];
@@ -192,7 +192,7 @@ describe('the connection', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is not called lost when the whole answer was read', async () => {
+  test('is not reported as lost if the whole response was read', async () => {
     const response = await client.chat('Hi', { stream: true });
     await response.text();
     await server.close();
@@ -200,7 +200,7 @@ describe('the connection', () => {
     expect(emulator.requests[0]?.disconnected).toBe(false);
   });
 
-  test('holds the emulator back when the client does not read', async () => {
+  test('applies backpressure to the emulator', async () => {
     let made = 0;
     let isCancelled = false;
     const body = (): ReadableStream<Uint8Array> =>

@@ -46,7 +46,7 @@ describe('seconds of a submission', () => {
     },
     { model: 'm-video', seconds: '10', made: '10', paid: 10_000, ratios: { seconds: 10, size: 1 } },
   ])(
-    '$model: $seconds in JSON make a video of $made seconds for $paid units; a form is read everywhere',
+    '$model: $seconds in JSON create a video of $made seconds for $paid units; a form is read everywhere',
     async ({ model, seconds, made, paid, ratios }) => {
       const { emulator, post } = newClient();
 
@@ -72,7 +72,7 @@ describe('seconds of a submission', () => {
     expect(emulator.charges).toMatchObject([{ amount: paid }]);
   });
 
-  test('a number in JSON is refused where it is read and ignored elsewhere; duration is heard', async () => {
+  test('a number in JSON is rejected where it is read and ignored elsewhere; duration is read', async () => {
     const { emulator, post, ask } = newClient();
 
     const refused = await post('/v1/videos', { model: 'sora-2', prompt: 'A boat', seconds: 8 });
@@ -140,7 +140,7 @@ test.each([
   },
   { model: 'sora-2', fields: { size: '1x1' }, status: 400, code: 'invalid_size' },
   { model: 'doubao-seedance-1-0-pro-250528', fields: {}, status: 400, code: 'invalid_request' },
-])('$model refuses $fields before a vendor is asked', async ({ model, fields, status, code }) => {
+])('$model rejects $fields before a vendor request', async ({ model, fields, status, code }) => {
   const { emulator, post } = newClient();
 
   const response = await post('/v1/videos', { model, prompt: 'A boat', ...fields });
@@ -150,7 +150,7 @@ test.each([
   expect(emulator.charges).toEqual([]);
 });
 
-test('metadata that is text, or no JSON in a form, is passed over', async () => {
+test('metadata that is text, or not JSON in a form, is ignored', async () => {
   const { post } = newClient();
   const order = { model: 'kling-v1', prompt: 'A boat' };
 
@@ -158,7 +158,7 @@ test('metadata that is text, or no JSON in a form, is passed over', async () => 
   expect((await post('/v1/videos', toForm({ ...order, metadata: '{x' }))).status).toBe(200);
 });
 
-describe('a task in the words of its vendor', () => {
+describe('a task in the format of its vendor', () => {
   test.each([
     ['sora-2', { status: 'queued', error: null, prompt: 'A boat', seconds: '4', size: '720x1280' }],
     ['kling-v1', { status: 'unknown', model: '', completed_at: expect.any(Number) }],
@@ -193,7 +193,7 @@ describe('a task in the words of its vendor', () => {
     expect(task.metadata?.url).toBe(url);
   });
 
-  test('Sora and Veo have no address of a result; the vendor route leads to the content route', async () => {
+  test('Sora and Veo have no result URL; the vendor route points to the content route', async () => {
     for (const model of ['sora-2', 'veo-3.0-generate-001']) {
       const { emulator, id, status, vendor, get } = await submittedTo(model);
 
@@ -222,7 +222,7 @@ describe('a task in the words of its vendor', () => {
     }
   });
 
-  test('a quirk that is set wins over the vendor', async () => {
+  test('a quirk overrides the vendor', async () => {
     const quirks = { videoUrl: 'video_url', videoRemix: 'new' } as const;
     const { emulator, id, status, post } = await submittedTo('sora-2', 'A boat', { quirks });
 
@@ -233,7 +233,7 @@ describe('a task in the words of its vendor', () => {
   });
 });
 
-test('the list of models can name the vendor of any', async () => {
+test('the list of models can set vendors', async () => {
   const models = [{ id: 'm-clips', vendor: 'kling' } as const];
   const { emulator, post } = newClient({ models });
 
@@ -242,10 +242,10 @@ test('the list of models can name the vendor of any', async () => {
   expect(emulator.videos.list).toMatchObject([{ seconds: '5' }]);
 });
 
-describe('a vendor that stumbles on the poll of the gateway', () => {
+describe('a vendor that fails a poll of the gateway', () => {
   const prompt = `A boat ${markers.pollError}`;
 
-  test.each(['sora-2', 'm-video'])('%s: { error, id } for ever, and given back', async (model) => {
+  test.each(['sora-2', 'm-video'])('%s: { error, id } forever, and refunded', async (model) => {
     const { emulator, id, status, vendor } = await submittedTo(model, prompt);
 
     expect((await status()).status).toEqual(expect.any(String));
@@ -270,7 +270,7 @@ describe('a vendor that stumbles on the poll of the gateway', () => {
     expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
   });
 
-  test('behind another gateway: unknown for ever, while the vendor route says FAILURE', async () => {
+  test('behind another gateway: unknown forever, while the vendor route has FAILURE', async () => {
     const quirks = { videoPollError: 'unknown' } as const;
     const { emulator, status, vendor } = await submittedTo('m-video', prompt, { quirks });
 
@@ -297,7 +297,7 @@ describe('a vendor that stumbles on the poll of the gateway', () => {
     expect(emulator.charges[0]).not.toHaveProperty('refundedAt');
   });
 
-  test('Jimeng fails, Kling goes on', async () => {
+  test('Jimeng fails, Kling continues', async () => {
     for (const [model, word] of [
       ['jimeng_v30', 'failed'],
       ['kling-v1', 'completed'],
@@ -310,7 +310,7 @@ describe('a vendor that stumbles on the poll of the gateway', () => {
     }
   });
 
-  test('by hand, on a task that runs', async () => {
+  test('set manually, on a running task', async () => {
     const { emulator, id, status } = await submittedTo('m-video');
 
     emulator.videos.failPoll(id);
@@ -350,7 +350,7 @@ describe('the limit of downloads', () => {
     expect((await download()).status).toBe(200);
   });
 
-  test('can be set, or lifted', async () => {
+  test('can be set or removed', async () => {
     for (const [contentLimit, status] of [
       [1, 429],
       [0, 404],
@@ -374,7 +374,7 @@ describe('the limit of downloads', () => {
 });
 
 test.each([429, 201, 500])(
-  'a vendor refuses a submission with %i, in the task envelope',
+  'a vendor rejects a submission with %i, in the task envelope',
   async (status) => {
     const { emulator, post } = newClient();
     emulator.fail({ operation: 'videos.create', fault: { type: 'vendor-refusal', status } });
@@ -392,7 +392,7 @@ test.each([429, 201, 500])(
   },
 );
 
-describe('an error inside of a 200', () => {
+describe('an error inside a 200', () => {
   const messages = [{ role: 'user', content: 'Hi' }];
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
   const typed: Fault = { type: 'error-in-200' };

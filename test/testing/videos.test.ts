@@ -30,7 +30,7 @@ async function submitted(
 }
 
 describe('submitting a video', () => {
-  test('answers with the task and charges once', async () => {
+  test('returns the task and charges once', async () => {
     const { emulator, post } = newClient();
 
     const response = await post('/v1/videos', { ...order, seconds: '8', size: '720x1280' });
@@ -52,7 +52,7 @@ describe('submitting a video', () => {
     expect(emulator.charges).toMatchObject([{ operation: 'videos.create', taskId: task.id }]);
   });
 
-  test('takes a form with a file', async () => {
+  test('accepts a form with a file', async () => {
     const { emulator, post } = newClient();
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...order, seconds: '8' })) form.set(name, value);
@@ -97,7 +97,7 @@ describe('submitting a video', () => {
       code: 'invalid_size',
       message: 'not supported',
     },
-  ])('refuses $fields ($name) in the form of tasks', async ({ fields, code, message }) => {
+  ])('rejects $fields ($name) in the format of tasks', async ({ fields, code, message }) => {
     const { emulator, post } = newClient();
 
     const response = await post('/v1/videos', { ...order, ...fields });
@@ -117,7 +117,7 @@ describe('submitting a video', () => {
     ['video_id', ['video_id']],
     ['data.task_id', ['data', 'task_id']],
     ['data.id', ['data', 'id']],
-  ] as const)('can carry the id only in %s', async (videoId, path) => {
+  ] as const)('can have the id only in %s', async (videoId, path) => {
     const { emulator, post } = newClient({ quirks: { videoId, videoSubmitStatus: 201 } });
 
     const response = await post('/v1/videos', order);
@@ -149,7 +149,7 @@ describe('the status of a video', () => {
     ]);
   });
 
-  test('carries the address of the result when it is completed', async () => {
+  test('has the URL of the result once it is completed', async () => {
     const { emulator, id, status } = await submitted();
 
     emulator.videos.complete(id);
@@ -160,7 +160,7 @@ describe('the status of a video', () => {
     expect((await emulator.fetch(url)).headers.get('content-type')).toBe('video/mp4');
   });
 
-  test('fails on a marker or by hand, and gives the charge back', async () => {
+  test('fails by a marker or manually, and refunds the charge', async () => {
     const prompt = `a cat ${markers.fail}`;
     const { emulator, id, status, ask } = await submitted({}, { ...order, prompt });
     await ask('/v1/videos', order);
@@ -181,7 +181,7 @@ describe('the status of a video', () => {
     ]);
   });
 
-  test('of a task that is not there is a 400', async () => {
+  test('of an unknown task is a 400', async () => {
     const { get } = newClient();
 
     const response = await get('/v1/videos/task_x');
@@ -194,7 +194,7 @@ describe('the status of a video', () => {
     });
   });
 
-  test('can carry a foreign id', async () => {
+  test('can have another id', async () => {
     const { id, status } = await submitted({ quirks: { videoForeignId: true } });
 
     const task = await status();
@@ -203,7 +203,7 @@ describe('the status of a video', () => {
     expect(task['task_id']).not.toBe(id);
   });
 
-  test('is reported in the words, place and units of the quirks', async () => {
+  test('is reported in the values, fields and units of the quirks', async () => {
     const { emulator, id, status } = await submitted({
       quirks: {
         videoStatuses: { completed: 'SUCCEED' },
@@ -236,7 +236,7 @@ describe('the status of a video', () => {
     ['null', { error: null }],
     ['numeric-code', { error: { message: 'No.', code: 1301 } }],
     ['missing', {}],
-  ] as const)('carries the failure reason as %s', async (videoError, expected) => {
+  ] as const)('has the failure reason as %s', async (videoError, expected) => {
     const { emulator, id, status } = await submitted({ quirks: { videoError } });
     emulator.videos.fail(id, 'No.');
 
@@ -246,7 +246,7 @@ describe('the status of a video', () => {
   });
 });
 
-describe('the status on the route of the vendor', () => {
+describe("the status on the vendor's route", () => {
   test.each([
     ['task', { code: 'success', data: { status: 'SUCCESS', progress: '100%', fail_reason: '' } }],
     ['old-task', { data: { status: 'SUCCESS', fail_reason: expect.stringMatching(/^http/) } }],
@@ -258,14 +258,14 @@ describe('the status on the route of the vendor', () => {
     ],
     ['null', { code: 'success', data: null }],
     ['video', { object: 'video', status: 'completed' }],
-  ] as const)('has the shape "%s"', async (vendorBody, expected) => {
+  ] as const)('has the format "%s"', async (vendorBody, expected) => {
     const { emulator, id, vendor } = await submitted({ quirks: { vendorBody } });
     emulator.videos.complete(id);
 
     expect(await vendor()).toMatchObject(expected);
   });
 
-  test('puts the failure reason in the field of the URL', async () => {
+  test('has the failure reason in the URL field', async () => {
     const { emulator, id, vendor } = await submitted();
     emulator.videos.fail(id, 'Refused.');
 
@@ -283,7 +283,7 @@ describe('the status on the route of the vendor', () => {
 });
 
 describe('the content of a video', () => {
-  test('is refused before the task is completed, after it expired, and when there is none', async () => {
+  test('is rejected before the task is completed, after it expired, and without a task', async () => {
     const { emulator, id, get } = await submitted();
     const content = async (task: string): Promise<[number, unknown]> => {
       const response = await get(`/v1/videos/${task}/content`);
@@ -351,7 +351,7 @@ describe('a remix', () => {
     ]);
   });
 
-  test('needs a prompt and an original', async () => {
+  test('requires a prompt and an original', async () => {
     const { id, post } = await submitted();
 
     const blank = await post(`/v1/videos/${id}/remix`, {});

@@ -317,7 +317,7 @@ describe('describeFile()', () => {
     expect(named(purpose, name, type, head)).toBe(expected);
   });
 
-  test('names a file of a list after its field, without the brackets', () => {
+  test('names a file of a list by its field, without the brackets', () => {
     const facts = { purpose: 'image', name: undefined, type: undefined, head: png } as const;
 
     expect(describeFile({ ...facts, field: 'image[2]' }).name).toBe('image.png');
@@ -338,11 +338,11 @@ describe('describeFile()', () => {
     expect(() => named('audio', name, type, head)).toThrow(/^file: .*\.mp3 .*\.aac/);
   });
 
-  test('drops a MIME type that would break out of its header', () => {
+  test('drops a MIME type that would break its header', () => {
     expect(named('image', 'a.png', 'image/png\r\nx-evil: 1')).toBe('a.png image/png');
   });
 
-  test('audio always ends in an extension that the gateway knows', () => {
+  test('audio always has a known extension', () => {
     const anyHead = fc.oneof(
       fc.constantFrom(...Object.values(mediaHeads)),
       fc.uint8Array({ minLength: 1 }),
@@ -369,7 +369,7 @@ describe('describeFile()', () => {
     );
   });
 
-  test('settles on what it has settled on already', () => {
+  test('is idempotent', () => {
     const anyHead = fc.constantFrom(...Object.values(mediaHeads));
     const anyName = fc.constantFrom('a', 'a.PNG', 'a.mpga', 'a.b.jpe', 'a.mov', 'a.1', '.x', '');
     const anyType = fc.constantFrom('', 'image/jpg', 'audio/mp3', 'video/quicktime', 'text/plain');
@@ -474,7 +474,7 @@ describe('toFile()', () => {
     expect(await file.bytes()).toEqual(mediaHeads.mp3);
   });
 
-  test('says which file does not exist', async () => {
+  test('names a file that does not exist', async () => {
     const file = toFile(createReadStream(join(folder, 'missing.mp3')));
 
     await expect(file).rejects.toThrow(/^value: cannot be read: ENOENT.*missing\.mp3/);
@@ -521,31 +521,31 @@ describe('toFile()', () => {
     expect(nameFromDisposition('attachment; filename=cat.png; size=3')).toBe('cat.png');
   });
 
-  test('refuses a response that failed: its body is an error page', async () => {
+  test('rejects a failed response, whose body is an error page', async () => {
     const file = toFile(new Response('Not found', { status: 404 }));
 
     await expect(file).rejects.toThrow('value: cannot be read: it is a response with status 404');
   });
 
-  test('refuses a response that was read before', async () => {
+  test('rejects a response that was already read', async () => {
     const response = new Response('x');
     await response.text();
 
     await expect(toFile(response)).rejects.toBeInstanceOf(InvalidInputError);
   });
 
-  test('takes the type from the name, then from the bytes', async () => {
+  test('detects the type from the name, then from the bytes', async () => {
     expect((await toFile(Buffer.from('x'), 'a.wav')).type).toBe('audio/wav');
     expect((await toFile(jpeg)).type).toBe('image/jpeg');
     expect((await toFile(mediaHeads.m4a)).type).toBe('audio/mp4');
     expect((await toFile(Buffer.from('x'))).type).toBe('');
   });
 
-  test('calls a file without a name `unknown_file`', async () => {
+  test('names a file without a name `unknown_file`', async () => {
     expect((await toFile(Buffer.from('x'))).name).toBe('unknown_file');
   });
 
-  test('prefers its own parameters to what { data } says', async () => {
+  test('prefers its parameters to those in { data }', async () => {
     const value = {
       data: new Blob(['x'], { type: 'text/css' }),
       filename: 'f/a.css',
@@ -559,17 +559,17 @@ describe('toFile()', () => {
     });
   });
 
-  test('fails with the error of the stream', async () => {
+  test('rejects with the error of the stream', async () => {
     await expect(toFile(broken())).rejects.toThrow('value: cannot be read: disk gone.');
   });
 
-  test('refuses text, which may be a path', async () => {
+  test('rejects text, which may be a path', async () => {
     const call: unknown = Reflect.apply(toFile, undefined, ['cat.png', 'cat.png']);
 
     await expect(call).rejects.toThrow(/^value: must be a file .*; open a path with fileFromPath/);
   });
 
-  test.each([[null], [undefined], [5], [{}]])('refuses %j', async (value) => {
+  test.each([[null], [undefined], [5], [{}]])('rejects %j', async (value) => {
     const call: unknown = Reflect.apply(toFile, undefined, [value]);
 
     await expect(call).rejects.toThrow(/^value: must be a file .*, not/);
@@ -591,7 +591,7 @@ describe('toStreamingFile()', () => {
     { name: 'folder/', options: {}, field: 'name' },
     { name: 'a', options: { size: 0 }, field: 'size' },
     { name: 'a', options: { size: 1.5 }, field: 'size' },
-  ])('refuses the name $name with $options', ({ name, options, field }) => {
+  ])('rejects the name $name with $options', ({ name, options, field }) => {
     const make = (): unknown => toStreamingFile(chunks('x'), name, options);
 
     expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));
@@ -611,7 +611,7 @@ describe('isUploadable()', () => {
     ['a streaming file', toStreamingFile(chunks('x'), 'a')],
     ['{ data } with bytes', { data: new Uint8Array(1) }],
     ['{ data, filename } with text', { data: 'x', filename: 'a.txt' }],
-  ])('knows %s', (_, value) => {
+  ])('accepts %s', (_, value) => {
     expect(isUploadable(value)).toBe(true);
   });
 
@@ -624,7 +624,7 @@ describe('isUploadable()', () => {
     [5],
     [null],
     [undefined],
-  ])('leaves %j alone', (value) => {
+  ])('rejects %j', (value) => {
     expect(isUploadable(value)).toBe(false);
   });
 });

@@ -204,7 +204,7 @@ describe('a form on the wire', () => {
     expect(body.toString('latin1')).not.toContain('[object');
   });
 
-  test('several images beside text, in order', async () => {
+  test('several images next to text, in order', async () => {
     const { headers, body } = await exchange([
       ['image[]', [jpeg, createReadStream(join(folder, 'talk.mp3'))], 'any'],
       ['prompt', 'two\nlines'],
@@ -221,7 +221,7 @@ describe('a form on the wire', () => {
 });
 
 describe('an upload that fails', () => {
-  test('fails with the error of its source, and the server never sees a whole request', async () => {
+  test('rejects with the error of its source, and the server receives no complete request', async () => {
     const form = await encodeForm([['file', broken()]]);
     const received = nextRequest();
 
@@ -232,7 +232,7 @@ describe('an upload that fails', () => {
     expect((await received).complete).toBe(false);
   });
 
-  test('a file that cannot be read any more is never sent whole', async () => {
+  test('a file that becomes unreadable is never sent completely', async () => {
     class Gone extends Blob {
       override stream(): ReturnType<Blob['stream']> {
         return new ReadableStream({ pull: () => Promise.reject(new Error('disk gone')) });
@@ -265,7 +265,7 @@ describe('an upload that fails', () => {
     expect((await received).complete).toBe(false);
   });
 
-  test('a release destroys the source after an early answer', async () => {
+  test('an early response destroys the source', async () => {
     const source = new Readable({ read() {} });
     source.push(Buffer.alloc(100_000));
     const form = await encodeForm([['file', source]]);
@@ -279,7 +279,7 @@ describe('an upload that fails', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  test('releases a file that was never sent because the server did not answer', async () => {
+  test('releases a file that was never sent because the server did not respond', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const address = closed.address();

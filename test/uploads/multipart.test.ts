@@ -98,14 +98,14 @@ describe('formBody() with text', () => {
     expect(await readForm(form)).toEqual(expected);
   });
 
-  test('writes the same text beside a stream', async () => {
+  test('writes the same text next to a stream', async () => {
     const form = await encodeForm([...fields, ['file', chunks('x')]]);
 
     expect(form.replayable).toBe(false);
     expect((await readForm(form)).slice(0, -1)).toEqual(expected);
   });
 
-  test('its content type names the boundary, which is random', async () => {
+  test('has a random boundary in its content type', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     vi.spyOn(Date, 'now').mockReturnValue(1);
     // As in a page without TLS.
@@ -128,17 +128,17 @@ describe('formBody() with text', () => {
     { name: 'metadata', value: { n: 1n }, field: 'metadata.n' },
     { name: 'callback', value: () => {}, field: 'callback' },
     { name: 'mark', value: Symbol('x'), field: 'mark' },
-  ])('refuses $name when it cannot be written', async ({ name, value, field }) => {
+  ])('rejects $name if it cannot be written', async ({ name, value, field }) => {
     expect(await rejection([[name, value]])).toMatchObject({ name: 'InvalidInputError', field });
   });
 
-  test('refuses what is not a file in a field for files', async () => {
+  test('rejects values that are not files in a file field', async () => {
     const error = await rejection([['image', { image_url: 'x' }, 'image']]);
 
     expect(error).toMatchObject({ name: 'InvalidInputError', field: 'image' });
   });
 
-  test('sends text in a field for files as text: a URL or a data URL', async () => {
+  test('sends a URL or a data URL in a file field as text', async () => {
     const form = await encodeForm([['input_reference', 'https://example.com/a.png', 'any']]);
 
     expect(await readForm(form)).toEqual([['input_reference', 'https://example.com/a.png']]);
@@ -183,7 +183,7 @@ describe('formBody() with files in memory', () => {
     ]);
   });
 
-  test('keeps the bytes of a file that it renames', async () => {
+  test('keeps the bytes of a renamed file', async () => {
     const form = await encodeForm([['image', new File([jpeg], 'a.png'), 'image']]);
 
     const [part] = await readRaw(form);
@@ -194,7 +194,7 @@ describe('formBody() with files in memory', () => {
     expect(new Uint8Array(part?.content ?? [])).toEqual(jpeg);
   });
 
-  test('names the field and the position of a file that cannot be sent', async () => {
+  test('names the field and the index of a file that cannot be sent', async () => {
     expect(await rejection([['image[]', [png, new Blob([])], 'image']])).toMatchObject({
       name: 'InvalidInputError',
       message: expect.stringMatching(/^image\[1\]: is empty \(0 bytes\)/),
@@ -203,7 +203,7 @@ describe('formBody() with files in memory', () => {
     });
   });
 
-  test('names the field of a response that failed', async () => {
+  test('names the field of a failed response', async () => {
     expect(await rejection([['image', new Response('', { status: 500 })]])).toMatchObject({
       field: 'image',
       message: expect.stringContaining('response with status 500'),
@@ -251,7 +251,7 @@ describe('formBody() with streams', () => {
     { name: 'up to an end', range: { end: 9 }, length: 10 },
     { name: 'up to an end, beyond what is looked at first', range: { end: 149 }, length: 150 },
     { name: 'an end behind the end of the file', range: { start: 190, end: 5000 }, length: 10 },
-  ])('knows the length of an fs stream: $name', async ({ range, length }) => {
+  ])('has the length of an fs stream: $name', async ({ range, length }) => {
     const form = await encodeForm([['file', createReadStream(join(folder, 'digits'), range)]]);
 
     expect(form.headers['content-length']).toBeDefined();
@@ -259,7 +259,7 @@ describe('formBody() with streams', () => {
     expect(part?.content).toHaveLength(length);
   });
 
-  test('knows the length of a stream that says it', async () => {
+  test('has the length of a stream that provides it', async () => {
     const file = toStreamingFile(chunks('a'.repeat(50), 'b'.repeat(50)), 'a.txt', { size: 100 });
 
     const form = await encodeForm([
@@ -271,7 +271,7 @@ describe('formBody() with streams', () => {
     expect(await readRaw(form)).toHaveLength(2);
   });
 
-  test('says no length when one part has none', async () => {
+  test('has no length if one part has none', async () => {
     const long = 'a'.repeat(100);
 
     const form = await encodeForm([
@@ -283,7 +283,7 @@ describe('formBody() with streams', () => {
     expect(await readRaw(form)).toHaveLength(2);
   });
 
-  test('reads nothing but the beginning before the body is read', async () => {
+  test('reads only the first bytes before the body is read', async () => {
     let pulls = 0;
     async function* counted(): AsyncGenerator<Uint8Array> {
       for (; pulls < 100; pulls += 1) yield await Promise.resolve(new Uint8Array(1024));
@@ -329,7 +329,7 @@ describe('formBody() with streams', () => {
     { name: 'an async iterable', field: 'file', make: () => chunks('', new Uint8Array()) },
     { name: 'a web stream', field: 'file', make: () => new Blob([]).stream() },
     { name: 'a streaming file', field: 'file', make: () => toStreamingFile(chunks(), 'a.mp3') },
-  ])('refuses $name of zero bytes', async ({ field, make }) => {
+  ])('rejects $name of zero bytes', async ({ field, make }) => {
     expect(await rejection([[field, make(), 'audio']])).toMatchObject({
       name: 'InvalidInputError',
       field,
@@ -348,14 +348,14 @@ describe('formBody() with streams', () => {
     expect(String(error)).toMatch(/file: cannot be read: ENOENT.*missing\.mp3'\.$/);
   });
 
-  test('names the field of a stream that someone else reads', async () => {
+  test('names the field of a locked stream', async () => {
     const stream = new Blob(['x']).stream();
     stream.getReader();
 
     expect(await rejection([['file', stream]])).toMatchObject({ field: 'file' });
   });
 
-  test('closes every stream when one of them cannot be used', async () => {
+  test('closes every stream if one of them is invalid', async () => {
     const streams = [0, 1, 2].map(() => createReadStream(join(folder, 'talk.mp3')));
     const locked = new Blob(['x']).stream();
     locked.getReader();
@@ -370,7 +370,7 @@ describe('formBody() with streams', () => {
     expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
   });
 
-  test('fails with the error of a stream that breaks off', async () => {
+  test('rejects with the error of a broken stream', async () => {
     const broken = new Error('disk gone');
     async function* source(): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(new Uint8Array(1024));
@@ -388,7 +388,7 @@ describe('formBody() with streams', () => {
     expect(other.destroyed).toBe(true);
   });
 
-  test('fails when a Node stream is destroyed before its end', async () => {
+  test('rejects if a Node stream is destroyed before its end', async () => {
     const source = new Readable({ read() {} });
     source.push(Buffer.alloc(1024));
     const form = await encodeForm([['file', source]]);
@@ -411,7 +411,7 @@ describe('formBody() with streams', () => {
       size: 99,
       message: /^file: was declared with 99 bytes, but is longer\./,
     },
-  ])('fails when a stream is $name than it said', async ({ size, message }) => {
+  ])('rejects if a stream is $name than its length', async ({ size, message }) => {
     const source = toStreamingFile(chunks('a'.repeat(70), 'b'.repeat(30)), 'a.txt', { size });
     const form = await encodeForm([['file', source]]);
 
@@ -420,14 +420,14 @@ describe('formBody() with streams', () => {
     expect(form.sourceError()).toBeInstanceOf(InvalidInputError);
   });
 
-  test('refuses a stream that yields something else than bytes', async () => {
+  test('rejects a stream that yields something other than bytes', async () => {
     expect(await rejection([['file', Readable.from([{ not: 'bytes' }])]])).toMatchObject({
       field: 'file',
       message: expect.stringContaining('must yield bytes, text or Blobs'),
     });
   });
 
-  test('a release destroys the source, and half a file does not look whole', async () => {
+  test('a release destroys the source, and a partial file does not look complete', async () => {
     const source = new Readable({ read() {} });
     source.push(Buffer.alloc(1024));
     const form = await encodeForm([['file', source]]);
@@ -440,7 +440,7 @@ describe('formBody() with streams', () => {
     expect(form.sourceError()).toBeUndefined();
   });
 
-  test('a web stream that is stopped does not look like one that ended', async () => {
+  test('a cancelled web stream does not look complete', async () => {
     const first = new Uint8Array(1024);
     const source = new ReadableStream({ start: (controller) => controller.enqueue(first) });
     const form = await encodeForm([['file', source]]);
@@ -452,7 +452,7 @@ describe('formBody() with streams', () => {
     await expect(read).rejects.toThrow('stopped');
   });
 
-  test('a release also stops files whose turn has not come', async () => {
+  test('a release also closes files that have not started', async () => {
     const form = await encodeForm([
       ['file', chunks('x')],
       ['image', png],
@@ -463,7 +463,7 @@ describe('formBody() with streams', () => {
     await expect(new Response(form.body).arrayBuffer()).rejects.toThrow('stopped');
   });
 
-  test('a release after the end changes nothing', async () => {
+  test('a release after the end has no effect', async () => {
     const form = await encodeForm([['file', chunks('x')]]);
     const parts = await readRaw(form);
 
@@ -474,7 +474,7 @@ describe('formBody() with streams', () => {
     expect(form.sourceError()).toBeUndefined();
   });
 
-  test('a reader that goes away closes the source', async () => {
+  test('cancelling the body closes the source', async () => {
     const cancelled = vi.fn<(reason: unknown) => void>();
     const source = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(1024)),
@@ -492,7 +492,7 @@ describe('formBody() with streams', () => {
   });
 });
 
-test('everything that can be read is typed as uploadable', () => {
+test('the type Uploadable has everything that can be read', () => {
   const uploadable = [
     new Blob([png]),
     new File([png], 'a.png'),
@@ -513,7 +513,7 @@ test('everything that can be read is typed as uploadable', () => {
 });
 
 describe('formBody() with a signal', () => {
-  test('rejects with the reason and destroys a source that never speaks', async () => {
+  test('rejects with the reason and destroys a silent source', async () => {
     const source = new Readable({ read() {} });
     const controller = new AbortController();
     const form = encodeForm([['file', source]], controller.signal);
@@ -524,7 +524,7 @@ describe('formBody() with a signal', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  test('does not wait for an iterable that cannot be stopped', async () => {
+  test('does not wait for an iterable that cannot be closed', async () => {
     const controller = new AbortController();
     const form = encodeForm([['file', silent()]], controller.signal);
 
@@ -533,7 +533,7 @@ describe('formBody() with a signal', () => {
     await expect(form).rejects.toThrow('stopped');
   });
 
-  test('reads nothing when it is aborted already', async () => {
+  test('reads nothing if it is already aborted', async () => {
     const source = createReadStream(join(folder, 'talk.mp3'));
     const signal = AbortSignal.abort(new Error('stopped'));
 
@@ -571,7 +571,7 @@ describe('formBody() with a signal', () => {
   });
 });
 
-describe('formBody() where uploads cannot be streamed', () => {
+describe('formBody() without streaming uploads', () => {
   test.each([
     ['a web stream', () => new Blob([mp3]).stream()],
     ['an async iterable', () => chunks(mp3.slice(0, 2), mp3.slice(2))],
@@ -615,8 +615,8 @@ describe('formBody() where uploads cannot be streamed', () => {
   });
 });
 
-describe('formBody() with fields of the caller', () => {
-  test('has them in place of others', async () => {
+describe("formBody() with the caller's fields", () => {
+  test('uses them in place of others', async () => {
     const { signal } = new AbortController();
     const fields: FormFields = [
       ['model', 'm'],
@@ -632,7 +632,7 @@ describe('formBody() with fields of the caller', () => {
   });
 });
 
-describe('what is encoded is what is read', () => {
+describe('encoded forms are decoded unchanged', () => {
   // `%22` is how a quote travels, so a name that holds the text `%22` reads as a quote.
   const name = fc
     .string({ unit: 'binary', minLength: 1, maxLength: 20 })
@@ -666,7 +666,7 @@ describe('what is encoded is what is read', () => {
     }
   }
 
-  test('as a Blob, read by a parser of another hand', () =>
+  test('as a Blob, by an independent parser', () =>
     fc.assert(
       fc.asyncProperty(fields, async (sent) => {
         const form = await encodeForm(
@@ -694,7 +694,7 @@ describe('what is encoded is what is read', () => {
       }),
     ));
 
-  test('as a stream, in any pieces', () =>
+  test('as a stream, in any chunks', () =>
     fc.assert(
       fc.asyncProperty(fields, fileName, content, async (sent, lastName, last) => {
         const form = await encodeForm([
@@ -713,7 +713,7 @@ describe('what is encoded is what is read', () => {
       }),
     ));
 
-  test('both forms make the same parts', () =>
+  test('both encodings have the same parts', () =>
     fc.assert(
       fc.asyncProperty(name, text, fileName, content, async (key, value, filename, data) => {
         const inMemory = await encodeForm([

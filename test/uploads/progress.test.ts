@@ -48,7 +48,7 @@ describe('onUploadProgress', () => {
       total: size,
     },
     { name: 'a stream', makeImage: () => toStreamingFile(pieces(), 'talk.mp3'), total: undefined },
-  ])('tells how far $name is sent', async ({ makeImage, total }) => {
+  ])('reports the progress of $name', async ({ makeImage, total }) => {
     const folder = await temporaryFolder();
     const path = join(folder, 'talk.mp3');
     await writeFile(path, sound);
@@ -62,7 +62,7 @@ describe('onUploadProgress', () => {
     expect(new Set(told.map((progress) => progress.total))).toEqual(new Set([total]));
   });
 
-  test('the files of a form leave no listeners behind when they are read', async () => {
+  test('the files of a form leave no listeners', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
     const form = new FormData();
@@ -83,7 +83,7 @@ describe('onUploadProgress', () => {
     vi.restoreAllMocks();
   });
 
-  test('a file is not read on when its upload was stopped', async () => {
+  test('a file is not read further after its upload was aborted', async () => {
     const stop = new AbortController();
     let reading: Promise<unknown> | undefined;
     const own = client.withOptions({
@@ -105,7 +105,7 @@ describe('onUploadProgress', () => {
     expect(onUploadProgress.mock.calls.length).toBeLessThan(3);
   });
 
-  test('reports a file whose form is sent by the caller’s fetch', async () => {
+  test('reports a file that the caller’s fetch sends', async () => {
     const own = client.withOptions({ fetch: (input, init) => fetch(input, init) });
     const onUploadProgress = vi.fn();
 
@@ -114,7 +114,7 @@ describe('onUploadProgress', () => {
     expect(onUploadProgress.mock.lastCall).toEqual([{ sent: size, total: size }]);
   });
 
-  test('adds all files of a form up, and no text', async () => {
+  test('sums all files of a form, without text', async () => {
     const told: UploadProgress[] = [];
     const image = [new File([sound], 'a.png'), new File([sound], 'b.png')];
 
@@ -126,7 +126,7 @@ describe('onUploadProgress', () => {
     expect(told.at(-1)).toEqual({ sent: 2 * size, total: 2 * size });
   });
 
-  test('begins anew with an attempt that is repeated', async () => {
+  test('starts again for a retry', async () => {
     emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
 
     const told = await collectProgress(talk());
@@ -134,7 +134,7 @@ describe('onUploadProgress', () => {
     expect(told.filter(({ sent, total }) => sent === total)).toHaveLength(2);
   });
 
-  test('what it throws does not end an upload that may be charged', async () => {
+  test('an error that it throws does not end an upload that may be charged', async () => {
     const charged = emulator.charges.length;
     const onUploadProgress = vi.fn(() => {
       throw new Error('no display');
@@ -146,7 +146,7 @@ describe('onUploadProgress', () => {
     expect(emulator.charges).toHaveLength(charged + 1);
   });
 
-  test('is rejected unless it is a function', async () => {
+  test('must be a function', async () => {
     const options = { onUploadProgress: untyped<() => void>('yes') };
 
     const call = client.audio.translations.create({ model, file: talk() }, options);

@@ -55,7 +55,7 @@ const phases: Readonly<Record<string, Phase>> = {
 
 describe.each(['without', 'with'] as const)('an abort of createAndWait() %s a ledger', (ledger) => {
   test.each(Object.entries(phases))(
-    '%s ends it, tells the handle if there is one, and leaves one submission',
+    '%s ends it with the handle, if there is one, and one submission',
     async (_, { hangs, options, after = 100, grace = 0, error: expected, posts }) => {
       const { requests, videos } = answeredVideos(({ method }) =>
         method === hangs ? never() : Response.json({ id, status: 'queued' }),

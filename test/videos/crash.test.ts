@@ -25,7 +25,7 @@ describe('kill -9', () => {
   const steps = Array.from({ length: 16 }, (_, index) => 1 + index * 4);
 
   test(
-    'between any two steps loses no video and pays for none twice',
+    'between any two steps loses no video and charges none twice',
     { timeout: 120_000 },
     async () => {
       const results: KillResult[] = [];
@@ -45,7 +45,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('of processes with the same call one submits', { timeout: 60_000 }, async () => {
+  test('of processes with the same call lets one submit', { timeout: 60_000 }, async () => {
     const folder = await temporaryFolder();
     const emulator = createEmulator({ videoDuration: 300 });
     onTestFinished(() => emulator[Symbol.asyncDispose]());
@@ -63,7 +63,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'processes that download the same video to the same file do not meet',
+    'processes that download the same video to the same file do not interfere',
     { timeout: 60_000 },
     async () => {
       const folder = await temporaryFolder();

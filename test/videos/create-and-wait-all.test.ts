@@ -26,7 +26,7 @@ async function collectResults(
 }
 
 describe('videos.createAndWaitAll()', () => {
-  test('submits each once and waits for all, so many at a time', async () => {
+  test('submits each once and waits for all, with limited concurrency', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     let running = 0;
     let most = 0;
@@ -53,7 +53,7 @@ describe('videos.createAndWaitAll()', () => {
     expect(emulator.charges).toHaveLength(8);
   });
 
-  test('an error of one is its result, and the others go on', async () => {
+  test('an error is the result of its video, and others continue', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });
     const options: VideoCreateAndWaitAllOptions = {
@@ -89,7 +89,7 @@ describe('videos.createAndWaitAll()', () => {
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(2);
   });
 
-  test('with a ledger, a list that is submitted again goes on with its tasks', async () => {
+  test('with a ledger, continues the tasks of an earlier run', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const controller = new AbortController();
     const common = { ledger: memoryLedger(), callId: 'night', concurrency: 1 };
@@ -114,7 +114,7 @@ describe('videos.createAndWaitAll()', () => {
     }
   });
 
-  test('leaving the loop stops all waits and submits no other', async () => {
+  test('leaving the loop stops all waits and submits no more', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const leave = async (): Promise<void> => {
       for await (const { video } of videos.createAndWaitAll(orders(9), { concurrency: 3 })) {
@@ -139,7 +139,7 @@ describe('videos.createAndWaitAll()', () => {
     { field: 'onSubmitted', params: [order], options: { onSubmitted: 1 } },
     { field: 'maxPollsPerSecond', params: [order], options: { maxPollsPerSecond: 0 } },
     { field: 'timeout', params: [order], options: { timeout: -1 } },
-  ])('refuses a wrong $field before anything is sent', async ({ field, params, options }) => {
+  ])('rejects an invalid $field before anything is sent', async ({ field, params, options }) => {
     const { emulator, videos } = emulatedVideos();
     const given = untyped<VideoCreateParams[]>(params);
 

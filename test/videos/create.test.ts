@@ -42,7 +42,7 @@ async function captureForm(params: VideoCreateParams, options: VideoSubmitOption
 }
 
 describe('videos.create()', () => {
-  test('submits once and gives a task with a handle', async () => {
+  test('submits once and returns a task with a handle', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const task = await videos.create({ ...order, seconds: 8 });
@@ -64,7 +64,7 @@ describe('videos.create()', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('the handle is not part of the JSON of a task, and survives JSON by itself', async () => {
+  test('the handle is not in the JSON of a task, and can be stored as JSON', async () => {
     const { videos } = emulatedVideos();
 
     const task = await videos.create(order);
@@ -75,7 +75,7 @@ describe('videos.create()', () => {
     expect(JSON.stringify(task.ref)).not.toContain(order.prompt);
   });
 
-  test('gives the raw response and the request id too', async () => {
+  test('also returns the raw response and the request id', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const { data, response, request_id: requestId } = await videos.create(order).withResponse();
@@ -116,7 +116,7 @@ describe('videos.create()', () => {
     ['{"id":880137461900052531,"seed":18446744073709551615}', '880137461900052531'],
     ['{"code":0,"data":{"task_id" : 99999999999999999999}}', '99999999999999999999'],
     ['{"id":"task_1","prompt":"\\"id\\":9007199254740993","seed":9007199254740993}', 'task_1'],
-  ])('finds the id in %s, exactly as it came', async (text, id) => {
+  ])('finds the id in %s, unchanged', async (text, id) => {
     const headers = { 'content-type': 'application/json' };
     const { videos } = answeredVideos(inTurn(new Response(text, { headers })));
 
@@ -154,13 +154,13 @@ describe('videos.create()', () => {
       ]);
     });
 
-    test('JSON when the call says so, with seconds as text and metadata as an object', async () => {
+    test('JSON if the call sets it, with seconds as text and metadata as an object', async () => {
       const params = { ...order, seconds: 8, metadata: { seed: 1 }, mode: 'pro' };
 
       expect(await captureJSON(params)).toEqual({ ...params, seconds: '8' });
     });
 
-    test('what the client says, unless the call says otherwise', async () => {
+    test("the client's format, unless the call overrides it", async () => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a' }), { bodyFormat: 'json' });
 
       await videos.create(order);
@@ -220,7 +220,7 @@ describe('videos.create()', () => {
         params: { metadata: { image_tail: reference } },
         sent: [['metadata', `{"image_tail":"${reference}"}`]],
       },
-    ])('references under the field that was used: $name', async ({ params, sent }) => {
+    ])('references in the given field: $name', async ({ params, sent }) => {
       expect(await captureForm({ ...order, ...params })).toEqual([
         ...Object.entries(order),
         ...sent,
@@ -228,7 +228,7 @@ describe('videos.create()', () => {
       expect(await captureJSON({ ...order, ...params })).toEqual({ ...order, ...params });
     });
 
-    test('a reference that is a file behind the text fields', async () => {
+    test('a reference file after the text fields', async () => {
       const file = new File([png], 'boat.png', { type: 'image/png' });
       const form = await captureForm({ input_reference: file, ...order, seconds: 8 });
 
@@ -236,7 +236,7 @@ describe('videos.create()', () => {
       expect(form[3]?.[1]).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
     });
 
-    test('files in a list, each under the name of the list', async () => {
+    test("files of a list, each under the list's field", async () => {
       const form = await captureForm({ images: [png, new Blob([png])], ...order });
 
       expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'images', 'images']);
@@ -249,7 +249,7 @@ describe('videos.create()', () => {
       expect(form[2]?.[1]).toMatchObject({ name: 'input_reference.png', type: 'image/png' });
     });
 
-    test('fields of extraBody, which win, by the same rules', async () => {
+    test('fields of extraBody, which take precedence, by the same rules', async () => {
       const extraBody = { size: '480p', content: [{ type: 'text' }], images: [reference] };
       const params = { ...order, size: '720p' };
 
@@ -267,7 +267,7 @@ describe('videos.create()', () => {
       { field: 'images', params: { images: [reference, png] }, more: {} },
       { field: 'image', params: {}, more: { extraBody: { image: new Blob([png]) } } },
     ])(
-      'no file in JSON: $field is refused before anything is sent',
+      'no file in JSON: $field is rejected before anything is sent',
       async ({ field, params, more }) => {
         const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
         const options = { bodyFormat: 'json', ...more } as const;
@@ -296,7 +296,7 @@ describe('videos.create()', () => {
       [422, 'Input should be an object'],
       // A vendor whose tasks are created with JSON only.
       [400, 'invalid asset request (request id: 2026)'],
-    ])('a %i names the option, and nothing is sent again', async (status, message) => {
+    ])('a %i names the option, and is not retried', async (status, message) => {
       for (const bodyFormat of ['form', 'json'] as const) {
         const answer = Response.json({ error: { message } }, { status });
         const { requests, videos } = answeredVideos(inTurn(answer));
@@ -312,7 +312,7 @@ describe('videos.create()', () => {
       }
     });
 
-    test('a failure after which a task may exist names the option in its cause', async () => {
+    test('a failure with an unknown outcome names the option in its cause', async () => {
       const answer = Response.json(
         { error: { message: 'invalid asset request' } },
         { status: 500 },
@@ -361,7 +361,7 @@ describe('videos.create()', () => {
     ['image', { ...order, image: { image_url: 'https://images.example/a.png' } }],
     ['images', { ...order, images: Promise.resolve([png]) }],
     ['images[1]', { ...order, images: [png, 7] }],
-  ])('refuses a bad %s in %o before anything is sent', async (field, params) => {
+  ])('rejects an invalid %s in %o before anything is sent', async (field, params) => {
     const { emulator, videos } = emulatedVideos();
 
     const error = await failureOf(loosely(videos, 'create', params));
@@ -422,7 +422,7 @@ describe('a submission is never sent twice', () => {
     expect(emulator.charges).toHaveLength(charges);
   });
 
-  test('an answer without a task id leaves the outcome unknown, and is on the error', async () => {
+  test('a response without a task id leaves the outcome unknown, and is on the error', async () => {
     const body = { object: 'video', status: 'queued' };
     const { requests, videos } = answeredVideos(inTurn(body));
 
@@ -433,7 +433,7 @@ describe('a submission is never sent twice', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('an error in a 200 answer is a refusal', async () => {
+  test('an error with status 200 is a rejection', async () => {
     const answer = { code: 'ali_api_error', message: 'no quota', data: null };
     const { requests, videos } = answeredVideos(inTurn(answer));
 
@@ -444,7 +444,7 @@ describe('a submission is never sent twice', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a refused connection is tried again, because nothing was sent', async () => {
+  test('a refused connection is retried, because nothing was sent', async () => {
     const refused = fetchFailure('ECONNREFUSED', 'connect');
     const { requests, videos } = answeredVideos(inTurn(refused, { id: 'task_1' }));
 

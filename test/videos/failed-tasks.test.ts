@@ -106,7 +106,7 @@ describe('a failure is confirmed by one more poll', () => {
     expect(next).toMatchObject({ video: { id, status: 'completed' } });
   });
 
-  test('is final when the next poll says it again, after the usual pause', async () => {
+  test('is final if the next poll repeats it, after the usual pause', async () => {
     const times: number[] = [];
     const { videos } = answeredVideos(() => {
       times.push(Date.now());
@@ -156,7 +156,7 @@ describe('a failure is confirmed by one more poll', () => {
       body: failed('Your request was rejected as a result of our safety system.'),
     },
   ])(
-    'but at once where it names moderation or bad input: $title',
+    'is immediate if it names moderation or invalid input: $title',
     async ({ body, isModerated = true }) => {
       const { videos, requests } = answeredVideos(inTurn(body));
 
@@ -185,7 +185,7 @@ describe('a failure is confirmed by one more poll', () => {
     ['moderation service timed out', null],
     ['safety service unavailable', null],
     ['invalid request', 'rate_limit_exceeded'],
-  ])("not where the gateway's vendor stumbled: %s", async (message, code) => {
+  ])("does not follow a failed poll of the gateway's vendor: %s", async (message, code) => {
     const { videos } = answeredVideos(inTurn(failed(message, code), running, completed));
 
     expect((await resolved(videos.wait(id))).status).toBe('completed');
@@ -197,7 +197,7 @@ describe('a failure is confirmed by one more poll', () => {
     ['fails in a way that passes', new Response('<html>', { status: 502 })],
     ['does not find the task any more', new Response('', { status: 404 })],
     ['is refused', new Response('', { status: 403 })],
-  ])('counts when every later poll %s, with the reason that was seen', async (_, later) => {
+  ])('counts if every later poll %s, with the first reason', async (_, later) => {
     const { videos } = answeredVideos(inTurn(failed('upstream returned error', '7'), later));
     const options = { maxRetries: 0, maxConsecutiveErrors: 2, notFoundGrace: 0 };
 
@@ -213,7 +213,7 @@ describe('a failure is confirmed by one more poll', () => {
     expect(next).toMatchObject({ error: { name: 'VideoFailedError', code: '7' } });
   });
 
-  test('counts when the time is up before it could be confirmed', async () => {
+  test('counts if the time limit precedes the confirmation', async () => {
     const { videos, requests } = answeredVideos(inTurn(running, running, veoFailed));
 
     const error = await rejected(videos.wait(id, { timeout: 8_000 }));
@@ -231,8 +231,8 @@ describe('a failure is confirmed by one more poll', () => {
   });
 });
 
-describe('a task without a status beside an error', () => {
-  test('has failed after 3 polls that say the same over 30 seconds', async () => {
+describe('a task with an error and without a status', () => {
+  test('has failed after 3 equal polls over 30 seconds', async () => {
     const begun = Date.now();
     const times: number[] = [];
     const { videos } = answeredVideos(() => {
@@ -266,7 +266,7 @@ describe('a task without a status beside an error', () => {
     ],
     ["a vendor's request ids", (n) => ({ error: `Failed. Request id: 0217${n}`, id })],
     ['a progress that differs', (n) => ({ ...wordless, progress: n })],
-  ])('is asked three times, however long the pauses are: %s', async (_, body) => {
+  ])('is polled three times with any pauses: %s', async (_, body) => {
     const { videos, requests } = answeredVideos((__, position) => Response.json(body(position)));
 
     await rejected(videos.wait(id, { interval: minute }));
@@ -280,7 +280,7 @@ describe('a task without a status beside an error', () => {
     ['whose error is empty', () => ({ id, error: {} })],
     ['whose word is unknown', () => ({ ...wordless, status: 'unknown' })],
     ['that runs', () => ({ ...wordless, status: 'in_progress' })],
-  ])('one %s is waited for', async (_, body) => {
+  ])('%s: the wait continues', async (_, body) => {
     const { videos } = answeredVideos((__, position) =>
       Response.json(position < 12 ? body(position) : completed),
     );
@@ -288,7 +288,7 @@ describe('a task without a status beside an error', () => {
     expect((await resolved(videos.wait(id))).status).toBe('completed');
   });
 
-  test('polls that fail in between neither count nor begin it anew', async () => {
+  test('failed polls in between neither count nor restart it', async () => {
     const bad = new Response('<html>', { status: 502 });
     const { videos, requests } = answeredVideos(inTurn(wordless, wordless, bad, bad, wordless));
 
@@ -298,7 +298,7 @@ describe('a task without a status beside an error', () => {
     expect(requests).toHaveLength(5);
   });
 
-  test('is a timeout when the limit comes first', async () => {
+  test('is a timeout if the time limit is earlier', async () => {
     const { videos } = answeredVideos(inTurn(wordless));
 
     expect(await rejected(videos.wait(id, { timeout: 20_000 }))).toMatchObject({
@@ -306,7 +306,7 @@ describe('a task without a status beside an error', () => {
     });
   });
 
-  test('a single read leaves it to the caller', async () => {
+  test('is returned unchanged by a single read', async () => {
     const { videos } = answeredVideos(inTurn(wordless));
 
     const task = await videos.retrieve(id);
@@ -316,7 +316,7 @@ describe('a task without a status beside an error', () => {
 });
 
 describe('a task whose status stays unknown', () => {
-  test("has failed when the vendor's route says so, after 2 minutes", async () => {
+  test("has failed if the vendor's route reports it, after 2 minutes", async () => {
     const failure = record('FAILURE', 'upstream returned unrecognized message');
     const { videos, asked, requests } = twoRoutes(
       () => unknown,
@@ -359,7 +359,7 @@ describe('a task whose status stays unknown', () => {
     ["another task's record", () => ({ data: { ...record('FAILURE').data, task_id: 'task_2' } })],
     ['a task that runs', () => record('IN_PROGRESS')],
     ['a task that is done', () => record('SUCCESS', 'https://cdn.example/v.mp4')],
-  ])('%s decides nothing: polled once a minute, and the wait continues', async (_, vendor) => {
+  ])('%s proves nothing: it is polled once a minute, and the wait continues', async (_, vendor) => {
     const { videos, asked, requests } = twoRoutes(
       (position) => (position < 60 ? unknown : completed),
       vendor,
@@ -383,7 +383,7 @@ describe('a task whose status stays unknown', () => {
     ['id', { id, status: 'failed' }],
     ['task_id beside the id of a record', { id: 33, task_id: id, status: 'failed' }],
     ['data.taskId', { code: 0, data: { taskId: id, status: 'failed' } }],
-  ])('a failure there is of the task that its %s names', async (_, body) => {
+  ])('a failure there belongs to the task of its %s', async (_, body) => {
     const { videos } = twoRoutes(
       () => unknown,
       () => body,
@@ -392,7 +392,7 @@ describe('a task whose status stays unknown', () => {
     expect(await rejected(videos.wait(id))).toMatchObject({ name: 'VideoFailedError', raw: body });
   });
 
-  test('a vendor that hangs holds the wait up for 10 seconds, and an abort ends it', async () => {
+  test('a vendor that hangs delays the wait by 10 seconds, and an abort ends it', async () => {
     const hang = new Promise<Response>(() => {});
     const { videos, requests } = answeredVideos((request) =>
       request.url.includes('/kling/') ? hang : Response.json(unknown),
@@ -409,7 +409,7 @@ describe('a task whose status stays unknown', () => {
     expect(aborted).toMatchObject({ name: 'VideoWaitAbortedError' });
   });
 
-  test('step() asks as wait() does, over every process', async () => {
+  test('step() polls like wait(), across processes', async () => {
     const { videos, asked } = twoRoutes(
       () => unknown,
       (position) => (position === 0 ? record('IN_PROGRESS') : record('FAILURE', 'No.')),
@@ -432,7 +432,7 @@ describe('a task whose status stays unknown', () => {
     throw new Error('The wait did not end.');
   });
 
-  test('whose handle names a vendor is asked there only, and once for each poll', async () => {
+  test('with a vendor in its handle is polled only there, once per poll', async () => {
     const { videos, requests } = answeredVideos(inTurn(record('UNKNOWN')));
     const ref = parseVideoTaskRef({
       v: 1,
@@ -451,7 +451,7 @@ describe('a task whose status stays unknown', () => {
   });
 });
 
-describe('a gateway whose vendor stumbles once', () => {
+describe('a gateway with one failed poll of its vendor', () => {
   test.each([
     { videoPollError: 'no-status', reason: 'Rate limit reached', earliest: 35_000, latest: 60_000 },
     {
@@ -462,7 +462,7 @@ describe('a gateway whose vendor stumbles once', () => {
     },
     { videoPollError: 'failed', reason: 'Rate limit reached', earliest: 10_000, latest: 30_000 },
   ] as const)(
-    '$videoPollError: the task has failed, and is given back',
+    '$videoPollError: the task has failed, and is refunded',
     async ({ videoPollError, reason, earliest, latest }) => {
       const quirks = { videoPollError };
       const { emulator, videos } = emulatedVideos({}, { videoDuration: 5_000, quirks });
@@ -493,7 +493,7 @@ describe('a gateway whose vendor stumbles once', () => {
   });
 });
 
-test('states that were stored before there were confirmations still work', async () => {
+test('stored states of older versions still work', async () => {
   const { videos } = answeredVideos(inTurn(veoFailed, wordless));
   const since = Date.now() - 10 * minute;
   const stored = `{"v":1,"since":${since},"polls":7,"errors":0,"missing":0,"status":"queued","rawStatus":"unknown","progress":0,"interval":10000}`;

@@ -109,7 +109,7 @@ const cases: readonly {
   { field: 'bodyFormat', options: { bodyFormat: 'multipart' }, methods: submissions },
 ];
 
-describe('bad options are refused before anything is sent', () => {
+describe('invalid options are rejected before anything is sent', () => {
   const each = cases.flatMap(({ methods, ...invalid }) =>
     methods.map((method) => ({ method, ...invalid })),
   );
@@ -124,7 +124,7 @@ describe('bad options are refused before anything is sent', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a call that was refused is not claimed', async () => {
+  test('a rejected call is not claimed', async () => {
     const { videos } = emulatedVideos();
     const own = memoryLedger();
     const options = { ledger: own, callId: 'a', maxRetries: -1 };
@@ -136,7 +136,7 @@ describe('bad options are refused before anything is sent', () => {
   });
 });
 
-describe('null for no options', () => {
+describe('null as options', () => {
   fakeWaitingTime();
 
   test.each(everyMethod)('is accepted by %s()', async (method) => {
@@ -153,7 +153,7 @@ describe('null for no options', () => {
   });
 });
 
-describe('bad tasks are refused before anything is sent', () => {
+describe('invalid tasks are rejected before anything is sent', () => {
   const withTask = ['retrieve', 'downloadContent', 'wait', 'watch', 'step'];
   const bad = [undefined, null, 7, '', ' ', '..', {}, { id: 7 }, [], { kind: 'image' }, ['task_1']];
 
@@ -170,7 +170,7 @@ describe('bad tasks are refused before anything is sent', () => {
   );
 
   test.each([undefined, null, 7, 'task_1', {}, { id: 'task_1' }])(
-    'waitAll(%j) wants something to loop over',
+    'waitAll(%j) requires an iterable',
     async (tasks) => {
       const { emulator, videos } = emulatedVideos();
 
@@ -182,7 +182,7 @@ describe('bad tasks are refused before anything is sent', () => {
     },
   );
 
-  test('waitAll() says that an async list is to be collected first', async () => {
+  test('waitAll() rejects an async iterable, with advice', async () => {
     const { videos } = emulatedVideos();
     const tasks = (async function* () {
       yield 'task_1';
@@ -193,7 +193,7 @@ describe('bad tasks are refused before anything is sent', () => {
     );
   });
 
-  test('names a handle that is still JSON text, and a task that is still a promise', async () => {
+  test('names a handle that is JSON text, and a task that is a promise', async () => {
     const { emulator, videos } = emulatedVideos();
     const task = await videos.create(order);
     const sent = emulator.requests.length;
@@ -218,7 +218,7 @@ describe('bad tasks are refused before anything is sent', () => {
   });
 });
 
-test('parameters that cannot be written as JSON are refused before they are claimed', async () => {
+test('parameters that are not JSON are rejected before the claim', async () => {
   const { emulator, videos } = emulatedVideos();
   const own = memoryLedger();
   const metadata: Record<string, unknown> = { size: 1n };

@@ -24,7 +24,7 @@ for (const [name, make] of makers) {
 }
 
 describe('a ledger of an older version', () => {
-  test('without entry() is refused before anything is claimed', async () => {
+  test('without entry() is rejected before anything is claimed', async () => {
     const { emulator, videos } = emulatedVideos();
     const old = memoryLedger();
     const ledger = { ...old, entry: untyped<SubmitLedger['entry']>(undefined) };
@@ -37,7 +37,7 @@ describe('a ledger of an older version', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('gets no claim without a callId', async () => {
+  test('receives no claim without a callId', async () => {
     const { emulator, videos } = emulatedVideos();
     const claims: unknown[] = [];
     const ledger: SubmitLedger = {

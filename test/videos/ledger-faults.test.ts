@@ -66,7 +66,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(emulator.requests).toHaveLength(0);
     });
 
-    test('in claim() and answers after the abort gets its claim back', async () => {
+    test('in claim() and responds after the abort releases its claim', async () => {
       const ledger = memoryLedger();
       const claim = hanging();
       const late: SubmitLedger['claim'] = async (...parameters) => {
@@ -88,7 +88,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(emulator.requests).toHaveLength(0);
     });
 
-    test('in accept() is given five seconds after an abort, and the error has the handle', async () => {
+    test('in accept() has five seconds after an abort, and the error has the handle', async () => {
       const accept = hanging();
       const finish = vi.fn<SubmitLedger['finish']>();
       const { emulator, videos, controller, options } = withLedger({
@@ -112,7 +112,7 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(finish).not.toHaveBeenCalled();
     });
 
-    test('in accept() and answers after the abort has the task, which is not submitted again', async () => {
+    test('in accept() and responds after the abort has the task, which is not submitted again', async () => {
       const ledger = memoryLedger();
       const accept = hanging();
       const late: SubmitLedger['accept'] = async (...parameters) => {
@@ -137,7 +137,7 @@ describe.each(['create', 'createAndWait'] as const)(
 );
 
 describe('a ledger that hangs in finish()', () => {
-  test('does not keep a completed video back', async () => {
+  test('does not delay a completed video', async () => {
     const { emulator, videos, options } = withLedger({ finish: never });
 
     const video = await resolved(videos.createAndWait(order, options));
@@ -146,7 +146,7 @@ describe('a ledger that hangs in finish()', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('does not keep the error of a submission back', async () => {
+  test('does not delay the error of a submission', async () => {
     const { emulator, videos, options } = withLedger({ finish: never });
     emulator.fail({
       operation: 'videos.create',
@@ -157,7 +157,7 @@ describe('a ledger that hangs in finish()', () => {
   });
 });
 
-describe('a ledger that answers nonsense', () => {
+describe('a ledger with invalid results', () => {
   test.each<[string, unknown]>([
     ['ledger', undefined],
     ['ledger', null],
@@ -167,7 +167,7 @@ describe('a ledger that answers nonsense', () => {
     ['ref', { status: 'accepted', inputHash: '' }],
     ['ref', { status: 'finished', inputHash: '', ref: 'task_1' }],
     ['ref.v', { status: 'accepted', inputHash: '', ref: { v: 2, kind: 'video' } }],
-  ])('is refused, naming %s: %j', async (field, answer) => {
+  ])('is rejected, naming %s: %j', async (field, answer) => {
     const { emulator, videos, options } = withLedger({
       claim: async () => untyped<SubmitClaim>(answer),
     });
@@ -179,7 +179,7 @@ describe('a ledger that answers nonsense', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a row with empty columns counts by its status', async () => {
+  test('a row with empty columns is read by its status', async () => {
     const row = { status: 'submitting', inputHash: '', claimId: '1', ref: null, isAlive: null };
     const { emulator, videos, options } = withLedger({
       claim: async () => untyped<SubmitClaim>(row),
@@ -192,7 +192,7 @@ describe('a ledger that answers nonsense', () => {
   });
 
   test.each(['resubmit', 'settle'] as const)(
-    'a claim in doubt without an id cannot be ended or taken over by others: %s',
+    'a claim with an unknown outcome and no id cannot be finished or taken over by others: %s',
     async (onUnknown) => {
       const claim = vi.fn(async () =>
         untyped<SubmitClaim>({ status: 'unknown', inputHash: '', isAlive: false }),
@@ -209,7 +209,7 @@ describe('a ledger that answers nonsense', () => {
     },
   );
 
-  test('a handle of another gateway is never polled here', async () => {
+  test('never polls a handle of another gateway', async () => {
     const { videos, emulator } = emulatedVideos({}, { videoDuration: 0 });
     const ledger = memoryLedger();
     const options = { ledger, callId: 'job' };

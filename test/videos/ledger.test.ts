@@ -88,7 +88,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 1 });
   });
 
-  test('gives the raw answer too, once it is entered', async () => {
+  test('also returns the raw response, once it is stored', async () => {
     const { videos } = emulatedVideos();
     const ledger = memoryLedger();
 
@@ -103,7 +103,7 @@ describe('videos.create() with a ledger', () => {
     expect(await ledger.claim('b', '')).toMatchObject({ status: 'accepted' });
   });
 
-  test('needs a call id', async () => {
+  test('requires a call id', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const error = await failureOf(videos.create(order, { ledger: memoryLedger() }));
@@ -112,7 +112,7 @@ describe('videos.create() with a ledger', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test.each(['', ' ', 7])('refuses the call id %j', async (callId) => {
+  test.each(['', ' ', 7])('rejects the call id %j', async (callId) => {
     const { emulator, videos } = emulatedVideos();
 
     const options = { callId: untyped<string>(callId) };
@@ -121,7 +121,7 @@ describe('videos.create() with a ledger', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a call id names the call without a ledger too', async () => {
+  test('a call id is also used without a ledger', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const task = await videos.create(order, { callId: 'job-1' });
@@ -132,7 +132,7 @@ describe('videos.create() with a ledger', () => {
     expect(error).toMatchObject({ callId: 'job-2' });
   });
 
-  test('bad input is refused before it is claimed', async () => {
+  test('invalid input is rejected before the claim', async () => {
     const { videos } = emulatedVideos();
     const { ledger, told } = watchedLedger();
 
@@ -143,7 +143,7 @@ describe('videos.create() with a ledger', () => {
     expect(told).toEqual([]);
   });
 
-  test('a call id of another submission is refused, whatever became of that', async () => {
+  test('a call id of another submission is rejected, whatever its outcome', async () => {
     const { emulator, videos } = emulatedVideos();
     const options = { ledger: memoryLedger(), callId: 'a', onUnknown: 'resubmit' } as const;
     await videos.create({ ...order, metadata: { seed: 1, style: 'x' } }, options);
@@ -161,7 +161,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a file is not compared, but the field that holds it is', async () => {
+  test('compares the field of a file, but not its content', async () => {
     const { emulator, videos } = emulatedVideos();
     const options = { ledger: memoryLedger(), callId: 'a' };
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
@@ -175,7 +175,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a submission that was refused may be made again', async () => {
+  test('a rejected submission may be repeated', async () => {
     const { emulator, videos } = emulatedVideos({ maxRetries: 0 });
     const { ledger, told } = watchedLedger();
     const options = { ledger, callId: 'a' };
@@ -194,7 +194,7 @@ describe('videos.create() with a ledger', () => {
     { name: '500 build_request_failed', status: 500, code: 'build_request_failed' },
     { name: '500 convert_request_failed', status: 500, code: 'convert_request_failed' },
     { name: 'a task error with status 200', status: 200, code: 'ali_api_error' },
-  ])('$name gives the claim back', async ({ status, code }) => {
+  ])('$name releases the claim', async ({ status, code }) => {
     const refusal = Response.json({ code, message: 'no', data: null }, { status });
     const { requests, videos } = answeredVideos(inTurn(refusal, { id: 'made', status: 'queued' }), {
       maxRetries: 0,
@@ -211,7 +211,7 @@ describe('videos.create() with a ledger', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.each([499, 460, 424, 444])('%i does not give the claim back', async (status) => {
+  test.each([499, 460, 424, 444])('%i does not release the claim', async (status) => {
     const refusal = Response.json({ error: { message: 'cancelled' } }, { status });
     const { requests, videos } = answeredVideos(inTurn(refusal));
     const { ledger, told } = watchedLedger();
@@ -248,7 +248,7 @@ describe('videos.create() with a ledger', () => {
       status: 429,
       body: { code: 'fail_to_fetch_task', message: 'task_8f3a is pending' },
     },
-  ])('a task that an error tells $name does not give the claim back', async ({ status, body }) => {
+  ])('a task in an error $name does not release the claim', async ({ status, body }) => {
     const { requests, videos } = answeredVideos(inTurn(Response.json(body, { status })));
     const { ledger, told } = watchedLedger();
     const options = { ledger, callId: 'a' };
@@ -262,7 +262,7 @@ describe('videos.create() with a ledger', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('success: false beside a task id is a task: a job that starts again waits for it', async () => {
+  test('success: false with a task id is a task: a restarted job waits for it', async () => {
     const { requests, videos } = answeredVideos(
       inTurn(
         { success: false, message: 'busy', data: { task_id: 'made' } },
@@ -281,7 +281,7 @@ describe('videos.create() with a ledger', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  test('a submission that never left may be made again', async () => {
+  test('a submission that was not sent may be repeated', async () => {
     const { videos } = emulatedVideos();
     const { ledger, told } = watchedLedger();
     const options = { ledger, callId: 'a' };
@@ -292,7 +292,7 @@ describe('videos.create() with a ledger', () => {
     expect(told).toEqual(['claim: claimed', 'not_submitted', 'claim: claimed', 'accept']);
   });
 
-  test('an orphaned claim is never submitted again on its own', async () => {
+  test('an orphaned claim is never resubmitted automatically', async () => {
     const { emulator, videos } = emulatedVideos();
     const { ledger, told } = watchedLedger();
     emulator.fail({ operation: 'videos.create', fault: reset });
@@ -307,7 +307,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('onUnknown: "resubmit" submits an orphan once more', async () => {
+  test('onUnknown: "resubmit" submits an orphaned claim once more', async () => {
     const { emulator, videos } = emulatedVideos();
     const options = { ledger: memoryLedger(), callId: 'a', onUnknown: 'resubmit' } as const;
     emulator.fail({ operation: 'videos.create', fault: reset });
@@ -320,7 +320,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(2);
   });
 
-  test('a call that is being submitted at this moment is left alone, even with "resubmit"', async () => {
+  test('a pending submission is not repeated, even with "resubmit"', async () => {
     const { emulator, videos } = emulatedVideos();
     const options = { ledger: memoryLedger(), callId: 'a', onUnknown: 'resubmit' } as const;
 
@@ -340,7 +340,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a ledger that cannot claim keeps everything from being sent', async () => {
+  test('a ledger that cannot claim prevents the submission', async () => {
     const { emulator, videos } = emulatedVideos();
     const cause = new Error('the database is away');
     const { ledger } = watchedLedger({ claim: () => Promise.reject(cause) });
@@ -363,7 +363,7 @@ describe('videos.create() with a ledger', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a ledger that cannot accept gives the handle in the error, and stays on the safe side', async () => {
+  test('a ledger that cannot accept leaves the handle on the error, and the claim in place', async () => {
     const { emulator, videos } = emulatedVideos();
     const cause = new Error('the database is away');
     const { ledger } = watchedLedger({ accept: () => Promise.reject(cause) });
@@ -378,7 +378,7 @@ describe('videos.create() with a ledger', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a ledger that cannot finish changes nothing of the error', async () => {
+  test('a ledger that cannot finish does not change the error', async () => {
     const { emulator, videos } = emulatedVideos();
     const { ledger } = watchedLedger({
       finish: () => {
@@ -393,7 +393,7 @@ describe('videos.create() with a ledger', () => {
     });
   });
 
-  test('a handle of the ledger is checked', async () => {
+  test('validates a handle of the ledger', async () => {
     const { emulator, videos } = emulatedVideos();
     const ref = untyped<VideoTaskRef>({ v: 1, kind: 'video', id: '..' });
     const claim = async () => ({ status: 'accepted', inputHash: '', ref }) as const;
@@ -406,11 +406,11 @@ describe('videos.create() with a ledger', () => {
   });
 });
 
-describe('what is the same submission', () => {
+describe('equal submissions', () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
   const image = 'https://images.example/a.png';
 
-  test('the same parameters, however they travel', async () => {
+  test('have the same parameters, in any format', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
     const ledger = memoryLedger();
     const params = { ...order, seconds: 8, metadata: { seed: 1 }, images: [image] };
@@ -425,7 +425,7 @@ describe('what is the same submission', () => {
     expect(other).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
   });
 
-  test('one that cannot be sent as JSON is not claimed', async () => {
+  test('are not compared if they are not JSON, which is not claimed', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
     const ledger = memoryLedger();
     const params = { ...order, input_reference: png };
@@ -467,19 +467,22 @@ describe('what is the same submission', () => {
     },
   ];
 
-  test.each(written)('a ledger of before knows $callId', async ({ callId, params, more }) => {
-    const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
-    const options = { ledger: await oldLedger(), callId, ...more };
+  test.each(written)(
+    'are recognized by an older ledger: $callId',
+    async ({ callId, params, more }) => {
+      const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
+      const options = { ledger: await oldLedger(), callId, ...more };
 
-    const task = await videos.create(params, options);
-    const changed = await failureOf(videos.create({ ...params, prompt: 'A ship' }, options));
+      const task = await videos.create(params, options);
+      const changed = await failureOf(videos.create({ ...params, prompt: 'A ship' }, options));
 
-    expect(task.ref).toMatchObject({ id: expect.stringMatching(/^task_[1-5]$/), callId });
-    expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
-    expect(requests.map(({ method }) => method)).toEqual(['GET']);
-  });
+      expect(task.ref).toMatchObject({ id: expect.stringMatching(/^task_[1-5]$/), callId });
+      expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+      expect(requests.map(({ method }) => method)).toEqual(['GET']);
+    },
+  );
 
-  test('a ledger of before knows a remix', async () => {
+  test('are recognized by an older ledger: a remix', async () => {
     const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
     const options = { ledger: await oldLedger(), callId: 'remix' };
 
@@ -491,17 +494,20 @@ describe('what is the same submission', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test.each(['unknown', 'killed'])('a ledger of before knows one that is %s', async (callId) => {
-    const { requests, videos } = answeredVideos(inTurn({ id: 'task_7' }));
-    const options = { ledger: await oldLedger(), callId };
+  test.each(['unknown', 'killed'])(
+    'are recognized by an older ledger if one is %s',
+    async (callId) => {
+      const { requests, videos } = answeredVideos(inTurn({ id: 'task_7' }));
+      const options = { ledger: await oldLedger(), callId };
 
-    const error = await failureOf(videos.create(order, options));
-    const changed = await failureOf(videos.create({ ...order, seconds: 4 }, options));
+      const error = await failureOf(videos.create(order, options));
+      const changed = await failureOf(videos.create({ ...order, seconds: 4 }, options));
 
-    expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
-    expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
-    expect(requests).toHaveLength(0);
-  });
+      expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
+      expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+      expect(requests).toHaveLength(0);
+    },
+  );
 });
 
 describe('videos.remix() with a ledger', () => {
@@ -527,7 +533,7 @@ describe('videos.createAndWait() with a ledger', () => {
     vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
   });
 
-  test('goes on with the task that there is', async () => {
+  test('continues the existing task', async () => {
     vi.useFakeTimers();
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const { ledger, told } = watchedLedger();
@@ -554,7 +560,7 @@ describe('videos.createAndWait() with a ledger', () => {
     ]);
   });
 
-  test('says that a task failed, and says it again', async () => {
+  test('reports a failed task, also on a second call', async () => {
     vi.useFakeTimers();
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 60_000 });
     const { ledger, told } = watchedLedger();
@@ -586,10 +592,10 @@ describe('videos.createAndWait() with a ledger', () => {
   });
 });
 
-describe('an answer that strict validation refuses', () => {
+describe('a response that strict validation rejects', () => {
   const odd = { id: 'task_1', status: 7 };
 
-  test('gives the handle in the error', async () => {
+  test('leaves the handle on the error', async () => {
     const { requests, videos } = answeredVideos(inTurn(odd), { validation: 'strict' });
 
     const error = await failureOf(videos.create(order, { callId: 'a' }));
@@ -606,7 +612,7 @@ describe('an answer that strict validation refuses', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is handed over to onSubmitted and to the ledger', async () => {
+  test('is passed to onSubmitted and to the ledger', async () => {
     const { requests, videos } = answeredVideos(
       inTurn(odd, { id: 'task_1', status: 'completed' }),
       { validation: 'strict' },
@@ -626,7 +632,7 @@ describe('an answer that strict validation refuses', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  test('without an id it is as it was', async () => {
+  test('without an id keeps the original error', async () => {
     const { videos } = answeredVideos(inTurn({ status: 7 }), { validation: 'strict' });
 
     const error = await failureOf(videos.create(order));

@@ -14,7 +14,7 @@ const ref = {
 };
 
 describe('parseVideoTaskRef()', () => {
-  test('reads what makeRef gave, after a trip through JSON', () => {
+  test('reads the handle of makeRef() after JSON', () => {
     const made = makeRef({
       id: 'task_2',
       baseURL: 'https://gateway.test/api',
@@ -28,11 +28,11 @@ describe('parseVideoTaskRef()', () => {
     expect(parseVideoTaskRef(JSON.parse(JSON.stringify(made)))).toEqual(made);
   });
 
-  test('keeps nothing that it does not know', () => {
+  test('drops unknown fields', () => {
     expect(parseVideoTaskRef({ ...ref, apiKey: 'sk-secret', model: null })).toStrictEqual(ref);
   });
 
-  test('takes a trailing slash off the base URL', () => {
+  test('removes a trailing slash from the base URL', () => {
     expect(parseVideoTaskRef({ ...ref, baseURL: 'https://GATEWAY.test/' })).toEqual(ref);
   });
 
@@ -61,13 +61,13 @@ describe('parseVideoTaskRef()', () => {
     expect(() => parseVideoTaskRef(value)).toThrow(new RegExp(`^${field.replace('.', '\\.')}: `));
   });
 
-  test('a refusal does not repeat what it was given', () => {
+  test('an error does not quote the input', () => {
     expect(() => parseVideoTaskRef({ ...ref, baseURL: 'https://u:secret@h' })).not.toThrow(
       /secret/,
     );
   });
 
-  test('property: whatever it accepts is plain JSON that it accepts again', () => {
+  test('property: returns plain JSON that it accepts again', () => {
     const part = fc.oneof(fc.string(), fc.jsonValue());
     const near = fc.record(
       {
@@ -100,7 +100,7 @@ describe('parseVideoTaskRef()', () => {
 describe('input in place of a task', () => {
   const baseURL = 'https://other.test';
 
-  test('an id, a handle, a task, and a task that went through JSON', () => {
+  test('accepts an id, a handle, a task, and a task from JSON', () => {
     const handle = parseVideoTaskRef(ref);
     const task = {
       id: 'task_1',
@@ -122,7 +122,7 @@ describe('input in place of a task', () => {
   });
 
   test.each([undefined, null, 7, '', '  ', '.', '..', {}, { id: 7 }, []])(
-    '%j is refused',
+    '%j is rejected',
     (value) => {
       expect(() => Reflect.apply(resolveTask, undefined, [value, baseURL])).toThrow(
         InvalidInputError,

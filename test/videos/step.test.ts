@@ -44,7 +44,7 @@ async function runJob(
 }
 
 describe('videos.step()', () => {
-  test('leads from one process to the next, to the completed task', async () => {
+  test('continues across processes until the task is completed', async () => {
     const { emulator, task } = await submitted(40_000);
     const { apiKey, baseURL, fetch } = emulator;
 
@@ -58,7 +58,7 @@ describe('videos.step()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: pauses.length + 1 });
   });
 
-  test('makes exactly one poll, and tells what it saw', async () => {
+  test('makes exactly one poll, and reports it', async () => {
     const { emulator, videos, task } = await submitted(40_000);
 
     const step = await videos.step(task);
@@ -72,7 +72,7 @@ describe('videos.step()', () => {
     expect(countRequests(emulator).gets).toBe(1);
   });
 
-  test('a failed task is an error to be thrown', async () => {
+  test('returns the error of a failed task', async () => {
     const { emulator, videos, task } = await submitted(40_000);
     emulator.videos.fail(task.id, 'No.');
 
@@ -99,7 +99,7 @@ describe('videos.step()', () => {
     expect(seen).toEqual([5_000, 10_000, 20_000, { error: expect.any(VideoWaitError) }]);
   });
 
-  test('the time limit counts from the first step, over every process', async () => {
+  test('the time limit counts from the first step, across processes', async () => {
     const { emulator, task } = await submitted(60 * minute);
     const { apiKey, baseURL, fetch } = emulator;
 
@@ -109,7 +109,7 @@ describe('videos.step()', () => {
     expect(next).toMatchObject({ error: { elapsed: 30 * minute, polls: state.polls } });
   });
 
-  test('a step that comes long after the limit looks once more', async () => {
+  test('a step long after the limit polls once more', async () => {
     const { videos, task } = await submitted(60_000);
     const { state } = await videos.step(task);
     await vi.advanceTimersByTimeAsync(24 * 60 * minute);
@@ -117,7 +117,7 @@ describe('videos.step()', () => {
     expect((await videos.step(task, state)).next).toMatchObject({ video: { id: task.id } });
   });
 
-  test('polls the route of the handle, and no other gateway', async () => {
+  test('polls only the route and gateway of the handle', async () => {
     const { emulator, videos, task } = await submitted(0);
     const { ref } = await videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: task.id });
     const foreign = { ...task.ref, baseURL: 'https://other.test' };
@@ -142,7 +142,7 @@ describe('videos.step()', () => {
     expect((await videos.step(task)).next).toHaveProperty('video');
   });
 
-  test('tells onUpdate what has changed, and awaits the limiter before the poll', async () => {
+  test('reports changes to onUpdate, and awaits the limiter before the poll', async () => {
     const { emulator, videos, task } = await submitted(40_000);
     const onUpdate = vi.fn();
     const limiter = vi.fn(async () => expect(countRequests(emulator).gets).toBe(0));
@@ -169,7 +169,7 @@ describe('videos.step()', () => {
 
   const state = { v: 1, since: 1_000, polls: 3, errors: 0, missing: 0, interval: 5_000 };
 
-  test('a database that gives null for what was left out changes nothing', async () => {
+  test('null of a database means undefined', async () => {
     const { videos, task } = await submitted(40_000);
     const empty = { status: null, rawStatus: null, progress: null, interval: null };
     const later = {
@@ -183,7 +183,7 @@ describe('videos.step()', () => {
     expect((await videos.step(task, stored)).next).toEqual({ delayMs: 5_000, earliestMs: 5_000 });
   });
 
-  test('a clock that was set back does not make the time limit later', async () => {
+  test('a clock that was set back does not extend the time limit', async () => {
     const { videos, task } = await submitted(24 * 60 * minute);
     const future = { ...state, v: 1, since: Date.now() + 400 * 24 * 60 * minute } as const;
 
@@ -196,7 +196,7 @@ describe('videos.step()', () => {
     expect(next).toMatchObject({ error: { name: 'VideoWaitTimeoutError', elapsed: minute } });
   });
 
-  test('without a state, or with null as a database has it, it begins', async () => {
+  test('starts without a state, or with null', async () => {
     const { videos, task } = await submitted(0);
 
     expect((await videos.step(task, untyped<undefined>(null))).next).toHaveProperty('video');

@@ -72,7 +72,7 @@ describe('the task id', () => {
     [{ id: 2 ** 60 }, undefined],
     [{ id: {}, task_id: [] }, undefined],
     [{}, undefined],
-  ])('%j gives %j', (body, id) => {
+  ])('%j returns %j', (body, id) => {
     expect(findTaskId(body)).toBe(id);
   });
 });
@@ -110,7 +110,7 @@ describe('status words', () => {
     }
   });
 
-  test('property: no word is ever a failure but the listed ones', () => {
+  test('property: only listed statuses are failures', () => {
     const listed =
       /^(job|task)?(state|status)?(failed|fail|failure|error|errored|abort|aborted|timedout|timeout|cancel|cancell?(ed|ing)|killed|interrupted|blocked|filtered|denied|refused|revoked|terminated|expired|rejected|moderated)$/;
     fc.assert(
@@ -172,7 +172,7 @@ describe('status words', () => {
     },
     { name: 'nowhere', body: { id: 'a' }, status: 'queued', raw: undefined },
     { name: 'as null', body: { id: 'a', status: null }, status: 'queued', raw: undefined },
-  ])('the word is found $name', ({ body, status, raw }) => {
+  ])('the status is found $name', ({ body, status, raw }) => {
     const { task } = read(body);
 
     expect(task.status).toBe(status);
@@ -180,7 +180,7 @@ describe('status words', () => {
   });
 });
 
-describe('a status word that says nothing', () => {
+describe('an unknown status', () => {
   test.each(['unknown', 'baking', '', undefined])(
     '%j with a result is a completed task',
     (word) => {
@@ -282,7 +282,7 @@ describe('why a task failed', () => {
     expect(issues).toEqual([]);
   });
 
-  test('a reason beside a success is not a failure, and older builds put the result there', () => {
+  test('a reason with a success is not a failure, and older builds have the result there', () => {
     const { task } = read(record({ status: 'SUCCESS', fail_reason: url, result_url: undefined }));
 
     expect(task).toMatchObject({ status: 'completed', error: null, url });
@@ -297,12 +297,12 @@ describe('why a task failed', () => {
     { message: 'No GPU was free.', code: 'internal', moderated: false },
     { message: 'The audit log is full.', code: undefined, moderated: false },
     { message: noReason, code: undefined, moderated: false },
-  ])('$message with code $code reads like a review: $moderated', ({ message, code, moderated }) => {
+  ])('$message with code $code is moderation: $moderated', ({ message, code, moderated }) => {
     expect(readsLikeReview({ message, code })).toBe(moderated);
   });
 });
 
-describe('where the result is', () => {
+describe('the URL of the result', () => {
   const places: [string, JsonObject][] = [
     ['metadata.url', { metadata: { url } }],
     ['url', { url }],
@@ -367,7 +367,7 @@ describe('where the result is', () => {
     expect(read({ id: 'a', status: 'completed', ...fields }).task.url).toBe(url);
   });
 
-  test('an image of a completed task is better than nothing', () => {
+  test('an image of a completed task is its result', () => {
     const cover = 'https://cdn.example/cover.png';
     expect(read({ id: 'a', status: 'completed', outputs: [cover] }).task.url).toBe(cover);
   });
@@ -396,7 +396,7 @@ describe('where the result is', () => {
   });
 });
 
-describe('a result of a task whose status says nothing', () => {
+describe('a result of a task with an unknown status', () => {
   test.each<[string, JsonObject]>([
     ['a reference video in the content', { content: [{ video_url: { url } }] }],
     ['a reference video in a list of parts', { content: [{ video_url: url }] }],
@@ -473,7 +473,7 @@ describe('states that are numbers', () => {
     ['8 with a reason', { status: 8, failedReason: 'No' }],
     ['an HTTP status', { status: 200, error_message: '' }],
     ['-1', { status: -1, failedReason: 'No' }],
-  ])('%s is still waited for', (_, body) => {
+  ])('%s is still pending', (_, body) => {
     const { task } = read({ id: 'a', ...body });
     expect(task.status).toBe('queued');
     expect(task).not.toHaveProperty('inferred');
@@ -486,7 +486,7 @@ describe('states that are numbers', () => {
     expect(drifts).toEqual([4, -1, 200]);
   });
 
-  test('a word counts more than a number', () => {
+  test('a text status takes precedence over a number', () => {
     const body = { status: 3, failedReason: 'No', data: { status: 'processing' } };
     expect(read(body).task.status).toBe('in_progress');
   });
@@ -496,7 +496,7 @@ describe('states that are numbers', () => {
 const wrap = (body: JsonObject, wrappers: readonly string[]): JsonObject =>
   wrappers.reduce<JsonObject>((inner, name) => ({ [name]: inner }), body);
 
-describe('property: what ends a task', () => {
+describe('property: the end of a task', () => {
   const word = fc.constantFrom('baking', '待机中', 'unknown', '', null, undefined, 'step_2', 'NaN');
   const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, 1, 2, 3, 4, 5));
   const wrappers = fc.array(fc.constantFrom('data', 'output', 'result', 'task', 'response'), {
@@ -508,7 +508,7 @@ describe('property: what ends a task', () => {
     fc.oneof(fc.integer(), fc.boolean(), fc.constantFrom('', 'no URL', [], {}, null)),
   );
 
-  test('a status that is not known ends no task without a result or a reason', () => {
+  test('an unknown status ends no task without a result or a reason', () => {
     fc.assert(
       fc.property(fc.oneof(word, number), noise, wrappers, (status, more, around) => {
         const { task } = read({ id: 'a', ...wrap({ ...more, status }, around) });
@@ -556,7 +556,7 @@ describe('property: what ends a task', () => {
     );
   });
 
-  test('any JSON is read without an error, and read again as the same', () => {
+  test('reads any JSON without an error, with the same result each time', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
         expect(read(body).task).toEqual(read(body).task);
@@ -586,7 +586,7 @@ describe('progress', () => {
     expect(readProgress(value)).toBe(expected);
   });
 
-  test('progress in the record of the gateway is found', () => {
+  test("reads progress of the gateway's record", () => {
     expect(read(record({ status: 'IN_PROGRESS', progress: '30%' })).task.progress).toBe(30);
   });
 });
@@ -610,7 +610,7 @@ describe('times', () => {
     expect(task).toMatchObject({ status: 'queued', completed_at: 1_790_000_123 });
   });
 
-  test('the record of the gateway has its own names', () => {
+  test("reads the names of the gateway's record", () => {
     const { task } = read(record({ submit_time: 1_790_000_100, finish_time: 1_790_000_200 }));
 
     expect(task).toMatchObject({ created_at: 1_790_000_100, completed_at: 1_790_000_200 });
@@ -654,7 +654,7 @@ describe('reading a video body', () => {
     ]);
   });
 
-  test('property: any object gives a task in one of four states, with its body as it came', () => {
+  test('property: any object becomes a task in one of four states, with its unchanged body', () => {
     const field = fc.constantFrom(
       'id',
       'task_id',

@@ -14,7 +14,7 @@ import {
 import { failureOf } from '../helpers/clients.ts';
 
 describe('videos.retrieve()', () => {
-  test('takes an id, a handle or a task', async () => {
+  test('accepts an id, a handle or a task', async () => {
     const { emulator, videos } = emulatedVideos();
     const task = await videos.create(order);
     emulator.videos.complete(task.id);
@@ -29,7 +29,7 @@ describe('videos.retrieve()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 4 });
   });
 
-  test('keeps the handle that it was given, and makes one otherwise', async () => {
+  test('keeps a given handle, and creates one otherwise', async () => {
     const { emulator, videos } = emulatedVideos();
     const { id, ref } = await videos.create(order);
 
@@ -45,7 +45,7 @@ describe('videos.retrieve()', () => {
     });
   });
 
-  test('keeps the submitted id, whatever later bodies say', async () => {
+  test('keeps the submitted id, whatever later responses contain', async () => {
     const { emulator, videos } = emulatedVideos({}, { quirks: { videoForeignId: true } });
     const { id } = await videos.create(order);
 
@@ -66,7 +66,7 @@ describe('videos.retrieve()', () => {
     expect(task.id).toBe('models/veo/operations/a+b=?#%');
   });
 
-  test.each(['', '.', '..', undefined, {}])('refuses %j as a task', async (value) => {
+  test.each(['', '.', '..', undefined, {}])('rejects %j as a task', async (value) => {
     const { emulator, videos } = emulatedVideos();
 
     const error = await failureOf(loosely(videos, 'retrieve', value));
@@ -75,7 +75,7 @@ describe('videos.retrieve()', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a handle of another gateway is never asked for', async () => {
+  test('never requests a handle of another gateway', async () => {
     const { emulator, videos } = emulatedVideos();
     const { ref } = await videos.create(order);
     const foreign = { ...ref, baseURL: 'https://other.test' };
@@ -92,7 +92,7 @@ describe('videos.retrieve()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('a failed task is an answer and not an error', async () => {
+  test('a failed task is a response and not an error', async () => {
     const { emulator, videos } = emulatedVideos();
     const { id } = await videos.create(order);
     emulator.videos.fail(id, { message: 'Rejected by review.', code: 'content_policy' });
@@ -161,7 +161,7 @@ describe('videos.retrieveFromVendor()', () => {
   });
 
   test.each(['', '.', '..', 'a/b', '/kling', 'kling/', '%2e%2e', 'a b', 'a?b', 'a#b', 'ä', 7])(
-    'refuses the prefix %j',
+    'rejects the prefix %j',
     async (vendorPrefix) => {
       const { emulator, videos } = emulatedVideos();
       const params = { vendorPrefix, taskId: 'task_1' };
@@ -173,7 +173,7 @@ describe('videos.retrieveFromVendor()', () => {
     },
   );
 
-  test('a wrong prefix returns an HTML page, and the error says so', async () => {
+  test('a wrong prefix returns an HTML page, and the error names it', async () => {
     const { videos } = emulatedVideos({ maxRetries: 0 });
 
     const error = await failureOf(
@@ -217,7 +217,7 @@ describe('videos.downloadContent()', () => {
     expect((await part.arrayBuffer()).byteLength).toBe(100);
   });
 
-  test('fails when the body ends before its length', async () => {
+  test('fails if the body ends before its length', async () => {
     const { emulator, videos, task } = await completed();
     const fault = { type: 'cut', bytes: 50, how: 'end' } as const;
     emulator.fail({ operation: 'videos.downloadContent', fault });
@@ -227,7 +227,7 @@ describe('videos.downloadContent()', () => {
     expect(String(await failureOf(response.arrayBuffer()))).toMatch(/50 of \d+ bytes/);
   });
 
-  test('the key does not follow a redirect to another host', async () => {
+  test('does not send the key to another host of a redirect', async () => {
     const { emulator, videos, task } = await completed(
       {},
       {
@@ -244,7 +244,7 @@ describe('videos.downloadContent()', () => {
     expect(last?.origin).not.toBe(before?.origin);
   });
 
-  test('a task that is not completed is a typed error that says what to do', async () => {
+  test('a task that is not completed is a typed error with advice', async () => {
     const { videos } = emulatedVideos();
     const task = await videos.create(order);
 
@@ -328,7 +328,7 @@ describe('videos.remix()', () => {
   });
 
   test.each([undefined, {}, { prompt: ' ' }])(
-    'refuses %j before anything is sent',
+    'rejects %j before anything is sent',
     async (params) => {
       const { emulator, videos } = emulatedVideos();
 
@@ -339,7 +339,7 @@ describe('videos.remix()', () => {
     },
   );
 
-  test('an original that does not exist is a refusal', async () => {
+  test('an unknown original is a rejection', async () => {
     const { videos } = emulatedVideos();
 
     const error = await failureOf(videos.remix('task_none', { prompt: 'x' }));

@@ -17,7 +17,7 @@ import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 fakeWaitingTime();
 
 describe('aborting a wait', () => {
-  test('ends it at once while it sleeps', async () => {
+  test('ends it immediately during a pause', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
     const controller = new AbortController();
     const reason = new Error('the user left');
@@ -35,7 +35,7 @@ describe('aborting a wait', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 1 });
   });
 
-  test('ends it at once in a poll, even when fetch does not listen', async () => {
+  test('ends it immediately during a poll, even if fetch ignores the signal', async () => {
     const { requests, videos } = answeredVideos(() => new Promise<Response>(() => {}));
     const controller = new AbortController();
     const waiting = videos.wait('a', { signal: controller.signal });
@@ -50,7 +50,7 @@ describe('aborting a wait', () => {
     vi.clearAllTimers();
   });
 
-  test('ends it at once in onUpdate', async () => {
+  test('ends it immediately in onUpdate', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'queued' }));
     const controller = new AbortController();
     const onUpdate = vi.fn<() => Promise<void>>().mockReturnValue(new Promise(() => {}));
@@ -63,7 +63,7 @@ describe('aborting a wait', () => {
     await expect(waiting).rejects.toBeInstanceOf(VideoWaitAbortedError);
   });
 
-  test('before it begins sends nothing', async () => {
+  test('before it starts sends nothing', async () => {
     const { emulator, videos, task } = await submitted(0);
 
     const error = await rejected(videos.wait(task, { signal: AbortSignal.abort() }), 1);
@@ -72,7 +72,7 @@ describe('aborting a wait', () => {
     expect(countRequests(emulator).gets).toBe(0);
   });
 
-  test('after the submission of createAndWait carries the handle', async () => {
+  test('after the submission of createAndWait() has the handle', async () => {
     const { emulator, videos } = emulatedVideos();
     const controller = new AbortController();
     const saved: VideoTaskRef[] = [];
@@ -93,7 +93,7 @@ describe('aborting a wait', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('puts one listener on the signal however many polls there are, and leaves none', async () => {
+  test('adds one listener for any number of polls, and removes it', async () => {
     const { requests, videos } = answeredVideos((_, position) =>
       Response.json({ id: 'a', status: position < 200 ? 'queued' : 'done' }),
     );
@@ -108,7 +108,7 @@ describe('aborting a wait', () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  test('2,000 polls leave no listener anywhere', async () => {
+  test('leaves no listener after 2,000 polls', async () => {
     let polls = 0;
     const videos = videosOf({
       apiKey: 'sk-test',
@@ -176,7 +176,7 @@ describe('a browser tab', () => {
     }
   }
 
-  test('that becomes visible polls, though not before the shortest pause', async () => {
+  test('that becomes visible polls, after the minimum pause', async () => {
     const tab = new Tab();
     vi.stubGlobal('document', tab);
     const { emulator, videos, task } = await submitted(60 * minute);

@@ -35,7 +35,7 @@ function timedVideos(seconds: (id: string) => number) {
 }
 
 describe('videos.waitAll()', () => {
-  test('gives every task as soon as it has ended', async () => {
+  test('yields every task as soon as it has ended', async () => {
     const { videos } = timedVideos(Number);
 
     const results = await resolved(collectResults(videos, ['60', '20', '40', '1']));
@@ -49,7 +49,7 @@ describe('videos.waitAll()', () => {
     }
   });
 
-  test('an error of one task is its result, and the others go on', async () => {
+  test('an error is the result of its task, and others continue', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const [failed, gone, fine] = await Promise.all([1, 2, 3].map(() => videos.create(order)));
     if (failed === undefined || gone === undefined || fine === undefined) throw new Error('none');
@@ -72,7 +72,7 @@ describe('videos.waitAll()', () => {
     expect(countRequests(emulator).posts).toBe(3);
   });
 
-  test('keeps the limit of polls per second, and polls all tasks in turn', async () => {
+  test('respects the limit of polls per second, and polls all tasks in turn', async () => {
     const { videos, times, requests } = timedVideos(() => 100);
     const tasks = Array.from({ length: 200 }, (_, index) => `${index}`);
 
@@ -97,7 +97,7 @@ describe('videos.waitAll()', () => {
     expect(times.at(-1)).toBe(4_900);
   });
 
-  test('the time limit holds for each task, which is polled once more', async () => {
+  test('the time limit applies to each task, which is polled once more', async () => {
     const { videos, requests } = timedVideos((id) => (id === 'late' ? 61 : 10_000));
 
     const results = await resolved(
@@ -124,7 +124,7 @@ describe('videos.waitAll()', () => {
     ]);
   });
 
-  test('puts one listener on the signal however many tasks there are, and leaves none', async () => {
+  test('adds one listener for any number of tasks, and removes it', async () => {
     const { videos } = timedVideos(() => 10);
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -154,7 +154,7 @@ describe('videos.waitAll()', () => {
     expect(requests).toHaveLength(sent);
   });
 
-  test('return() ends it at once', async () => {
+  test('return() ends it immediately', async () => {
     const { videos } = timedVideos(() => 10_000);
     const results = videos.waitAll(['a', 'b']);
     const next = results.next();
@@ -171,7 +171,7 @@ describe('videos.waitAll()', () => {
     expect(await resolved(collectResults(videos, []))).toEqual([]);
   });
 
-  test('takes whatever can be looped over, once', async () => {
+  test('accepts any iterable, and reads it once', async () => {
     const { videos } = timedVideos(() => 0);
 
     const results = await resolved(collectResults(videos, new Set(['a', 'b'])));
@@ -183,7 +183,7 @@ describe('videos.waitAll()', () => {
     ['maxPollsPerSecond', { maxPollsPerSecond: 0 }],
     ['maxPollsPerSecond', { maxPollsPerSecond: Number.NaN }],
     ['timeout', { timeout: -1 }],
-  ])('%s of %j is refused', async (field, options) => {
+  ])('%s of %j is rejected', async (field, options) => {
     const { emulator, videos } = emulatedVideos();
 
     expect(await rejected(collectResults(videos, ['a'], options))).toMatchObject({ field });

@@ -17,7 +17,7 @@ import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
-describe('a wait survives rejected polls', () => {
+describe('a wait continues after failed polls', () => {
   test.each<[string, FaultRule['fault']]>([
     ['500', { type: 'error', status: 500, message: 'broken' }],
     ['503', { type: 'error', status: 503, code: 'system_cpu_overloaded', message: 'busy' }],
@@ -35,7 +35,7 @@ describe('a wait survives rejected polls', () => {
     ['an error with status 200', { type: 'error', status: 200, code: 'fail_to_fetch_task' }],
     ['stalled polls', { type: 'hang' }],
     ['answers that stall', { type: 'stall', bytes: 5 }],
-  ])('a burst of %s', async (_, fault) => {
+  ])('several times: %s', async (_, fault) => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 10_000 });
     emulator.fail({ operation: 'videos.retrieve', fault, times: 8 });
 
@@ -58,7 +58,7 @@ describe('a wait survives rejected polls', () => {
     expect(requests).toHaveLength(13);
   });
 
-  test('gives up after too many failures in a row, with the last one as the cause', async () => {
+  test('fails after too many failures in a row, with the last one as the cause', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     const fault = { type: 'html', status: 502 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 1_000 });
@@ -73,7 +73,7 @@ describe('a wait survives rejected polls', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 11 });
   });
 
-  test('waits as long as Retry-After says', async () => {
+  test('waits as long as Retry-After requires', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     const fault = { type: 'rate-limit', retryAfter: 7 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault });
@@ -84,7 +84,7 @@ describe('a wait survives rejected polls', () => {
     expect(timesOf(emulator.requests.slice(1), begun)).toEqual([5_000, 12_000]);
   });
 
-  test('Retry-After of an answer counts too', async () => {
+  test('Retry-After of a successful response counts too', async () => {
     const times: number[] = [];
     const begun = Date.now();
     const { videos } = answeredVideos((_, position) => {
@@ -98,7 +98,7 @@ describe('a wait survives rejected polls', () => {
     expect(times).toEqual([0, 42_000]);
   });
 
-  test('a stalled poll is given up after pollTimeout', async () => {
+  test('a stalled poll ends after pollTimeout', async () => {
     const { emulator, videos, task } = await submitted(0);
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' } });
     const begun = Date.now();
@@ -136,7 +136,7 @@ describe('a wait survives rejected polls', () => {
     [422, 'invalid'],
     [501, 'not_implemented'],
     [505, 'old_version'],
-  ])('%i ends the wait at once, with the handle', async (status, code) => {
+  ])('%i ends the wait immediately, with the handle', async (status, code) => {
     const { emulator, videos, task } = await submitted(10_000);
     const fault = { type: 'error', status, code, message: 'No.' } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 10 });
@@ -164,7 +164,7 @@ describe('a wait survives rejected polls', () => {
     expect(String(own)).toContain('Check apiKey');
   });
 
-  test('a 401 is tried once more with a new key', async () => {
+  test('a 401 is retried once with a new key', async () => {
     const { emulator, task } = await submitted(0);
     const keys = ['sk-old', emulator.apiKey];
     const { baseURL, fetch } = emulator;
@@ -173,7 +173,7 @@ describe('a wait survives rejected polls', () => {
     expect((await resolved(videos.wait(task))).status).toBe('completed');
   });
 
-  test('a key function that fails is asked again at the next poll', async () => {
+  test('a key function that fails is called again for the next poll', async () => {
     const { emulator, task } = await submitted(0);
     const { baseURL, fetch } = emulator;
     let calls = 0;
@@ -188,7 +188,7 @@ describe('a wait survives rejected polls', () => {
     expect(done.status).toBe('completed');
   });
 
-  test('strict validation ends the wait, with what was received', async () => {
+  test('strict validation ends the wait, with the received response', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 7 }), { validation: 'strict' });
 
     const error = await rejected(videos.wait('a'));
@@ -198,8 +198,8 @@ describe('a wait survives rejected polls', () => {
   });
 });
 
-describe('a task that is not there yet', () => {
-  test.each([2, 4])('400 task_not_exist %i times, then there', async (times) => {
+describe('a task that does not exist yet', () => {
+  test.each([2, 4])('400 task_not_exist %i times, then found', async (times) => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 10_000 });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'task-not-exist' }, times });
 
@@ -209,7 +209,7 @@ describe('a task that is not there yet', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('404 twice, then there', async () => {
+  test('404 twice, then found', async () => {
     const { emulator, videos } = emulatedVideos();
     const fault = { type: 'error', status: 404, message: 'Not found' } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, times: 2 });
@@ -218,7 +218,7 @@ describe('a task that is not there yet', () => {
   });
 
   test.each(['Task not found', 'task does not exist', 'task_not_exist', 'The task is not found.'])(
-    'a bare 400 that says "%s" twice, then there',
+    'a bare 400 with "%s" twice, then found',
     async (message) => {
       const missing = Response.json({ error: { message } }, { status: 400 });
       const { requests, videos } = answeredVideos(
@@ -230,7 +230,7 @@ describe('a task that is not there yet', () => {
     },
   );
 
-  test('a 400 that says anything else ends the wait', async () => {
+  test('a 400 with another message ends the wait', async () => {
     const refusal = Response.json({ error: { message: 'Bad request' } }, { status: 400 });
     const { requests, videos } = answeredVideos(inTurn(refusal));
 
@@ -238,7 +238,7 @@ describe('a task that is not there yet', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('for ever, after the grace', async () => {
+  test('ends the wait after the grace period', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     emulator.videos.forget(task.id);
 
@@ -253,7 +253,7 @@ describe('a task that is not there yet', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 6 });
   });
 
-  test('an old handle gets no grace', async () => {
+  test('an old handle has no grace period', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     emulator.videos.forget(task.id);
     await vi.advanceTimersByTimeAsync(minute);
@@ -263,7 +263,7 @@ describe('a task that is not there yet', () => {
     expect(countRequests(emulator).gets).toBe(1);
   });
 
-  test('a task that was seen may be missing twice in a row, not three times', async () => {
+  test('a known task may be missing twice in a row, not three times', async () => {
     const { emulator, videos, task } = await submitted(5 * minute);
     const gone = { operation: 'videos.retrieve', fault: { type: 'task-not-exist' } } as const;
     emulator.fail({ ...gone, after: 10, times: 2 });

@@ -24,7 +24,7 @@ function inSeconds(seconds: number): () => string {
   return () => new Date(Date.now() + seconds * 1_000).toUTCString();
 }
 
-describe.each([200, 429, 503])('Retry-After of an answer with status %i', (status) => {
+describe.each([200, 429, 503])('Retry-After of a response with status %i', (status) => {
   test.each<{ name: string; makeHeader: () => string; pause: number }>([
     { name: 'seconds', makeHeader: () => '42', pause: 42_000 },
     { name: 'a date', makeHeader: inSeconds(60), pause: 60_000 },
@@ -51,7 +51,7 @@ describe('a clock that jumps', () => {
   test.each([
     ['forward', day],
     ['back', -day],
-  ])('a wall clock that is set %s while a wait runs changes nothing', async (_, jump) => {
+  ])('a system clock that is set %s during a wait has no effect', async (_, jump) => {
     const { requests, videos } = answeredVideos((__, position) =>
       Response.json({ id: 'a', status: position < 6 ? 'queued' : 'done' }),
     );
@@ -66,19 +66,16 @@ describe('a clock that jumps', () => {
   test.each([
     ['the future', day],
     ['the past', -day],
-  ])(
-    'a handle whose clock was in %s is waited for, and the time limit holds',
-    async (_, offset) => {
-      const { videos, task } = await submitted(60 * minute);
-      const ref = { ...task.ref, createdAt: Math.max(0, task.ref.createdAt + offset) };
+  ])('a handle with a time in %s is awaited, with the time limit', async (_, offset) => {
+    const { videos, task } = await submitted(60 * minute);
+    const ref = { ...task.ref, createdAt: Math.max(0, task.ref.createdAt + offset) };
 
-      const error = await rejected(videos.wait(ref, { timeout: minute }));
+    const error = await rejected(videos.wait(ref, { timeout: minute }));
 
-      expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', elapsed: minute });
-    },
-  );
+    expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', elapsed: minute });
+  });
 
-  test('a handle from the future still has its grace, and no more than that', async () => {
+  test('a handle from the future has the same grace period', async () => {
     const { emulator, videos, task } = await submitted(minute);
     emulator.videos.forget(task.id);
     const ref = { ...task.ref, createdAt: task.ref.createdAt + 365 * day };
@@ -105,8 +102,8 @@ async function collectResults(tasks: Iterable<VideoTaskLike>) {
   return { results, requests };
 }
 
-describe('videos.waitAll() of odd lists', () => {
-  test('a task that is named twice has two results, with its places', async () => {
+describe('videos.waitAll() of unusual lists', () => {
+  test('a repeated task has two results, with their indexes', async () => {
     const { results } = await collectResults(['a', 'b', 'a']);
 
     expect(results.map(({ index, video }) => [index, video?.id])).toEqual([
@@ -116,7 +113,7 @@ describe('videos.waitAll() of odd lists', () => {
     ]);
   });
 
-  test('one whose iterator throws ends with that error, and stops what has begun', async () => {
+  test('an iterator that throws ends it with that error, and stops all waits', async () => {
     const problem = new Error('the cursor was closed');
     const tasks = function* () {
       yield 'a';
@@ -127,7 +124,7 @@ describe('videos.waitAll() of odd lists', () => {
   });
 });
 
-test('a poll that finds the task again after a time-out never submits', async () => {
+test('a wait after a timeout never submits', async () => {
   const { requests, videos } = answeredVideos(
     inTurn(...Array.from({ length: 12 }, () => ({ id: 'a', status: 'queued' })), {
       id: 'a',

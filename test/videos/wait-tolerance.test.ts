@@ -24,7 +24,7 @@ function broken(): never {
 
 fakeWaitingTime();
 
-describe('a wait tolerates what gateways say', () => {
+describe('a wait tolerates other formats', () => {
   test.each<[string, Partial<Quirks>]>([
     ['ids in data', { videoId: 'data.task_id' }],
     ["the provider's own id in later bodies", { videoForeignId: true }],
@@ -55,7 +55,7 @@ describe('a wait tolerates what gateways say', () => {
   });
 
   test.each(['unknown', 'UNKNOWN', '', ' ', 'baking', 'null', '待机中'])(
-    'keeps waiting at status %j, and the time-out names it',
+    'continues at status %j, and the timeout names it',
     async (word) => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a', status: word }));
       const onUpdate = vi.fn();
@@ -71,7 +71,7 @@ describe('a wait tolerates what gateways say', () => {
     },
   );
 
-  test('a state that is a number is waited for until it comes with its result', async () => {
+  test('continues at a numeric state until it has a result', async () => {
     const unknownStatus = vi.fn(() => 'failed' as const);
     const { requests, videos } = answeredVideos(
       inTurn(
@@ -90,7 +90,7 @@ describe('a wait tolerates what gateways say', () => {
     expect(unknownStatus).not.toHaveBeenCalled();
   });
 
-  test('a number that comes with a reason is a failure once another poll confirms it', async () => {
+  test('a number with a reason is a failure once another poll confirms it', async () => {
     const { requests, videos } = answeredVideos(
       inTurn({ status: 1 }, { status: 3, failedReason: 'No' }),
     );
@@ -103,7 +103,7 @@ describe('a wait tolerates what gateways say', () => {
   });
 
   test.each(['tolerant', 'strict'] as const)(
-    'a poll answered with a list has failed, and the next one counts (%s)',
+    'a list is a failed poll, and the next one counts (%s)',
     async (validation) => {
       const onUpdate = vi.fn();
       const done = { id: 'a', status: 'completed' };
@@ -117,7 +117,7 @@ describe('a wait tolerates what gateways say', () => {
     },
   );
 
-  test('polls that only ever answer with a list end the wait', async () => {
+  test('only lists end the wait', async () => {
     const { requests, videos } = answeredVideos(inTurn([]));
 
     const error = await rejected(videos.wait('a', { maxConsecutiveErrors: 2 }));
@@ -126,7 +126,7 @@ describe('a wait tolerates what gateways say', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('unknownStatus: "fail" stops at a word that is not known, and only there', async () => {
+  test('unknownStatus: "fail" ends only at an unknown status', async () => {
     const answers = inTurn({ id: 'a', status: 'unknown' }, { id: 'a', status: 'baking' });
     const { requests, videos } = answeredVideos(answers);
 
@@ -138,7 +138,7 @@ describe('a wait tolerates what gateways say', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('unknownStatus as a function says what a word means', async () => {
+  test('unknownStatus as a function maps a status', async () => {
     const url = 'https://cdn.example/v.mp4';
     const answers = inTurn(
       { id: 'a', status: 'unknown' },
@@ -156,7 +156,7 @@ describe('a wait tolerates what gateways say', () => {
     expect(unknownStatus.mock.calls).toEqual([['baking'], ['baked']]);
   });
 
-  test('unknownStatus that says a word is a failure gives the reason', async () => {
+  test('unknownStatus that returns "failed" includes the reason', async () => {
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'burnt', fail_reason: 'Too hot' }));
 
     const error = await rejected(videos.wait('a', { unknownStatus: () => 'failed' }));
@@ -165,7 +165,7 @@ describe('a wait tolerates what gateways say', () => {
   });
 
   test.each([broken, () => 'baked'])(
-    'unknownStatus that does not work ends the wait with the handle',
+    'an invalid unknownStatus ends the wait with the handle',
     async (unknownStatus) => {
       const { videos } = answeredVideos(inTurn({ id: 'a', status: 'baking' }));
 
@@ -176,7 +176,7 @@ describe('a wait tolerates what gateways say', () => {
     },
   );
 
-  test('a result next to a word that says nothing is a completed task', async () => {
+  test('a result with an unknown status is a completed task', async () => {
     const url = 'https://cdn.example/v.mp4';
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'ok?', metadata: { url } }));
 

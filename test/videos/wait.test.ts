@@ -44,7 +44,7 @@ describe('videos.createAndWait()', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('hands the handle over before the first poll', async () => {
+  test('passes the handle to onSubmitted before the first poll', async () => {
     const { emulator, videos } = emulatedVideos();
     const saved: VideoTaskRef[] = [];
     const getsBefore: number[] = [];
@@ -84,7 +84,7 @@ describe('videos.createAndWait()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('a submission of unknown fate is neither repeated nor waited for', async () => {
+  test('a submission with an unknown outcome is neither retried nor awaited', async () => {
     const { emulator, videos } = emulatedVideos();
     const fault = { type: 'reset', when: 'after-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault });
@@ -97,7 +97,7 @@ describe('videos.createAndWait()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('options that cannot work are refused before anything is paid for', async () => {
+  test('invalid options are rejected before anything is charged', async () => {
     const { emulator, videos } = emulatedVideos();
 
     const error = await rejected(videos.createAndWait(order, { interval: 10 }));
@@ -106,7 +106,7 @@ describe('videos.createAndWait()', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a task that had ended at its submission is polled without a pause', async () => {
+  test('a task that is completed on submission is polled without a pause', async () => {
     const { requests, videos } = answeredVideos(
       inTurn({ id: 'a', status: 'failed' }, { id: 'a', status: 'failed', error: 'No.' }),
     );
@@ -118,7 +118,7 @@ describe('videos.createAndWait()', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   });
 
-  test('headers, query and extra fields go where they belong', async () => {
+  test('headers and query are sent with every request, extra fields with the submission', async () => {
     const { requests, videos } = answeredVideos(
       inTurn({ id: 'a', status: 'queued' }, { id: 'a', status: 'completed' }),
     );
@@ -154,7 +154,7 @@ describe('videos.remixAndWait()', () => {
 });
 
 describe('videos.wait()', () => {
-  test('asks at once for a task that is not new', async () => {
+  test('polls an existing task immediately', async () => {
     const { emulator, videos, task } = await submitted(0);
     await vi.advanceTimersByTimeAsync(minute);
 
@@ -164,7 +164,7 @@ describe('videos.wait()', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 3 });
   });
 
-  test('goes on in another process, from a handle that was stored', async () => {
+  test('continues in another process, from a stored handle', async () => {
     const { emulator, task } = await submitted(20_000);
     const stored = JSON.stringify(task.ref);
 
@@ -177,7 +177,7 @@ describe('videos.wait()', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('polls the route that the handle remembers', async () => {
+  test('polls the route of the handle', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     const { ref } = await videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: task.id });
 
@@ -188,7 +188,7 @@ describe('videos.wait()', () => {
     expect(new Set(paths)).toEqual(new Set([`/kling/v1/videos/text2video/${task.id}`]));
   });
 
-  test('refuses a handle of another gateway unless that is wanted', async () => {
+  test('rejects a handle of another gateway unless allowOtherBaseURL is set', async () => {
     const { emulator, videos, task } = await submitted(0);
     const ref = { ...task.ref, baseURL: 'https://old.test' };
 
@@ -199,7 +199,7 @@ describe('videos.wait()', () => {
     expect(emulator.requests.every(({ origin }) => origin === emulator.baseURL)).toBe(true);
   });
 
-  test('reports only what has changed', async () => {
+  test('reports only changes', async () => {
     const { videos, task } = await submitted(60_000);
     const updates: VideoUpdate[] = [];
 
@@ -229,7 +229,7 @@ describe('videos.wait()', () => {
     }
   });
 
-  test('a failed task gives its reason, its code and the answer as it came', async () => {
+  test('a failed task rejects with its reason, code and response', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     emulator.videos.fail(task.id, { message: 'Rejected by the safety review.', code: 'review' });
 
@@ -267,8 +267,8 @@ describe('videos.wait()', () => {
   );
 });
 
-describe('the end of the time', () => {
-  test('says that the task goes on and how to wait for it, and never to create it again', async () => {
+describe('the time limit', () => {
+  test('the error explains how to continue waiting, and never advises a new submission', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
 
     const error = await rejected(videos.wait(task));
@@ -289,7 +289,7 @@ describe('the end of the time', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a handle of a vendor route is shown as a handle', async () => {
+  test('the error shows the handle of a vendor route', async () => {
     const { videos, task } = await submitted(60 * minute);
     const { ref } = await videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: task.id });
 
@@ -298,13 +298,13 @@ describe('the end of the time', () => {
     expect(String(error)).toContain('videos.wait(error.ref)');
   });
 
-  test('waits without a limit for null', async () => {
+  test('null means no limit', async () => {
     const { videos, task } = await submitted(100 * minute);
 
     expect((await resolved(videos.wait(task, { timeout: null }))).status).toBe('completed');
   });
 
-  test('a poll that hangs at the limit is cut, and one last look is taken', async () => {
+  test('a poll that hangs at the limit is aborted, and followed by a last one', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, times: 99 });
 
@@ -315,7 +315,7 @@ describe('the end of the time', () => {
     expect(timesOf(emulator.requests.slice(1), task.ref.createdAt)).toEqual([5_000, 20_000]);
   });
 
-  test('a machine that slept past the limit looks once more before it gives up', async () => {
+  test('a machine suspended past the limit polls once more', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     const waiting = videos.wait(task, { timeout: 30_000 });
     await vi.advanceTimersByTimeAsync(12_000);
@@ -333,7 +333,7 @@ describe('the end of the time', () => {
 });
 
 describe('errors of waits', () => {
-  test('never hold the key or the prompt', async () => {
+  test('never contain the key or the prompt', async () => {
     const { emulator, videos, task } = await submitted(60 * minute);
     const errors = [await rejected(videos.wait(task, { timeout: 10_000 }))];
     errors.push(await rejected(videos.wait(task, { signal: AbortSignal.abort() })));

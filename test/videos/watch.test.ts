@@ -26,7 +26,7 @@ async function collectEvents(watched: AsyncIterable<VideoWatchEvent>): Promise<V
 }
 
 describe('videos.watch()', () => {
-  test('tells what happens, from the handle to the completed task', async () => {
+  test('yields all events, from the handle to the completed task', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     const fault = { type: 'html', status: 502 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault, after: 1 });
@@ -55,7 +55,7 @@ describe('videos.watch()', () => {
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('a task that failed is an event', async () => {
+  test('a failed task is an event', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     emulator.videos.fail(task.id, 'No.');
 
@@ -75,7 +75,7 @@ describe('videos.watch()', () => {
     expect(onUpdate).toHaveBeenCalledTimes(1);
   });
 
-  test('throws when the wait ends before the task', async () => {
+  test('throws if the wait ends before the task', async () => {
     const { videos, task } = await submitted(60 * minute);
 
     const error = await rejected(collectEvents(videos.watch(task, { timeout: minute })));
@@ -87,7 +87,7 @@ describe('videos.watch()', () => {
     expect(VideoWaitAbortedError.isInstance(aborted)).toBe(true);
   });
 
-  test('bad options reject at the first event', async () => {
+  test('invalid options reject at the first event', async () => {
     const { emulator, videos, task } = await submitted(0);
 
     expect(await rejected(collectEvents(videos.watch(task, { interval: 1 })))).toMatchObject({
@@ -97,7 +97,7 @@ describe('videos.watch()', () => {
     expect(countRequests(emulator).gets).toBe(0);
   });
 
-  test('leaving the loop stops the waiting and nothing else', async () => {
+  test('leaving the loop only stops the wait', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
@@ -114,7 +114,7 @@ describe('videos.watch()', () => {
     expect((await resolved(videos.wait(task))).status).toBe('completed');
   });
 
-  test('a watch that never began leaves no listener', () => {
+  test('a watch that never started leaves no listener', () => {
     const { videos } = emulatedVideos();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -124,7 +124,7 @@ describe('videos.watch()', () => {
     expect(added).not.toHaveBeenCalled();
   });
 
-  test('return() ends it at once while it sleeps', async () => {
+  test('return() ends it immediately during a pause', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     const events = videos.watch(task);
     await events.next();
@@ -139,7 +139,7 @@ describe('videos.watch()', () => {
     expect(countRequests(emulator).gets).toBe(0);
   });
 
-  test('return() ends it at once in a poll', async () => {
+  test('return() ends it immediately during a poll', async () => {
     const { videos } = answeredVideos(
       (request) =>
         new Promise((_, reject) => {
@@ -172,7 +172,7 @@ describe('a limiter', () => {
     expect(calls).toHaveLength(countRequests(emulator).gets);
   });
 
-  test('one that fails ends the wait with the handle', async () => {
+  test('that fails ends the wait with the handle', async () => {
     const { videos, task } = await submitted(0);
     const cause = new Error('no turns left');
 
@@ -181,7 +181,7 @@ describe('a limiter', () => {
     expect(error).toMatchObject({ name: 'VideoWaitError', cause, ref: task.ref });
   });
 
-  test('an abort ends the wait for a turn', async () => {
+  test('an abort ends the wait for the limiter', async () => {
     const { videos, task } = await submitted(0);
     const controller = new AbortController();
     const limiter = (): Promise<void> => {
@@ -196,7 +196,7 @@ describe('a limiter', () => {
 });
 
 describe('videos.remixAndWait() and videos.createAndWait()', () => {
-  test('an answer without a status is waited for', async () => {
+  test('a response without a status is awaited', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'a' }, { id: 'a', status: 'done' }));
 
     expect((await resolved(videos.createAndWait(order))).status).toBe('completed');
