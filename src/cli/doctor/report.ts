@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { isObject, parseJSON, trimmedText } from '../../answers/objects.ts';
+import { isObject, trimmedText } from '../../answers/objects.ts';
 import { endpoints } from '../../endpoints.ts';
 import { requestIdHeaders } from '../../gateways/signs.ts';
 import { Gateway, GatewayError } from '../../index.ts';
@@ -15,8 +14,8 @@ import {
   type Target,
 } from './checks.ts';
 import type { DoctorReport, ReportRow } from './report-schema.ts';
+import { createScrubber } from './scrub.ts';
 import { logger } from '../settings.ts';
-import { UsageError } from '../usage.ts';
 
 declare const __VERSION__: string;
 
@@ -188,76 +187,6 @@ async function* probeMore(target: Target): AsyncGenerator<ReportRow, void, undef
   yield* routeRows(target);
 }
 
-/** Texts of a kind that a report must not contain. */
-interface ScrubRule {
-  readonly name: string;
-  readonly pattern: RegExp | string;
-  /** Whether a match is such a text. */
-  readonly matches?: RegExp;
-}
-
-/** Patterns of secrets of any gateway. */
-const secrets: readonly ScrubRule[] = [
-  { name: 'amount', pattern: /-?\$?\d[\d.,]{0,30} (?:quota|USD)\b/g },
-  { name: 'account', pattern: /[\w.+@-]+/g, matches: /\w@[\w-]+\.\w/ },
-  { name: 'account', pattern: /\borg-\w+|\bft:[^:\s]*:[^\s,]+/g },
-  { name: 'id', pattern: /[0-9a-f]{8}-[0-9a-f-]{27}/g },
-  // Long words of letters alone are names.
-  { name: 'id', pattern: /\w{20,}/g, matches: /\d/ },
-];
-
-function rulesFor({ key, baseURL }: Target): readonly ScrubRule[] {
-  const own: ScrubRule[] = [
-    { name: 'key', pattern: key },
-    { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
-    { name: 'host', pattern: /\b(?:https?|wss?):\/\/[\w[][^\s,;)]*/g },
-  ];
-  if (!URL.canParse(baseURL)) return [...own, { name: 'host', pattern: baseURL }, ...secrets];
-  const { host, hostname, pathname } = new URL(baseURL);
-  own.push({ name: 'host', pattern: host }, { name: 'host', pattern: hostname });
-  const folders = pathname.split('/').filter((folder) => folder !== '');
-  if (/^v1(beta)?$/.test(folders.at(-1) ?? '')) folders.pop();
-  const tenant = folders.length === 0 ? '' : `/${folders.join('/')}`;
-  if (tenant !== '/api') own.push({ name: 'path', pattern: tenant });
-  return [...own, ...secrets];
-}
-
-/** Replaces a text, in any case. */
-function replaceText(text: string, secret: string, replace: (match: string) => string): string {
-  if (secret === '') return text;
-  const lower = text.toLowerCase();
-  const wanted = secret.toLowerCase();
-  let result = '';
-  let end = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, end)) {
-    result += text.slice(end, at) + replace(secret);
-    end = at + secret.length;
-  }
-  return result + text.slice(end);
-}
-
-/** Creates a function that removes the key, the host and the account from text, and counts them. */
-function createScrubber(target: Target) {
-  const times = new Map<string, number>();
-  const rules = rulesFor(target);
-  const clean = (text: string): string => {
-    let result = text;
-    for (const { name, pattern, matches } of rules) {
-      const replace = (match: string): string => {
-        if (matches?.test(match) === false) return match;
-        times.set(name, (times.get(name) ?? 0) + 1);
-        return `[${name}]`;
-      };
-      result =
-        typeof pattern === 'string'
-          ? replaceText(result, pattern, replace)
-          : result.replaceAll(pattern, replace);
-    }
-    return result;
-  };
-  return { clean, removed: () => [...times].map(([name, count]) => ({ name, times: count })) };
-}
-
 /** Examines a gateway for a report. Free, except for the chat of `spend`. */
 export async function createReport(target: Target): Promise<DoctorReport> {
   const found: ReportRow[] = [];
@@ -309,46 +238,4 @@ export function formatReport({ client, runtime, createdAt, rows, removed }: Doct
     '',
     `Removed: ${counts || 'nothing'}.`,
   ].join('\n');
-}
-
-type Rows = ReadonlyMap<string, { readonly status: string; readonly detail: string }>;
-
-/** Rows whose details differ from run to run. */
-const measured = new Set(['latency', 'clock', 'credit', 'connection']);
-
-async function readRows(path: string): Promise<Rows> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`The file ${path} cannot be read.`);
-  });
-  const report = parseJSON(text);
-  const rows = isObject(report) && report['version'] === 1 ? report['rows'] : undefined;
-  if (!Array.isArray(rows)) {
-    throw new UsageError(`${path} is not a report. Write one with: doctor --report ${path} --json`);
-  }
-  return new Map(
-    rows.filter(isObject).map(({ id, status, detail }) => {
-      const shown = measured.has(String(id)) ? '' : String(detail);
-      return [String(id), { status: String(status), detail: shown }];
-    }),
-  );
-}
-
-/** A row that differs between two reports. */
-interface Difference {
-  readonly id: string;
-  readonly before: string;
-  readonly after: string;
-}
-
-function formatRow(rows: Rows, id: string): string {
-  const { status = 'missing', detail = '' } = rows.get(id) ?? {};
-  return `${status} ${detail}`.trimEnd();
-}
-
-/** Compares two reports in JSON. Returns the rows whose status or detail differs. */
-export async function compareReports(first: string, second: string): Promise<Difference[]> {
-  const [before, after] = [await readRows(first), await readRows(second)];
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .map((id) => ({ id, before: formatRow(before, id), after: formatRow(after, id) }))
-    .filter((row) => row.before !== row.after);
 }

@@ -1,0 +1,84 @@
+import type { Target } from './checks.ts';
+
+/** Texts of a kind that a report must not contain. */
+interface ScrubRule {
+  readonly name: string;
+  readonly pattern: RegExp | string;
+  /** Whether a match is such a text. */
+  readonly matches?: RegExp;
+}
+
+/** Patterns of secrets of any gateway. */
+const secrets: readonly ScrubRule[] = [
+  { name: 'amount', pattern: /-?\$?\d[\d.,]{0,30} (?:quota|USD)\b/g },
+  { name: 'account', pattern: /[\w.+@-]+/g, matches: /\w@[\w-]+\.\w/ },
+  { name: 'account', pattern: /\borg-\w+|\bft:[^:\s]*:[^\s,]+/g },
+  { name: 'id', pattern: /[0-9a-f]{8}-[0-9a-f-]{27}/g },
+  // Long words of letters alone are names.
+  { name: 'id', pattern: /\w{20,}/g, matches: /\d/ },
+  { name: 'host', pattern: /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g },
+  {
+    name: 'host',
+    pattern:
+      /\b(?:[a-z\d-]{1,63}\.){1,9}(?:com|net|org|io|ai|dev|app|cloud|local|localdomain|internal|intra|intranet|lan|corp|home|svc|example|test|invalid|cn|de|eu|uk|us|jp|kr|fr|ru|tw|hk|sg|br|nl|ch)\b(?::\d+)?/gi,
+  },
+];
+
+/** Segments of base URLs that name neither a tenant nor an account. */
+const commonFolders =
+  /^(v\d+(beta\d*)?|api|openai|compat|ai|llm|inference|proxy|gateway|deployments|endpoints|openapi|serving-endpoints|compatible-mode|paas)$/i;
+
+function rulesFor({ key, baseURL }: Target): readonly ScrubRule[] {
+  const own: ScrubRule[] = [
+    { name: 'key', pattern: key },
+    { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
+    { name: 'host', pattern: /\b(?:https?|wss?):\/\/[\w[][^\s,;)]*/g },
+  ];
+  if (!URL.canParse(baseURL)) return [...own, { name: 'host', pattern: baseURL }, ...secrets];
+  const { host, hostname, pathname, searchParams } = new URL(baseURL);
+  own.push({ name: 'host', pattern: host }, { name: 'host', pattern: hostname });
+  const folders = pathname
+    .split('/')
+    .filter((folder) => folder !== '' && !commonFolders.test(folder));
+  for (const secret of [...folders, ...searchParams.values()]) {
+    // A short one would occur inside words.
+    own.push({ name: 'path', pattern: secret.length < 4 ? `/${secret}` : secret });
+  }
+  return [...own, ...secrets];
+}
+
+/** Replaces a text, in any case. */
+function replaceText(text: string, secret: string, replace: (match: string) => string): string {
+  if (secret === '') return text;
+  const lower = text.toLowerCase();
+  const wanted = secret.toLowerCase();
+  let result = '';
+  let end = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, end)) {
+    result += text.slice(end, at) + replace(secret);
+    end = at + secret.length;
+  }
+  return result + text.slice(end);
+}
+
+/** Creates a function that removes the key, the host and the account from text, and counts them. */
+export function createScrubber(target: Target) {
+  const times = new Map<string, number>();
+  const rules = rulesFor(target);
+  const clean = (text: string): string => {
+    let result = text;
+    for (const { name, pattern, matches } of rules) {
+      const replace = (match: string): string => {
+        if (matches?.test(match) === false) return match;
+        times.set(name, (times.get(name) ?? 0) + 1);
+        return `[${name}]`;
+      };
+      result =
+        typeof pattern === 'string'
+          ? replaceText(result, pattern, replace)
+          : result.replaceAll(pattern, replace);
+    }
+    return result;
+  };
+  return { clean, removed: () => [...times].map(([name, count]) => ({ name, times: count })) };
+}
