@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import {
   connect,
   createServer as createSocketServer,
@@ -8,6 +8,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 import { modes } from '../helpers/modes.ts';
+import { serve, startProxy } from './proxy.ts';
 import { Machine } from './run.ts';
 
 interface Finding {
@@ -34,13 +35,6 @@ afterEach(async () => {
   await gateway.close();
 });
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${getPort(server)}`;
-}
-
 function getPort(server: Server | NetServer): number {
   const address: AddressInfo | string | null = server.address();
   if (address === null || typeof address === 'string') throw new Error('It has no port.');
@@ -48,25 +42,8 @@ function getPort(server: Server | NetServer): number {
 }
 
 /** A server that passes requests on to the emulator, and changes the answers. */
-function proxy(change: (response: Response, path: string) => Response | Promise<Response>) {
-  return serve((request, outgoing) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const answer = async (): Promise<void> => {
-      const path = request.url ?? '/';
-      const { authorization = '', 'content-type': type = '', origin = '' } = request.headers;
-      const response = await emulator.fetch(`${emulator.baseURL}${path}`, {
-        method: request.method ?? 'GET',
-        headers: { authorization, 'content-type': type, ...(origin === '' ? {} : { origin }) },
-        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
-      });
-      const changed = await change(response, path);
-      outgoing.writeHead(changed.status, Object.fromEntries(changed.headers));
-      outgoing.end(Buffer.from(await changed.arrayBuffer()));
-    };
-    request.on('end', () => void answer());
-  });
-}
+const proxy = (change: (response: Response, path: string) => Response | Promise<Response>) =>
+  startProxy(emulator, (response, { path }) => change(response, path));
 
 /**
  * @param profile - The kind of the gateway.

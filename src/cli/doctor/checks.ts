@@ -13,6 +13,7 @@ import {
 } from '../../index.ts';
 import type { JsonObject } from '../../types.ts';
 import { closeTo } from '../../answers/similar-names.ts';
+import { mediaNames } from './models.ts';
 import { logger } from '../settings.ts';
 
 /** The result of one check. */
@@ -30,6 +31,8 @@ export interface Target {
   readonly baseURL: string;
   /** Returns the gateway of a host, like the client. */
   readonly findGateway: HostFinder;
+  /** `true` if the user did not name the kind of gateway. */
+  readonly isAuto: boolean;
   readonly key: string;
   readonly signal: AbortSignal;
   /** Time limit of each request, in milliseconds. */
@@ -180,6 +183,14 @@ const hasDoubleVersion = (baseURL: string): boolean => /\/v1\/v1|\/v1beta\/v1/.t
 
 const hasNoRoute = ({ status }: Probe): boolean => status === 404 || status === 405;
 
+/** Returns whether the routes of a gateway are not below `/v1`, although its base URL has no path. */
+export async function servesWithoutVersion(target: Target): Promise<boolean> {
+  const { root = '', api } = locate(target) ?? {};
+  if (api !== '/v1') return false;
+  const models = await send(target, `${root}/models`);
+  return models.status === 200 && listedModels(models) !== undefined;
+}
+
 /** Checks a gateway without a list of models: looks for a chat route, and for routes without `/v1`. */
 async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
   if (hasDoubleVersion(target.baseURL)) return undefined;
@@ -192,11 +203,10 @@ async function addressWithoutModels(target: Target): Promise<Finding | undefined
   if (!hasNoRoute(chat) && !isHTML(chat)) {
     return ok('base-url', `${rootURL(target)} responds, without a list of models`);
   }
-  const { root = '', api } = locate(target) ?? {};
-  if (api !== '/v1') return undefined;
-  const models = await send(target, `${root}/models`);
-  if (models.status !== 200 || listedModels(models) === undefined) return undefined;
-  const fix = 'Its routes are not below /v1. Pass a profile with `paths` in the option `gateway`.';
+  if (!(await servesWithoutVersion(target))) return undefined;
+  const root = rootURL(target);
+  const fix =
+    'Its routes are not below /v1. Pass a profile with `basePath` in the option `gateway`.';
   return fail('base-url', `${root}/models responds, but ${root}/v1/models does not`, fix);
 }
 
@@ -376,10 +386,6 @@ async function creditFinding(
 /** Endpoint types of chat models. */
 const chatRoutes = /^(openai|openai-response|anthropic|gemini)$/;
 
-/** Names of image, video and audio models, for list entries without a type. */
-const mediaNames =
-  /(?:^|[^a-z])(?:dall-?e|image|imagen|flux|stable-?diffusion|midjourney|mj|seedream|sora|veo|kling|vidu|hailuo|jimeng|seedance|runway|luma|pika|wan|t2i|t2v|i2v|suno|tts|speech|whisper)(?:[^a-z]|$)|viduq|wanx/i;
-
 /** Returns the reason why a chat with a model would cost more than a few tokens, if there is one. */
 function mediaReason(
   model: string,
@@ -480,7 +486,7 @@ const prompt = 'Count from one to thirty in words, one word a line.';
  * @param arrivals - The arrival times of bytes, in milliseconds.
  * @param deltas - The number of chunks with text. One or two are too few for a conclusion.
  */
-function bufferingFinding(arrivals: readonly number[], deltas: number): Finding {
+export function bufferingFinding(arrivals: readonly number[], deltas: number): Finding {
   const whole = arrivals.at(-1) ?? 0;
   if (whole < 1_000) return skip('chat-buffering', 'the response arrived too quickly to tell');
   const detail = `the stream arrives in ${arrivals.length} pieces`;

@@ -1,19 +1,29 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { command, define, type Run } from '../command.ts';
-import { examine, type Finding, type Target } from './checks.ts';
-import { compareReports } from './compare.ts';
-import { createReport, formatReport } from './report.ts';
 import { chooseTargets } from '../files.ts';
 import { readBaseURL, readGatewayFinder, readKey } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
-import { exitCodes, UsageError } from '../usage.ts';
+import { collect, exitCodes, UsageError } from '../usage.ts';
+import { examine, type Finding, type Target } from './checks.ts';
+import { compareReports } from './compare.ts';
+import { dollars } from './estimate.ts';
+import { formatReport } from './format.ts';
+import { reportCalls } from './operations.ts';
+import { createReport } from './report.ts';
+import type { DoctorReport } from './report-schema.ts';
+import { formatProfile } from './settings-advice.ts';
+import type { Plan, SpendOptions } from './spend.ts';
 
 interface DoctorOptions {
-  readonly spend?: boolean | undefined;
-  readonly model?: string | undefined;
+  /** A limit in US dollars, or `true` for one short chat. */
+  readonly spend?: string | true | undefined;
+  readonly video?: boolean | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly model?: readonly string[] | undefined;
   /** A file, or `true` for standard output. */
   readonly report?: string | true | undefined;
+  readonly writeProfile?: string | undefined;
   readonly force?: boolean | undefined;
   readonly compare?: readonly string[] | undefined;
 }
@@ -30,18 +40,97 @@ function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
   if (fix !== undefined) terminal.line(`      ${''.padEnd(15)} → ${fix}`);
 }
 
+/** Reads the limit of `--spend`, in US dollars. */
+function parseLimit(text: string): number {
+  const limit = Number(text.replace(/^\$/, ''));
+  if (limit > 0 && limit <= 1_000) return limit;
+  throw new UsageError(`--spend expects a limit in US dollars from 0 to 1000, not ${text}.`);
+}
+
+/** Describes the calls of a plan and the most that they can cost. */
+function describePlan({ calls, usd, limit }: Plan): string {
+  const made = calls.filter(({ skip, estimate }) => skip === undefined && estimate.usd > 0);
+  const lines = made.map(({ call, model, estimate }) => {
+    const cost = `${estimate.isKnown ? 'up to' : 'no price; at most'} ${dollars(estimate.usd)}`;
+    return `  ${call.id.padEnd(24)} ${model?.id ?? ''}  ${cost}`;
+  });
+  const count = made.length === 1 ? '1 call costs' : `${made.length} calls cost`;
+  const summary = `${count} up to ${dollars(usd)}, of a limit of ${dollars(limit)}:`;
+  return [summary, ...lines].join('\n');
+}
+
+/** Returns the options of the paid calls; `undefined` without a limit. */
+function spendOptions(run: Run<DoctorOptions>): SpendOptions | undefined {
+  const { options, terminal } = run;
+  const { spend, video = false, only, model = [] } = options;
+  if (typeof spend !== 'string') {
+    if (video || only !== undefined) {
+      throw new UsageError(`--${video ? 'video' : 'only'} requires a limit: --spend 0.50`);
+    }
+    return undefined;
+  }
+  const ids = reportCalls.map(({ id }) => id);
+  const unknown = only?.find((id) => !ids.includes(id));
+  if (unknown !== undefined) {
+    throw new UsageError(`--only does not know ${unknown}. Calls: ${ids.join(', ')}.`);
+  }
+  let isConfirmed = false;
+  return {
+    wallet: { limit: parseLimit(spend), spent: 0 },
+    video,
+    only,
+    models: model,
+    async confirm(plan) {
+      if (!isConfirmed) await run.confirmCharge(describePlan(plan));
+      isConfirmed = true;
+    },
+    onTask(id) {
+      terminal.note(`Submitted ${id}. If this ends: model-gateway video wait ${id}`);
+    },
+  };
+}
+
+/** Checks the file of `--write-profile` before anything is sent. It is never replaced. */
+async function checkProfilePath(path: string): Promise<void> {
+  if (!/\.m?ts$/.test(path)) {
+    throw new UsageError(`--write-profile writes TypeScript: name a .ts file, not ${path}.`);
+  }
+  await chooseTargets('profile', { out: path });
+}
+
+async function writeProfile(
+  path: string,
+  { settings }: DoctorReport,
+  terminal: Terminal,
+): Promise<void> {
+  if (settings === undefined) {
+    terminal.note('No profile is written, because the gateway could not be examined.');
+    return;
+  }
+  await writeFile(path, formatProfile(settings), { flag: 'wx' });
+  terminal.note(`The profile is in ${path}`);
+}
+
 /** Writes a report as Markdown, or as JSON with `--json` or to a `.json` file. */
-async function writeReport(target: Target, { options, terminal }: Run<DoctorOptions>) {
+async function report(target: Target, run: Run<DoctorOptions>): Promise<void> {
+  const { options, terminal } = run;
   const out = typeof options.report === 'string' ? options.report : undefined;
   const isJSON = options.json === true || out?.endsWith('.json') === true;
+  const { writeProfile: profilePath } = options;
+  if (profilePath !== undefined) await checkProfilePath(profilePath);
   const files = out === undefined ? undefined : await chooseTargets('report', { ...options, out });
-  const report = await createReport(target);
-  const text = isJSON ? JSON.stringify(report, undefined, 2) : formatReport(report);
+  const document = await createReport(target, { spend: spendOptions(run) });
+  const text = isJSON ? JSON.stringify(document, undefined, 2) : formatReport(document);
   const path = await files?.path(0, isJSON ? 'json' : 'md');
-  if (path === undefined) return { report, text };
-  await writeFile(path, `${text}\n`);
-  terminal.note(`The report is in ${path}`);
-  return { report, text: undefined };
+  if (path === undefined) {
+    terminal.line(text);
+  } else {
+    await writeFile(path, `${text}\n`);
+    terminal.note(`The report is in ${path}`);
+  }
+  if (profilePath !== undefined) await writeProfile(profilePath, document, terminal);
+  const isBad = document.rows.some(({ status }) => status === 'fail' || status === 'timeout');
+  if (isBad) process.exitCode = exitCodes.refused;
 }
 
 async function printDifferences(files: readonly string[], run: Run<DoctorOptions>) {
@@ -55,6 +144,23 @@ async function printDifferences(files: readonly string[], run: Run<DoctorOptions
   if (differences.length > 0) process.exitCode = exitCodes.refused;
 }
 
+async function readTarget(
+  options: Run<DoctorOptions>['options'],
+  signal: AbortSignal,
+): Promise<Target> {
+  const kind = options.gateway ?? process.env['GATEWAY_PROFILE'] ?? '';
+  return {
+    baseURL: readBaseURL(options),
+    findGateway: readGatewayFinder(options),
+    isAuto: kind.trim() === '' || kind.trim() === 'auto',
+    key: await readKey(options),
+    signal,
+    timeout: options.timeout ?? 10_000,
+    model: options.model?.[0],
+    spend: options.spend === true,
+  };
+}
+
 /** `model-gateway doctor`. */
 export function doctorCommand(): Command {
   const program = command('doctor', 'Check whether a gateway works and what it supports. Free.', [
@@ -62,20 +168,33 @@ export function doctorCommand(): Command {
     'doctor -m gpt-4o-mini',
     'doctor --spend -m gpt-4o-mini',
     'doctor --report report.md',
+    'doctor --report report.md --spend 0.50 -m gpt-4o-mini -m gpt-image-1',
+    'doctor --write-profile gateway.ts --spend 0.50',
     'doctor --compare yesterday.json today.json',
     'doctor --base-url https://gateway.example --gateway litellm --json',
   ])
     .option(
-      '--spend',
-      'also stream a short chat, which costs a few tokens; media models are not called',
+      '--spend [usd]',
+      'with a limit in US dollars: report what one tiny call of each operation returns and costs; without: stream a short chat with -m',
     )
+    .option('--video', 'also create a video; requires a limit')
+    .option('--only <calls...>', 'only these calls of --spend, such as chat-stream image')
+    .option('-y, --yes', 'do not ask for confirmation before the calls of --spend')
     .option(
       '--report [file]',
       'write a report for an issue, as Markdown or with --json: also probes each route; without the key, host and account',
     )
+    .option(
+      '--write-profile <file>',
+      'write the profile of the gateway as TypeScript, to a new file',
+    )
     .option('--force', 'replace an existing report')
     .option('--compare <files...>', 'compare two reports in JSON; exits with 1 if they differ')
-    .option('-m, --model <name>', 'a model to check, and to call with --spend');
+    .option(
+      '-m, --model <name>',
+      'a model to check, and to call with --spend; repeatable for calls of other kinds',
+      collect,
+    );
   return define<DoctorOptions>(program, async (_, run) => {
     const { options, terminal, signal, json } = run;
     if (options.compare !== undefined) {
@@ -83,21 +202,16 @@ export function doctorCommand(): Command {
       return;
     }
     if (options.spend === true && options.model === undefined) {
-      throw new UsageError('--spend requires a model: doctor --spend -m gpt-4o-mini');
+      throw new UsageError('--spend requires a model or a limit: doctor --spend -m gpt-4o-mini');
     }
-    const target = {
-      baseURL: readBaseURL(options),
-      findGateway: readGatewayFinder(options),
-      key: await readKey(options),
-      signal,
-      timeout: options.timeout ?? 10_000,
-      model: options.model,
-      spend: options.spend === true,
-    };
-    if (options.report !== undefined) {
-      const { report, text } = await writeReport(target, run);
-      if (text !== undefined) terminal.line(text);
-      if (report.rows.some(({ status }) => status === 'fail')) process.exitCode = exitCodes.refused;
+    const isReport =
+      options.report !== undefined ||
+      options.writeProfile !== undefined ||
+      typeof options.spend === 'string';
+    spendOptions(run);
+    const target = await readTarget(options, signal);
+    if (isReport) {
+      await report(target, run);
       return;
     }
     const findings: Finding[] = [];

@@ -1,241 +1,141 @@
-import { isObject, trimmedText } from '../../answers/objects.ts';
-import { endpoints } from '../../endpoints.ts';
-import { requestIdHeaders } from '../../gateways/signs.ts';
-import { Gateway, GatewayError } from '../../index.ts';
+import { defineGateway } from '../../index.ts';
 import {
+  bufferingFinding,
   examine,
-  isHTML,
-  listedModels,
   locate,
-  rootURL,
-  routeURL,
-  send,
-  type Probe,
+  servesWithoutVersion,
+  type Finding,
   type Target,
 } from './checks.ts';
-import type { DoctorReport, ReportRow } from './report-schema.ts';
-import { createScrubber } from './scrub.ts';
-import { logger } from '../settings.ts';
+import { chatDeltas } from './facts.ts';
+import type { CallResult } from './make-call.ts';
+import { knownModels } from './models.ts';
+import { probeFree, type FreeFacts } from './probes.ts';
+import type { DoctorReport, ReportRow, ReportSettings } from './report-schema.ts';
+import { createScrubber, type Scrubber } from './scrub.ts';
+import { adviseSettings } from './settings-advice.ts';
+import { makeCalls, type SpendOptions, type SpendResult } from './spend.ts';
 
 declare const __VERSION__: string;
 
-/** Headers by which a gateway is recognized, with the name of its profile. */
-const familyHeaders: readonly (readonly [header: string, family: string])[] = [
-  ['x-litellm-version', 'litellm'],
-  ['x-new-api-version', 'new-api'],
-  ['x-oneapi-request-id', 'new-api'],
-  ['x-generation-id', 'openrouter'],
-  ['openai-processing-ms', 'openai'],
-];
+/** Options of a report. */
+export interface ReportOptions {
+  /** Paid calls to make; none by default. */
+  readonly spend?: SpendOptions | undefined;
+}
 
-const toRow = (id: string, status: ReportRow['status'], detail: string): ReportRow => ({
+const toRow = ({ id, status, detail, fix }: Finding): ReportRow => ({
   id,
   status,
   detail,
+  ...(fix === undefined ? {} : { fix }),
 });
 
-function familyRow(target: Target, { headers }: Probe): ReportRow {
-  const used = locate(target)?.gateway?.profile.name ?? 'auto';
-  const [header, family] = familyHeaders.find(([name]) => headers.has(name)) ?? [];
-  if (family === undefined) {
-    return toRow('family', 'unknown', `read as ${used}; no header identifies the gateway`);
-  }
-  const detail = `${family}, by the header ${header}; read as ${used}`;
-  if (family === used) return toRow('family', 'ok', detail);
-  return { ...toRow('family', 'warn', detail), fix: `Pass --gateway ${family}.` };
+/** A gateway that was found at an address, and how its routes differ from the profile. */
+interface Reached {
+  readonly target: Target;
+  readonly basePath: string | undefined;
 }
 
-async function softwareRow(target: Target, { headers }: Probe): Promise<ReportRow> {
-  for (const name of ['x-litellm-version', 'x-new-api-version']) {
-    const version = headers.get(name);
-    if (version !== null) return toRow('software', 'ok', `${name}: ${version}`);
-  }
-  const { json } = await send({ ...target, key: '' }, `${rootURL(target)}/api/status`);
-  const data = isObject(json) ? json['data'] : undefined;
-  const version = isObject(data) ? trimmedText(data['version']) : undefined;
-  if (version !== undefined) return toRow('software', 'ok', `version ${version}, by /api/status`);
-  return toRow('software', 'unknown', `server: ${headers.get('server') ?? 'not named'}`);
+/** Runs the checks. If the routes are not below `/v1`, runs them again where they are. */
+async function runChecks(original: Target, rows: ReportRow[]): Promise<Reached | undefined> {
+  const isReached = (): boolean =>
+    rows.some(({ id, status }) => id === 'base-url' && status === 'ok');
+  for await (const finding of examine(original)) rows.push(toRow(finding));
+  if (isReached()) return { target: original, basePath: undefined };
+  const isAnswered = rows.some(({ id, status }) => id === 'connection' && status === 'ok');
+  if (!isAnswered || !(await servesWithoutVersion(original))) return undefined;
+  const profile = locate(original)?.gateway?.profile;
+  const gateway = defineGateway({ name: 'openai', ...profile, basePath: '' });
+  const target = { ...original, findGateway: () => gateway, isAuto: false };
+  rows.length = 0;
+  for await (const finding of examine(target)) rows.push(toRow(finding));
+  return isReached() ? { target, basePath: '' } : undefined;
 }
 
-function requestIdRow({ headers }: Probe): ReportRow {
-  const name = [...requestIdHeaders, 'x-generation-id'].find((header) => headers.has(header));
-  return name === undefined
-    ? toRow('request-id', 'no', 'responses have no request id')
-    : toRow('request-id', 'yes', name);
+/** Describes whether a stream arrives while it is generated. */
+function streamingRow(results: ReadonlyMap<string, CallResult> | undefined): ReportRow {
+  const id = 'streaming';
+  if (results === undefined)
+    return { id, status: 'skip', detail: 'requires a paid call: --spend <USD>' };
+  const stream = results.get('call.chat-stream')?.exchanges.at(-1);
+  if (stream === undefined) return { id, status: 'skip', detail: 'requires a streamed chat' };
+  return { ...toRow(bufferingFinding(stream.arrivals, chatDeltas(stream))), id };
 }
 
-function limitsRow({ headers }: Probe): ReportRow {
-  const limits = [...headers].filter(([name]) => /ratelimit.*limit/.test(name));
-  const detail = limits.map(([name, value]) => `${name}: ${value}`).join(', ');
-  return toRow('limits', detail === '' ? 'unknown' : 'yes', detail || 'no header reports a limit');
+async function spendOn(
+  free: FreeFacts,
+  spend: SpendOptions,
+  clean: Scrubber['clean'],
+): Promise<SpendResult> {
+  const { target, models, prices, quotaPerDollar } = free;
+  const known = knownModels(models, prices?.models ?? [], spend.models);
+  const groupRatios = prices?.groupRatios ?? {};
+  return makeCalls(target, spend, { known, groupRatios, quotaPerDollar, clean });
 }
 
-/** Counts the models by type and the owner's endpoint types, without their names. */
-function kindsRow(probe: Probe): ReportRow {
-  const models = listedModels(probe);
-  if (models === undefined) return toRow('model-kinds', 'unknown', 'the list cannot be read');
-  const counts = new Map<string, number>();
-  for (const { type, supported_endpoint_types: routes } of models) {
-    const ofRoutes = Array.isArray(routes) && routes.length > 0 ? routes.join('+') : undefined;
-    const kind = trimmedText(type) ?? ofRoutes ?? 'untyped';
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  const list = isObject(probe.json) && Array.isArray(probe.json['models']) ? 'models' : 'data';
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-  return toRow('model-kinds', 'ok', `${kinds || 'none'}, in the field "${list}"`);
-}
-
-/** The path parameters of a probe. No gateway has a model or a task with this name. */
-const missing = 'doctor-asks-for-nothing';
-
-/** Sends a request that is free: reads nothing that exists, or has a body that is not JSON. */
-function probeRoute(target: Target, method: string, path: string): Promise<Probe> {
-  const named = path.replaceAll(/\{\w+\}/g, missing);
-  const isVersioned = named.startsWith('/v1/');
-  const url = isVersioned ? routeURL(target, named.slice(3)) : `${rootURL(target)}${named}`;
-  const type = { 'content-type': 'application/json' };
-  return send(target, url, { method, ...(method === 'GET' ? {} : { headers: type, body: '{' }) });
-}
-
-const hideID = (word: string): string => (/\d/.test(word) ? '#' : word);
-
-/** Returns a response without the parts that differ between two requests for missing routes. */
-const shape = ({ status, text }: Probe): string =>
-  `${status} ${text.replaceAll(/\/[\w/:.?=-]*/g, '/').replaceAll(/\w{8,}/g, hideID)}`;
-
-function servedStatus(probe: Probe, unknownRoute: Probe): ReportRow['status'] {
-  const isAbsent = unknownRoute.status === 404 || unknownRoute.status === 405;
-  if (isHTML(probe) || probe.status === 405 || probe.status === 501) return 'no';
-  if (shape(probe) === shape(unknownRoute)) return isAbsent ? 'no' : 'unknown';
-  if ([401, 403, 429].includes(probe.status)) return 'unknown';
-  if (probe.status >= 500 && !isObject(probe.json)) return 'unknown';
-  return 'yes';
-}
-
-async function* routeRows(target: Target): AsyncGenerator<ReportRow, void, undefined> {
-  const profile = locate(target)?.gateway?.profile;
-  const unknown = new Map<string, Probe>();
-  for (const [operation, { method, path: usual }] of Object.entries(endpoints)) {
-    const id = `route.${operation}`;
-    const paths: Partial<Record<string, string>> = profile?.paths ?? {};
-    const path = paths[operation] ?? usual;
-    const unsupported: Partial<Record<string, string>> = profile?.unsupported ?? {};
-    const folder = /^\/[^/]*/.exec(path)?.[0] ?? '';
-    if (unsupported[operation] !== undefined) {
-      yield toRow(id, 'no', `not served by ${profile?.name ?? 'this gateway'}`);
-      continue;
-    }
-    const known = unknown.get(`${method} ${folder}`);
-    const absent = known ?? (await probeRoute(target, method, `${folder}/${missing}`));
-    unknown.set(`${method} ${folder}`, absent);
-    const probe = await probeRoute(target, method, path);
-    yield toRow(id, servedStatus(probe, absent), `${method} ${path}: ${probe.status}`);
-  }
-}
-
-async function invalidRequestRow(target: Target): Promise<ReportRow> {
-  // Free: a gateway rejects a chat without a model and messages.
-  const { status, json } = await send(target, routeURL(target, '/chat/completions'), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  });
-  const error = isObject(json) ? json['error'] : undefined;
-  const fields = isObject(error) ? Object.keys(error).toSorted().join(', ') : 'not an object';
-  const detail = `an empty chat request is rejected with ${status}; error: ${fields}`;
-  return toRow('errors', status >= 500 ? 'warn' : 'ok', detail);
-}
-
-async function contentKeyRow(target: Target): Promise<ReportRow> {
-  const { path } = endpoints['videos.downloadContent'];
-  const { status } = await probeRoute({ ...target, key: '' }, 'GET', path);
-  const isNeeded = status === 401 || status === 403;
-  return toRow('content-key', isNeeded ? 'yes' : 'no', `GET ${path} without a key: ${status}`);
-}
-
-async function accountRow(id: string, read: () => Promise<unknown>): Promise<ReportRow> {
-  try {
-    await read();
-    return toRow(id, 'yes', 'the key can read it');
-  } catch (error) {
-    if (!GatewayError.isInstance(error)) throw error;
-    return toRow(id, 'no', `the key cannot read it (${error.name})`);
-  }
-}
-
-/** Probes that only a report makes. Free. */
-async function* probeMore(target: Target): AsyncGenerator<ReportRow, void, undefined> {
-  const models = await send(target, routeURL(target, '/models'));
-  yield familyRow(target, models);
-  yield await softwareRow(target, models);
-  yield requestIdRow(models);
-  yield limitsRow(models);
-  yield kindsRow(models);
-  yield await invalidRequestRow(target);
-  yield await contentKeyRow(target);
-  const { account } = new Gateway({
-    baseURL: target.baseURL,
-    gateway: locate(target)?.gateway,
-    apiKey: target.key,
-    maxRetries: 0,
-    totalTimeout: target.timeout,
-    logger,
-  });
-  const { signal } = target;
-  yield await accountRow('usage-log', () => account.charges({}, { signal }));
-  yield await accountRow('prices', () => account.prices({ signal }));
-  yield* routeRows(target);
-}
-
-/** Examines a gateway for a report. Free, except for the chat of `spend`. */
-export async function createReport(target: Target): Promise<DoctorReport> {
+/**
+ * Examines a gateway for a report. Free without `spend`.
+ *
+ * @throws the error of `spend.confirm`, before any paid call
+ */
+export async function createReport(
+  original: Target,
+  { spend }: ReportOptions = {},
+): Promise<DoctorReport> {
+  const scrubber = createScrubber(original);
   const found: ReportRow[] = [];
-  for await (const { id, status, detail, fix } of examine(target)) {
-    found.push({ id, status, detail, ...(fix === undefined ? {} : { fix }) });
-  }
-  const isReached = found.some(({ id, status }) => id === 'base-url' && status === 'ok');
-  if (isReached) {
-    try {
-      for await (const more of probeMore(target)) found.push(more);
-    } catch (error) {
-      if (target.signal.aborted) throw error;
-      found.push(toRow('probes', 'fail', 'the gateway stopped responding'));
+  const reached = await runChecks(original, found);
+  let spent: SpendResult | undefined;
+  let settings: ReportSettings | undefined;
+  if (reached !== undefined) {
+    const free = await probeFree(reached.target, found).catch((error: unknown) => {
+      if (original.signal.aborted) throw error;
+      found.push({ id: 'probes', status: 'fail', detail: 'the gateway stopped responding' });
+    });
+    const hasKey = !found.some(({ id, status }) => id === 'key' && status === 'fail');
+    if (free !== undefined && hasKey) {
+      spent = spend && (await spendOn(free, spend, scrubber.clean));
+      found.push(streamingRow(spent?.results), ...(spent?.rows ?? []));
+      settings = adviseSettings(free, reached.basePath, found, spent?.results ?? new Map());
     }
   }
-  const { clean, removed } = createScrubber(target);
-  const rows = found.map((row) => ({
-    ...row,
-    detail: clean(row.detail),
-    ...(row.fix === undefined ? {} : { fix: clean(row.fix) }),
-  }));
+  return toReport(scrubber, found, spend && spent ? { spend, spent } : undefined, settings);
+}
+
+/** Puts a report together, without the key, the host and the account. */
+function toReport(
+  { clean, removed }: Scrubber,
+  found: readonly ReportRow[],
+  paid: { readonly spend: SpendOptions; readonly spent: SpendResult } | undefined,
+  settings: ReportSettings | undefined,
+): DoctorReport {
+  const isReplaced = ({ id, status }: ReportRow): boolean =>
+    paid !== undefined && id === 'chat' && status === 'skip';
+  const rows = found
+    .filter((row) => !isReplaced(row))
+    .map(({ fix, call, ...row }): ReportRow => ({
+      ...row,
+      detail: clean(row.detail),
+      ...(fix === undefined ? {} : { fix: clean(fix) }),
+      ...(call === undefined ? {} : { call: { ...call, model: clean(call.model) } }),
+    }));
   return {
     version: 1,
     createdAt: new Date().toISOString(),
     client: __VERSION__,
     runtime: `Node ${process.version}, ${process.platform} ${process.arch}`,
     rows,
+    ...(paid === undefined
+      ? {}
+      : {
+          spend: {
+            limitUSD: paid.spend.wallet.limit,
+            chargedUSD: paid.spent.charged,
+            unknownUSD: paid.spent.unknown,
+          },
+        }),
+    ...(settings === undefined ? {} : { settings }),
     removed: removed(),
   };
-}
-
-const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
-
-/** Formats a report as Markdown for an issue. */
-export function formatReport({ client, runtime, createdAt, rows, removed }: DoctorReport): string {
-  const table = rows.map(
-    ({ id, status, detail, fix }) =>
-      `| ${id} | ${status} | ${toCell(fix === undefined ? detail : `${detail}. ${fix}`)} |`,
-  );
-  const counts = removed.map(({ name, times }) => `${name} (${times})`).join(', ');
-  return [
-    '### model-gateway doctor',
-    '',
-    `model-gateway ${client}, ${runtime}, ${createdAt}`,
-    '',
-    '| Check | Result | Detail |',
-    '| --- | --- | --- |',
-    ...table,
-    '',
-    `Removed: ${counts || 'nothing'}.`,
-  ].join('\n');
 }

@@ -1,4 +1,5 @@
 import type { Target } from './checks.ts';
+import { prompts } from './samples.ts';
 
 /** Texts of a kind that a report must not contain. */
 interface ScrubRule {
@@ -31,6 +32,7 @@ const commonFolders =
 function rulesFor({ key, baseURL }: Target): readonly ScrubRule[] {
   const own: ScrubRule[] = [
     { name: 'key', pattern: key },
+    ...Object.values(prompts).map((pattern) => ({ name: 'prompt', pattern })),
     { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
     { name: 'host', pattern: /\b(?:https?|wss?):\/\/[\w[][^\s,;)]*/g },
   ];
@@ -61,8 +63,14 @@ function replaceText(text: string, secret: string, replace: (match: string) => s
   return result + text.slice(end);
 }
 
-/** Creates a function that removes the key, the host and the account from text, and counts them. */
-export function createScrubber(target: Target) {
+/** Removes the key, the host, the account and prompts from texts, and counts them. */
+export interface Scrubber {
+  readonly clean: (text: string) => string;
+  /** Returns what was removed so far, and how many times. */
+  readonly removed: () => { readonly name: string; readonly times: number }[];
+}
+
+export function createScrubber(target: Target): Scrubber {
   const times = new Map<string, number>();
   const rules = rulesFor(target);
   const clean = (text: string): string => {

@@ -1,0 +1,75 @@
+import type { DoctorReport, ReportRow } from './report-schema.ts';
+import { dollars } from './estimate.ts';
+
+const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
+
+const isCall = ({ id }: ReportRow): boolean => id.startsWith('call.');
+
+function checkLine({ id, status, detail, fix }: ReportRow): string {
+  return `| ${id} | ${status} | ${toCell(fix === undefined ? detail : `${detail}. ${fix}`)} |`;
+}
+
+function formatCost({ call }: ReportRow): string {
+  if (call === undefined || (call.usd === undefined && call.atMostUSD === 0)) return '–';
+  const { usd, source, atMostUSD } = call;
+  if (usd === undefined) return `unknown, at most ${dollars(atMostUSD)}`;
+  return source === 'response' ? `${dollars(usd)} by the response` : dollars(usd);
+}
+
+function callLine(row: ReportRow): string {
+  const name = row.id.replace('call.', '');
+  const model = row.call?.model ?? '';
+  const status = row.status === 'skip' ? 'skipped' : row.status.toUpperCase();
+  const cells = [name, toCell(model), status, toCell(row.detail), formatCost(row)];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function formatCalls(rows: readonly ReportRow[], spend: DoctorReport['spend']): string[] {
+  if (spend === undefined) return [];
+  const { limitUSD, chargedUSD, unknownUSD } = spend;
+  const unknown =
+    unknownUSD > 0 ? `, and at most ${dollars(unknownUSD)} that the gateway does not report` : '';
+  return [
+    '#### Calls',
+    '',
+    '| Call | Model | Result | Evidence | Cost |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.filter(isCall).map(callLine),
+    '',
+    `Cost of the calls: ${dollars(chargedUSD)}${unknown}. The limit was ${dollars(limitUSD)}.`,
+    '',
+  ];
+}
+
+function formatSettings(settings: DoctorReport['settings']): string[] {
+  if (settings === undefined) return [];
+  const reasons = settings.reasons.map((reason) => `- ${reason}`);
+  return [
+    '#### Set these options',
+    '',
+    '```ts',
+    settings.code,
+    '```',
+    '',
+    ...(reasons.length > 0 ? [...reasons, ''] : []),
+  ];
+}
+
+/** Formats a report as Markdown for an issue. */
+export function formatReport(report: DoctorReport): string {
+  const { client, runtime, createdAt, rows, spend, settings, removed } = report;
+  const counts = removed.map(({ name, times }) => `${name} (${times})`).join(', ');
+  return [
+    '### model-gateway doctor',
+    '',
+    `model-gateway ${client}, ${runtime}, ${createdAt}`,
+    '',
+    '| Check | Result | Detail |',
+    '| --- | --- | --- |',
+    ...rows.filter((row) => !isCall(row)).map(checkLine),
+    '',
+    ...formatCalls(rows, spend),
+    ...formatSettings(settings),
+    `Removed: ${counts || 'nothing'}.`,
+  ].join('\n');
+}
