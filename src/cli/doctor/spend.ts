@@ -23,7 +23,7 @@ export interface SpendOptions {
   readonly only: readonly string[] | undefined;
   /** Models to prefer. */
   readonly models: readonly string[];
-  /** Called with the plan before the first call. Throws to make none. */
+  /** Called with the plan before the first call that costs something. Throws to make none. */
   readonly confirm: (plan: Plan) => Promise<void>;
   /** Called with the id of a task that continues if the report ends. */
   readonly onTask: (id: string) => void;
@@ -65,7 +65,7 @@ function planCall(
   const plan = { call, model, estimate: none, skip: undefined, isUnsupported: false };
   const advice = profile?.unsupported?.[operation];
   if (advice !== undefined) return { ...plan, skip: advice, isUnsupported: true };
-  if (model === undefined) return { ...plan, skip: `no model for it is known; name one with -m` };
+  if (model === undefined) return { ...plan, skip: 'no model for it is known; name one with -m' };
   if (kind === 'video' && !video) return { ...plan, skip: 'requires --video' };
   return { ...plan, estimate: estimateCall(model.id, kind, work, model.price, groupRatios) };
 }
@@ -125,7 +125,7 @@ export async function makeCalls(
   const { wallet, onTask } = options;
   const profile = locate(target)?.gateway?.profile;
   const plan = planCalls(options, known, profile, groupRatios);
-  await options.confirm(plan);
+  if (plan.usd > 0) await options.confirm(plan);
   const shared: Shared = { tokenLimit: 'max_tokens' };
   const taskIds: string[] = [];
   const made: MadeCall[] = [];
