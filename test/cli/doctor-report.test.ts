@@ -126,6 +126,7 @@ describe('--compare', () => {
       id: 'request-id',
       before: 'yes x-oneapi-request-id',
       after: 'no responses have no request id',
+      change: 'worse',
     });
   });
 

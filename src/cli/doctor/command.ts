@@ -4,7 +4,7 @@ import { command, define, type Run } from '../command.ts';
 import { chooseTargets } from '../files.ts';
 import { readBaseURL, readGatewayFinder, readKey } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
-import { collect, exitCodes, UsageError } from '../usage.ts';
+import { collect, exitCodes, parseDuration, parseNumber, UsageError } from '../usage.ts';
 import { examine, type Finding, type Target } from './checks.ts';
 import { compareReports } from './compare.ts';
 import { dollars } from './estimate.ts';
@@ -14,6 +14,7 @@ import { createReport } from './report.ts';
 import type { DoctorReport } from './report-schema.ts';
 import { formatProfile } from './settings-advice.ts';
 import type { Plan, SpendOptions } from './spend.ts';
+import { isProblem, watchGateway } from './watch.ts';
 
 interface DoctorOptions {
   /** A limit in US dollars, or `true` for one short chat. */
@@ -26,6 +27,9 @@ interface DoctorOptions {
   readonly writeProfile?: string | undefined;
   readonly force?: boolean | undefined;
   readonly compare?: readonly string[] | undefined;
+  /** The interval of a watch, in milliseconds. */
+  readonly watch?: number | undefined;
+  readonly runs?: number | undefined;
 }
 
 function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
@@ -129,8 +133,7 @@ async function report(target: Target, run: Run<DoctorOptions>): Promise<void> {
     terminal.note(`The report is in ${path}`);
   }
   if (profilePath !== undefined) await writeProfile(profilePath, document, terminal);
-  const isBad = document.rows.some(({ status }) => status === 'fail' || status === 'timeout');
-  if (isBad) process.exitCode = exitCodes.refused;
+  if (document.rows.some(isProblem)) process.exitCode = exitCodes.refused;
 }
 
 async function printDifferences(files: readonly string[], run: Run<DoctorOptions>) {
@@ -142,6 +145,61 @@ async function printDifferences(files: readonly string[], run: Run<DoctorOptions
   const lines = differences.map(({ id, before, after }) => `${id}: ${before} → ${after}`);
   run.show(differences, lines, 'Nothing differs.');
   if (differences.length > 0) process.exitCode = exitCodes.refused;
+}
+
+/** Parses the interval of `--watch`. */
+function parseInterval(text: string): number {
+  const interval = parseDuration(text);
+  if (interval >= 1_000 && interval <= 86_400_000) return interval;
+  throw new UsageError(`--watch expects an interval from 1s to 24h, not ${text}.`);
+}
+
+/** Rejects options that a watch does not use. */
+function checkWatch({
+  watch,
+  runs,
+  report: file,
+  writeProfile: profile,
+  compare,
+}: DoctorOptions): void {
+  if (watch === undefined) {
+    if (runs !== undefined)
+      throw new UsageError('--runs requires --watch: doctor --watch 1h --runs 24');
+    return;
+  }
+  const others = { '--report': file, '--write-profile': profile, '--compare': compare };
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (other !== undefined) throw new UsageError(`--watch cannot be combined with ${other}.`);
+}
+
+/** Prints a line for each change of a gateway until the watch ends. */
+async function runWatch(target: Target, interval: number, run: Run<DoctorOptions>): Promise<void> {
+  const { options, terminal, signal } = run;
+  const spend = spendOptions(run);
+  const isGood = await watchGateway({
+    interval,
+    runs: options.runs,
+    signal,
+    wallet: spend?.wallet,
+    createReport: () => createReport(target, { spend }),
+    onStart({ rows }) {
+      const problems = rows.filter(isProblem);
+      const count = problems.length === 0 ? 'no problems' : `problems: ${problems.length}`;
+      terminal.note(`First report: ${rows.length} rows, ${count}. Ctrl-C ends the watch.`);
+      for (const { id, status, detail } of problems) terminal.note(`  ${id}: ${status} ${detail}`);
+    },
+    onChange({ id, before, after, change }, at) {
+      const line = { at, id, change, before, after };
+      if (options.json === true) terminal.line(JSON.stringify(line));
+      else terminal.line(`${at}  ${change.padEnd(7)}  ${id}: ${before} → ${after}`);
+    },
+    onSpent(count) {
+      terminal.note(
+        `The watch ends after ${count} reports: the rest of the limit is too small for another.`,
+      );
+    },
+  });
+  process.exitCode = isGood ? exitCodes.done : exitCodes.refused;
 }
 
 async function readTarget(
@@ -171,6 +229,7 @@ export function doctorCommand(): Command {
     'doctor --report report.md --spend 0.50 -m gpt-4o-mini -m gpt-image-1',
     'doctor --write-profile gateway.ts --spend 0.50',
     'doctor --compare yesterday.json today.json',
+    'doctor --watch 15m',
     'doctor --base-url https://gateway.example --gateway litellm --json',
   ])
     .option(
@@ -191,12 +250,23 @@ export function doctorCommand(): Command {
     .option('--force', 'replace an existing report')
     .option('--compare <files...>', 'compare two reports in JSON; exits with 1 if they differ')
     .option(
+      '--watch <interval>',
+      'report again and again, such as every 15m, and print a line for each change; exits with 1 if something failed or got worse',
+      parseInterval,
+    )
+    .option(
+      '--runs <number>',
+      'end --watch after this many reports',
+      parseNumber(1, 1_000_000, true),
+    )
+    .option(
       '-m, --model <name>',
       'a model to check, and to call with --spend; repeatable for calls of other kinds',
       collect,
     );
   return define<DoctorOptions>(program, async (_, run) => {
     const { options, terminal, signal, json } = run;
+    checkWatch(options);
     if (options.compare !== undefined) {
       await printDifferences(options.compare, run);
       return;
@@ -210,6 +280,10 @@ export function doctorCommand(): Command {
       typeof options.spend === 'string';
     spendOptions(run);
     const target = await readTarget(options, signal);
+    if (options.watch !== undefined) {
+      await runWatch(target, options.watch, run);
+      return;
+    }
     if (isReport) {
       await report(target, run);
       return;
