@@ -9,6 +9,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/streaming',
       'guides/errors',
       'guides/gateways',
+      'guides/compatibility',
       'guides/options',
       'guides/operations',
     ],

@@ -329,9 +329,9 @@ const table: Table = {
   contentNeedsKey: [[true, { row: 'content-key', says: /^yes/ }]],
   vendorBody: [
     ['old-task', { ...vendor, says: /^pass (?!.*result_url)/ }],
-    ['simple', { ...vendor, says: /data\.task_id\|status\|url/ }],
+    ['simple', { ...vendor, says: /data\.task_id\/status\/url/ }],
     ['flat', { ...vendor, says: /fields task_id, status, url/ }],
-    ['native', { ...vendor, says: /request_id, data\.task_id\|task_status/ }],
+    ['native', { ...vendor, says: /request_id, data\.task_id\/task_status/ }],
     ['null', { ...vendor, says: /fields code, data$/ }],
     ['video', { ...vendor, says: /fields id, object, model/ }],
   ],

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { prompts } from '../../src/cli/doctor/samples.ts';
+import { prompts } from '../../src/cli/doctor/calls/samples.ts';
 import { type DoctorReport, reportSchema } from '../../src/cli/doctor/report-schema.ts';
 import { createReport } from '../../src/cli/doctor/report.ts';
 import { readGateway } from '../../src/gateways/index.ts';

@@ -40,7 +40,9 @@ test('an image that is made as a task is waited for, and its handle is told firs
 
   const { code, stderr } = await machine.run([...image, '-o', 'boat.png']);
 
-  expect(stderr).toMatch(/^Submitted imgtask_\w+\. To continue after an interruption: .*"kind":"image"/m);
+  expect(stderr).toMatch(
+    /^Submitted imgtask_\w+\. To continue after an interruption: .*"kind":"image"/m,
+  );
   expect(code).toBe(0);
   expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
   expect(emulator.charges).toHaveLength(1);

@@ -13,7 +13,7 @@ import {
 } from '../../index.ts';
 import type { JsonObject } from '../../types.ts';
 import { closeTo } from '../../answers/similar-names.ts';
-import { mediaNames } from './models.ts';
+import { mediaNames } from './calls/models.ts';
 import { logger } from '../settings.ts';
 
 /** The result of one check. */

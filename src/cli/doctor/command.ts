@@ -7,13 +7,13 @@ import type { Terminal } from '../terminal.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from '../usage.ts';
 import { examine, type Finding, type Target } from './checks.ts';
 import { compareReports } from './compare.ts';
-import { dollars } from './estimate.ts';
+import { dollars } from './calls/estimate.ts';
 import { formatReport } from './format.ts';
-import { reportCalls } from './operations.ts';
+import { reportCalls } from './calls/operations.ts';
 import { createReport } from './report.ts';
 import type { DoctorReport } from './report-schema.ts';
 import { formatProfile } from './settings-advice.ts';
-import type { Plan, SpendOptions } from './spend.ts';
+import type { Plan, SpendOptions } from './calls/spend.ts';
 import { isProblem, watchGateway } from './watch.ts';
 
 interface DoctorOptions {

@@ -1,5 +1,5 @@
 import type { DoctorReport, ReportRow } from './report-schema.ts';
-import { dollars } from './estimate.ts';
+import { dollars } from './calls/estimate.ts';
 
 const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 

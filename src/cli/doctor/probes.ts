@@ -68,16 +68,18 @@ interface Signs {
 
 async function findFamily(
   target: Target,
-  { headers }: Probe,
+  headers: Headers,
   { status, error }: Signs,
 ): Promise<Family | undefined> {
   const [header, named] = familyHeaders.find(([name]) => headers.has(name)) ?? [];
   if (named !== undefined) return { name: named, sign: `by the header ${header}` };
-  if (trimmedText(status['version']) !== undefined)
+  if (trimmedText(status['version']) !== undefined) {
     return { name: 'new-api', sign: 'by /api/status' };
+  }
   const alive = await send({ ...target, key: '' }, `${rootURL(target)}/health/liveliness`);
-  if (/alive/i.test(alive.text.slice(0, 100)))
+  if (/^"?i'm alive/i.test(alive.text.trim())) {
     return { name: 'litellm', sign: 'by /health/liveliness' };
+  }
   const key = await send(target, routeURL(target, '/key'));
   const data = isObject(key.json) ? key.json['data'] : undefined;
   if (isObject(data) && 'limit_remaining' in data) return { name: 'openrouter', sign: 'by /key' };
@@ -103,34 +105,54 @@ async function readStatus(target: Target): Promise<JsonObject> {
   return isObject(data) ? data : {};
 }
 
-function softwareRow({ headers }: Probe, status: JsonObject): ReportRow {
-  for (const name of ['x-litellm-version', 'x-new-api-version']) {
-    const version = headers.get(name);
-    if (version !== null) return toRow('software', 'ok', `${name}: ${version}`);
-  }
+/** Returns the version that a response states, with the name of its header. */
+export function versionInHeaders(headers: Headers): string | undefined {
+  const names = ['x-litellm-version', 'x-new-api-version'];
+  const name = names.find((each) => headers.has(each));
+  return name === undefined ? undefined : `${name}: ${headers.get(name)}`;
+}
+
+/** Returns the version of LiteLLM, which its health check states without a key. */
+async function readLiteLLMVersion(target: Target): Promise<string | undefined> {
+  const { json } = await send({ ...target, key: '' }, `${rootURL(target)}/health/readiness`);
+  return isObject(json) ? trimmedText(json['litellm_version']) : undefined;
+}
+
+async function softwareRow(
+  target: Target,
+  family: Family | undefined,
+  headers: Headers,
+  status: JsonObject,
+): Promise<ReportRow> {
+  const named = versionInHeaders(headers);
+  if (named !== undefined) return toRow('software', 'ok', named);
   const version = trimmedText(status['version']);
   if (version !== undefined) return toRow('software', 'ok', `version ${version}, by /api/status`);
+  if (family?.name === 'litellm') {
+    const own = await readLiteLLMVersion(target);
+    if (own !== undefined) return toRow('software', 'ok', `LiteLLM ${own}, by /health/readiness`);
+  }
   return toRow('software', 'unknown', `server: ${headers.get('server') ?? 'not named'}`);
 }
 
 const knownIdHeaders = [...requestIdHeaders, 'x-generation-id'];
 
 /** Returns a header that looks like a request id, if this client knows none of the headers. */
-function unknownIdHeader({ headers }: Probe): string | undefined {
+function unknownIdHeader(headers: Headers): string | undefined {
   if (knownIdHeaders.some((name) => headers.has(name))) return undefined;
   return [...headers.keys()].find((name) => /(request|trace|correlation|call)-?id$/.test(name));
 }
 
-function requestIdRow(probe: Probe): ReportRow {
-  const name = knownIdHeaders.find((header) => probe.headers.has(header));
+function requestIdRow(headers: Headers): ReportRow {
+  const name = knownIdHeaders.find((header) => headers.has(header));
   if (name !== undefined) return toRow('request-id', 'yes', name);
-  const other = unknownIdHeader(probe);
+  const other = unknownIdHeader(headers);
   return other === undefined
     ? toRow('request-id', 'no', 'responses have no request id')
     : toRow('request-id', 'yes', `${other}, which this client reads only with a profile`);
 }
 
-function limitsRow({ headers }: Probe): ReportRow {
+function limitsRow(headers: Headers): ReportRow {
   const limits = [...headers].filter(([name]) => /ratelimit.*(limit|policy)/.test(name));
   const detail = limits.map(([name, value]) => `${name}: ${value}`).join(', ');
   return toRow('limits', detail === '' ? 'unknown' : 'yes', detail || 'no header reports a limit');
@@ -225,12 +247,16 @@ const defaultQuotaPerDollar = 500_000;
 export async function probeFree(original: Target, rows: ReportRow[]): Promise<FreeFacts> {
   const models = await send(original, routeURL(original, '/models'));
   const [status, rejection] = [await readStatus(original), await readRejection(original)];
+  // Some gateways identify themselves and a request only where a model is called.
+  const headers = new Headers(rejection.headers);
+  for (const [name, value] of models.headers) headers.set(name, value);
   const used = locate(original)?.gateway?.profile.name ?? 'auto';
-  const family = await findFamily(original, models, { status, error: errorIn(rejection) ?? {} });
+  const family = await findFamily(original, headers, { status, error: errorIn(rejection) ?? {} });
   rows.push(familyRow(used, family));
   const isOther = original.isAuto && family !== undefined && family.name !== used;
   const target = isOther ? { ...original, findGateway: readGateway(family.name) } : original;
-  rows.push(softwareRow(models, status), requestIdRow(models), limitsRow(models));
+  rows.push(await softwareRow(target, family, headers, status));
+  rows.push(requestIdRow(headers), limitsRow(headers));
   rows.push(kindsRow(models), errorsRow(rejection), await contentKeyRow(target));
   const { account } = new Gateway({
     baseURL: target.baseURL,
@@ -252,7 +278,7 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
     family: family?.name,
     paths: routes.paths,
     missing: routes.missing,
-    idHeader: unknownIdHeader(models),
+    idHeader: unknownIdHeader(headers),
     models: await readAllModels(target, models),
     prices: prices.value,
     quotaPerDollar: typeof unit === 'number' && unit > 0 ? unit : defaultQuotaPerDollar,

@@ -1,3 +1,4 @@
+import { findFirst } from '../../answers/objects.ts';
 import { defineGateway } from '../../index.ts';
 import {
   bufferingFinding,
@@ -7,14 +8,14 @@ import {
   type Finding,
   type Target,
 } from './checks.ts';
-import { chatDeltas } from './facts.ts';
-import type { CallResult } from './make-call.ts';
-import { knownModels } from './models.ts';
-import { probeFree, type FreeFacts } from './probes.ts';
+import { chatDeltas } from './calls/facts.ts';
+import type { CallResult } from './calls/make-call.ts';
+import { knownModels } from './calls/models.ts';
+import { probeFree, type FreeFacts, versionInHeaders } from './probes.ts';
 import type { DoctorReport, ReportRow, ReportSettings } from './report-schema.ts';
 import { createScrubber, type Scrubber } from './scrub.ts';
 import { adviseSettings } from './settings-advice.ts';
-import { makeCalls, type SpendOptions, type SpendResult } from './spend.ts';
+import { makeCalls, type SpendOptions, type SpendResult } from './calls/spend.ts';
 
 declare const __VERSION__: string;
 
@@ -63,6 +64,15 @@ function streamingRow(results: ReadonlyMap<string, CallResult> | undefined): Rep
   return { ...toRow(bufferingFinding(stream.arrivals, chatDeltas(stream))), id };
 }
 
+/** Adds the version of the software, if only responses of calls state it. */
+function addVersion(rows: ReportRow[], results: ReadonlyMap<string, CallResult>): void {
+  const row = rows.find(({ id, status }) => id === 'software' && status === 'unknown');
+  const exchanges = [...results.values()].flatMap((result) => result.exchanges);
+  const version = findFirst(exchanges, ({ headers }) => versionInHeaders(headers));
+  if (row !== undefined && version !== undefined)
+    Object.assign(row, { status: 'ok', detail: version });
+}
+
 async function spendOn(
   free: FreeFacts,
   spend: SpendOptions,
@@ -96,6 +106,7 @@ export async function createReport(
     const hasKey = !found.some(({ id, status }) => id === 'key' && status === 'fail');
     if (free !== undefined && hasKey) {
       spent = spend && (await spendOn(free, spend, scrubber.clean));
+      if (spent !== undefined) addVersion(found, spent.results);
       found.push(streamingRow(spent?.results), ...(spent?.rows ?? []));
       settings = adviseSettings(free, reached.basePath, found, spent?.results ?? new Map());
     }

@@ -1,5 +1,5 @@
 import type { Target } from './checks.ts';
-import { prompts } from './samples.ts';
+import { prompts } from './calls/samples.ts';
 
 /** Texts of a kind that a report must not contain. */
 interface ScrubRule {

@@ -7,9 +7,9 @@ import {
   openRouter,
   type Operation,
 } from '../../index.ts';
-import { isPost } from './exchanges.ts';
-import { readImageTask } from './facts.ts';
-import type { CallResult } from './make-call.ts';
+import { isPost } from './calls/exchanges.ts';
+import { readImageTask } from './calls/facts.ts';
+import type { CallResult } from './calls/make-call.ts';
 import type { FreeFacts } from './probes.ts';
 import type { ReportRow, ReportSettings } from './report-schema.ts';
 

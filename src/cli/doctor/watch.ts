@@ -1,7 +1,7 @@
 import { delay } from '../../http/abort.ts';
 import { compareRows, type Difference, isResult, toRows } from './compare.ts';
 import type { DoctorReport } from './report-schema.ts';
-import type { SpendOptions } from './spend.ts';
+import type { SpendOptions } from './calls/spend.ts';
 
 /** Options of a watch. */
 export interface WatchOptions {

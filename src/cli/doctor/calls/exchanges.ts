@@ -1,6 +1,6 @@
-import { isObject, parseJSON } from '../../answers/objects.ts';
-import type { Fetch } from '../../options.ts';
-import type { JsonObject } from '../../types.ts';
+import { isObject, parseJSON } from '../../../answers/objects.ts';
+import type { Fetch } from '../../../options.ts';
+import type { JsonObject } from '../../../types.ts';
 
 /** Maximum number of bytes of a response that are kept. */
 const longest = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { isTiered } from '../../gateways/new-api.ts';
-import type { ModelPrice } from '../../index.ts';
+import { isTiered } from '../../../gateways/new-api.ts';
+import type { ModelPrice } from '../../../index.ts';
 import { videoSeconds, type Work } from './operations.ts';
 
 /**

@@ -9,8 +9,8 @@ import {
   listObjects,
   toFields,
   trimmedText,
-} from '../../answers/objects.ts';
-import type { JsonObject } from '../../types.ts';
+} from '../../../answers/objects.ts';
+import type { JsonObject } from '../../../types.ts';
 import { bodyOf, type Events, type Exchange, isEvents, readEvents } from './exchanges.ts';
 
 export type Facts = readonly string[];
@@ -101,7 +101,7 @@ function usagePlaces(chunks: readonly JsonObject[]): string[] {
   const withUsage = chunks.filter(({ usage }) => isObject(usage));
   return phrases(
     [
-      withUsage.some((chunk) => choicesIn(chunk).length === 0 && isCounted(chunk)),
+      withUsage.some((chunk) => finishOf(chunk) === undefined && isCounted(chunk)),
       'in the last chunk',
     ],
     [withUsage.some((chunk) => finishOf(chunk) !== undefined), 'with the finish reason'],
@@ -300,7 +300,7 @@ export function describeFields(body: JsonObject): string {
       const isList = Array.isArray(value);
       return inner === undefined
         ? name
-        : `${name}${isList ? '[]' : ''}.${Object.keys(inner).join('|')}`;
+        : `${name}${isList ? '[]' : ''}.${Object.keys(inner).join('/')}`;
     })
     .join(', ');
 }

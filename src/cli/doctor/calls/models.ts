@@ -1,6 +1,6 @@
-import { isObject, toFields, trimmedText } from '../../answers/objects.ts';
-import type { ModelPrice } from '../../index.ts';
-import type { JsonObject } from '../../types.ts';
+import { isObject, toFields, trimmedText } from '../../../answers/objects.ts';
+import type { ModelPrice } from '../../../index.ts';
+import type { JsonObject } from '../../../types.ts';
 
 /** What a model is called for. */
 export type ModelKind =

@@ -1,11 +1,11 @@
-import type { GatewayProfile } from '../../index.ts';
-import { type MadeCall, logRow, readLog, requestIdsOf, withCost } from './call-costs.ts';
-import { locate, type Target } from './checks.ts';
+import type { GatewayProfile } from '../../../index.ts';
+import { type MadeCall, logRow, readLog, requestIdsOf, withCost } from './costs.ts';
+import { locate, type Target } from '../checks.ts';
 import { dollars, type Estimate, estimateCall } from './estimate.ts';
 import { type CallHooks, type CallResult, makeCall } from './make-call.ts';
 import { chooseModel, type KnownModel } from './models.ts';
 import { type ExtraRow, type ReportCall, reportCalls, type Shared } from './operations.ts';
-import type { ReportRow } from './report-schema.ts';
+import type { ReportRow } from '../report-schema.ts';
 
 /** What a report may spend. Runs of `--watch` share it. */
 interface Wallet {

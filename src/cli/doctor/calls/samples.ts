@@ -1,7 +1,7 @@
-import { encodePng } from '../../testing/media/png.ts';
-import { paint } from '../../testing/media/painting.ts';
-import { toTones } from '../../testing/media/tones.ts';
-import { encodeWav } from '../../testing/media/wav.ts';
+import { encodePng } from '../../../testing/media/png.ts';
+import { paint } from '../../../testing/media/painting.ts';
+import { toTones } from '../../../testing/media/tones.ts';
+import { encodeWav } from '../../../testing/media/wav.ts';
 
 /** The prompts of the paid calls. A report does not contain them, even if the gateway quotes them. */
 export const prompts = {

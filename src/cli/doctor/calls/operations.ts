@@ -1,4 +1,4 @@
-import { isObject, parseJSON, toFields } from '../../answers/objects.ts';
+import { isObject, parseJSON, toFields } from '../../../answers/objects.ts';
 import {
   APIError,
   BadRequestError,
@@ -9,7 +9,7 @@ import {
   GatewayError,
   type Operation,
   type VideoTask,
-} from '../../index.ts';
+} from '../../../index.ts';
 import { bodyOf, type Exchange, isEvents } from './exchanges.ts';
 import {
   chatFacts,
@@ -503,10 +503,7 @@ export const reportCalls: readonly ReportCall[] = [
     facts: (answer) => {
       const { prompt_tokens_details: details } = toFields(bodyOf(answer)['usage']);
       const isCounted = toFields(details)['cached_tokens'] !== undefined;
-      return [
-        ...chatFacts(answer),
-        isCounted ? 'accepted; usage counts cached tokens' : 'accepted',
-      ];
+      return [...chatFacts(answer), ...(isCounted ? ['usage counts cached tokens'] : [])];
     },
   },
   {
@@ -535,7 +532,7 @@ export const reportCalls: readonly ReportCall[] = [
       );
       if (!APIError.isInstance(error) || (error.status ?? 0) < 400) throw error;
     },
-    facts: () => ['a request without messages is rejected'],
+    facts: () => [],
   },
   {
     id: 'gemini',

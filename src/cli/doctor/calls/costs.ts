@@ -1,11 +1,11 @@
-import { requestIdHeaders } from '../../gateways/signs.ts';
-import { delay } from '../../http/abort.ts';
-import { type ChargeEntry, Gateway, GatewayError, type GatewayProfile } from '../../index.ts';
-import { logger } from '../settings.ts';
-import { locate, type Target } from './checks.ts';
+import { requestIdHeaders } from '../../../gateways/signs.ts';
+import { delay } from '../../../http/abort.ts';
+import { type ChargeEntry, Gateway, GatewayError, type GatewayProfile } from '../../../index.ts';
+import { logger } from '../../settings.ts';
+import { locate, type Target } from '../checks.ts';
 import { type Exchange, isPost } from './exchanges.ts';
 import type { CallResult } from './make-call.ts';
-import type { ReportRow } from './report-schema.ts';
+import type { ReportRow } from '../report-schema.ts';
 
 /** Returns the request ids of the paid requests of a call. */
 export function requestIdsOf(

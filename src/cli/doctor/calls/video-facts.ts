@@ -1,6 +1,6 @@
-import { isNumber, isObject, toFields, trimmedText } from '../../answers/objects.ts';
-import { findStatusWord, readStatusWord } from '../../tasks/reading.ts';
-import type { JsonObject } from '../../types.ts';
+import { isNumber, isObject, toFields, trimmedText } from '../../../answers/objects.ts';
+import { findStatusWord, readStatusWord } from '../../../tasks/reading.ts';
+import type { JsonObject } from '../../../types.ts';
 import { bodyOf, type Exchange } from './exchanges.ts';
 import { describeFields, type Facts, phrases } from './facts.ts';
 

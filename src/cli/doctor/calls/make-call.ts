@@ -1,5 +1,5 @@
-import { readErrorText } from '../../answers/error-body.ts';
-import { errorMessage, trimmedText } from '../../answers/objects.ts';
+import { readErrorText } from '../../../answers/error-body.ts';
+import { errorMessage, trimmedText } from '../../../answers/objects.ts';
 import {
   APIConnectionTimeoutError,
   APIError,
@@ -12,10 +12,10 @@ import {
   UnsupportedByGatewayError,
   VideoFailedError,
   VideoWaitTimeoutError,
-} from '../../index.ts';
-import { ReportedCosts } from '../../observing/costs.ts';
-import { logger } from '../settings.ts';
-import { locate, type Target } from './checks.ts';
+} from '../../../index.ts';
+import { ReportedCosts } from '../../../observing/costs.ts';
+import { logger } from '../../settings.ts';
+import { locate, type Target } from '../checks.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
 import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './operations.ts';
 
@@ -86,7 +86,7 @@ function describeError(
   }
   const { message = 'without a message', code, type } = readErrorText(last.text);
   const label = trimmedText(code) ?? trimmedText(type);
-  const kind = label === undefined ? '' : ` ${label}`;
+  const kind = label === undefined || label === String(last.status) ? '' : ` ${label}`;
   return `${last.status}${kind}: ${clean(message).slice(0, longestQuote)}`;
 }
 

@@ -1,0 +1,299 @@
+/**
+ * Writes the guide "Compatibility" from reports of `doctor` on the gateways that run here: the emulator in each
+ * of its modes, and the LiteLLM proxy if `npm run test:litellm` has installed it. Without LiteLLM, its last
+ * report is used again.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type DoctorReport, reportSchema } from '../src/cli/doctor/report-schema.ts';
+import { createEmulator } from '../src/testing/index.ts';
+import { modes } from '../test/helpers/modes.ts';
+import { masterKey, startProxy } from '../test/litellm/proxy.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const program = path.join(root, 'dist', 'cli', 'main.js');
+const page = path.join(root, 'docs', 'guides', 'compatibility.md');
+const kept = path.join(root, 'docs', 'compatibility-litellm.json');
+
+/** A report as the page shows it. */
+export interface Column {
+  readonly name: string;
+  /** The date of the report, as `2026-01-31`. */
+  readonly date: string;
+  /** The version of model-gateway. */
+  readonly client: string;
+  readonly rows: readonly Pick<DoctorReport['rows'][number], 'id' | 'status' | 'detail'>[];
+  /** The options that the report names, without the name of the gateway. */
+  readonly options: readonly string[];
+  readonly gateway: string;
+}
+
+const toColumn = (name: string, { createdAt, client, rows, settings }: DoctorReport): Column => ({
+  name,
+  date: createdAt.slice(0, 10),
+  client,
+  rows: rows.filter(isShown).map(({ id, status, detail }) => ({ id, status, detail })),
+  options: settings?.reasons ?? [],
+  gateway: settings?.gateway ?? '',
+});
+
+const isShown = ({ id }: { readonly id: string }): boolean =>
+  id.startsWith('call.') || checks.some(([shown]) => shown === id);
+
+/** Runs `doctor` with all paid calls. */
+async function examine(url: string, key: string, profile: string): Promise<DoctorReport> {
+  const home = await mkdtemp(path.join(tmpdir(), 'compatibility-'));
+  const words = ['doctor', '--report', '--json', '--spend', '20', '--video'];
+  const child = spawn(process.execPath, [program, ...words], {
+    env: {
+      ...process.env,
+      HOME: home,
+      GATEWAY_BASE_URL: url,
+      GATEWAY_API_KEY: key,
+      GATEWAY_PROFILE: profile,
+      GATEWAY_LOG: 'off',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  await rm(home, { recursive: true, force: true });
+  if (output === '') throw new Error(`doctor failed: ${errors}`);
+  return reportSchema.parse(JSON.parse(output));
+}
+
+const modeNames = {
+  'new-api': 'new-api',
+  openrouter: 'OpenRouter',
+  litellm: 'LiteLLM',
+  openai: 'OpenAI',
+};
+
+/** Reports on the emulator, in each of its modes. */
+export async function examineEmulator(): Promise<Column[]> {
+  return Promise.all(
+    modes.map(async (gateway) => {
+      await using emulator = createEmulator({ gateway });
+      emulator.clock.speed = 100;
+      const { url } = await emulator.listen();
+      const base = gateway === 'openrouter' ? `${url}/api/v1` : url;
+      return toColumn(
+        `${modeNames[gateway]}, emulated`,
+        await examine(base, emulator.apiKey, gateway),
+      );
+    }),
+  );
+}
+
+/** Returns the folder of the programs of LiteLLM, and its version. */
+async function findLiteLLM(): Promise<
+  { readonly bin: string; readonly version: string } | undefined
+> {
+  const requirements = await readFile(
+    path.join(root, 'test', 'litellm', 'requirements.txt'),
+    'utf8',
+  );
+  const version = /==(\S+)/.exec(requirements)?.[1] ?? '';
+  const bin = path.join(root, 'node_modules', '.cache', `litellm-${version}`, 'bin');
+  return existsSync(path.join(bin, 'litellm')) ? { bin, version } : undefined;
+}
+
+const mode = (kind: string) => ({ info: { mode: kind } });
+const perToken = { input_cost_per_token: 2e-6, output_cost_per_token: 2e-6 };
+
+/** Reports on the LiteLLM proxy without a database, whose models are those of the emulator. */
+async function examineLiteLLM(bin: string, version: string): Promise<Column> {
+  await using proxy = await startProxy(bin, {
+    models: {
+      'm-large': { model: 'm-large', params: perToken },
+      'm-reasoning': { model: 'm-reasoning', params: perToken },
+      'm-embedding': { model: 'm-embedding', params: perToken, ...mode('embedding') },
+      'm-image': {
+        model: 'm-image',
+        params: { output_cost_per_image: 0.002 },
+        ...mode('image_generation'),
+      },
+      'm-speech': { model: 'm-speech', params: perToken, ...mode('audio_speech') },
+      'm-transcription': {
+        model: 'm-translation',
+        params: { input_cost_per_second: 0.0001 },
+        ...mode('audio_transcription'),
+      },
+      'm-video': {
+        model: 'm-video',
+        params: { output_cost_per_second: 0.002 },
+        ...mode('video_generation'),
+      },
+    },
+  });
+  proxy.emulator.clock.speed = 100;
+  const report = await examine(proxy.url, masterKey, 'litellm');
+  return toColumn(`LiteLLM ${version}`, report);
+}
+
+/** Returns the column of LiteLLM: a new report if it is installed, otherwise the last one. */
+async function columnOfLiteLLM(): Promise<Column> {
+  const found = await findLiteLLM();
+  if (found === undefined) return readKept();
+  const column = await examineLiteLLM(found.bin, found.version);
+  await writeFile(kept, `${JSON.stringify(column, undefined, 2)}\n`);
+  return column;
+}
+
+/** Returns the last report on LiteLLM. */
+export async function readKept(): Promise<Column> {
+  const column: Column = JSON.parse(await readFile(kept, 'utf8'));
+  return column;
+}
+
+const callNames: Readonly<Record<string, string>> = {
+  embeddings: 'Embeddings',
+  'embeddings-base64': 'Embeddings as base64',
+  'embeddings-tokens': 'Embeddings of token ids',
+  'embeddings-engine': 'Embeddings by the engine path',
+  'embeddings-engine-base64': 'Embeddings by the engine path as base64',
+  chat: 'Chat',
+  'chat-stream': 'Chat, streamed',
+  'chat-stream-end': 'Finish reason at the end of a stream',
+  tools: 'Tools over two turns',
+  'json-schema': '`json_schema`',
+  'json-object': '`json_object`',
+  reasoning: 'Reasoning',
+  'cache-control': '`cache_control`',
+  vision: 'Vision',
+  'invalid-request': 'A chat without messages is rejected',
+  gemini: 'Gemini’s format',
+  'gemini-stream': 'Gemini’s format, streamed',
+  speech: 'Speech',
+  transcription: 'Transcription',
+  translation: 'Translation',
+  image: 'Image',
+  'image-task': 'Image as a task',
+  'image-stream': 'Image, streamed',
+  'image-edit-form': 'Image edit as a form',
+  'image-edit-json': 'Image edit as JSON',
+  video: 'Video',
+  'video-content': 'Download of a video',
+  'video-vendor': 'Record of a video on a vendor’s route',
+};
+
+/** What a check says about a gateway: its result, or its detail. */
+const checks: readonly (readonly [id: string, name: string, shows: 'status' | 'detail'])[] = [
+  ['family', 'Recognized', 'detail'],
+  ['software', 'Version', 'detail'],
+  ['request-id', 'Request id', 'detail'],
+  ['cors', 'Calls from pages of other origins', 'status'],
+  ['content-key', 'Downloads of videos need a key', 'status'],
+  ['usage-log', 'Usage log of the key', 'status'],
+  ['usage-log-entries', 'The log has every call', 'status'],
+  ['prices', 'Price list', 'status'],
+];
+
+const resultNames: Readonly<Record<string, string>> = {
+  pass: 'yes',
+  unsupported: '–',
+  fail: 'fails',
+  timeout: 'times out',
+  skip: 'not tested',
+  ok: 'yes',
+};
+
+type Row = Column['rows'][number];
+
+const findRow = ({ rows }: Column, id: string): Row | undefined =>
+  rows.find((row) => row.id === id);
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Returns the evidence of a call without its status; empty if there is nothing to say. */
+function evidenceOf({ status, detail }: Row): string {
+  const text = status === 'pass' ? detail.replace(/^2\d\d(; )?/, '') : detail;
+  return text.replaceAll(/[<>]/g, '');
+}
+
+/** Lists the evidence of a gateway's calls, each phrase with the calls that it is about. */
+function listEvidence(column: Column): string[] {
+  const calls = new Map<string, string[]>();
+  for (const [id, name] of Object.entries(callNames)) {
+    const row = findRow(column, `call.${id}`);
+    const evidence = row === undefined ? '' : evidenceOf(row);
+    const parts = row?.status === 'pass' ? evidence.split('; ') : [evidence];
+    const costs = parts.filter((part) => part.startsWith('cost in'));
+    const phrases = [...costs, parts.filter((part) => !costs.includes(part)).join('; ')];
+    for (const phrase of phrases.filter((each) => each !== '')) {
+      calls.set(phrase, [...(calls.get(phrase) ?? []), name]);
+    }
+  }
+  return [...calls].map(([phrase, names]) => `- ${names.join(', ')}: ${phrase}`);
+}
+
+function describeColumn(column: Column): string {
+  const options = column.options.map((reason) => `; ${reason}`).join('');
+  const advice = `Set \`gateway: '${column.gateway}'\`${options}.`;
+  return [`### ${column.name}`, '', advice, '', ...listEvidence(column)].join('\n');
+}
+
+/** Formats the page. */
+export function createPage(columns: readonly Column[]): string {
+  const names = columns.map(({ name }) => name);
+  const calls = Object.entries(callNames).map(([id, name]) => [
+    name,
+    ...columns.map((column) => resultNames[findRow(column, `call.${id}`)?.status ?? ''] ?? ''),
+  ]);
+  const facts = checks.map(([id, name, shows]) => [
+    name,
+    ...columns.map((column) => {
+      const { status = '', detail = '' } = findRow(column, id) ?? {};
+      if (shows === 'status') return resultNames[status] ?? status;
+      return status === 'ok' || status === 'yes' ? detail.replace(/; read as .*/, '') : status;
+    }),
+  ]);
+  return [
+    '# Compatibility',
+    '',
+    'What `doctor` finds at gateways that run without an account. To test yours, and to add it in an issue, [write a report](debugging.md#a-report-for-an-issue).',
+    '',
+    'This page is written by `npm run --prefix docs compatibility`: the emulator of this package in each of its modes, and the LiteLLM proxy without a database, in front of the emulator. The emulated gateways show what the client handles, not what a particular installation does.',
+    '',
+    '## Calls',
+    '',
+    'Each call was made once, with this client. `–` means that the gateway does not serve it.',
+    '',
+    toTable(
+      ['Call', ...names],
+      [
+        ...calls,
+        ['Tested on', ...columns.map(({ date }) => date)],
+        ['With model-gateway', ...columns.map(({ client }) => client)],
+      ],
+    ),
+    '',
+    '## Account and headers',
+    '',
+    toTable(['', ...names], facts),
+    '',
+    '## Evidence',
+    '',
+    'Differences from the format of OpenAI or Gemini, and the reasons of calls that fail.',
+    '',
+    columns.map(describeColumn).join('\n\n'),
+    '',
+  ].join('\n');
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const columns = [...(await examineEmulator()), await columnOfLiteLLM()];
+  await writeFile(page, createPage(columns));
+}
