@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DoctorReport, reportSchema } from '../src/cli/doctor/report-schema.ts';
-import { createEmulator } from '../src/testing/index.ts';
+import { createEmulator, type Emulator } from '../src/testing/index.ts';
 import { modes } from '../test/helpers/modes.ts';
 import { masterKey, startProxy } from '../test/litellm/proxy.ts';
 
@@ -71,6 +71,18 @@ async function examine(url: string, key: string, profile: string): Promise<Docto
   return reportSchema.parse(JSON.parse(output));
 }
 
+/** Completes each video after its first poll, so that reports always show both states. */
+function completeVideos(emulator: Emulator): Disposable {
+  emulator.clock.hold();
+  const timer = setInterval(() => {
+    const { videos, requests } = emulator;
+    const polls = requests.filter(({ operation }) => operation === 'videos.retrieve');
+    const isPolled = videos.list.some(({ id }) => polls.some(({ path: url }) => url.includes(id)));
+    if (isPolled) emulator.clock.advance(60_000);
+  }, 50);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 const modeNames = {
   'new-api': 'new-api',
   openrouter: 'OpenRouter',
@@ -83,7 +95,7 @@ export async function examineEmulator(): Promise<Column[]> {
   return Promise.all(
     modes.map(async (gateway) => {
       await using emulator = createEmulator({ gateway });
-      emulator.clock.speed = 100;
+      using _ = completeVideos(emulator);
       const { url } = await emulator.listen();
       const base = gateway === 'openrouter' ? `${url}/api/v1` : url;
       return toColumn(
@@ -135,7 +147,7 @@ async function examineLiteLLM(bin: string, version: string): Promise<Column> {
       },
     },
   });
-  proxy.emulator.clock.speed = 100;
+  using _ = completeVideos(proxy.emulator);
   const report = await examine(proxy.url, masterKey, 'litellm');
   return toColumn(`LiteLLM ${version}`, report);
 }
@@ -186,7 +198,7 @@ const callNames: Readonly<Record<string, string>> = {
   'video-vendor': 'Record of a video on a vendor’s route',
 };
 
-/** What a check says about a gateway: its result, or its detail. */
+/** Checks in the second table, which shows their result or their detail. */
 const checks: readonly (readonly [id: string, name: string, shows: 'status' | 'detail'])[] = [
   ['family', 'Recognized', 'detail'],
   ['software', 'Version', 'detail'],
@@ -218,7 +230,7 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 /** Returns the evidence of a call without its status; empty if there is nothing to say. */
-function evidenceOf({ status, detail }: Row): string {
+function formatEvidence({ status, detail }: Row): string {
   const text = status === 'pass' ? detail.replace(/^2\d\d(; )?/, '') : detail;
   return text.replaceAll(/[<>]/g, '');
 }
@@ -228,7 +240,7 @@ function listEvidence(column: Column): string[] {
   const calls = new Map<string, string[]>();
   for (const [id, name] of Object.entries(callNames)) {
     const row = findRow(column, `call.${id}`);
-    const evidence = row === undefined ? '' : evidenceOf(row);
+    const evidence = row === undefined ? '' : formatEvidence(row);
     const parts = row?.status === 'pass' ? evidence.split('; ') : [evidence];
     const costs = parts.filter((part) => part.startsWith('cost in'));
     const phrases = [...costs, parts.filter((part) => !costs.includes(part)).join('; ')];

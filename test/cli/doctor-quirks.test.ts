@@ -60,7 +60,7 @@ const failed = { ...video, onVideo: failVideo };
 const table: Table = {
   modelList: [
     ['gemini', { row: 'model-kinds', says: /"models"/ }],
-    ['anthropic', { row: 'model-kinds', says: /8 model,/ }],
+    ['anthropic', { row: 'model-kinds', says: /types: 8 model,/ }],
     ['failure', { row: 'models', says: /^fail/ }],
   ],
   requestIdHeader: [[false, { row: 'request-id', says: /^no/ }]],

@@ -48,7 +48,7 @@ test.each(modes)('%s: names the family and the routes, without a charge', async 
 
 test.each<{ quirks: EmulatorOptions['quirks']; row: string; result: RegExp }>([
   { quirks: { modelList: 'gemini' }, row: 'model-kinds', result: /"models"/ },
-  { quirks: { modelList: 'anthropic' }, row: 'model-kinds', result: /8 model,/ },
+  { quirks: { modelList: 'anthropic' }, row: 'model-kinds', result: /types: 8 model,/ },
   { quirks: { modelList: 'failure' }, row: 'models', result: /^fail/ },
   { quirks: { requestIdHeader: false }, row: 'request-id', result: /^no/ },
   { quirks: { contentNeedsKey: true }, row: 'content-key', result: /^yes/ },

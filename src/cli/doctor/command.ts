@@ -221,17 +221,21 @@ async function readTarget(
 
 /** `model-gateway doctor`. */
 export function doctorCommand(): Command {
-  const program = command('doctor', 'Check whether a gateway works and what it supports. Free.', [
+  const program = command(
     'doctor',
-    'doctor -m gpt-4o-mini',
-    'doctor --spend -m gpt-4o-mini',
-    'doctor --report report.md',
-    'doctor --report report.md --spend 0.50 -m gpt-4o-mini -m gpt-image-1',
-    'doctor --write-profile gateway.ts --spend 0.50',
-    'doctor --compare yesterday.json today.json',
-    'doctor --watch 15m',
-    'doctor --base-url https://gateway.example --gateway litellm --json',
-  ])
+    'Check whether a gateway works and what it supports. Free without --spend.',
+    [
+      'doctor',
+      'doctor -m gpt-4o-mini',
+      'doctor --spend -m gpt-4o-mini',
+      'doctor --report report.md',
+      'doctor --report report.md --spend 0.50 -m gpt-4o-mini -m gpt-image-1',
+      'doctor --write-profile gateway.ts --spend 0.50',
+      'doctor --compare yesterday.json today.json',
+      'doctor --watch 15m',
+      'doctor --base-url https://gateway.example --gateway litellm --json',
+    ],
+  )
     .option(
       '--spend [usd]',
       'with a limit in US dollars: report what one tiny call of each operation returns and costs; without: stream a short chat with -m',
@@ -270,6 +274,9 @@ export function doctorCommand(): Command {
     if (options.compare !== undefined) {
       await printDifferences(options.compare, run);
       return;
+    }
+    if (typeof options.spend !== 'string' && (options.model?.length ?? 0) > 1) {
+      throw new UsageError('-m can be repeated only with a limit: doctor --spend 0.50 -m …');
     }
     if (options.spend === true && options.model === undefined) {
       throw new UsageError('--spend requires a model or a limit: doctor --spend -m gpt-4o-mini');

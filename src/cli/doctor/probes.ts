@@ -20,10 +20,11 @@ import {
   type Probe,
   type Target,
 } from './checks.ts';
+import { knownModels } from './calls/models.ts';
 import type { ReportRow } from './report-schema.ts';
 import { probeRoute, probeRoutes } from './routes.ts';
 
-/** Headers by which a gateway is recognized, with the name of its profile. */
+/** Headers that identify a gateway, with the name of its profile. */
 const familyHeaders: readonly (readonly [header: string, family: GatewayName])[] = [
   ['x-litellm-version', 'litellm'],
   ['x-new-api-version', 'new-api'],
@@ -38,7 +39,7 @@ const toRow = (id: string, status: ReportRow['status'], detail: string): ReportR
   detail,
 });
 
-/** What a report learns about a gateway for free, and uses later. */
+/** Facts about a gateway that later steps of a report use. */
 export interface FreeFacts {
   /** The gateway, as the kind that was recognized if the user named none. */
   readonly target: Target;
@@ -58,7 +59,7 @@ interface Family {
   readonly sign: string;
 }
 
-/** Responses by which a gateway without a known header is recognized. */
+/** Responses that identify a gateway without a known header. */
 interface Signs {
   /** `/api/status` of new-api. */
   readonly status: JsonObject;
@@ -158,19 +159,31 @@ function limitsRow(headers: Headers): ReportRow {
   return toRow('limits', detail === '' ? 'unknown' : 'yes', detail || 'no header reports a limit');
 }
 
-/** Counts the models by type and the owner's endpoint types, without their names. */
-function kindsRow(probe: Probe): ReportRow {
-  const models = listedModels(probe);
-  if (models === undefined) return toRow('model-kinds', 'unknown', 'the list cannot be read');
+/** Counts names, for example `2 chat, 1 image`. */
+function count(names: readonly string[]): string {
   const counts = new Map<string, number>();
-  for (const { type, supported_endpoint_types: routes } of models) {
-    const ofRoutes = Array.isArray(routes) && routes.length > 0 ? routes.join('+') : undefined;
-    const kind = trimmedText(type) ?? ofRoutes ?? 'untyped';
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, times]) => `${times} ${name}`).join(', ');
+}
+
+/** Counts the models by what they can be called for and by the types in the list, without their names. */
+function kindsRow(
+  probe: Probe,
+  models: readonly JsonObject[],
+  prices: Prices | undefined,
+): ReportRow {
+  if (listedModels(probe) === undefined) {
+    return toRow('model-kinds', 'unknown', 'the list cannot be read');
   }
+  const known = knownModels(models, prices?.models ?? [], []);
+  const kinds = known.map((model) => [...model.kinds][0] ?? 'other');
+  const types = models.map(({ type, supported_endpoint_types: routes }) => {
+    const joined = Array.isArray(routes) && routes.length > 0 ? routes.join('+') : undefined;
+    return trimmedText(type) ?? joined ?? 'untyped';
+  });
   const list = isObject(probe.json) && Array.isArray(probe.json['models']) ? 'models' : 'data';
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-  return toRow('model-kinds', 'ok', `${kinds || 'none'}, in the field "${list}"`);
+  const counts = models.length === 0 ? 'none' : `${count(kinds)}; types: ${count(types)}`;
+  return toRow('model-kinds', 'ok', `${counts}, in the field "${list}"`);
 }
 
 /** Sends a chat request that is rejected before any work, because it has neither a model nor messages. */
@@ -257,7 +270,7 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
   const target = isOther ? { ...original, findGateway: readGateway(family.name) } : original;
   rows.push(await softwareRow(target, family, headers, status));
   rows.push(requestIdRow(headers), limitsRow(headers));
-  rows.push(kindsRow(models), errorsRow(rejection), await contentKeyRow(target));
+  rows.push(errorsRow(rejection), await contentKeyRow(target));
   const { account } = new Gateway({
     baseURL: target.baseURL,
     gateway: locate(target)?.gateway,
@@ -269,7 +282,8 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
   const { signal } = target;
   const log = await readUsageLog(target, () => account.charges({}, { signal }));
   const prices = await readAccount('prices', () => account.prices({ signal }));
-  rows.push(log, prices.row);
+  const all = await readAllModels(target, models);
+  rows.push(log, prices.row, kindsRow(models, all, prices.value));
   const routes = await probeRoutes(target);
   rows.push(...routes.rows);
   const { quota_per_unit: unit } = status;
@@ -279,7 +293,7 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
     paths: routes.paths,
     missing: routes.missing,
     idHeader: unknownIdHeader(headers),
-    models: await readAllModels(target, models),
+    models: all,
     prices: prices.value,
     quotaPerDollar: typeof unit === 'number' && unit > 0 ? unit : defaultQuotaPerDollar,
   };

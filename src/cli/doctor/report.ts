@@ -66,11 +66,12 @@ function streamingRow(results: ReadonlyMap<string, CallResult> | undefined): Rep
 
 /** Adds the version of the software, if only responses of calls state it. */
 function addVersion(rows: ReportRow[], results: ReadonlyMap<string, CallResult>): void {
-  const row = rows.find(({ id, status }) => id === 'software' && status === 'unknown');
+  const index = rows.findIndex(({ id, status }) => id === 'software' && status === 'unknown');
   const exchanges = [...results.values()].flatMap((result) => result.exchanges);
   const version = findFirst(exchanges, ({ headers }) => versionInHeaders(headers));
-  if (row !== undefined && version !== undefined)
-    Object.assign(row, { status: 'ok', detail: version });
+  if (index >= 0 && version !== undefined) {
+    rows[index] = { id: 'software', status: 'ok', detail: version };
+  }
 }
 
 async function spendOn(

@@ -5,7 +5,7 @@ import { prompts } from './calls/samples.ts';
 interface ScrubRule {
   readonly name: string;
   readonly pattern: RegExp | string;
-  /** Whether a match is such a text. */
+  /** Filters the matches of `pattern`. */
   readonly matches?: RegExp;
 }
 

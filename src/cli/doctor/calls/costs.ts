@@ -8,7 +8,7 @@ import type { CallResult } from './make-call.ts';
 import type { ReportRow } from '../report-schema.ts';
 
 /** Returns the request ids of the paid requests of a call. */
-export function requestIdsOf(
+export function findRequestIds(
   exchanges: readonly Exchange[],
   profile: GatewayProfile | undefined,
 ): string[] {
@@ -78,6 +78,7 @@ export async function readLog(
     logger,
   });
   const ids = calls.flatMap(({ requestIds }) => requestIds);
+  if (ids.length === 0) return { entries: [], problem: 'no call has a request id' };
   const charged = calls
     .filter(({ result }) => result?.mayBeCharged)
     .flatMap(({ requestIds }) => requestIds);
@@ -103,7 +104,7 @@ export function withCost(
   taskIds: readonly string[],
   quotaPerDollar: number,
 ): ReportRow {
-  if (row.call === undefined || result?.mayBeCharged !== true) return row;
+  if (row.call === undefined || result === undefined) return row;
   const own = entries.filter(
     ({ requestId, type }) => type === 'consume' && requestIds.includes(requestId ?? ''),
   );
@@ -121,11 +122,11 @@ export function withCost(
       call: { ...row.call, usd, source: 'usage-log' },
     };
   }
-  if (result.reported === undefined) return row;
+  if (result.reported === undefined || !result.mayBeCharged) return row;
   return { ...row, call: { ...row.call, usd: result.reported, source: 'response' } };
 }
 
-/** Describes how complete the usage log is. */
+/** Describes the completeness of the usage log. */
 export function logRow(
   calls: readonly MadeCall[],
   { entries, problem }: LogReading,

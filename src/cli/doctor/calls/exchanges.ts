@@ -63,7 +63,7 @@ export function recordExchanges(): Recording {
 }
 
 /** Returns the body of a response as a JSON object; an empty object if it is something else. */
-export function bodyOf({ text }: Exchange): JsonObject {
+export function parseBody({ text }: Exchange): JsonObject {
   const value = parseJSON(text);
   return isObject(value) ? value : {};
 }

@@ -11,7 +11,7 @@ import {
   trimmedText,
 } from '../../../answers/objects.ts';
 import type { JsonObject } from '../../../types.ts';
-import { bodyOf, type Events, type Exchange, isEvents, readEvents } from './exchanges.ts';
+import { parseBody, type Events, type Exchange, isEvents, readEvents } from './exchanges.ts';
 
 export type Facts = readonly string[];
 
@@ -25,7 +25,7 @@ const objectsIn = (value: unknown): JsonObject[] => listObjects(Array.isArray(va
 const hasText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 /** Returns the type of a value: `integer`, `float`, `text`, `list`, `object`, `null` or `missing`. */
-function typeOf(value: unknown): string {
+function typeName(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
@@ -51,7 +51,7 @@ function contentFacts(messages: readonly JsonObject[]): Facts {
 }
 
 function createdFact(created: unknown): Facts {
-  const type = typeOf(created);
+  const type = typeName(created);
   return phrases([!['integer', 'missing'].includes(type), `"created" is ${type}`]);
 }
 
@@ -64,7 +64,7 @@ const costFact = (usages: readonly unknown[], headers: Headers): Facts =>
 /** Facts about a completion that is not streamed. */
 export function chatFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  const body = bodyOf(exchange);
+  const body = parseBody(exchange);
   const messages = objectsIn(body['choices']).map(({ message }) => toFields(message));
   const calls = messages.flatMap((message) => objectsIn(message['tool_calls']));
   return [
@@ -90,7 +90,7 @@ function framingFacts({ lineEnding, heartbeat }: Events): Facts {
 }
 
 const choicesIn = ({ choices }: JsonObject): JsonObject[] => objectsIn(choices);
-const finishOf = (chunk: JsonObject): string | undefined =>
+const findFinish = (chunk: JsonObject): string | undefined =>
   findFirst(choicesIn(chunk), (choice) => trimmedText(choice['finish_reason']));
 
 const isCounted = ({ usage }: JsonObject): boolean =>
@@ -101,10 +101,10 @@ function usagePlaces(chunks: readonly JsonObject[]): string[] {
   const withUsage = chunks.filter(({ usage }) => isObject(usage));
   return phrases(
     [
-      withUsage.some((chunk) => finishOf(chunk) === undefined && isCounted(chunk)),
+      withUsage.some((chunk) => findFinish(chunk) === undefined && isCounted(chunk)),
       'in the last chunk',
     ],
-    [withUsage.some((chunk) => finishOf(chunk) !== undefined), 'with the finish reason'],
+    [withUsage.some((chunk) => findFinish(chunk) !== undefined), 'with the finish reason'],
     [
       chunks.some((chunk) => choicesIn(chunk).some(({ usage }) => isObject(usage))),
       'in the choice',
@@ -147,7 +147,7 @@ export interface StreamEnd {
 
 export function readStreamEnd(exchange: Exchange): StreamEnd {
   const { objects, hasDone } = readEvents(exchange);
-  const reasons = objects.map(finishOf).filter((reason) => reason !== undefined);
+  const reasons = objects.map(findFinish).filter((reason) => reason !== undefined);
   const usage = usagePlaces(objects);
   return {
     isComplete: reasons.length > 0,
@@ -191,13 +191,13 @@ function geminiNames(body: JsonObject): string[] {
   return levels.flatMap((level) => Object.keys(level));
 }
 
-const usageOf = (body: JsonObject): unknown => body['usageMetadata'] ?? body['usage_metadata'];
+const findUsage = (body: JsonObject): unknown => body['usageMetadata'] ?? body['usage_metadata'];
 
 export function geminiFacts(exchange: Exchange): Facts {
-  const body = bodyOf(exchange);
+  const body = parseBody(exchange);
   return phrases(
     [geminiNames(body).some(isSnake), 'fields in snake case'],
-    [!isObject(usageOf(body)), 'no usage'],
+    [!isObject(findUsage(body)), 'no usage'],
   );
 }
 
@@ -206,8 +206,8 @@ export function geminiStreamFacts(exchange: Exchange): Facts {
   const events = readEvents(exchange);
   const { objects, hasDone } = events;
   const last = objectsIn(objects.at(-1)?.['candidates'])[0] ?? {};
-  const counted = objects.filter((body) => isObject(usageOf(body))).length;
-  const isOnlyLast = counted === 1 && isObject(usageOf(objects.at(-1) ?? {}));
+  const counted = objects.filter((body) => isObject(findUsage(body))).length;
+  const isOnlyLast = counted === 1 && isObject(findUsage(objects.at(-1) ?? {}));
   return [
     ...framingFacts(events),
     ...phrases(
@@ -232,7 +232,7 @@ export function embeddingFacts(
   encoding: 'float' | 'base64',
   inputs: number,
 ): Facts {
-  const body = bodyOf(exchange);
+  const body = parseBody(exchange);
   const items = objectsIn(body['data']);
   const indexes = items.map(({ index }) => index).filter(isNumber);
   const isText = items.some(({ embedding }) => typeof embedding === 'string');
@@ -251,7 +251,7 @@ export function embeddingFacts(
 /** Describes where a response has its images. */
 export function imageFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return [];
-  const body = bodyOf(exchange);
+  const body = parseBody(exchange);
   const items = objectsIn(body['data']);
   const urls = items.map(({ url }) => trimmedText(url)).filter((url) => url !== undefined);
   const origin = new URL(exchange.url).origin;
@@ -308,7 +308,7 @@ export function describeFields(body: JsonObject): string {
 /** Reads the response and the polls of a call for images that the gateway answered with a task. */
 export function readImageTask([first, ...polls]: readonly Exchange[]): TaskAnswer | undefined {
   if (first === undefined || first.status >= 300 || isEvents(first)) return undefined;
-  const body = bodyOf(first);
+  const body = parseBody(first);
   const hasImages = imageFacts(first).some((fact) => fact.startsWith('images'));
   const { pathname, origin } = new URL(first.url);
   const later = polls.filter(
@@ -344,12 +344,12 @@ export function speechFacts(exchanges: readonly Exchange[]): Facts {
 
 /** @param isJSON - `true` if JSON was requested, `false` for subtitles. */
 export function transcriptFacts(exchange: Exchange, isJSON: boolean): Facts {
-  const hasJSON = Object.keys(bodyOf(exchange)).length > 0;
+  const hasJSON = Object.keys(parseBody(exchange)).length > 0;
   return [
     ...phrases(
       [!isJSON && hasJSON, 'JSON in place of subtitles'],
       [isJSON && !hasJSON, 'text in place of JSON'],
     ),
-    ...costFact([bodyOf(exchange)['usage']], exchange.headers),
+    ...costFact([parseBody(exchange)['usage']], exchange.headers),
   ];
 }

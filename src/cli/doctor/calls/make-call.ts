@@ -19,7 +19,7 @@ import { locate, type Target } from '../checks.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
 import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './operations.ts';
 
-/** The result of a call, and the facts that its charge is found by. */
+/** The result of a call, with everything needed to find its charge. */
 export interface CallResult {
   readonly status: 'pass' | 'fail' | 'unsupported' | 'timeout';
   readonly detail: string;
@@ -44,7 +44,7 @@ const unsupportedMessage =
 
 const unknownModel = /no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
 
-function statusOf(error: unknown, { foreign }: ReportCall): CallResult['status'] {
+function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status'] {
   if (timeouts.some((timeout) => timeout.isInstance(error))) return 'timeout';
   if (error instanceof CallFailure) return error.isUnsupported ? 'unsupported' : 'fail';
   if (UnsupportedByGatewayError.isInstance(error) || InvalidInputError.isInstance(error))
@@ -90,7 +90,7 @@ function describeError(
   return `${last.status}${kind}: ${clean(message).slice(0, longestQuote)}`;
 }
 
-/** What a call uses of the report. */
+/** Functions of the report that its calls use. */
 export interface CallHooks {
   readonly onTask: (id: string) => void;
   /** Removes secrets from a text. */
@@ -142,7 +142,7 @@ export async function makeCall(
   const answer = exchanges.findLast(isPost) ?? exchanges.at(-1);
   const isAnswered = answer !== undefined && (answer.status < 300 || failure === undefined);
   const facts = isAnswered ? call.facts(answer, context) : [];
-  const status = failure === undefined ? 'pass' : statusOf(failure.error, call);
+  const status = failure === undefined ? 'pass' : toStatus(failure.error, call);
   const problem =
     failure && (signal.aborted ? 'interrupted' : describeError(failure.error, exchanges, clean));
   const evidence = [problem ?? `${answer?.status ?? 'no response'}`, ...facts];

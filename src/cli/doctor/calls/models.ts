@@ -2,7 +2,7 @@ import { isObject, toFields, trimmedText } from '../../../answers/objects.ts';
 import type { ModelPrice } from '../../../index.ts';
 import type { JsonObject } from '../../../types.ts';
 
-/** What a model is called for. */
+/** Kinds of calls that a model serves. */
 export type ModelKind =
   | 'chat'
   | 'reasoning'
@@ -23,17 +23,16 @@ const otherNames =
 
 const namesByKind: Readonly<Record<ModelKind, RegExp>> = {
   embedding: /embed|(^|[^a-z])(bge|gte|e5|ada-002)([^a-z]|$)/i,
-  transcription: /whisper|transcri|translation|(^|[^a-z])(asr|stt)([^a-z]|$)/i,
+  transcription: /whisper|transcri|(^|[^a-z])(asr|stt)([^a-z]|$)/i,
   speech: /(^|[^a-z])tts([^a-z]|$)|speech/i,
-  video:
-    /sora|veo-|kling|vidu|hailuo|seedance|runway|video|(t2v|i2v)|(^|[^a-z])film([^a-z]|$)|jimeng.*(t2v|vgfm)/i,
+  video: /sora|veo-|kling|vidu|hailuo|seedance|runway|video|(t2v|i2v)|jimeng.*(t2v|vgfm)/i,
   image: /image|imagen|dall-?e|flux|stable-?diffusion|seedream|t2i|jimeng/i,
   gemini: /gemini/i,
   reasoning: /reason|think|(^|[-/])(o\d|r\d)\b|gpt-5|qwq/i,
   chat: /./,
 };
 
-/** Endpoint types by which gateways say what a model is for. */
+/** Kinds of calls by the endpoint types in lists of models. */
 const endpointTypes: Readonly<Record<string, ModelKind>> = {
   openai: 'chat',
   'openai-response': 'chat',
@@ -116,7 +115,7 @@ function kindsFor(
   if (media.length > 0 && !isAudio) return new Set(media);
   // Lists state "openai" or "text" for embeddings too, and "audio" for both directions.
   if (byName !== undefined) return new Set([byName]);
-  if (isAudio) return new Set(['speech']);
+  if (isAudio) return new Set([/translat/i.test(id) ? 'transcription' : 'speech']);
   if (mediaNames.test(id) && !isNamed) return new Set();
   const kinds = new Set<ModelKind>(['chat']);
   for (const kind of ['reasoning', 'gemini'] as const) {
@@ -137,13 +136,13 @@ export function knownModels(
 ): KnownModel[] {
   const entries = new Map(list.map((entry) => [modelId(entry), entry]));
   for (const id of named) if (!entries.has(id)) entries.set(id, {});
-  const priceOf = new Map(prices.map((price) => [price.model, price]));
+  const pricesByModel = new Map(prices.map((price) => [price.model, price]));
   return [...entries]
     .filter(([id]) => id !== '')
     .map(([id, entry]) => ({
       id,
-      kinds: kindsFor(id, entry, priceOf.get(id), named.includes(id)),
-      price: priceOf.get(id),
+      kinds: kindsFor(id, entry, pricesByModel.get(id), named.includes(id)),
+      price: pricesByModel.get(id),
     }));
 }
 
@@ -151,7 +150,6 @@ export function knownModels(
 function rank({ id }: KnownModel, kind: ModelKind, named: readonly string[]): number {
   if (named.includes(id)) return -1;
   if (kind === 'gemini' && namesByKind.gemini.test(id)) return 0;
-  if (kind === 'transcription' && /translation/i.test(id)) return preferred.length + 1;
   const place = preferred.findIndex((pattern) => pattern.test(id));
   // A model that thinks needs more tokens than the other calls allow.
   const isThinking = kind !== 'reasoning' && namesByKind.reasoning.test(id);

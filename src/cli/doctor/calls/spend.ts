@@ -1,5 +1,5 @@
 import type { GatewayProfile } from '../../../index.ts';
-import { type MadeCall, logRow, readLog, requestIdsOf, withCost } from './costs.ts';
+import { type MadeCall, logRow, readLog, findRequestIds, withCost } from './costs.ts';
 import { locate, type Target } from '../checks.ts';
 import { dollars, type Estimate, estimateCall } from './estimate.ts';
 import { type CallHooks, type CallResult, makeCall } from './make-call.ts';
@@ -7,7 +7,7 @@ import { chooseModel, type KnownModel } from './models.ts';
 import { type ExtraRow, type ReportCall, reportCalls, type Shared } from './operations.ts';
 import type { ReportRow } from '../report-schema.ts';
 
-/** What a report may spend. Runs of `--watch` share it. */
+/** The limit of a report and the amount spent. The reports of `--watch` share it. */
 interface Wallet {
   /** In US dollars. */
   readonly limit: number;
@@ -98,7 +98,7 @@ function tooExpensive({ usd, isKnown }: Estimate, left: number): string {
   return `the gateway publishes no price; it may cost up to ${dollars(usd)}, but ${rest}`;
 }
 
-/** The rows of the paid calls, and what they cost. */
+/** The rows and the cost of the paid calls. */
 export interface SpendResult {
   readonly rows: readonly ReportRow[];
   /** In US dollars, like the others: by the usage log and by responses. */
@@ -108,7 +108,7 @@ export interface SpendResult {
   readonly results: ReadonlyMap<string, CallResult>;
 }
 
-/** What the paid calls are chosen and priced by. */
+/** The models and prices of a gateway. */
 export interface SpendContext {
   readonly known: readonly KnownModel[];
   readonly groupRatios: Readonly<Record<string, number>>;
@@ -116,7 +116,7 @@ export interface SpendContext {
   readonly clean: CallHooks['clean'];
 }
 
-/** Makes the paid calls of a report one by one, within the limit, and finds out what they cost. */
+/** Makes the paid calls of a report one by one, within the limit, and looks up their cost. */
 export async function makeCalls(
   target: Target,
   options: SpendOptions,
@@ -159,7 +159,7 @@ export async function makeCalls(
     made.push({
       row: { id, status, detail, call: paid },
       result,
-      requestIds: requestIdsOf(exchanges, profile),
+      requestIds: findRequestIds(exchanges, profile),
     });
     extra.set(id, result.extra);
   }

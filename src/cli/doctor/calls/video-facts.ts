@@ -1,7 +1,7 @@
 import { isNumber, isObject, toFields, trimmedText } from '../../../answers/objects.ts';
 import { findStatusWord, readStatusWord } from '../../../tasks/reading.ts';
 import type { JsonObject } from '../../../types.ts';
-import { bodyOf, type Exchange } from './exchanges.ts';
+import { parseBody, type Exchange } from './exchanges.ts';
 import { describeFields, type Facts, phrases } from './facts.ts';
 
 /** Fields that may contain the id of a task. */
@@ -16,18 +16,18 @@ function valueAt(body: JsonObject, path: string): unknown {
   return second === undefined ? body[first] : toFields(body[first])[second];
 }
 
-const placesOf = (body: JsonObject, fields: readonly string[]): string[] =>
+const findPlaces = (body: JsonObject, fields: readonly string[]): string[] =>
   fields.filter((field) => valueAt(body, field) !== undefined);
 
 const hasMilliseconds = ({ created_at: at }: JsonObject): boolean => isNumber(at) && at > 1e11;
 
-const stateOf = (body: JsonObject): string => readStatusWord(findStatusWord(body)).status;
+const readState = (body: JsonObject): string => readStatusWord(findStatusWord(body)).status;
 
 /** Status words of OpenAI, and that of tasks which a gateway has not checked yet. */
 const usualWords = new Set(['queued', 'in_progress', 'completed', 'failed', 'unknown']);
 
 function submissionFacts(exchange: Exchange, body: JsonObject): Facts {
-  const places = placesOf(body, idFields);
+  const places = findPlaces(body, idFields);
   return phrases(
     [exchange.status !== 200, `submission answered with ${exchange.status}`],
     [
@@ -62,8 +62,8 @@ function pendingFacts(bodies: readonly JsonObject[]): Facts {
 }
 
 function completedFacts(body: JsonObject): Facts {
-  const places = placesOf(body, urlFields);
-  const lengths = placesOf(body, ['seconds', 'size']);
+  const places = findPlaces(body, urlFields);
+  const lengths = findPlaces(body, ['seconds', 'size']);
   const isInline = places.some((field) => String(valueAt(body, field)).startsWith('data:'));
   return [
     ...phrases(
@@ -83,7 +83,7 @@ function completedFacts(body: JsonObject): Facts {
 /** Facts about all responses after the submission. */
 function laterFacts(bodies: readonly JsonObject[], first: JsonObject): Facts {
   const [body = {}] = bodies;
-  const places = placesOf(body, idFields);
+  const places = findPlaces(body, idFields);
   const words = new Set(bodies.map((each) => findStatusWord(each) ?? 'missing'));
   const unusual = [...words].filter((word) => !usualWords.has(word));
   const isNested = bodies.every(
@@ -114,15 +114,15 @@ function laterFacts(bodies: readonly JsonObject[], first: JsonObject): Facts {
 export function videoFacts(exchanges: readonly Exchange[], seconds: string): Facts {
   const first = exchanges.find(({ method, status }) => method === 'POST' && status < 300);
   if (first === undefined) return [];
-  const submission = bodyOf(first);
+  const submission = parseBody(first);
   const polls = exchanges.filter(
     ({ method, status, url }) =>
       method === 'GET' && status < 300 && /\/videos?\/[^/]+$/.test(new URL(url).pathname),
   );
-  const bodies = polls.map(bodyOf).filter((body) => Object.keys(body).length > 0);
-  const pending = bodies.filter((body) => !/completed|failed/.test(stateOf(body)));
-  const completed = bodies.find((body) => stateOf(body) === 'completed');
-  const failed = bodies.findLast((body) => stateOf(body) === 'failed');
+  const bodies = polls.map(parseBody).filter((body) => Object.keys(body).length > 0);
+  const pending = bodies.filter((body) => !/completed|failed/.test(readState(body)));
+  const completed = bodies.find((body) => readState(body) === 'completed');
+  const failed = bodies.findLast((body) => readState(body) === 'failed');
   const made = [submission, ...bodies].map((body) => trimmedText(body['seconds'])).find(Boolean);
   return [
     ...submissionFacts(first, submission),
@@ -156,6 +156,6 @@ export function contentFacts(exchanges: readonly Exchange[]): Facts {
 
 /** Describes the body of a vendor's status route. */
 export function vendorFacts(exchange: Exchange): Facts {
-  const body = bodyOf(exchange);
+  const body = parseBody(exchange);
   return [`fields ${describeFields(body)}`];
 }
