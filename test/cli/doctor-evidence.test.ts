@@ -44,7 +44,7 @@ test('evidence can be read of any response, because the call may be paid for', (
           client: new Gateway({ apiKey: null, baseURL: 'http://a.test' }),
           profile: undefined,
           model: 'm',
-          shared: { tokenLimit: 'max_tokens' as const },
+          shared: { newLimits: new Set<string>() },
           exchanges,
           timeout: 1,
           signal: new AbortController().signal,

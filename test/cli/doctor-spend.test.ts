@@ -167,16 +167,22 @@ describe('the calls', () => {
     const emulator = createEmulator();
     const message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
     vi.stubGlobal('fetch', (input: string | URL, init?: RequestInit) =>
-      typeof init?.body === 'string' && init.body.includes('"max_tokens"')
+      typeof init?.body === 'string' && /"m-reasoning".*"max_tokens"/.test(init.body)
         ? Promise.resolve(Response.json({ error: { message } }, { status: 400 }))
         : emulator.fetch(input, init),
     );
     const report = await createReport(targetFor(emulator), {
-      spend: { ...spendAll, wallet: { limit: 1, spent: 0 }, only: ['chat', 'vision'] },
+      spend: { ...spendAll, wallet: { limit: 1, spent: 0 }, only: ['reasoning', 'vision'] },
     });
 
-    expect(find(report, 'call.chat')?.status).toBe('pass');
+    expect(find(report, 'call.reasoning')?.status).toBe('pass');
     expect(find(report, 'call.vision')?.status).toBe('pass');
+    const bodies = emulator.requests.map(({ body }) => JSON.stringify(body));
+    const asked = bodies.filter((body) => body.includes('"role":"user"'));
+    expect(asked).toEqual([
+      expect.stringContaining('"max_completion_tokens":400'),
+      expect.stringContaining('"max_tokens":16'),
+    ]);
     expect(emulator.charges).toHaveLength(2);
   });
 
@@ -294,6 +300,8 @@ describe('on a terminal', () => {
 test.each([
   { words: ['--spend', 'much'], problem: /a limit in US dollars from 0 to 1000, not much/ },
   { words: ['--spend', '-1'], problem: /limit|unknown option/ },
+  { words: ['-m', 'a', '-m', 'b'], problem: /-m can be repeated only with a limit/ },
+  { words: ['--spend'], problem: /--spend requires a model or a limit/ },
   { words: ['--video'], problem: /--video requires a limit/ },
   { words: ['--only', 'chat'], problem: /--only requires a limit/ },
   {

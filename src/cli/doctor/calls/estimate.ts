@@ -1,6 +1,7 @@
 import { isTiered } from '../../../gateways/new-api.ts';
 import type { ModelPrice } from '../../../index.ts';
-import { videoSeconds, type Work } from './operations.ts';
+import type { Work } from './call.ts';
+import { videoSeconds } from './media-calls.ts';
 
 /**
  * Upper bounds for models without a known price, in US dollars. Tokens are those of the most expensive text

@@ -17,7 +17,7 @@ import { ReportedCosts } from '../../../observing/costs.ts';
 import { logger } from '../../settings.ts';
 import { locate, type Target } from '../checks.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
-import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './operations.ts';
+import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './call.ts';
 
 /** The result of a call, with everything needed to find its charge. */
 export interface CallResult {

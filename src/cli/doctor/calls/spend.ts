@@ -4,7 +4,8 @@ import { locate, type Target } from '../checks.ts';
 import { dollars, type Estimate, estimateCall } from './estimate.ts';
 import { type CallHooks, type CallResult, makeCall } from './make-call.ts';
 import { chooseModel, type KnownModel } from './models.ts';
-import { type ExtraRow, type ReportCall, reportCalls, type Shared } from './operations.ts';
+import type { ExtraRow, ReportCall, Shared } from './call.ts';
+import { reportCalls } from './operations.ts';
 import type { ReportRow } from '../report-schema.ts';
 
 /** The limit of a report and the amount spent. The reports of `--watch` share it. */
@@ -126,7 +127,7 @@ export async function makeCalls(
   const profile = locate(target)?.gateway?.profile;
   const plan = planCalls(options, known, profile, groupRatios);
   if (plan.usd > 0) await options.confirm(plan);
-  const shared: Shared = { tokenLimit: 'max_tokens' };
+  const shared: Shared = { newLimits: new Set() };
   const taskIds: string[] = [];
   const made: MadeCall[] = [];
   const hooks: CallHooks = {
