@@ -20,8 +20,9 @@ const secrets: readonly ScrubRule[] = [
   { name: 'host', pattern: /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g },
   {
     name: 'host',
-    pattern:
-      /\b(?:[a-z\d-]{1,63}\.){1,9}(?:com|net|org|io|ai|dev|app|cloud|local|localdomain|internal|intra|intranet|lan|corp|home|svc|example|test|invalid|cn|de|eu|uk|us|jp|kr|fr|ru|tw|hk|sg|br|nl|ch)\b(?::\d+)?/gi,
+    pattern: /[\w.-]+(?::\d+)?/g,
+    matches:
+      /\w\.(?:com|net|org|io|ai|dev|app|cloud|local|localdomain|internal|intra|intranet|lan|corp|home|svc|example|test|invalid|cn|de|eu|uk|us|jp|kr|fr|ru|tw|hk|sg|br|nl|ch)\.?(?::\d+)?$/i,
   },
 ];
 

@@ -321,10 +321,11 @@ export function readImageTask([first, ...polls]: readonly Exchange[]): TaskAnswe
   if (found === undefined) {
     return { shape, route: 'no route has the task', isFound: false, path: undefined };
   }
-  const polled = new URL(found.url).pathname;
-  const root = pathname.replace(/\/(v\d+|api)\/.*$/, '');
-  const path = polled.startsWith(root) ? polled.slice(root.length) : polled;
-  const template = path.replace(/[^/]*\d[^/]*(?=\/status$|$)/, '{id}');
+  // The path of the base URL is not part of the route.
+  const root = pathname.slice(0, Math.max(0, pathname.search(/\/v\d+\//)));
+  const segments = new URL(found.url).pathname.slice(root.length).split('/');
+  const id = segments.findLastIndex((segment) => /\d/.test(segment) && !/^v\d+$/.test(segment));
+  const template = segments.map((segment, at) => (at === id ? '{id}' : segment)).join('/');
   return {
     shape,
     route: template,

@@ -25,7 +25,7 @@ const namesByKind: Readonly<Record<ModelKind, RegExp>> = {
   embedding: /embed|(^|[^a-z])(bge|gte|e5|ada-002)([^a-z]|$)/i,
   transcription: /whisper|transcri|(^|[^a-z])(asr|stt)([^a-z]|$)/i,
   speech: /(^|[^a-z])tts([^a-z]|$)|speech/i,
-  video: /sora|veo-|kling|vidu|hailuo|seedance|runway|video|(t2v|i2v)|jimeng.*(t2v|vgfm)/i,
+  video: /sora|veo-|kling|vidu|hailuo|seedance|runway|video|t2v|i2v/i,
   image: /image|imagen|dall-?e|flux|stable-?diffusion|seedream|t2i|jimeng/i,
   gemini: /gemini/i,
   reasoning: /reason|think|(^|[-/])(o\d|r\d)\b|gpt-5|qwq/i,
