@@ -140,7 +140,7 @@ function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessa
   };
 }
 
-/** Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the text of the model. */
+/** Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the unparsed text of the model. */
 function encodeArguments(input: unknown): string {
   if (typeof input !== 'string') return JSON.stringify(input ?? {});
   try {

@@ -47,7 +47,7 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
   checkModel(params.model);
   checkText('input', params.input, 'the text to speak');
   checkNumber('speed', params.speed ?? 1);
-  const advice = 'the name of a voice or omit it; { id } is not supported';
+  const advice = 'the name of a voice, or omitted; { id } is not supported';
   if (params.voice !== undefined && params.voice !== null) {
     checkText('voice', params.voice, advice);
   }

@@ -134,7 +134,7 @@ export function download(
   }
   const { variant, ...request } = options ?? {};
   if (variant !== undefined && variant !== null) {
-    checkText('variant', variant, 'the name of an asset such as "thumbnail", or omit it');
+    checkText('variant', variant, 'the name of an asset such as "thumbnail", or omitted');
   }
   const { ref } = resolveOwnTask(transport, task);
   const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
