@@ -60,7 +60,7 @@ async function wrapped(create: (origin: string) => Promise<() => APIPromise>): P
 export const answerScenarios: readonly Scenario[] = [
   {
     id: 'image-task',
-    label: 'An image request returns a task and no picture',
+    label: 'An image request returns a task and no image',
     ours: () =>
       imageTask(async (origin) => {
         const { data } = await connect(origin).images.generate(image);
@@ -82,13 +82,13 @@ export const answerScenarios: readonly Scenario[] = [
         });
       },
     },
-    promise: 'waits for the picture, sent once',
+    promise: 'waits for the image, sent once',
     isKept: ({ requests, charges, notes }) =>
       requests === 1 && charges === 1 && notes['ended'] === 'returned',
   },
   {
     id: 'wrapped-promise',
-    label: '`.withResponse()` on a promise wrapped by LangSmith; the app repeats what throws',
+    label: '`.withResponse()` on a promise wrapped by LangSmith; the app retries errors',
     ours: () =>
       wrapped(async (origin) => {
         const client = connect(origin);

@@ -129,7 +129,7 @@ const isWithin =
 export const budgetScenarios: readonly Scenario[] = [
   {
     id: 'budget-longer-videos',
-    label: 'Budget of $8; a video is made longer than asked, then 20 at once',
+    label: 'Budget of $8; a video is longer than requested, then 20 at once',
     ours: () => videosAtOnce([8], 4),
     promise: 'at most $8 spent',
     isKept: (counts) => isWithin(8)(counts) && counts.charges > 1,
@@ -143,7 +143,7 @@ export const budgetScenarios: readonly Scenario[] = [
   },
   {
     id: 'budget-price-list-hangs',
-    label: 'The price list hangs; a call with a time-out of 0.5 s',
+    label: 'The price list hangs; a call with a timeout of 0.5 s',
     ours: () =>
       buyImages({ prices: 'never', budget: { limit: 8 }, times: 1, isTimed: true, timeout: 500 }),
     promise: 'ends in time, nothing sent',
@@ -151,7 +151,7 @@ export const budgetScenarios: readonly Scenario[] = [
   },
   {
     id: 'budget-price-list-limit',
-    label: 'The price list hangs; a call with `perCall` and no time-out',
+    label: 'The price list hangs; a call with `perCall` and no timeout',
     ours: () =>
       buyImages({
         prices: 'never',
@@ -159,7 +159,7 @@ export const budgetScenarios: readonly Scenario[] = [
         times: 1,
         isTimed: true,
       }),
-    promise: 'goes by `perCall` within 15 s',
+    promise: 'uses `perCall` within 15 s',
     isKept: ({ charges, notes }) => charges === 1 && number(notes['seconds']) < 15,
   },
   {
@@ -216,7 +216,7 @@ export const budgetScenarios: readonly Scenario[] = [
         times: 1,
         n: '11',
       }),
-    promise: 'refused before it is sent',
+    promise: 'rejected before it is sent',
     isKept: ({ requests }) => requests === 0,
   },
 ];

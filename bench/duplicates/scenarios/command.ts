@@ -93,23 +93,23 @@ function fullDisk(): Promise<Counts> {
 export const commandScenarios: readonly Scenario[] = [
   {
     id: 'command-closed-output',
-    label: `\`video create --no-wait\` with a closed standard error, ${times} times`,
+    label: `\`video create --no-wait\` with a closed stderr, ${times} times`,
     ours: closedOutput,
-    promise: 'each is listed, none fails',
+    promise: 'all are listed, none fails',
     isKept: ({ charges, notes }) =>
       charges === times && notes['listed'] === times && notes['failed'] === 0,
   },
   {
     id: 'command-full-disk',
-    label: '`image` whose standard output is a full disk',
+    label: '`image` with stdout on a full disk',
     ours: fullDisk,
-    promise: 'exit code 3, the picture is saved',
+    promise: 'exit code 3, the image is saved',
     isKept: ({ requests, charges, notes }) =>
       requests === 1 && charges === 1 && notes['exit code'] === 3 && notes['saved'] === 1,
   },
   {
     id: 'command-late-pipe',
-    label: '`chat` with a pipe that begins after one second',
+    label: '`chat` with piped input that starts after one second',
     ours: latePipe,
     promise: 'sent once, with the text',
     isKept: ({ requests, charges, notes }) =>

@@ -90,7 +90,7 @@ export const tenantScenarios: readonly Scenario[] = [
           await run.done();
         }),
     },
-    promise: 'none to the wrong tenant',
+    promise: 'none sent to the wrong tenant',
     isKept,
   },
   {
@@ -119,7 +119,7 @@ export const tenantScenarios: readonly Scenario[] = [
           },
         ),
     },
-    promise: 'none to the wrong tenant',
+    promise: 'none sent to the wrong tenant',
     isKept,
   },
 ];
