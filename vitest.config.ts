@@ -19,8 +19,8 @@ export const testOptions = {
 export const systemTests = [
   'test/cli/**/*.test.ts',
   'test/examples.test.ts',
-  'test/http/unheard-failures.test.ts',
-  'test/http/unread-answers.test.ts',
+  'test/http/unhandled-rejections.test.ts',
+  'test/http/unread-responses.test.ts',
   'test/linear-time.test.ts',
   'test/mcp/**/*.test.ts',
   'test/node-process.test.ts',

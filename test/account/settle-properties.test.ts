@@ -4,7 +4,7 @@ import { GatewayError, type Settlement } from '../../src/index.ts';
 import type { Charge, Fault } from '../../src/testing/index.ts';
 import { emulated } from '../helpers/clients.ts';
 import { withFailedChannels } from '../helpers/usage-log.ts';
-import { faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
+import { faultIn, faults, operationNames, operations } from '../helpers/charge-faults.ts';
 import { settle } from '../helpers/fake-time.ts';
 
 beforeEach(() => {
@@ -14,8 +14,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Hundreds of calls take their time on a busy machine. */
-const patient = { timeout: 120_000 };
+/** Time for hundreds of calls on a busy machine. */
+const options = { timeout: 120_000 };
 
 const step = fc.record({
   operation: fc.constantFrom(...operationNames),
@@ -44,7 +44,7 @@ function isPartial({ verdict, amount, isFinal }: Settlement, made: readonly Char
 
 test(
   'no verdict is wrong, whatever a client does and its usage log contains',
-  patient,
+  options,
   async () => {
     const verdicts = new Map<string, number>();
     await fc.assert(

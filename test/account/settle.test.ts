@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError, InvalidInputError } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { collect, emulated, failureOf, misuse } from '../helpers/clients.ts';
-import { chargesSince, faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
+import {
+  chargesSince,
+  faultIn,
+  faults,
+  operationNames,
+  operations,
+} from '../helpers/charge-faults.ts';
 import { logEntry, withFailedChannels, withLogEntries } from '../helpers/usage-log.ts';
 import { settle } from '../helpers/fake-time.ts';
 

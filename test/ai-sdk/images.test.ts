@@ -5,7 +5,6 @@ import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, rejected, resolved, settle } from '../helpers/fake-time.ts';
 import { createModelGateway } from '../../src/ai-sdk/index.ts';
 import { emulatedProvider, faults, scriptedProvider } from './support.ts';
-import { patient } from '../helpers/patient.ts';
 
 const model = 'm-image';
 const prompt = 'A lighthouse';
@@ -212,7 +211,7 @@ describe('no image is paid for twice', () => {
       generateImage({ model: provider.imageModel(model), prompt, abortSignal: controller.signal }),
     );
     const isPolled = () => emulator.requests.some(({ method }) => method === 'GET');
-    await vi.waitFor(() => expect(isPolled()).toBe(true), patient);
+    await expect.poll(() => isPolled()).toBe(true);
     controller.abort();
 
     expect(await failure).toMatchObject({
@@ -231,7 +230,7 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: provider.imageModel(model), prompt, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), patient);
+    await expect.poll(() => emulator.charges).toHaveLength(1);
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -239,7 +238,9 @@ describe('no image is paid for twice', () => {
   });
 
   test('when the caller gives up on one of several requests: the others are with the error', async () => {
-    const { provider, emulator } = emulatedProvider();
+    const onEnd = vi.fn();
+    const observer = { start: () => ({ end: onEnd }) };
+    const { provider, emulator } = emulatedProvider({ observer });
     emulator.fail({ operation: 'images.generate', fault: { type: 'hang' }, after: 1 });
     const controller = new AbortController();
     const small = provider.imageModel(model, { maxImagesPerCall: 1 });
@@ -247,8 +248,8 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: small, prompt, n: 2, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), patient);
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), patient);
+    await expect.poll(() => emulator.requests).toHaveLength(2);
+    await expect.poll(() => onEnd).toHaveBeenCalledOnce();
     controller.abort();
 
     expect(await failure).toMatchObject({

@@ -15,7 +15,6 @@ import { InvalidInputError, RateLimitError, StreamTruncatedError } from '../../s
 import { markers } from '../../src/testing/index.ts';
 import { collect, eventStream, failureOf, json } from '../helpers/clients.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
-import { patient } from '../helpers/patient.ts';
 
 const model = 'm-large';
 
@@ -554,7 +553,7 @@ describe('aborts', () => {
     const failure = failureOf(
       generateText({ model: provider(model), prompt: 'x', abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), patient);
+    await expect.poll(() => emulator.requests).toHaveLength(1);
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -614,7 +613,7 @@ describe('aborts', () => {
     await reader.read();
     await reader.cancel();
 
-    await vi.waitFor(() => expect(isCancelled).toBe(true), patient);
+    await expect.poll(() => isCancelled).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 // Answers with a success status that are errors, and empty ones that are valid.
 import { inspect } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   Gateway,
   type Stream,
@@ -12,7 +12,6 @@ import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import { rawServer } from '../helpers/raw-server.ts';
 import { chunk, encode, readStream, usage } from '../helpers/sse.ts';
-import { patient } from '../helpers/patient.ts';
 
 const model = 'm';
 const messages = [{ role: 'user' as const, content: 'Hi' }];
@@ -374,7 +373,7 @@ describe('a response that does not end', () => {
     const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }, options));
 
     expect(String(error)).toContain('maxResponseBytes');
-    await vi.waitFor(() => expect(server.open()).toBe(0), patient);
+    await expect.poll(() => server.open()).toBe(0);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -22,7 +22,6 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { modes } from '../helpers/modes.ts';
 import { order } from '../helpers/videos.ts';
-import { patient } from '../helpers/patient.ts';
 import { failureOf } from '../helpers/clients.ts';
 
 const reset = { type: 'reset', when: 'after-charge' } as const;
@@ -295,7 +294,7 @@ describe('failures', () => {
 
     const begun = Date.now();
     const job = await set.queue.finish('boat', set.processor, () =>
-      vi.waitUntil(() => Date.now() > begun + 1, patient),
+      expect.poll(() => Date.now() > begun + 1).toBe(true),
     );
 
     expect(VideoWaitTimeoutError.isInstance(untyped<Error>(job.error).cause)).toBe(true);
@@ -393,7 +392,7 @@ describe('a worker that was silent', () => {
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
     const slow = set.queue.take('boat');
     const first = set.processor(slow.job, slow.token, undefined);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), patient);
+    await expect.poll(() => set.emulator.requests).toHaveLength(1);
 
     const other = await set.queue.run('boat', set.processor);
 
@@ -448,7 +447,7 @@ describe('cancelling', () => {
     const controller = new AbortController();
 
     const run = set.queue.run('boat', set.processor, controller.signal);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2), patient);
+    await expect.poll(() => set.emulator.requests).toHaveLength(2);
     controller.abort('shutdown');
 
     expect(await run).toMatchObject({ state: 'waiting', attempts: 1 });
@@ -467,7 +466,7 @@ describe('cancelling', () => {
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 500 } });
     const controller = new AbortController();
     const running = set.queue.run('boat', set.processor, controller.signal);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), patient);
+    await expect.poll(() => set.emulator.requests).toHaveLength(1);
     controller.abort();
     const second = await running;
     expect(second).toMatchObject({ state: 'delayed' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ObservedCall } from '../../src/index.ts';
 import { collect, emulated, eventStream, failureOf, scripted } from '../helpers/clients.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 import { ReportedCosts } from '../../src/observing/costs.ts';
 import { traced } from '../otel/support.ts';
 
@@ -45,7 +45,7 @@ describe('a budget of a call with fallbacks', () => {
       expect.objectContaining({ model: 'model-a', calls: 0, unknown: 1 }),
       expect.objectContaining({ model: 'model-b', calls: 1, unknown: 0 }),
     ]);
-    expect(modelsAsked(emulator).charges).toEqual(['model-a', 'model-b']);
+    expect(requestedModels(emulator).charges).toEqual(['model-a', 'model-b']);
   });
 
   test('counts the cost that a stream reports before it fails without content', async () => {
@@ -85,7 +85,7 @@ describe('a budget of a call with fallbacks', () => {
     expect(String(failed)).toMatch(
       /The next request was not sent: .*model-b would exceed the budget/,
     );
-    expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: [] });
+    expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: [] });
     const { budget } = await client.account.spent();
     expect(budget).toMatchObject({ spent: 0, reserved: 0 });
   });

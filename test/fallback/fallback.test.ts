@@ -13,7 +13,7 @@ import {
   scripted,
 } from '../helpers/clients.ts';
 import { fetchFailure } from '../helpers/failures.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 const messages = [{ role: 'user', content: 'hi' }] as const;
 
@@ -348,7 +348,7 @@ describe('fallback', () => {
         () => undefined,
         (thrown: unknown) => thrown,
       );
-      return { failed, ...modelsAsked(emulator) };
+      return { failed, ...requestedModels(emulator) };
     };
 
     test.for(rows)('$fault', async (row) => {
@@ -392,7 +392,7 @@ describe('fallback of a stream', () => {
 
     failFirst(emulator, fault);
     const chunks = await collect(await open(client));
-    expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
   });
 
@@ -402,7 +402,7 @@ describe('fallback of a stream', () => {
     const stream = await open(client);
     const failed = await failureOf(collect(stream));
     expect(failed).toMatchObject({ name: 'StreamTruncatedError', outcome: 'unknown' });
-    expect(modelsAsked(emulator).requests).toEqual(['model-a']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a']);
   });
 
   test('does not change the model after reasoning', async () => {
@@ -433,7 +433,7 @@ describe('fallback of a stream', () => {
     failFirst(emulator, { type: 'cut-events', after: 1 });
     const stream = await open(client, { fallback: null });
     await expect(collect(stream)).rejects.toHaveProperty('name', 'StreamTruncatedError');
-    expect(modelsAsked(emulator).requests).toEqual(['model-a']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a']);
   });
 });
 
@@ -501,7 +501,7 @@ describe('a call with fallbacks', () => {
     const { client, emulator } = emulated({ maxRetries: 0, retryUnknownOutcome: true });
     failFirst(emulator, { type: 'reset', when: 'after-charge' });
     await failureOf(calls.charged(client, { fallback: ['model-b'] }));
-    expect(modelsAsked(emulator).charges).toEqual(['model-a']);
+    expect(requestedModels(emulator).charges).toEqual(['model-a']);
   });
 
   test('stays with the model that answered in a run of tools', async () => {
@@ -516,14 +516,14 @@ describe('a call with fallbacks', () => {
       { fallback: ['model-b'] },
     );
     await runner.done();
-    expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b', 'model-b']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b', 'model-b']);
   });
 
   test("does not request the model of the call again if the client's list has it", async () => {
     const { client, emulator } = emulated({ maxRetries: 0, fallback: ['model-b', 'model-a'] });
     emulator.fail({ fault: error(429), times: Infinity });
     await failureOf(client.chat.completions.create({ model: 'model-a', messages: [...messages] }));
-    expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
   });
 
   test.for([
@@ -562,7 +562,7 @@ describe('a call with fallbacks', () => {
     const many = client.embeddings.createMany({ ...params, input: ['hi'] }, { fallback: ['b'] });
     expect(await failureOf(many)).toEqual(failed);
     await client.embeddings.create(params);
-    expect(modelsAsked(emulator).requests).toEqual(['model-a']);
+    expect(requestedModels(emulator).requests).toEqual(['model-a']);
   });
 
   test('names the model that took a video in its handle, also for a later run', async () => {
@@ -575,6 +575,6 @@ describe('a call with fallbacks', () => {
     const second = await client.videos.create(params, options);
     expect(first.ref).toMatchObject({ model: 'model-b', callId: 'boat-1' });
     expect(second.ref).toEqual(first.ref);
-    expect(modelsAsked(emulator).charges).toEqual(['model-b']);
+    expect(requestedModels(emulator).charges).toEqual(['model-b']);
   });
 });

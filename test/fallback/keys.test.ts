@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayOptions } from '../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
-import { modelsAsked } from '../helpers/models-asked.ts';
+import { requestedModels } from '../helpers/requested-models.ts';
 
 const params = { model: 'model-a', messages: [{ role: 'user' as const, content: 'hi' }] };
 const completion = json({
@@ -149,7 +149,7 @@ describe('a 401', () => {
       );
 
       expect(failed).toHaveProperty('name', 'AuthenticationError');
-      expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: [] });
+      expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: [] });
     },
   );
 });

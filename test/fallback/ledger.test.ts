@@ -4,7 +4,7 @@ import type { ImageRequestOptions } from '../../src/images/wait-options.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 const params = { model: 'model-a', prompt: 'a boat' };
 const fallback = ['model-b'];
@@ -38,7 +38,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
 
     expect(first).toHaveProperty('value.data.0.url');
     expect(second).toEqual(first);
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
@@ -60,7 +60,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     expect(second).toMatchObject({
       error: { name: 'ImageWaitError', ref: { model: 'model-b', hasImages: true } },
     });
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
@@ -78,7 +78,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     expect(lost.hits).toBe(1);
     expect(first).toMatchObject({ error: { outcome: 'unknown' } });
     expect(second).toMatchObject({ error: { name: 'ImageSubmitUnknownError' } });
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
@@ -99,7 +99,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     expect(String(Object(second).error)).toMatch(
       /^ImageSubmitUnknownError: .* It is paid for, .*The usage log has/,
     );
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
@@ -116,7 +116,7 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     expect(fault.hits).toBe(2);
     expect(first).toMatchObject({ error: { outcome: 'rejected' } });
     expect(second).toHaveProperty('value.data.0');
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b', 'model-a'],
       charges: ['model-a'],
     });
@@ -156,7 +156,7 @@ describe('a ledger of videos.create with fallbacks', () => {
 
     expect(entry).toMatchObject({ ref: { model: 'model-b', callId } });
     expect(second).toMatchObject({ value: { model: 'model-b', callId } });
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });

@@ -5,7 +5,7 @@ import type { Fault } from '../../src/testing/index.ts';
 import { collect, emulated } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 const model = 'model-a';
 const fallback = ['model-b'];
@@ -114,7 +114,7 @@ const run = async ({ call }: Row, fault: Fault, options: GatewayOptions = {}) =>
   failFirst(emulator, fault);
   return {
     end: await settle(Promise.resolve(call(client, { fallback }))),
-    ...modelsAsked(emulator),
+    ...requestedModels(emulator),
   };
 };
 
@@ -162,6 +162,6 @@ describe('no other model is requested', () => {
     const call = client.chat.completions.parse({ model, messages, response_format }, { fallback });
     const end = await settle(Promise.resolve(call));
     expect(end).toHaveProperty('error.name', 'InvalidOutputError');
-    expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: ['model-a'] });
+    expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: ['model-a'] });
   });
 });

@@ -4,7 +4,7 @@ import { reasonFor } from '../../src/fallback/reason.ts';
 import type { FallbackReason } from '../../src/options.ts';
 import type { Fault } from '../../src/testing/index.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 /** The reason to ask another model after an error response of the gateway. */
 const reasonAfter = (status: number, message: string) =>
@@ -142,7 +142,7 @@ describe.each(['metered', 'charged'] as const)('fallbackOn of a %s call', (charg
       () => true,
       () => false,
     );
-    const { requests, charges } = modelsAsked(emulator);
+    const { requests, charges } = requestedModels(emulator);
     expect(requests).toEqual(asksNext ? ['model-a', 'model-b'] : ['model-a']);
     if (charge === 'charged') expect(charges.length).toBeLessThanOrEqual(1);
     return asksNext;
@@ -176,5 +176,5 @@ test('retryUnknownOutcome: false requests no other model after a 408', async () 
   );
 
   expect(failed).toMatchObject({ status: 408, outcome: 'unknown' });
-  expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: ['model-a'] });
+  expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: ['model-a'] });
 });

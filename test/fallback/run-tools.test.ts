@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { type Gateway, tool } from '../../src/index.ts';
 import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 const messages = [{ role: 'user' as const, content: 'hi' }];
 const find = tool({
@@ -53,7 +53,7 @@ describe('chat.completions.runTools() with fallbacks', () => {
 
     await run(client).done();
 
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b', 'model-b'],
       charges: ['model-b', 'model-b'],
     });

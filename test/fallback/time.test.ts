@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
-import { modelsAsked } from '../helpers/models-asked.ts';
+import { requestedModels } from '../helpers/requested-models.ts';
 
 const params = { model: 'model-a', messages: [{ role: 'user' as const, content: 'hi' }] };
 const fallback = ['model-b', 'model-c', 'model-d'];
@@ -22,7 +22,7 @@ test('timeout applies to each model, totalTimeout to all of them', async () => {
   expect(end).toMatchObject({
     value: { after: 10_000, error: { name: 'APIConnectionTimeoutError', outcome: 'unknown' } },
   });
-  expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b', 'model-c']);
+  expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b', 'model-c']);
 });
 
 test('totalTimeout of a stream counts from the first model', async () => {
@@ -40,7 +40,7 @@ test('totalTimeout of a stream counts from the first model', async () => {
   );
 
   expect(end).toMatchObject({ value: { after: 10_000, error: { outcome: 'unknown' } } });
-  expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b', 'model-c']);
+  expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b', 'model-c']);
 });
 
 test('pauses between retries count towards the totalTimeout of the next model', async () => {
@@ -56,7 +56,7 @@ test('pauses between retries count towards the totalTimeout of the next model', 
   );
 
   expect(end).toMatchObject({ value: { after: 10_000, error: { outcome: 'unknown' } } });
-  expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-a', 'model-b']);
+  expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-a', 'model-b']);
 });
 
 test('an abort ends the call, and no other model is requested', async () => {
@@ -76,5 +76,5 @@ test('an abort ends the call, and no other model is requested', async () => {
   );
 
   expect(end).toMatchObject({ value: { name: 'APIUserAbortError', outcome: 'unknown' } });
-  expect(modelsAsked(emulator).requests).toEqual(['model-a', 'model-b']);
+  expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b']);
 });

@@ -4,7 +4,7 @@ import type { GatewayOptions } from '../../src/options.ts';
 import type { EmulatorOptions } from '../../src/testing/index.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';
-import { failFirst, modelsAsked } from '../helpers/models-asked.ts';
+import { failFirst, requestedModels } from '../helpers/requested-models.ts';
 
 const { png, mp3 } = mediaHeads;
 const fallback = ['model-b'];
@@ -48,7 +48,7 @@ describe.each(bodies)('images.edit() as $body', ({ options, sent }) => {
     const { data } = await client.images.edit(params, { fallback });
 
     expect(data).toHaveLength(1);
-    expect(modelsAsked(emulator)).toEqual({
+    expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
@@ -63,7 +63,7 @@ describe.each(bodies)('images.edit() as $body', ({ options, sent }) => {
 
     expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'rejected' });
     expect(String(failed)).toMatch(/The next request was not sent: .*(stream|read)/);
-    expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: [] });
+    expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: [] });
     expect(JSON.stringify(emulator.requests[0]?.body)).toMatch(sent);
   });
 });
@@ -79,7 +79,7 @@ describe('audio.transcriptions.create()', () => {
     );
 
     expect(text).not.toBe('');
-    expect(modelsAsked(emulator).charges).toEqual(['model-b']);
+    expect(requestedModels(emulator).charges).toEqual(['model-b']);
   });
 
   test('ends after a stream that was read, with the reason', async () => {
@@ -91,7 +91,7 @@ describe('audio.transcriptions.create()', () => {
 
     expect(failed).toHaveProperty('name', 'RateLimitError');
     expect(String(failed)).toContain('Its body is a stream, which cannot be read again');
-    expect(modelsAsked(emulator)).toEqual({ requests: ['model-a'], charges: [] });
+    expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: [] });
   });
 });
 

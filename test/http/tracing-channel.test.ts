@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { collect, emulated, failureOf } from '../helpers/clients.ts';
-import { patient } from '../helpers/patient.ts';
 
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
 
@@ -35,7 +34,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
 
     const answer = await client.chat.completions.create(ask, { callId: 'job-1' });
-    await vi.waitFor(() => expect(seen).toHaveLength(4), patient);
+    await expect.poll(() => seen).toHaveLength(4);
 
     expect(seen.map(([event]) => event)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd']);
     expect(seen[0]?.[1]).toMatchObject({
@@ -61,7 +60,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     const stream = await client.chat.completions.create({ ...ask, stream: true });
     expect(seen.map(([event]) => event)).toEqual(['start', 'end']);
     await collect(stream);
-    await vi.waitFor(() => expect(seen).toHaveLength(4), patient);
+    await expect.poll(() => seen).toHaveLength(4);
 
     expect(seen[3]?.[1]).toMatchObject({ end: { outcome: 'completed' }, result: stream.partial });
   });
@@ -72,7 +71,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     emulator.fail({ fault: { type: 'error', status: 400 } });
 
     const error = await failureOf(client.chat.completions.create(ask));
-    await vi.waitFor(() => expect(seen).toHaveLength(5), patient);
+    await expect.poll(() => seen).toHaveLength(5);
 
     expect(seen.map(([event]) => event)).toContain('error');
     expect(seen.at(-1)?.[1]).toMatchObject({ error, end: { outcome: 'rejected' } });

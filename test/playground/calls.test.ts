@@ -7,7 +7,6 @@ import type { CallInput } from '../../src/playground/protocol.ts';
 import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { ask, call, ended, open, order, watch } from './support.ts';
-import { patient } from '../helpers/patient.ts';
 
 const image: CallInput = { kind: 'image', body: { model: 'm-image', prompt: 'A lighthouse' } };
 const chat: CallInput = {
@@ -290,7 +289,7 @@ test(
     const first = await open({ gateway: options, folder, onSubmitted });
     await order(first, id, video);
     await watch(first, (calls) => calls.get(id)?.video !== undefined);
-    await vi.waitFor(() => expect(onSubmitted).toHaveBeenCalledOnce(), patient);
+    await expect.poll(() => onSubmitted).toHaveBeenCalledOnce();
     const left = JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'));
     expect(left).toMatchObject({ status: 'running', video: { ref: { kind: 'video' } } });
     await first[Symbol.asyncDispose]();
@@ -313,7 +312,7 @@ test('a call that was under way when the server was killed is in doubt, and not 
   emulator.fail({ operation: 'images.generate', fault: { type: 'hang', charged: true } });
   const first = await open({ gateway: options, folder });
   await order(first, id, image);
-  await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), patient);
+  await expect.poll(() => emulator.charges).toHaveLength(1);
   const copy = await temporaryFolder();
   copyFileSync(join(folder, `${id}.json`), join(copy, `${id}.json`));
 

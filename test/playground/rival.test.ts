@@ -3,13 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateImage, streamText } from 'ai';
 import OpenAI from 'openai';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/index.ts';
 import type { CallKind, Rival } from '../../src/playground/protocol.ts';
 import { runRivals } from '../../src/playground/rival.ts';
 import { findFault, scenarios } from '../../src/playground/scenarios.ts';
 import { createEmulator, type Emulator } from '../../src/testing/index.ts';
-import { patient } from '../helpers/patient.ts';
 
 const prompt = 'Why does light bend?';
 const messages = [{ role: 'user' as const, content: prompt }];
@@ -130,7 +129,7 @@ async function runPackage({ kind, fault, times, call, package: name }: (typeof c
     () => 'error' as const,
   );
   const waiting = async (): Promise<'waiting'> => {
-    await vi.waitUntil(() => emulator.charges.length > 0, patient);
+    await expect.poll(() => emulator.charges.length > 0).toBe(true);
     return pause(500, 'waiting' as const);
   };
   const ended = await (isEndless ? Promise.race([result, waiting()]) : result);

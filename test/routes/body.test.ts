@@ -12,7 +12,6 @@ import {
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { error } from '../helpers/transport.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
-import { patient } from '../helpers/patient.ts';
 import { settle } from '../helpers/fake-time.ts';
 
 const bytes = new TextEncoder().encode('hello');
@@ -351,7 +350,7 @@ describe('a stream', () => {
 
     expect(body.destroyed).toBe(true);
     body.on('error', () => {});
-    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true), patient);
+    await expect.poll(() => [isClosed, body.closed]).toContain(true);
   });
 
   test('of a missing file names the body', async () => {

@@ -24,7 +24,6 @@ import {
 import { cutResponse, silentResponse } from '../helpers/failures.ts';
 import { completion, error, messages, text } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { patient } from '../helpers/patient.ts';
 import { settle } from '../helpers/fake-time.ts';
 
 afterEach(() => {
@@ -366,7 +365,7 @@ describe('event streams', () => {
 
     for await (const _ of await client.post('/v1/chat/completions', { body, stream: true })) break;
 
-    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), patient);
+    await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
   });
 });
 

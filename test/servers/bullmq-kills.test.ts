@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { videoJob } from '../../src/bullmq/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { jobOver, openPlace, places, type OpenPlace } from './queues.ts';
 import { bundleWorker, type WorkerProgram } from './workers.ts';
-import { patient } from '../helpers/patient.ts';
 
 /** A video whose first worker was killed. */
 interface KillResult {
@@ -34,7 +33,7 @@ async function killAtEachStep(place: OpenPlace, program: WorkerProgram): Promise
   };
   const whole = program.start(await add(0));
   await jobOver(place.queue('killed-0'), 'boat');
-  await vi.waitFor(() => expect(whole.steps).toBeGreaterThan(15), patient);
+  await expect.poll(() => whole.steps).toBeGreaterThan(15);
   await whole.end();
 
   const left = Array.from({ length: whole.steps }, (_, index) => index + 1);

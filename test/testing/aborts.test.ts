@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEmulator } from '../../src/testing/index.ts';
-import { patient } from '../helpers/patient.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
@@ -25,13 +24,13 @@ test('the server detects a disconnect, also after garbage collection', async () 
     headers: { authorization: `Bearer ${emulator.apiKey}` },
     signal: controller.signal,
   });
-  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), patient);
+  await expect.poll(() => emulator.requests).toHaveLength(1);
   await collect();
 
   controller.abort();
 
   await expect(call).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), patient);
+  await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
 });
 
 test('an abort ends a call of the fetch function, also after garbage collection', async () => {

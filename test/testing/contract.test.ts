@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultModels, type AnswerFault, type Fault } from '../../src/testing/index.ts';
-import { bookSetups } from '../helpers/contract-books.ts';
+import { bookSetups } from '../helpers/contract-usage-log.ts';
 import { videoSetups } from '../helpers/contract-videos.ts';
 import { readRecordings, replay, type Recording, type Setup } from '../helpers/contract.ts';
 

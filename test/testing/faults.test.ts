@@ -9,7 +9,6 @@ import {
 } from '../../src/testing/index.ts';
 import { eventData, newClient, type PlainClient } from '../helpers/emulator-client.ts';
 import { untyped } from '../helpers/untyped.ts';
-import { patient } from '../helpers/patient.ts';
 
 const embedding = { model: 'm-embedding', input: 'tea' };
 
@@ -118,11 +117,11 @@ describe('a lost connection', () => {
     const giveUp = new AbortController();
 
     const pending = post('/v1/embeddings', embedding, { signal: giveUp.signal });
-    await vi.waitUntil(() => emulator.charges.length === 1, patient);
+    await expect.poll(() => emulator.charges).toHaveLength(1);
     giveUp.abort(new Error('enough'));
 
     await expect(pending).rejects.toThrow('enough');
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, patient);
+    await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
   });
 
   test('only delays', async () => {

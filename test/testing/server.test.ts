@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 import { plainClient, type PlainClient } from '../helpers/emulator-client.ts';
-import { patient } from '../helpers/patient.ts';
 
 const embedding = { model: 'm-embedding', input: 'tea' };
 
@@ -113,7 +112,7 @@ describe('a listening emulator', () => {
     emulator.fail({ fault: { type: 'hang' } });
     const pending = client.post('/v1/embeddings', embedding);
     const failure = expect(pending).rejects.toThrow('fetch failed');
-    await vi.waitUntil(() => emulator.requests.length === 1, patient);
+    await expect.poll(() => emulator.requests).toHaveLength(1);
 
     await server.close();
 
@@ -188,7 +187,7 @@ describe('the connection', () => {
     expect(emulator.requests[0]).toMatchObject({ status: 200, disconnected: false });
     leave.abort();
 
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, patient);
+    await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
     expect(emulator.charges).toHaveLength(1);
   });
 
@@ -228,6 +227,6 @@ describe('the connection', () => {
     expect(made).toBeLessThan(500);
     await response.body?.cancel();
 
-    await vi.waitUntil(() => isCancelled, patient);
+    await expect.poll(() => isCancelled).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { evidenceChecks } from './evidence.ts';
 import { faultChecks } from './faults.ts';
 import { operationChecks } from './operations.ts';
 import { streamChecks } from './streams.ts';
-import { unheardChecks } from './unheard.ts';
+import { unhandledRejectionChecks } from './unhandled-rejections.ts';
 import { uploadChecks } from './uploads.ts';
 
 /** The suite. Every runtime runs the same one. */
@@ -15,7 +15,7 @@ export const checks: readonly Check[] = [
   ...operationChecks,
   ...faultChecks,
   ...streamChecks,
-  ...unheardChecks,
+  ...unhandledRejectionChecks,
   ...abortChecks,
   ...uploadChecks,
   ...errorChecks,

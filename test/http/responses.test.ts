@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   BadRequestError,
   InvalidInputError,
@@ -24,7 +24,6 @@ import {
   text,
   translate,
 } from '../helpers/transport.ts';
-import { patient } from '../helpers/patient.ts';
 
 describe('responses', () => {
   test('an HTML page with status 200 names the base URL', async () => {
@@ -348,7 +347,7 @@ describe('asResponse() and withResponse()', () => {
     const { client, requests } = scripted([json(completion)]);
 
     const promise = chat(client);
-    await vi.waitFor(() => expect(requests).toHaveLength(1), patient);
+    await expect.poll(() => requests).toHaveLength(1);
 
     expect(promise).toBeInstanceOf(Promise);
     await promise.finally(() => {});

@@ -6,7 +6,7 @@ import { root, runProgram } from '../helpers/run-program.ts';
 test('failures without a listener cause no unhandled rejection, warning or leak', async () => {
   await using server = await startFaultyServer();
 
-  const { code, output } = await runProgram(join(root, 'test/helpers/unheard-failures.ts'), {
+  const { code, output } = await runProgram(join(root, 'test/helpers/unobserved-failures.ts'), {
     GATEWAY_BASE_URL: server.url,
   });
 

@@ -1,5 +1,5 @@
 import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from 'model-gateway';
-import { failUnheard, limits } from '../../helpers/unheard-ways.ts';
+import { failUnobserved, limits } from '../../helpers/fail-unobserved.ts';
 import { assert, equal } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { listenForUnhandled } from '../harness/unhandled.ts';
@@ -39,7 +39,7 @@ async function failEverything(world: World): Promise<number> {
   const left: Closable[] = [];
   const onLeft = (stream: Closable): void => void left.push(stream);
   const kit = { client, ChatCompletionStream, responseFormat, Stream, tool, onLeft };
-  const count = await failUnheard(kit, world.faulty.models);
+  const count = await failUnobserved(kit, world.faulty.models);
   // Every limit of most has passed by then.
   await pause(500);
   await untilClosed(world, left);
@@ -48,7 +48,7 @@ async function failEverything(world: World): Promise<number> {
 }
 
 /** Failures without a listener. */
-export const unheardChecks: readonly Check[] = [
+export const unhandledRejectionChecks: readonly Check[] = [
   {
     name: 'failures without a listener cause no unhandled rejection',
     async run(world) {

@@ -9,7 +9,7 @@ export const limits = {
   maxEventBytes: 8_000,
 } as const;
 
-/** A stream, of the source or of the built package: their classes are not the same to a compiler. */
+/** A stream of the source or of the built package, whose classes are different types. */
 interface AnyStream extends AsyncIterable<unknown> {
   readonly controller: AbortController;
   close(): void;
@@ -102,41 +102,41 @@ export interface AnyPackage {
   };
   readonly Stream: FromReadable;
   readonly ChatCompletionStream: FromReadable;
-  /** Called with streams that are left half read: they stay open until they are collected. */
+  /** Called with partly read streams, which stay open until they are garbage collected. */
   readonly onLeft?: ((stream: { close(): void }) => void) | undefined;
   responseFormat(schema: object, name: string): AnyFormat;
   tool(definition: { name: string; execute: () => unknown }): AnyTool;
 }
 
-type Way<Thing> = (thing: Thing, abort: () => void) => unknown;
+type Use<Thing> = (thing: Thing, abort: () => void) => unknown;
 
 const ignore = (): void => undefined;
 const failing = (): never => {
   throw new Error('mine');
 };
 
-/** An iterator that is asked without anybody waiting for its answers. */
-function ask(iterable: AsyncIterable<unknown>): void {
+/** Calls `next()` without awaiting the results. */
+function iterate(iterable: AsyncIterable<unknown>): void {
   const iterator = iterable[Symbol.asyncIterator]();
   for (let times = 0; times < 4; times += 1) void iterator.next();
 }
 
-/** A readable that is asked without anybody waiting for its answers, and fails while it is. */
+/** Reads a stream without awaiting the results, and ignores its errors. */
 function readQuietly(readable: ReadableStream<Uint8Array>): void {
   const reader = readable.getReader();
   reader.closed.catch(ignore);
   for (let times = 0; times < 4; times += 1) reader.read().catch(ignore);
 }
 
-/** Uses of a stream that never await it. */
-function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<AnyStream>[] {
+/** Uses of a stream without awaiting it. */
+function streamUses({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Use<AnyStream>[] {
   return Object.values({
     nothing: ignore,
     'a step': (stream) => {
       void stream[Symbol.asyncIterator]().next();
       onLeft?.(stream);
     },
-    'steps that nobody waits for': ask,
+    'steps that are not awaited': iterate,
     'a loop that is left': async (stream) => {
       for await (const _ of stream) break;
     },
@@ -144,30 +144,30 @@ function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<A
       try {
         for await (const _ of stream);
       } catch {
-        // Only the loop is looked at.
+        // Expected: streams fail in different ways.
       }
     },
     close: (stream) => stream.close(),
     'close while it is read': (stream) => {
-      ask(stream);
+      iterate(stream);
       stream.close();
     },
     'its controller': (stream) => {
-      ask(stream);
+      iterate(stream);
       stream.controller.abort();
     },
     'its controller with a reason': (stream) => {
-      ask(stream);
+      iterate(stream);
       stream.controller.abort(new Error('mine'));
     },
     'the signal': (stream, abort) => {
-      ask(stream);
+      iterate(stream);
       abort();
     },
-    'the signal of a stream that nobody reads': (_, abort) => abort(),
+    'the signal of an unread stream': (_, abort) => abort(),
     tee: (stream) => void stream.tee(),
-    'one branch': (stream) => ask(stream.tee()[0]),
-    'both branches': (stream) => stream.tee().forEach(ask),
+    'one branch': (stream) => iterate(stream.tee()[0]),
+    'both branches': (stream) => stream.tee().forEach(iterate),
     'a readable': (stream) => void stream.toReadableStream(),
     'a readable that is read': (stream) => readQuietly(stream.toReadableStream()),
     'a readable that is left': (stream) => stream.toReadableStream().cancel(),
@@ -175,14 +175,15 @@ function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<A
       void Stream.fromReadableStream(stream.toReadableStream());
       onLeft?.(stream);
     },
-    'a copy that is read': (stream) => ask(Stream.fromReadableStream(stream.toReadableStream())),
+    'a copy that is read': (stream) =>
+      iterate(Stream.fromReadableStream(stream.toReadableStream())),
     'a copy with events': (stream) =>
       void ChatCompletionStream.fromReadableStream(stream.toReadableStream()),
-  } satisfies Record<string, Way<AnyStream>>);
+  } satisfies Record<string, Use<AnyStream>>);
 }
 
-/** Uses of a helper or a run that never await it. */
-const runWays: readonly Way<AnyRun>[] = Object.values({
+/** Uses of `stream()` and `runTools()` without awaiting them. */
+const runUses: readonly Use<AnyRun>[] = Object.values({
   nothing: ignore,
   'every promise': (run) => {
     void run.done();
@@ -199,35 +200,35 @@ const runWays: readonly Way<AnyRun>[] = Object.values({
   },
   listeners: (run) => run.on('error', ignore).on('abort', ignore).on('end', ignore),
   'a listener that throws': (run) => run.on('connect', failing),
-  'events that nobody reads': (run) => void run.events('message'),
-  'events that nobody waits for': (run) => ask(run.events('message')),
+  'events that are not read': (run) => void run.events('message'),
+  'events that are not awaited': (run) => iterate(run.events('message')),
   'an abort at once': (run) => run.abort(),
   'an abort by the signal': (_, abort) => abort(),
   'an abort later': (run) => void setTimeout(() => run.abort()),
   'an abort with the answer': (run) => run.on('connect', () => run.abort()),
-} satisfies Record<string, Way<AnyRun>>);
+} satisfies Record<string, Use<AnyRun>>);
 
-/** Further uses of a helper. */
-function helperWays({ ChatCompletionStream }: AnyPackage): Way<AnyHelper>[] {
+/** Other uses of `stream()`, without awaiting it. */
+function helperUses({ ChatCompletionStream }: AnyPackage): Use<AnyHelper>[] {
   return Object.values({
-    'a loop that nobody waits for': ask,
+    'a loop that is not awaited': iterate,
     'a readable': (run) => void run.toReadableStream(),
     'a readable that is read': (run) => readQuietly(run.toReadableStream()),
     'a readable that is left': (run) => run.toReadableStream().cancel(),
     'a copy': (run) => void ChatCompletionStream.fromReadableStream(run.toReadableStream()),
-  } satisfies Record<string, Way<AnyHelper>>);
+  } satisfies Record<string, Use<AnyHelper>>);
 }
 
-/** Does one thing with what a call gives, with a signal of its own. */
+/** Makes a call with its own signal, and uses its result. */
 async function attempt<Thing>(
-  way: Way<Thing>,
+  use: Use<Thing>,
   begin: (options: AnyOptions) => Thing | PromiseLike<Thing>,
 ): Promise<void> {
   const controller = new AbortController();
   try {
-    await way(await begin({ signal: controller.signal }), () => controller.abort());
+    await use(await begin({ signal: controller.signal }), () => controller.abort());
   } catch {
-    // The call itself was waited for, and has failed.
+    // Expected: the call itself may fail.
   }
 }
 
@@ -241,30 +242,30 @@ function listAttempts(kit: AnyPackage, behaviours: readonly string[]): (() => Pr
   for (const model of behaviours) {
     const chat = { model, messages };
     const content = { model, contents: 'Hi' };
-    for (const way of streamWays(kit)) {
+    for (const use of streamUses(kit)) {
       attempts.push(
-        () => attempt(way, (options) => completions.create({ ...chat, stream: true }, options)),
-        () => attempt(way, (options) => generate.contentStream(content, options)),
+        () => attempt(use, (options) => completions.create({ ...chat, stream: true }, options)),
+        () => attempt(use, (options) => generate.contentStream(content, options)),
       );
     }
-    for (const way of [...runWays, ...helperWays(kit)]) {
+    for (const use of [...runUses, ...helperUses(kit)]) {
       const short = { maxChatCompletions: 2 };
       attempts.push(
-        () => attempt(way, (options) => completions.stream(chat, options)),
+        () => attempt(use, (options) => completions.stream(chat, options)),
         () =>
-          attempt(way, (options) =>
+          attempt(use, (options) =>
             completions.stream({ ...chat, response_format: format }, options),
           ),
         () =>
-          attempt(way, (options) =>
+          attempt(use, (options) =>
             completions.runTools({ ...chat, tools, stream: true }, { ...options, ...short }),
           ),
       );
     }
-    for (const way of runWays) {
+    for (const use of runUses) {
       for (const more of [{ maxChatCompletions: 2 }, { afterCompletion: failing }]) {
         attempts.push(() =>
-          attempt(way, (options) =>
+          attempt(use, (options) =>
             completions.runTools({ ...chat, tools }, { ...options, ...more }),
           ),
         );
@@ -291,15 +292,18 @@ function listAttempts(kit: AnyPackage, behaviours: readonly string[]): (() => Pr
 }
 
 /**
- * Makes every stream, helper and run fail in every way without a listener.
+ * Lets streams, `stream()` and `runTools()` fail in every way without a listener.
  *
- * @param behaviours - What the server does, by the name of a model.
- * @returns how many there were, when all have begun
+ * @param behaviours - Behaviours of the server, which are names of models.
+ * @returns the number of calls, once all have started
  */
-export async function failUnheard(kit: AnyPackage, behaviours: readonly string[]): Promise<number> {
+export async function failUnobserved(
+  kit: AnyPackage,
+  behaviours: readonly string[],
+): Promise<number> {
   const attempts = listAttempts(kit, behaviours);
   const count = attempts.length;
-  // Some at a time: a machine has only so many ports.
+  // Limited, because a machine has a limited number of ports.
   const workers = Array.from({ length: 100 }, async () => {
     for (let next = attempts.shift(); next !== undefined; next = attempts.shift()) await next();
   });

@@ -1,12 +1,12 @@
-// Makes every stream, helper and run fail in every way while nobody listens, and prints how many there
-// were when all are over. Any rejection that is not handled ends it, because Node runs in strict mode.
+// Lets streams, stream() and runTools() fail in every way without a listener, and prints their number at
+// the end. An unhandled rejection ends the process.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from '../../src/index.ts';
 import { behaviourNames } from './faulty-server.ts';
-import { failUnheard, limits } from './unheard-ways.ts';
+import { failUnobserved, limits } from './fail-unobserved.ts';
 
-// Copies of streams have no logger that could be turned off.
+// Copies of streams have no logger to turn off.
 console.warn = () => {};
 
 const client = new Gateway({
@@ -16,9 +16,9 @@ const client = new Gateway({
 });
 
 const kit = { client, ChatCompletionStream, responseFormat, Stream, tool };
-const count = await failUnheard(kit, behaviourNames);
+const count = await failUnobserved(kit, behaviourNames);
 
-// A stream that was partly read and then dropped is closed when it is collected.
+// A partly read stream is closed when it is garbage collected.
 setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');
 setInterval(() => typeof collect === 'function' && collect(), 50).unref();

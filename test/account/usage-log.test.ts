@@ -8,7 +8,6 @@ import {
 } from '../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { logEntry } from '../helpers/usage-log.ts';
-import { patient } from '../helpers/patient.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle' };
 const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
@@ -199,7 +198,7 @@ describe('charges', () => {
     const controller = new AbortController();
     const left = client.account.charges({}, { signal: controller.signal });
     const stays = client.account.charges();
-    await vi.waitFor(() => expect(requests).toHaveLength(1), patient);
+    await expect.poll(() => requests).toHaveLength(1);
     controller.abort(new Error('enough'));
 
     const error = await failureOf(left);

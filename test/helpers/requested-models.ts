@@ -10,7 +10,7 @@ function modelOf({ body, path }: ReceivedRequest): unknown {
 }
 
 /** The models of the submissions and of the charges, in order. */
-export const modelsAsked = ({ requests, charges }: Emulator) => ({
+export const requestedModels = ({ requests, charges }: Emulator) => ({
   requests: requests.filter(({ method }) => method === 'POST').map(modelOf),
   charges: charges.map(({ model }) => model),
 });

@@ -15,7 +15,7 @@ afterAll(() => void server.close());
 async function runCall(call: string): Promise<string> {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const { output } = await runProgram(join(root, 'test/helpers/unread-answers.ts'), {
+  const { output } = await runProgram(join(root, 'test/helpers/unread-responses.ts'), {
     CALL: call,
     GATEWAY_BASE_URL: `http://127.0.0.1:${port}`,
   });
