@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { defineConfig, type DefaultTheme } from 'vitepress';
+import { defineConfig, type DefaultTheme, type MarkdownRenderer } from 'vitepress';
 import { groups } from '../contents.ts';
 
 const docs = path.join(import.meta.dirname, '..');
@@ -34,15 +34,39 @@ const search: DefaultTheme.LocalSearchOptions = {
   _render(source, env, markdown) {
     const isReference = env.relativePath.startsWith('api/');
     const text = isReference ? source.replace(/^## [\s\S]*/m, '').slice(0, 400) : source;
-    return markdown.render(text, env);
+    // The name of a block's language would be glued to the first word of its code.
+    return markdown.render(text, env).replaceAll(/<span class="lang">[^<]*<\/span>/g, ' ');
   },
+  // These functions are copied into the page as text, so they can use nothing outside of themselves.
   miniSearch: {
     searchOptions: {
       boost: { title: 4, titles: 2, text: 1 },
-      boostDocument: (id: string) => (id.includes('/api/') ? 0.05 : 1),
+      fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
+      // Guides come before the reference, and first the guide that is named like the term.
+      boostDocument(id: string, term: string) {
+        if (id.includes('/api/')) return 0.05;
+        const stem = term.slice(0, Math.max(4, term.length - 2));
+        const words = (/\/guides\/([^.#]*)/.exec(id)?.[1] ?? '').split('-');
+        return words.some((word) => word.startsWith(stem)) ? 4 : 1;
+      },
     },
   },
 };
+
+/** Adds the name of its column to each cell of a table, for narrow pages. */
+function labelCells(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push('cell-labels', ({ tokens }) => {
+    let column = 0;
+    let names: string[] = [];
+    for (const [index, token] of tokens.entries()) {
+      const text = tokens[index + 1]?.content ?? '';
+      if (token.type === 'table_open') names = [];
+      else if (token.type === 'tr_open') column = 0;
+      else if (token.type === 'th_open') names.push(text.replaceAll('`', ''));
+      else if (token.type === 'td_open') token.attrSet('data-label', names[column++] ?? '');
+    }
+  });
+}
 
 export default defineConfig({
   title: 'model-gateway',
@@ -51,7 +75,15 @@ export default defineConfig({
   cleanUrls: true,
   outDir: '.vitepress/dist',
   srcExclude: ['node_modules/**', 'README.md'],
-  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  transformPageData({ relativePath, frontmatter }) {
+    // The tables of these pages need the place of the outline.
+    const [, name] = /^guides\/(options|operations)\.md$/.exec(relativePath) ?? [];
+    if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
+  },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: labelCells,
+  },
   // The theme's home page has no landmark for its content.
   transformHtml: (html) =>
     html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
