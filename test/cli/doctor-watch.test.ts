@@ -5,7 +5,6 @@ import { watchGateway } from '../../src/cli/doctor/watch.ts';
 import { readGateway } from '../../src/gateways/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { settle } from '../helpers/fake-time.ts';
-import { patient } from '../helpers/patient.ts';
 import { begin } from './run.ts';
 
 test('prints a line for each change, and Ctrl-C ends it with 1 because something got worse', async () => {
@@ -18,12 +17,12 @@ test('prints a line for each change, and Ctrl-C ends it with 1 because something
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => resolve(code));
   });
-  await vi.waitUntil(() => stderr.includes('First report'), patient);
+  await expect.poll(() => stderr).toContain('First report');
   expect(stdout).toBe('');
   emulator.quirks.requestIdHeader = false;
-  await vi.waitUntil(() => stdout.includes('\n'), patient);
+  await expect.poll(() => stdout).toContain('\n');
   emulator.quirks.requestIdHeader = true;
-  await vi.waitUntil(() => stdout.split('\n').length > 2, patient);
+  await expect.poll(() => stdout.split('\n').length).toBeGreaterThan(2);
   child.kill('SIGINT');
 
   expect(await ended).toBe(1);
