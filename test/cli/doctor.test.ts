@@ -262,7 +262,7 @@ test('checks that were not reached are in the JSON as skipped', async () => {
   const { findings } = await examine('http://no-such-host.invalid');
 
   expect(findings.map(({ id }) => id).join(' ')).toBe(
-    'proxy connection base-url latency clock key cors credit models videos chat',
+    'proxy connection base-url latency clock key cors credit models videos chat mcp',
   );
   expect(findings.at(-1)).toMatchObject({
     status: 'skip',

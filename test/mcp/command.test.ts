@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { McpMachine } from './run.ts';
+import { image, McpMachine } from './run.ts';
 
 describe('--print', () => {
   test.each(['claude', 'cursor', 'vscode', 'opencode'])(
@@ -16,6 +16,21 @@ describe('--print', () => {
       expect(stdout + stderr).not.toContain(emulator.apiKey);
     },
   );
+});
+
+test('doctor reports how the calls of agents ended', async () => {
+  const machine = await McpMachine.open();
+  const session = await machine.start();
+  await session.call('create_image', image);
+  const fault = { type: 'reset', when: 'after-charge' } as const;
+  machine.emulator.fail({ operation: 'images.generate', fault });
+  await session.call('create_image', { ...image, prompt: 'A cat' });
+
+  const { stdout } = await machine.machine.run(['doctor', '--json']);
+
+  const findings: unknown[] = JSON.parse(stdout);
+  const detail = expect.stringContaining('2 are, of which 1 may have been charged');
+  expect(findings.at(-1)).toMatchObject({ id: 'mcp', status: 'warn', detail });
 });
 
 test('--print repeats the other options', async () => {

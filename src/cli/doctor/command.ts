@@ -10,6 +10,7 @@ import { compareReports } from './compare.ts';
 import { dollars } from './calls/estimate.ts';
 import { formatReport } from './format.ts';
 import { reportCalls } from './calls/operations.ts';
+import { mcpFinding } from './mcp.ts';
 import { createReport } from './report.ts';
 import type { DoctorReport } from './report-schema.ts';
 import { formatProfile } from './settings-advice.ts';
@@ -296,10 +297,12 @@ export function doctorCommand(): Command {
       return;
     }
     const findings: Finding[] = [];
-    for await (const finding of examine(target)) {
+    const add = (finding: Finding): void => {
       findings.push(finding);
       if (!json) print(finding, terminal);
-    }
+    };
+    for await (const finding of examine(target)) add(finding);
+    add(await mcpFinding());
     if (json) terminal.json(findings);
     if (findings.some(({ status }) => status === 'fail')) process.exitCode = exitCodes.refused;
   });
