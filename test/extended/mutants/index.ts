@@ -1,8 +1,11 @@
+import { accountMutants } from './account.ts';
 import { answerMutants } from './answers.ts';
 import { fallbackMutants } from './fallback.ts';
 import { httpMutants } from './http.ts';
+import { imageMutants } from './images.ts';
 import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
+import { nodeMutants } from './node.ts';
 import { streamMutants } from './streams.ts';
 import { videoMutants } from './videos.ts';
 
@@ -18,6 +21,9 @@ export const mutants: readonly SourceMutant[] = [
   answerMutants,
   limitMutants,
   fallbackMutants,
+  accountMutants,
+  imageMutants,
+  nodeMutants,
 ]
   .flatMap((byFile) => Object.entries(byFile))
   .flatMap(([file, list]) => list.map((mutant) => ({ file, ...mutant })));

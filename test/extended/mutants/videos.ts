@@ -90,6 +90,16 @@ export const videoMutants: MutantsByFile = {
       becomes: "verdict !== 'charged'",
     },
     { is: 'one.id === other.id && one.baseURL === other.baseURL', becomes: 'one.id === other.id' },
+    {
+      is: "check(isSame, 'callId', 'belongs to another submission; use a different one for each.');",
+      becomes: '',
+    },
+    { is: "await this.finish('not_submitted', {}, claimId);", becomes: '' },
+    {
+      is: "late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined",
+      becomes: 'undefined',
+    },
+    { is: "if (!errors.isAborted(error)) await this.finish('unknown');", becomes: '' },
   ],
   'tasks/reading.ts': [
     { is: "plain === '' || plain === 'unknown' ? 'empty' : 'foreign'", becomes: "'foreign'" },

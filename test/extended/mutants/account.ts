@@ -1,0 +1,59 @@
+import type { MutantsByFile } from './mutant.ts';
+
+/** Verdicts on charges, and what a budget reserves and counts. */
+export const accountMutants: MutantsByFile = {
+  'account/settle.ts': [
+    { is: "type === 'error' ? amount.value > 0 :", becomes: "type === 'error' ? false :" },
+    { is: 'const kept = sum(charges) - sum(refunds);', becomes: 'const kept = sum(charges);' },
+    { is: 'if (isLoose && mayBeRefunded(first, lines)) {', becomes: 'if (false) {' },
+    {
+      is: 'question.makesTask === true || charges.some(({ isTask }) => isTask)',
+      becomes: 'charges.some(({ isTask }) => isTask)',
+    },
+    {
+      is: '!isWhole || !(isOnly || requestIds.every((id) => isNamed(id, found)))',
+      becomes: '!isWhole',
+    },
+    {
+      is: 'const isCovered = requestIds.length > 0 && requestIds.every((id) => isNamed(id, found));',
+      becomes: 'const isCovered = requestIds.some((id) => isNamed(id, found));',
+    },
+    { is: 'if (!isWhole || !isCovered) return', becomes: 'if (!isCovered) return' },
+    {
+      is: "answeredIds.includes(id) || (isOld && entries.some(({ type }) => type === 'consume'))",
+      becomes: 'answeredIds.includes(id) || isOld',
+    },
+    { is: 'ages.every((age) => age >= writingTime)', becomes: 'ages.every(() => true)' },
+    { is: "return verdict !== 'charged' || !isRunning;", becomes: 'return true;' },
+  ],
+  'account/budget.ts': [
+    {
+      is: 'if (taken + least <= limit * (1 + tolerance) && !isUsedUp) return;',
+      becomes: 'if (!isUsedUp) return;',
+    },
+    { is: 'const taken = spent + reserved;', becomes: 'const taken = spent;' },
+    { is: 'ledger.open.delete(reservation);', becomes: '' },
+    { is: "outcome === 'not_sent' || outcome === 'rejected'", becomes: "outcome === 'not_sent'" },
+    {
+      is: 'amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value',
+      becomes: 'amount?.value ?? 0',
+    },
+    { is: 'return last + Math.max(0, others) * reserved;', becomes: 'return last;' },
+    { is: 'ledger.spent += cost - counted;', becomes: 'ledger.spent += cost;' },
+    {
+      is: "if (!isKnown && onMissingPrice === 'refuse') {",
+      becomes: 'if (false) {',
+    },
+    {
+      is: 'requested === undefined ? longest : Math.max(requested, shortest)',
+      becomes: 'requested ?? longest',
+    },
+  ],
+  'account/spent.ts': [
+    { is: 'sum?.add(call, -1);', becomes: '' },
+    {
+      is: "getOutcome(failed) !== 'unknown' || failed.kind === 'server_error'",
+      becomes: "getOutcome(failed) !== 'unknown'",
+    },
+  ],
+};

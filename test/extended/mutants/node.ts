@@ -1,0 +1,44 @@
+import type { MutantsByFile } from './mutant.ts';
+
+/** Downloads, and the ledger in a folder. */
+export const nodeMutants: MutantsByFile = {
+  'node/parts.ts': [
+    {
+      is: 'changed !== null && age >= 1_000 ? changed : undefined',
+      becomes: 'changed ?? undefined',
+    },
+    { is: 'return named === null || named === validator;', becomes: 'return true;' },
+    {
+      is: 'const isOwned = host !== undefined && isRecent && !isEnded;',
+      becomes: 'const isOwned = false;',
+    },
+  ],
+  'node/download-video.ts': [
+    {
+      is: 'start === file.size && isSameVersion(headers, part)',
+      becomes: 'isSameVersion(headers, part)',
+    },
+    { is: 'if (isLong || (hasEnded && !isShort))', becomes: 'if (isLong)' },
+    { is: 'if (file.size > longest) failures = 0;', becomes: '' },
+  ],
+  'node/file-ledger.ts': [
+    {
+      is: 'isCreated && !(await this.#hasRival(callId, path, found))',
+      becomes: 'isCreated',
+    },
+    { is: 'own !== undefined && tasks.length === 0', becomes: 'own !== undefined' },
+    { is: 'found.every(isReleased)', becomes: 'found.some(isReleased)' },
+    {
+      is: '(claimId ?? claimIdFor(current)) !== claimIdFor(current)',
+      becomes: 'false',
+    },
+    {
+      is: 'found?.isSymbolicLink() === true ? unreadableEntry(callId) : undefined',
+      becomes: 'undefined',
+    },
+    {
+      is: 'isEntry(value, callId) ? value : unreadableEntry(callId)',
+      becomes: 'isEntry(value, callId) ? value : undefined',
+    },
+  ],
+};
