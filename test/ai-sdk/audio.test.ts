@@ -8,7 +8,7 @@ const speech = 'm-speech';
 const translation = 'm-translation';
 
 describe('speech', () => {
-  test('is spoken, as asked for', async () => {
+  test('is generated with the given options', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const { audio, warnings } = await generateSpeech({
@@ -49,7 +49,7 @@ async function spoken() {
 }
 
 describe('transcription', () => {
-  test('is translation, once that is allowed, and says so', async () => {
+  test('translates with translate: true, and adds a warning', async () => {
     const { provider, emulator, audio } = await spoken();
     const model = provider.transcriptionModel(translation, { translate: true });
 
@@ -62,7 +62,7 @@ describe('transcription', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is allowed for one call, too', async () => {
+  test('translates with the option of one call', async () => {
     const { provider, audio } = await spoken();
     const providerOptions = { modelGateway: { translate: true, prompt: 'A greeting.' } };
 
@@ -75,7 +75,7 @@ describe('transcription', () => {
     expect(text).toBe('Good morning. It rains.');
   });
 
-  test('is in the language that is spoken otherwise, with times', async () => {
+  test('is otherwise in the spoken language, with timestamps', async () => {
     const { provider, emulator, audio } = await spoken();
 
     const result = await transcribe({ model: provider.transcriptionModel('whisper-1'), audio });
@@ -87,7 +87,7 @@ describe('transcription', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('gives words in place of segments where they are asked for', async () => {
+  test('returns words in place of segments on request', async () => {
     const { provider, audio } = await spoken();
 
     const { segments } = await transcribe({
@@ -100,7 +100,7 @@ describe('transcription', () => {
     expect(segments.every(({ text }) => !text.trim().includes(' '))).toBe(true);
   });
 
-  test('by a model that tells the text alone, with a warning when more is asked for', async () => {
+  test('by a model that returns only text adds a warning if more is requested', async () => {
     const { provider, emulator, audio } = await spoken();
     const model = provider.transcriptionModel('gpt-4o-transcribe');
 
@@ -111,7 +111,7 @@ describe('transcription', () => {
     expect(emulator.requests.at(-1)?.body).toMatchObject({ fields: { response_format: 'json' } });
   });
 
-  test('of a gateway that has no such route is an error, and nothing is repeated', async () => {
+  test('of a gateway without the route is an error, without a retry', async () => {
     const { provider, emulator, audio } = await spoken();
     emulator.fail({
       operation: 'audio.transcriptions.create',
@@ -126,7 +126,7 @@ describe('transcription', () => {
   });
 });
 
-describe('the AI SDK repeats nothing that the client does not', () => {
+describe('the AI SDK adds no retries', () => {
   fakeWaitingTime();
 
   test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(

@@ -90,7 +90,7 @@ describe('a metered call whose response is lost', () => {
     },
   );
 
-  test('is repeated where the client or the call says so', async () => {
+  test('is retried if the client or the call allows it', async () => {
     const retryUnknownOutcome = true;
     const byClient = emulatedProvider({ retryUnknownOutcome });
     byClient.emulator.fail({ fault: lost, times: 10 });
@@ -121,7 +121,7 @@ describe('a metered call whose response is lost', () => {
   });
 });
 
-describe('the AI SDK repeats nothing that the client does not', () => {
+describe('the AI SDK adds no retries', () => {
   test.each(cases)('$name, $fault', async ({ name, way, fault }) => {
     const alone = emulatedProvider({ retryUnknownOutcome: false });
     const asked = emulatedProvider();
@@ -142,17 +142,20 @@ describe('the AI SDK repeats nothing that the client does not', () => {
     expect(outcome.reason).toMatchObject({ isRetryable: false });
   });
 
-  test.each(Object.entries(ways))('%s, once with maxRetries: 0 of the client', async (_, way) => {
-    const { provider, emulator } = emulatedProvider({ maxRetries: 0 });
-    emulator.fail({ fault: { type: 'error', status: 503, charged: true }, times: 10 });
+  test.each(Object.entries(ways))(
+    '%s: one request with maxRetries: 0 of the client',
+    async (_, way) => {
+      const { provider, emulator } = emulatedProvider({ maxRetries: 0 });
+      emulator.fail({ fault: { type: 'error', status: 503, charged: true }, times: 10 });
 
-    await rejected(way.sdk(provider));
+      await rejected(way.sdk(provider));
 
-    expect(emulator.requests).toHaveLength(1);
-    expect(emulator.charges).toHaveLength(1);
-  });
+      expect(emulator.requests).toHaveLength(1);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
-  test('nor with maxRetries: 0 of a call', async () => {
+  test('one request with maxRetries: 0 of a call', async () => {
     const { provider, emulator } = emulatedProvider();
     const model = provider('m-large');
     const providerOptions = { modelGateway: { maxRetries: 0 } };

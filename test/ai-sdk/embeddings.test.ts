@@ -21,7 +21,7 @@ test('one text becomes one vector', async () => {
   expect(emulator.requests[0]?.body).toMatchObject({ value });
 });
 
-test('many texts become as many, in requests of the size that the model takes', async () => {
+test("many texts become as many vectors, in requests of the model's size", async () => {
   const { provider, emulator } = emulatedProvider();
   const values = ['a', 'b', 'c', 'd', 'e'];
   const small = provider.embeddingModel(model, { maxEmbeddingsPerCall: 2 });
@@ -35,7 +35,7 @@ test('many texts become as many, in requests of the size that the model takes', 
   expect(provider.embeddingModel(model).maxEmbeddingsPerCall).toBe(100);
 });
 
-test('the length of the vectors can be chosen', async () => {
+test('dimensions set the length of the vectors', async () => {
   const { provider } = emulatedProvider();
 
   const { embeddings } = await provider
@@ -45,7 +45,7 @@ test('the length of the vectors can be chosen', async () => {
   expect(embeddings[0]).toHaveLength(8);
 });
 
-test('more texts than a request takes are refused before anything is sent', async () => {
+test('more texts than the limit of a request are rejected before anything is sent', async () => {
   const { provider, emulator } = emulatedProvider();
   const small = provider.embeddingModel(model, { maxEmbeddingsPerCall: 2 });
 
@@ -55,7 +55,7 @@ test('more texts than a request takes are refused before anything is sent', asyn
   expect(emulator.requests).toEqual([]);
 });
 
-test('vectors that cannot be paired with their texts are an error that keeps the answer', async () => {
+test('vectors that cannot be matched to their texts are an error with the response', async () => {
   const data = [{ object: 'embedding', index: 1, embedding: [1, 2] }];
   const { provider, requests } = scriptedProvider([json({ object: 'list', data })]);
 

@@ -23,7 +23,7 @@ function paid(requests: readonly Request[]): number {
 }
 
 describe('images', () => {
-  test('are made, as bytes whatever the gateway sends, and paid for once', async () => {
+  test('are returned as bytes in any format of the gateway, and charged once', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const result = await generateImage({
@@ -50,7 +50,7 @@ describe('images', () => {
   });
 
   test.each(['b64_json', 'data-url'] as const)(
-    'that come as %s are not read again',
+    'received as %s are not downloaded again',
     async (format) => {
       const { provider, emulator } = emulatedProvider({}, { quirks: { imageFormat: format } });
 
@@ -78,7 +78,7 @@ describe('images', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('by address are sent as addresses, and files beside them too', async () => {
+  test('with a URL are sent as URLs, next to files', async () => {
     const { provider, requests } = scriptedProvider([json({ data: [{ b64_json: 'iVBORw==' }] })]);
     const images = ['https://pictures.example/a.png', Uint8Array.from(png)];
 
@@ -88,7 +88,7 @@ describe('images', () => {
     expect(await requests[0]?.json()).toMatchObject({ model, prompt: 'Snow', image });
   });
 
-  test('options that not every model takes come back as warnings', async () => {
+  test('unsupported options become warnings', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const { warnings } = await generateImage({
@@ -119,8 +119,8 @@ describe('images', () => {
   });
 });
 
-describe('no image is paid for twice', () => {
-  test('when a filter has taken all of them out', async () => {
+describe('no image is charged twice', () => {
+  test('when a filter removes all images', async () => {
     const { provider, emulator } = emulatedProvider({}, { quirks: { imagesFiltered: 2 } });
 
     const error = await failureOf(
@@ -132,7 +132,7 @@ describe('no image is paid for twice', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('when more are wanted than a request may ask for', async () => {
+  test('when more images are requested than a request allows', async () => {
     const { provider, emulator } = emulatedProvider();
     const small = provider.imageModel(model, { maxImagesPerCall: 2 });
 
@@ -150,7 +150,7 @@ describe('no image is paid for twice', () => {
     ['dall-e-3', [1, 1, 1]],
     ['imagen-4.0-generate-001', [3]],
     ['gpt-image-1', [3]],
-  ])('%s is asked for as many as it makes', async (name, wanted) => {
+  ])('%s is requested with its maximum number of images', async (name, wanted) => {
     const { provider, emulator } = emulatedProvider();
 
     await generateImage({ model: provider.imageModel(name), prompt, n: 3, size: '16x16' });
@@ -177,7 +177,7 @@ describe('no image is paid for twice', () => {
     expect(emulator.charges).toHaveLength(3);
   });
 
-  test('each request has a key of its own, where the gateway honours keys', async () => {
+  test('each request has its own idempotency key, if the option is set', async () => {
     const { provider, emulator } = emulatedProvider({ idempotency: { header: 'Idempotency-Key' } });
     const small = provider.imageModel(model, { maxImagesPerCall: 1 });
     const providerOptions = { modelGateway: { callId: 'job-1' } };
@@ -188,7 +188,7 @@ describe('no image is paid for twice', () => {
     expect(keys.filter(Boolean)).toEqual(['job-1', 'job-1-2']);
   });
 
-  test('when they come as a task, which is waited for', async () => {
+  test('when the response is a task, which is awaited', async () => {
     vi.useFakeTimers();
     const { provider, emulator } = emulatedProvider({}, { quirks: { imageTasks: 'data' } });
 
@@ -202,7 +202,7 @@ describe('no image is paid for twice', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('when the caller gives up on a task: the handle is with the error', async () => {
+  test('when the caller aborts a task: the error has the handle', async () => {
     const quirks = { imageTasks: 'data', imageTaskTime: 600_000 } as const;
     const { provider, emulator } = emulatedProvider({}, { quirks });
     const controller = new AbortController();
@@ -222,7 +222,7 @@ describe('no image is paid for twice', () => {
     expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('when the caller gives up', async () => {
+  test('when the caller aborts', async () => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const controller = new AbortController();
@@ -237,7 +237,7 @@ describe('no image is paid for twice', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('when the caller gives up on one of several requests: the others are with the error', async () => {
+  test('when the caller aborts one of several requests: the error has the other images', async () => {
     const onEnd = vi.fn();
     const observer = { start: () => ({ end: onEnd }) };
     const { provider, emulator } = emulatedProvider({ observer });
@@ -258,7 +258,7 @@ describe('no image is paid for twice', () => {
     });
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('a limit of %d is refused', (maxImagesPerCall) => {
+  test.each([0, -1, 1.5, Number.NaN])('a limit of %d is rejected', (maxImagesPerCall) => {
     const { provider } = emulatedProvider();
 
     expect(() => provider.imageModel(model, { maxImagesPerCall })).toThrow(/at least 1/);
@@ -280,7 +280,7 @@ describe('no image is paid for twice', () => {
   describe('in its own time', () => {
     fakeWaitingTime();
 
-    test('when the client gives up', async () => {
+    test("after the client's timeout", async () => {
       const { provider, emulator } = emulatedProvider({ timeout: 5_000 });
       emulator.fail({ fault: { type: 'hang', charged: true }, times: 5 });
 
@@ -317,10 +317,10 @@ describe('no image is paid for twice', () => {
 
 const nothing = [() => {}, () => {}] as const;
 
-describe('an image that is paid for', () => {
+describe('a paid image', () => {
   const address = 'https://files.example/a.png?signature=s%2Bx';
 
-  test('is read by the client, and nothing of the caller goes with it', async () => {
+  test("is downloaded by the client, without the caller's options", async () => {
     const { provider, requests } = withAddresses(
       [address],
       () => new Response(Uint8Array.from(png)),
@@ -334,7 +334,7 @@ describe('an image that is paid for', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is read without the headers and the query of the client', async () => {
+  test("is downloaded without the client's headers and query", async () => {
     const options = {
       defaultHeaders: { 'x-secret': 'yes' },
       defaultQuery: { secret: 'yes' },
@@ -351,10 +351,10 @@ describe('an image that is paid for', () => {
     expect([...(requests[1]?.headers.keys() ?? [])]).toEqual(['accept']);
   });
 
-  describe('when reading fails', () => {
+  describe('when the download fails', () => {
     fakeWaitingTime();
 
-    test('is read again, and not paid for again', async () => {
+    test('is downloaded again, without another charge', async () => {
       let reads = 0;
       const { provider, requests } = withAddresses([address], () => {
         reads += 1;
@@ -371,7 +371,7 @@ describe('an image that is paid for', () => {
       expect(reads).toBe(3);
     });
 
-    test('is read again when it breaks off', async () => {
+    test('is downloaded again after a cut', async () => {
       let reads = 0;
       const { provider, requests } = withAddresses([address], () => {
         reads += 1;
@@ -393,7 +393,7 @@ describe('an image that is paid for', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is reported with its address when it cannot be read', async () => {
+    test('is on the error with its URL if it cannot be downloaded', async () => {
       const { provider, requests } = withAddresses(
         [address],
         () => new Response('', { status: 403 }),
@@ -408,7 +408,7 @@ describe('an image that is paid for', () => {
       expect(paid(requests)).toBe(1);
     });
 
-    test('is reported beside the others', async () => {
+    test('is on the error with the others', async () => {
       const other = 'https://files.example/b.png';
       const { provider, requests } = withAddresses([address, other], (url) =>
         url === other ? new Response(Uint8Array.from(png)) : new Response('', { status: 403 }),

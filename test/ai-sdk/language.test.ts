@@ -42,7 +42,7 @@ describe('text', () => {
     expect((await stream.providerMetadata)?.['modelGateway']).toMatchObject({ cost });
   });
 
-  test('is generated, with what it used', async () => {
+  test('is generated, with its usage', async () => {
     const { provider, emulator } = emulatedProvider();
 
     const result = await generateText({ model: provider(model), prompt: 'Hello' });
@@ -71,7 +71,7 @@ describe('text', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('every option goes under its own name, those of the provider under the wire’s', async () => {
+  test("every option is sent under its own name, provider options under the API's", async () => {
     const { provider, emulator } = emulatedProvider();
 
     await generateText({
@@ -114,7 +114,7 @@ describe('text', () => {
     expect(emulator.requests[0]?.headers).toMatchObject({ 'x-tenant': 'one' });
   });
 
-  test('images are sent as they are given, and addresses are not downloaded', async () => {
+  test('images are sent unchanged, and URLs are not downloaded', async () => {
     const { provider, emulator } = emulatedProvider();
     const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
     const image = new URL('https://pictures.example/cat.png');
@@ -160,7 +160,7 @@ describe('text', () => {
     });
   });
 
-  test('a refusal is text, and counts as filtered', async () => {
+  test('a refusal is text with the finish reason content-filter', async () => {
     const { provider } = emulatedProvider();
 
     const result = await generateText({ model: provider(model), prompt: markers.refuse });
@@ -186,7 +186,7 @@ describe('text', () => {
     expect(await second.sources).toMatchObject([source]);
   });
 
-  test('an answer without choices is an error, whole and streamed', async () => {
+  test('a response without choices is an error, whole and streamed', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 };
     const whole = scriptedProvider([
       json({ id: 'x', object: 'chat.completion', choices: [], usage }),
@@ -208,7 +208,7 @@ describe('text', () => {
     expect(whole.requests).toHaveLength(1);
   });
 
-  test('reasoning that is counted in the sum alone is output, too', async () => {
+  test('reasoning that only the total counts is output too', async () => {
     const usage = {
       prompt_tokens: 3,
       completion_tokens: 5,
@@ -224,7 +224,7 @@ describe('text', () => {
     expect(result.usage).toMatchObject({ outputTokens: 15, outputTokenDetails, totalTokens: 18 });
   });
 
-  test('raw chunks come when they are asked for', async () => {
+  test('raw chunks are included on request', async () => {
     const { provider } = emulatedProvider();
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
 
@@ -270,7 +270,7 @@ describe('tools', () => {
     });
   });
 
-  test('the one that must be called is named', async () => {
+  test('the required tool is named', async () => {
     const { provider, emulator } = emulatedProvider();
     const { weather: rain } = weather();
 
@@ -407,7 +407,7 @@ describe('structured output', () => {
     }
   });
 
-  test('strict is an option, as some models refuse it', async () => {
+  test('strict is an option, because some models reject it', async () => {
     const { provider, emulator } = emulatedProvider();
     const providerOptions = { modelGateway: { strictJsonSchema: false } };
 
@@ -444,7 +444,7 @@ const steps = async (isStream: boolean, ...given: Parameters<typeof emptyCall>) 
   return { finishReason: await result.finishReason, runs: execute.mock.calls.length };
 };
 
-describe('a tool call that was cut', () => {
+describe('a truncated tool call', () => {
   test.each([true, false])('at the token limit is not run, streamed: %s', async (isStream) => {
     expect(await steps(isStream, 'length')).toEqual({ finishReason: 'length', runs: 0 });
     expect(await steps(isStream, 'length', '{"a')).toEqual({ finishReason: 'length', runs: 0 });
@@ -460,11 +460,11 @@ describe('a tool call that was cut', () => {
   });
 });
 
-describe('a stream that breaks off', () => {
+describe('a truncated stream', () => {
   test.each([
     ['cut', { type: 'cut-events', after: 5 }],
     ['ended without a reason', { type: 'no-finish', done: true }],
-  ] as const)('tells when it was %s: an error, then the end as interrupted', async (_, fault) => {
+  ] as const)('if it was %s: an error, then the end as interrupted', async (_, fault) => {
     const { provider, emulator } = emulatedProvider();
     emulator.fail({ fault });
     const onError = vi.fn();
@@ -491,7 +491,7 @@ describe('a stream that breaks off', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('calls no tool whose input may be cut, and makes no further step', async () => {
+  test('calls no tool with truncated input, and makes no further step', async () => {
     const { provider, emulator } = emulatedProvider();
     const { execute, ...tools } = weather();
     emulator.fail({ fault: { type: 'cut-events', after: 5 } });
@@ -522,7 +522,7 @@ describe('a stream that breaks off', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('is interrupted when it falls silent, and is paid for once', async () => {
+  test('is interrupted if it stalls, and is charged once', async () => {
     const { provider, emulator } = emulatedProvider({ idleTimeout: 100 });
     emulator.fail({ fault: { type: 'stall-events', after: 4 } });
 
@@ -533,7 +533,7 @@ describe('a stream that breaks off', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('does not fail when the client allows it, and still ends a run of tools', async () => {
+  test('does not fail if onTruncated allows it, and still ends a run of tools', async () => {
     const { provider, emulator } = emulatedProvider({ onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'no-finish', done: true } });
 
@@ -617,8 +617,8 @@ describe('aborts', () => {
   });
 });
 
-describe('what cannot be', () => {
-  test('an error says what happened, and holds nothing of the request', async () => {
+describe('unsupported input', () => {
+  test('an error describes what happened, without the request', async () => {
     const { provider, emulator } = emulatedProvider({ maxRetries: 0 });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 30 } });
 
@@ -642,7 +642,7 @@ describe('what cannot be', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('what the gateway cannot do comes back as warnings', async () => {
+  test('unsupported options become warnings', async () => {
     const { provider } = emulatedProvider();
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
     const tools = [
@@ -654,7 +654,7 @@ describe('what cannot be', () => {
     expect(warnings).toEqual([{ type: 'unsupported', feature: 'provider-defined tool x.search' }]);
   });
 
-  test('files that no model could read are refused before anything is sent', async () => {
+  test('unreadable files are rejected before anything is sent', async () => {
     const { provider, emulator } = emulatedProvider();
     const data = new Uint8Array([1]);
     const content = [{ type: 'file' as const, data, mediaType: 'audio/flac' }];
@@ -671,7 +671,7 @@ describe('what cannot be', () => {
     [{ maxRetries: '0' }, 'providerOptions.modelGateway.maxRetries'],
     [{ callId: 17 }, 'providerOptions.modelGateway.callId'],
     [{ timeout: -1 }, 'timeout'],
-  ])('options of the wrong kind are named: %j', async (options, field) => {
+  ])('invalid options are named: %j', async (options, field) => {
     const { provider, emulator } = emulatedProvider();
     const providerOptions = { modelGateway: options };
 
@@ -692,7 +692,7 @@ describe('what cannot be', () => {
 });
 
 describe('the provider without settings', () => {
-  test('looks at the environment with its first call, not before', async () => {
+  test('reads the environment with its first call', async () => {
     vi.stubEnv('GATEWAY_BASE_URL', undefined);
     const error = await failureOf(generateText({ model: modelGateway('any'), prompt: 'Hello' }));
     expect(error).toMatchObject({ field: 'baseURL' });

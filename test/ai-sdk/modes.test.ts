@@ -161,7 +161,7 @@ describe.each(modes)('%s', (gateway) => {
       expect(error).toMatchObject({ outcome: 'unknown', isRetryable: false, url });
     });
 
-    test('is sent again after a 429, which is free', async () => {
+    test('is retried after a 429, which is free', async () => {
       const { provider, emulator } = at(gateway);
       const headers = { 'retry-after': '0' };
       emulator.fail({ operation, fault: { type: 'bare', status: 429, headers } });
@@ -173,7 +173,7 @@ describe.each(modes)('%s', (gateway) => {
     });
   });
 
-  test('several images are charged once, and their cost is that of all', async () => {
+  test('several images are charged once, with their total cost', async () => {
     const { provider, emulator } = at(gateway);
     const model = provider.imageModel('m-image', { maxImagesPerCall: 1 });
 
@@ -187,7 +187,7 @@ describe.each(modes)('%s', (gateway) => {
   });
 });
 
-test.each(modes)('%s: a mask is sent, or refused before anything is paid for', async (gateway) => {
+test.each(modes)('%s: a mask is sent, or rejected before anything is charged', async (gateway) => {
   const { provider, emulator } = at(gateway);
   const edit = { text: prompt, images: [image], mask: image };
   const call = generateImage({ model: provider.imageModel('m-image'), prompt: edit });
@@ -212,7 +212,7 @@ test.each(modes)('%s: speech is translated, or the error names what is served', 
 });
 
 describe('at OpenRouter', () => {
-  test('images in an answer are files of the result', async () => {
+  test('images in a response are files of the result', async () => {
     const { provider, emulator } = at('openrouter');
     const providerOptions = { modelGateway: { modalities: ['image', 'text'] } };
     const call = { model: provider('m-large'), prompt, providerOptions };

@@ -47,7 +47,7 @@ function isFilm({ uint8Array }: { uint8Array: Uint8Array }): boolean {
 }
 
 describe('a video', () => {
-  test('is submitted once, handed over before the first poll, and comes as bytes', async () => {
+  test('is submitted once, passed to onSubmitted before the first poll, and returned as bytes', async () => {
     const seen: string[] = [];
     const { emulator, video } = setUp({
       onSubmitted: ({ id }) => void seen.push(`${id} after ${emulator.requests.length}`),
@@ -68,7 +68,7 @@ describe('a video', () => {
     expect(sent?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  test('is asked for by any process, with the operation that onSubmitted was given', async () => {
+  test('is polled by any process, with the operation of onSubmitted', async () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
@@ -85,7 +85,7 @@ describe('a video', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('of the provider that everything uses is found by its name', async () => {
+  test('of the default provider is found by its name', async () => {
     const { emulator, provider } = setUp();
     vi.stubGlobal('AI_SDK_DEFAULT_PROVIDER', provider);
 
@@ -96,7 +96,7 @@ describe('a video', () => {
     expect(responses[0]?.headers).toMatchObject({ 'content-type': 'video/mp4' });
   });
 
-  test('is made from an image, in the field that the model reads', async () => {
+  test("is created from an image, in the model's field", async () => {
     const { emulator, provider } = setUp();
     const image = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
     const withImage = { text: prompt, image };
@@ -113,7 +113,7 @@ describe('a video', () => {
     expect(first.warnings).toMatchObject([{ type: 'compatibility', feature: 'image' }]);
   });
 
-  test('options that the gateway has no field for come back as warnings', async () => {
+  test('options without a field of the gateway become warnings', async () => {
     const { video } = setUp();
 
     const { warnings } = await resolved(
@@ -124,7 +124,7 @@ describe('a video', () => {
     expect(warnings).toMatchObject(features.map((feature) => ({ type: 'unsupported', feature })));
   });
 
-  test('options of the provider go under the wire’s names', async () => {
+  test("provider options are sent under the API's names", async () => {
     const { emulator, video } = setUp();
     const metadata = { negative_prompt: 'rain' };
     const providerOptions = { modelGateway: { bodyFormat: 'json', metadata } };
@@ -136,7 +136,7 @@ describe('a video', () => {
   });
 
   test.each([{ bodyFormat: 'xml' }, { onUnknown: 'again' }])(
-    'words that mean nothing are refused: %j',
+    'invalid values are rejected: %j',
     async (modelGateway) => {
       const { emulator, video } = setUp();
 
@@ -150,7 +150,7 @@ describe('a video', () => {
   );
 });
 
-describe('no video is paid for twice', () => {
+describe('no video is charged twice', () => {
   test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
     'after %s',
     async (_, fault) => {
@@ -175,7 +175,7 @@ describe('no video is paid for twice', () => {
     },
   );
 
-  test('when the caller gives up while it is submitted', async () => {
+  test('when the caller aborts during the submission', async () => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.create', fault: { type: 'hang', charged: true } });
 
@@ -187,7 +187,7 @@ describe('no video is paid for twice', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('the key of the call is sent only where the gateway honours keys', async () => {
+  test('the idempotency key is sent only if the option is set', async () => {
     const emulator = createEmulator();
     const { apiKey, baseURL, fetch } = emulator;
     const idempotency = { header: 'x-key' };
@@ -215,7 +215,7 @@ describe('a video is not lost', () => {
   ];
 
   test.each(passing.map((fault) => [JSON.stringify(fault), fault] as const))(
-    'by polls that fail: %s',
+    'by failed polls: %s',
     async (_, fault) => {
       const { emulator, video } = setUp();
       emulator.fail({ operation: 'videos.retrieve', fault, times: 4 });
@@ -227,7 +227,7 @@ describe('a video is not lost', () => {
     },
   );
 
-  test('by a gateway that cannot be reached for a while', async () => {
+  test('by a gateway that is temporarily unreachable', async () => {
     const emulator = createEmulator({ videoDuration: 1_000 });
     const { apiKey, baseURL } = emulator;
     let calls = 0;
@@ -249,7 +249,7 @@ describe('a video is not lost', () => {
     { type: 'cut', bytes: 500 },
     { type: 'bare', status: 503 },
     { type: 'bare', status: 404 },
-  ] satisfies Fault[])('by downloads that fail: %j', async (fault) => {
+  ] satisfies Fault[])('by failed downloads: %j', async (fault) => {
     const { emulator, video } = setUp();
     emulator.fail({ operation: 'videos.downloadContent', fault, times: 4 });
 
@@ -277,7 +277,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an abort while it is asked for', async () => {
+  test('by an abort during a poll', async () => {
     const refs: VideoTaskRef[] = [];
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' }, after: 1 });
@@ -290,7 +290,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by an onSubmitted that fails', async () => {
+  test('by an onSubmitted that throws', async () => {
     const { emulator, video } = setUp({
       onSubmitted: () => {
         throw new Error('The database is down.');
@@ -305,7 +305,7 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('by errors that do not pass: they carry its handle', async () => {
+  test('by permanent errors, which have its handle', async () => {
     const { emulator, video } = setUp();
     const started = await resolved(startVideo({ model: video, prompt }));
     emulator.fail({
@@ -322,7 +322,7 @@ describe('a video is not lost', () => {
 });
 
 describe('several videos', () => {
-  test('are submitted one by one, and come together', async () => {
+  test('are submitted one by one, and returned together', async () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });
 
@@ -333,7 +333,7 @@ describe('several videos', () => {
     expect(emulator.charges).toHaveLength(3);
   });
 
-  test('are kept when one of them could not be submitted', async () => {
+  test('are returned if one of them could not be submitted', async () => {
     const { emulator, video } = setUp();
     const fault = { type: 'reset', when: 'before-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault, after: 1 });
@@ -346,7 +346,7 @@ describe('several videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('are kept when one of them failed', async () => {
+  test('are returned if one of them failed', async () => {
     const { emulator, video } = setUp();
 
     const started = await resolved(startVideo({ model: video, prompt, n: 2 }));
@@ -372,7 +372,7 @@ describe('a video that failed', () => {
   });
 
   test.each(['no-status', 'failed'] as const)(
-    'is found out when its vendor stumbled: %s',
+    'is detected after a failed poll of its vendor: %s',
     async (videoPollError) => {
       const { emulator, video } = setUp({}, { quirks: { videoPollError } });
       const stumbling = `${prompt} ${markers.pollError}`;
@@ -404,7 +404,7 @@ describe('a video that failed', () => {
 describe('with a ledger', () => {
   const job = { modelGateway: { callId: 'job-17' } };
 
-  test('a program that is started again waits for what it has paid for', async () => {
+  test('a restarted program waits for the paid video', async () => {
     const ledger = memoryLedger();
     const finish = vi.spyOn(ledger, 'finish');
     const { emulator, video } = setUp({ ledger });
@@ -421,7 +421,7 @@ describe('with a ledger', () => {
     expect(finish).toHaveBeenLastCalledWith('job-17', 'completed');
   });
 
-  test('the caller’s own key is the id as well', async () => {
+  test('the caller’s idempotency key is also the call id', async () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const call = { model: video, prompt, headers: { 'Idempotency-Key': 'job-18' } };
 
@@ -434,7 +434,7 @@ describe('with a ledger', () => {
     expect(emulator.requests[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  test('several videos have ids of their own', async () => {
+  test('several videos have their own ids', async () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const call = { model: video, prompt, n: 2, providerOptions: job };
 
@@ -446,7 +446,7 @@ describe('with a ledger', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('a submission of unknown outcome is repeated only on request', async () => {
+  test('a submission with an unknown outcome is repeated only on request', async () => {
     const { emulator, video } = setUp({ ledger: memoryLedger() });
     const fault = { type: 'reset', when: 'after-charge' } as const;
     emulator.fail({ operation: 'videos.create', fault });
@@ -462,7 +462,7 @@ describe('with a ledger', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
-  test('a call without an id that survives a crash is warned of', async () => {
+  test('logs a warning for a call without a durable id', async () => {
     const { video } = setUp({ ledger: memoryLedger() });
 
     const { warnings } = await resolved(startVideo({ model: video, prompt }));
@@ -472,7 +472,7 @@ describe('with a ledger', () => {
 });
 
 describe('an operation', () => {
-  test('of another gateway is refused', async () => {
+  test('of another gateway is rejected', async () => {
     const { video } = setUp();
     const { operation } = await resolved(startVideo({ model: video, prompt }));
     const elsewhere = setUp({}, { baseURL: 'http://other.test' });
@@ -484,7 +484,7 @@ describe('an operation', () => {
   });
 
   test.each([[null], ['task_1'], [17], [{}], [[]]])(
-    'that is none is refused: %j',
+    'that is invalid is rejected: %j',
     async (operation) => {
       const { emulator, video } = setUp();
 

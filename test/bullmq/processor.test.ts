@@ -55,7 +55,7 @@ const passing =
     emulator.clock.advance(delay);
 
 describe('a job', () => {
-  test('submits once, polls with pauses, and gives the handle', async () => {
+  test('submits once, polls with pauses, and returns the handle', async () => {
     const set = setUp({}, { videoDuration: 2_500 });
 
     const job = await set.queue.finish('boat', set.processor, passing(set));
@@ -73,7 +73,7 @@ describe('a job', () => {
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
 
-  test('is written before it is put off, so that the next worker reads what is new', async () => {
+  test('is stored before it is delayed, so that the next worker reads the new state', async () => {
     const { queue, processor } = setUp();
 
     await queue.run('boat', processor);
@@ -87,7 +87,7 @@ describe('a job', () => {
     ]);
   });
 
-  test('keeps fields of its own, and tells its updates', async () => {
+  test('keeps custom fields, and reports updates', async () => {
     const seen: string[] = [];
     const set = setUp({ onUpdate: ({ status }, { id }) => void seen.push(`${id} ${status}`) });
     set.queue.add('boat', { params: order, studio: 'north' });
@@ -136,7 +136,7 @@ describe('a job', () => {
     expect((await readFile(path)).equals(content)).toBe(true);
   });
 
-  test('hands the file over as a stream, again when that failed', async () => {
+  test('passes the file as a stream, again after a failure', async () => {
     let calls = 0;
     const set = setUp({
       async deliver({ stream, ref, response }) {
@@ -160,7 +160,7 @@ describe('a job', () => {
 });
 
 describe('downloads', () => {
-  test('that the gateway rate-limits free the worker and do not count as an attempt', async () => {
+  test('that are rate-limited free the worker and do not count as an attempt', async () => {
     const set = setUp({
       deliver: async ({ stream }) => (await new Response(stream).bytes()).length,
     });
@@ -175,7 +175,7 @@ describe('downloads', () => {
     expect(Math.max(...pauses)).toBeLessThan(60_001);
   });
 
-  test('wait as long as the gateway says', async () => {
+  test('wait as long as the gateway requires', async () => {
     const set = setUp({ deliver: () => 'taken' });
     const limited = { type: 'rate-limit', retryAfter: 7 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: limited });
@@ -186,7 +186,7 @@ describe('downloads', () => {
     expect(set.queue.delays.at(-1)).toBe(7_000);
   });
 
-  test('of files that come late are tried again', async () => {
+  test('of late files are retried', async () => {
     const set = setUp({ deliver: () => 'taken' });
     const late = { type: 'bare', status: 404 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: late, times: 2 });
@@ -199,7 +199,7 @@ describe('downloads', () => {
 });
 
 describe('two queues on one ledger', () => {
-  test('do not meet', async () => {
+  test('do not interfere', async () => {
     const { processor, emulator } = setUp();
     const [one, other] = [new TestQueue('one'), new TestQueue('other')];
     for (const queue of [one, other]) queue.add('7', { params: order });
@@ -212,7 +212,7 @@ describe('two queues on one ledger', () => {
 });
 
 describe('failures', () => {
-  test('a submission that was charged and whose answer is lost fails the job at once', async () => {
+  test('a charged submission with a lost response fails the job immediately', async () => {
     const { queue, processor, emulator } = setUp();
     emulator.fail({ operation: 'videos.create', fault: reset });
 
@@ -226,7 +226,7 @@ describe('failures', () => {
     expect(queue.delays).toEqual([]);
   });
 
-  test('what was refused and passes is tried again', async () => {
+  test('a temporary rejection is retried', async () => {
     const set = setUp();
     set.emulator.fail({
       operation: 'videos.create',
@@ -248,7 +248,7 @@ describe('failures', () => {
       'an unknown outcome, of a connection lost before the request,',
       { type: 'reset', when: 'before-body' },
     ],
-  ] as const)('%s is not tried again', async (_, fault) => {
+  ] as const)('%s is not retried', async (_, fault) => {
     const { queue, processor, emulator } = setUp();
     emulator.fail({ operation: 'videos.create', fault });
 
@@ -262,7 +262,7 @@ describe('failures', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('a video that failed fails the job, with the reason', async () => {
+  test('a failed video fails the job, with the reason', async () => {
     const set = setUp();
     await set.queue.run('boat', set.processor);
     const id = set.emulator.videos.list[0]?.id ?? '';
@@ -276,7 +276,7 @@ describe('failures', () => {
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
 
-  test('polls that fail for a while cost nothing', async () => {
+  test('temporary failures of polls cost nothing', async () => {
     const set = setUp();
     set.emulator.fail({
       operation: 'videos.retrieve',
@@ -289,7 +289,7 @@ describe('failures', () => {
     expect(job).toMatchObject({ state: 'completed', attempts: 0 });
   });
 
-  test('after a time-out, retry() begins another wait for the same task', async () => {
+  test('after a timeout, retry() starts another wait for the same task', async () => {
     const set = setUp({ timeout: 1 }, { videoDuration: 60_000 });
 
     const begun = Date.now();
@@ -304,7 +304,7 @@ describe('failures', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('a ledger that cannot be reached is asked again, and nothing is sent before', async () => {
+  test('an unreachable ledger is retried, and nothing is sent before', async () => {
     const ledger = memoryLedger();
     const claim = vi.fn<SubmitLedger['claim']>((...all) => ledger.claim(...all));
     claim.mockRejectedValueOnce(new Error('The database is down.'));
@@ -321,7 +321,7 @@ describe('failures', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('a ledger that fails to note the task does not lose it', async () => {
+  test('a ledger that fails to store the task does not lose it', async () => {
     const ledger = memoryLedger();
     const accept = vi.fn<SubmitLedger['accept']>((...all) => ledger.accept(...all));
     const down = new Error('The database is down.');
@@ -359,8 +359,8 @@ async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
   return { ...set, acceptLate, ref };
 }
 
-describe('a worker that was silent', () => {
-  test('gets a grace period for its answer', async () => {
+describe('a suspended worker', () => {
+  test('has a grace period for its response', async () => {
     const set = await doubtful();
 
     const waiting = await set.queue.run('boat', set.processor);
@@ -373,7 +373,7 @@ describe('a worker that was silent', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('is given up after that, and retry() finds an answer that comes later still', async () => {
+  test('fails after that, and retry() finds a later response', async () => {
     const set = await doubtful({ unknownGrace: 0 });
 
     const job = await set.queue.run('boat', set.processor);
@@ -387,7 +387,7 @@ describe('a worker that was silent', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('is waited for while it submits', async () => {
+  test('is awaited while it submits', async () => {
     const set = setUp();
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
     const slow = set.queue.take('boat');
@@ -404,7 +404,7 @@ describe('a worker that was silent', () => {
     expect(set.emulator.charges).toHaveLength(1);
   });
 
-  test('does not overwrite what another worker has written', async () => {
+  test("does not overwrite another worker's state", async () => {
     const set = setUp({}, { videoDuration: 60_000 });
     await set.queue.run('boat', set.processor);
     const asleep = set.queue.take('boat', Date.now() - 60_000);
@@ -419,7 +419,7 @@ describe('a worker that was silent', () => {
     expect(JSON.parse(before)).toMatchObject({ state: { polls: 2 } });
   });
 
-  test('takes up a job again that was given up while it submitted', async () => {
+  test('continues a job that failed while it submitted', async () => {
     const set = setUp();
     const asleep = set.queue.take('boat', Date.now() - 60_000);
     const stored = set.queue.take('boat');
@@ -440,7 +440,7 @@ function giveUp(): Error {
 }
 
 describe('cancelling', () => {
-  test('breaks off a poll, and the job goes on at its next attempt', async () => {
+  test('aborts a poll, and the job continues at its next attempt', async () => {
     const set = setUp();
     await set.queue.run('boat', set.processor);
     set.emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' } });
@@ -456,7 +456,7 @@ describe('cancelling', () => {
     });
   });
 
-  test('sends nothing when it came first, and never breaks off a submission', async () => {
+  test('sends nothing if it came first, and never aborts a submission', async () => {
     const set = setUp();
 
     const first = await set.queue.run('boat', set.processor, AbortSignal.abort());
@@ -475,7 +475,7 @@ describe('cancelling', () => {
 });
 
 describe('a second queue for downloads', () => {
-  test('downloads what the job before has made', async () => {
+  test('downloads the result of the previous job', async () => {
     const folder = await temporaryFolder();
     const set = setUp();
     const { result } = await set.queue.finish('boat', set.processor, passing(set));
@@ -545,7 +545,7 @@ describe('bad input', () => {
       options: { lockDuration: 5 },
       message: 'lockDuration: must be milliseconds from 1000',
     },
-  ])('$name is refused when the worker starts', ({ options, message }) => {
+  ])('$name is rejected when the worker starts', ({ options, message }) => {
     const given = options === undefined || 'ledger' in options || Object.keys(options).length === 0;
     const whole = given ? options : { ledger: memoryLedger(), ...options };
 
@@ -555,7 +555,7 @@ describe('bad input', () => {
     expect(make).toThrow(message);
   });
 
-  test('a client that is none is refused', () => {
+  test('an invalid client is rejected', () => {
     const ledger = memoryLedger();
 
     expect(() => videoProcessor(untyped<Gateway>({}), { ledger })).toThrow(
@@ -566,17 +566,14 @@ describe('bad input', () => {
   test.each([
     { name: 'a wait option', options: { interval: 5 }, field: 'interval' },
     { name: 'onUnknown', options: { onUnknown: untyped<'fail'>('retry') }, field: 'onUnknown' },
-  ])(
-    '$name that cannot work sends nothing, and fails no job for good',
-    async ({ options, field }) => {
-      const { queue, processor, emulator } = setUp(options);
+  ])('an invalid $name sends nothing, and fails no job permanently', async ({ options, field }) => {
+    const { queue, processor, emulator } = setUp(options);
 
-      const job = await queue.run('boat', processor);
+    const job = await queue.run('boat', processor);
 
-      expect(job).toMatchObject({ state: 'waiting', error: { field } });
-      expect(emulator.requests).toHaveLength(0);
-    },
-  );
+    expect(job).toMatchObject({ state: 'waiting', error: { field } });
+    expect(emulator.requests).toHaveLength(0);
+  });
 
   test.each([
     {
@@ -598,7 +595,7 @@ describe('bad input', () => {
       message: 'input_reference: must be a file',
     },
     { name: 'a broken handle', data: { ref: { v: 1 } }, message: 'ref.kind: must be "video"' },
-  ])('a job with $name fails at once, and nothing is sent', async ({ data, message }) => {
+  ])('a job with $name fails immediately, and nothing is sent', async ({ data, message }) => {
     const { queue, processor, emulator } = setUp();
     queue.add('boat', data);
 

@@ -13,7 +13,7 @@ const params = { model: 'm-video', prompt: 'A paper boat' };
 const hour = 3_600_000;
 
 describe('videoQueueOptions()', () => {
-  test('lets a job lose its worker often, and fail for about a quarter of an hour', () => {
+  test('tolerates lost workers, and failures for about 15 minutes', () => {
     const { queue, worker } = videoQueueOptions();
 
     const { attempts, backoff } = queue.defaultJobOptions;
@@ -32,7 +32,7 @@ describe('videoQueueOptions()', () => {
     { keepFinished: hour, completed: 1_800, failed: 1_800 },
     { keepFinished: 20 * 24 * hour, completed: 7 * 86_400, failed: 10 * 86_400 },
   ])(
-    'forgets jobs before a ledger that lives $keepFinished ms',
+    'removes jobs before the entries of a ledger with keepFinished $keepFinished',
     ({ keepFinished, completed, failed }) => {
       const { removeOnComplete, removeOnFail } = videoQueueOptions({ keepFinished }).queue
         .defaultJobOptions;
@@ -42,7 +42,7 @@ describe('videoQueueOptions()', () => {
     },
   );
 
-  test('never lets more begin than allowed, nor much less', () => {
+  test('never starts more jobs than allowed, nor much less', () => {
     assert(
       property(double({ min: 0.0001, max: 100_000, noNaN: true }), (maxPerSecond) => {
         const { max, duration } = videoQueueOptions({ maxPerSecond }).worker.limiter ?? {
@@ -66,7 +66,7 @@ describe('videoQueueOptions()', () => {
     [{ maxPerSecond: '5' }, 'maxPerSecond'],
     [{ keepFinished: 1_000 }, 'keepFinished: must be at least 3600000 milliseconds (one hour)'],
     [null, 'settings: must be an object.'],
-  ])('refuses %j', (settings, message) => {
+  ])('rejects %j', (settings, message) => {
     const make = () => videoQueueOptions(untyped<VideoQueueSettings>(settings));
 
     expect(make).toThrow(InvalidInputError);
@@ -75,7 +75,7 @@ describe('videoQueueOptions()', () => {
 });
 
 describe('videoJob()', () => {
-  test('makes a job of a video and of a remix', () => {
+  test('creates a job for a video and a remix', () => {
     const remix = { prompt: 'At night' };
 
     expect(videoJob({ id: 'boat', params })).toEqual({
@@ -114,7 +114,7 @@ describe('videoJob()', () => {
       { id: 'boat', params: { ...params, metadata: { f: () => 1 } } },
       'params.metadata.f: cannot be stored',
     ],
-  ])('refuses %j', (request, message) => {
+  ])('rejects %j', (request, message) => {
     const make = () => videoJob(untyped<VideoJobRequest>(request));
 
     expect(make).toThrow(InvalidInputError);

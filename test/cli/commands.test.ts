@@ -23,7 +23,7 @@ beforeEach(async () => {
 const inFolder = (name: string): string => join(machine.folder, name);
 
 describe('chat', () => {
-  test('writes the text of the answer and nothing else to stdout', async () => {
+  test('writes only the text of the response to stdout', async () => {
     const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Say', 'hello']);
 
     expect({ code, stdout, stderr }).toEqual({
@@ -41,7 +41,7 @@ describe('chat', () => {
     expect(piped.stdout).toContain('You said: "only this"');
   });
 
-  test('leaves the standard input of a shell loop to the loop', async () => {
+  test('does not read the standard input of a shell loop', async () => {
     const loop = 'printf "one\\ntwo\\n" | while read -r line; do "$@" "$line"; done';
     const { stdout } = await machine.shell(loop, ['chat', '-m', 'm-large']);
 
@@ -61,7 +61,7 @@ describe('chat', () => {
     ['image', '-m', 'm-image', 'Sum up:', '-'],
     ['speak', '-m', 'm-speech', 'Sum up:', '-'],
     ['video', 'create', '--no-wait', '-m', 'm-video', 'Sum up:', '-'],
-  ])('%s reads a slow pipe to its end, and reports that it does', async (...words) => {
+  ])('%s reads a slow pipe to its end, and reports it', async (...words) => {
     const child = machine.start(words);
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
@@ -98,7 +98,7 @@ describe('chat', () => {
     });
   });
 
-  test('a stream that is cut ends with 3, and its beginning stays', async () => {
+  test('a truncated stream ends with 3, and keeps the received text', async () => {
     emulator.fail({ fault: { type: 'cut-events', after: 4 } });
 
     const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Hello there']);
@@ -109,7 +109,7 @@ describe('chat', () => {
     expect(stderr).not.toMatch(/onTruncated|partial|\(\)/);
   });
 
-  test('and with --json too', async () => {
+  test('a truncated stream ends with 3 with --json too', async () => {
     emulator.fail({ fault: { type: 'cut-events', after: 4 } });
 
     const { code, stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello there']);
@@ -118,7 +118,7 @@ describe('chat', () => {
     expect(JSON.parse(stdout).partial.choices[0].message.content).toMatch(/^You said/);
   });
 
-  test('sends pictures', async () => {
+  test('sends images', async () => {
     await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'cat.png', '-y']);
 
     const { stdout } = await machine.run(['chat', '-m', 'm-large', '--image', 'cat.png', 'What?']);
@@ -139,7 +139,7 @@ describe('chat', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  test('a model that is not there: names that are close', async () => {
+  test('an unknown model: similar names', async () => {
     const { code, stderr } = await machine.run(['chat', '-m', 'missing-model', 'Hello']);
 
     expect(code).toBe(1);
@@ -147,7 +147,7 @@ describe('chat', () => {
   });
 });
 
-describe('a lost answer', () => {
+describe('a lost response', () => {
   test.each([
     ['chat', '-m', 'm-large', 'Hello'],
     ['chat', '-m', 'm-large', '--json', 'Hello'],
@@ -189,7 +189,7 @@ describe('a lost answer', () => {
     },
   );
 
-  test('of one of several requests ends embed with 3, and the charged vectors are written', async () => {
+  test('of one of several requests ends embed with 3, and writes the charged vectors', async () => {
     const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`).join('\n');
     emulator.fail({ fault: { type: 'error', status: 400, message: 'no' }, after: 4 });
 
@@ -261,7 +261,7 @@ describe('usage', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('no address and no key: says how to give them', async () => {
+  test('no base URL and no key: explains how to set them', async () => {
     const noAddress = await new Machine().run(['models']);
     const noKey = await new Machine({ url: server.url }).run(['models']);
 
@@ -273,7 +273,7 @@ describe('usage', () => {
     expect(noKey.stderr).toContain('npx model-gateway emulator');
   });
 
-  test('a key in a file that others can read is refused, and one of its own is taken', async () => {
+  test('a key file that others can read is rejected, and a private one is used', async () => {
     const owner = new Machine({ url: server.url });
     const path = join(owner.folder, 'config/model-gateway/key');
     mkdirSync(join(path, '..'), { recursive: true });
@@ -360,10 +360,10 @@ describe('usage', () => {
   });
 });
 
-describe('pictures', () => {
+describe('images', () => {
   const image = ['image', '-m', 'm-image', 'A boat'];
 
-  test('are written under names that are free, and told as JSON', async () => {
+  test('are written to unused names, and listed as JSON', async () => {
     const first = await machine.run([...image, '-n', '2']);
     const { paths } = JSON.parse(first.stdout);
 
@@ -372,7 +372,7 @@ describe('pictures', () => {
     expect(first.stderr).toContain('will be charged');
   });
 
-  test('a file that exists is not replaced, and nothing is paid', async () => {
+  test('an existing file is not replaced, without a charge', async () => {
     writeFileSync(inFolder('boat.png'), 'mine');
     const refused = await machine.run([...image, '-o', 'boat.png']);
 
@@ -401,7 +401,7 @@ describe('pictures', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a second run with the call id tells the same files, and does not pay', async () => {
+  test('a second run with the call id lists the same files, without a charge', async () => {
     const first = await machine.run([...image, '--call-id', 'poster']);
     const second = await machine.run([...image, '--call-id', 'poster']);
     const other = await machine.run(['image', '-m', 'm-image', 'A ship', '--call-id', 'poster']);
@@ -411,7 +411,7 @@ describe('pictures', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('exits with 3 for an unknown outcome, at the second run too', async () => {
+  test('exits with 3 for an unknown outcome, on the second run too', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
     const first = await machine.run([...image, '--call-id', 'poster']);
     const second = await machine.run([...image, '--call-id', 'poster']);
@@ -420,7 +420,7 @@ describe('pictures', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a refused call gives its call id back', async () => {
+  test('a rejected call releases its call id', async () => {
     emulator.fail({ fault: { type: 'error', status: 400, message: 'no' } });
     const refused = await machine.run([...image, '--call-id', 'poster']);
     const again = await machine.run([...image, '--call-id', 'poster']);
@@ -429,7 +429,7 @@ describe('pictures', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a run that was killed is not paid again', async () => {
+  test('a killed run is not charged again', async () => {
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const child = machine.start([...image, '--call-id', 'poster']);
     child.stdin.end();
@@ -455,7 +455,7 @@ describe('pictures', () => {
     expect(existsSync(JSON.parse(stdout).paths[0])).toBe(true);
   });
 
-  test('edits take files', async () => {
+  test('edits accept files', async () => {
     await machine.run([...image, '-o', 'boat.png']);
     const { code, stdout } = await machine.run(
       ['edit', '-m', 'm-image', '--image', 'boat.png', 'snow', '-o', 'snow.png'],
@@ -487,7 +487,7 @@ describe('speech, text and vectors', () => {
     expect(JSON.parse(text.stdout).text).toBe('hello there');
   });
 
-  test('speak requests the format that the file name asks for', async () => {
+  test('speak requests the format of the file name', async () => {
     const { code } = await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.wav']);
     const unknown = await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.txt']);
 
@@ -497,7 +497,7 @@ describe('speech, text and vectors', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('image requests the format that the file name asks for', async () => {
+  test('image requests the format of the file name', async () => {
     const { stderr } = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.jpg']);
     const unknown = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.tiff']);
 
@@ -509,7 +509,7 @@ describe('speech, text and vectors', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('embed takes arguments or lines', async () => {
+  test('embed accepts arguments or lines', async () => {
     const given = await machine.run(['embed', '-m', 'm-embed', 'a cat', 'a dog']);
     const piped = await machine.run(['embed', '-m', 'm-embed'], 'a cat\na dog\n');
 
@@ -553,7 +553,7 @@ describe('videos', () => {
     );
   });
 
-  test('a killed command is continued by the command that it printed, without a charge', async () => {
+  test('the printed command continues a killed one, without a charge', async () => {
     emulator.clock.hold();
     const child = machine.start([...create, '-o', 'boat.mp4']);
     child.stdin.end();
@@ -602,7 +602,7 @@ describe('videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('a call id of another request is refused', async () => {
+  test('a call id of another request is rejected', async () => {
     await machine.run([...create, '--no-wait', '--call-id', 'boat']);
     const words = ['video', 'create', '-m', 'm-video', 'A ship', '--no-wait', '--call-id', 'boat'];
 
@@ -612,7 +612,7 @@ describe('videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('exits with 3 for a submission without an answer, at the second run too', async () => {
+  test('exits with 3 for a submission without a response, on the second run too', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
     const first = await machine.run([...create, '--call-id', 'boat']);
     const second = await machine.run([...create, '--call-id', 'boat']);
@@ -621,7 +621,7 @@ describe('videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('when the time is over it ends with 4 and says how to go on', async () => {
+  test('ends with 4 at the time limit, and explains how to continue', async () => {
     emulator.clock.hold();
     const { stdout } = await machine.run([...create, '--no-wait']);
     const { id } = JSON.parse(stdout);
@@ -633,7 +633,7 @@ describe('videos', () => {
     });
   });
 
-  test('a task that does not exist ends a wait with 5 after two polls', async () => {
+  test('an unknown task ends a wait with 5 after two polls', async () => {
     const { code, stderr } = await machine.run(['video', 'wait', 'task_none']);
 
     expect({ code, stderr }).toEqual({
@@ -643,7 +643,7 @@ describe('videos', () => {
     expect(emulator.requests).toHaveLength(2);
   });
 
-  test('a new video is not asked for more often because the time is short', async () => {
+  test('a short time limit does not shorten the polling interval', async () => {
     emulator.clock.hold();
 
     const { code } = await machine.run([...create, '--timeout', '1500ms']);
@@ -669,7 +669,7 @@ describe('videos', () => {
     expect(readdirSync(machine.folder)).toContain('boat.mp4');
   });
 
-  test('a task that failed ends with 1', async () => {
+  test('a failed task ends with 1', async () => {
     const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
     const { id } = JSON.parse((await machine.run(words)).stdout);
 
@@ -681,7 +681,7 @@ describe('videos', () => {
 });
 
 describe('emulator', () => {
-  test('tells its address, its key, and each request with its charge', async () => {
+  test('prints its URL, its key, and each request with its charge', async () => {
     const child = machine.start([
       'emulator',
       '--port',
@@ -748,7 +748,7 @@ describe('account', () => {
     expect(JSON.parse(unknown.stdout)).toMatchObject({ verdict: 'unknowable' });
   });
 
-  test('a gateway without books says so', async () => {
+  test('a gateway without a usage log is reported', async () => {
     emulator.quirks.accountRoutes = [];
     const { code, stderr } = await machine.run(['account', 'charges']);
     expect(code).toBe(1);

@@ -35,7 +35,7 @@ test.each([
   expect(emulator.requests).toEqual([]);
 });
 
-test('an image that is made as a task is waited for, and its handle is told first', async () => {
+test('an image task is awaited, and its handle printed first', async () => {
   Object.assign(emulator.quirks, { imageTasks: 'object', imageTaskTime: 100 });
 
   const { code, stderr } = await machine.run([...image, '-o', 'boat.png']);
@@ -59,7 +59,7 @@ test('prints the task of a video that could not be recorded', async () => {
   );
 });
 
-test('a second run beside the first does not make the call', async () => {
+test('a concurrent second run does not make the call', async () => {
   emulator.fail({ fault: { type: 'hang', charged: true } });
   const words = [...image, '--call-id', 'poster'];
   const first = machine.start(words);
@@ -99,7 +99,7 @@ test('rejects an output folder that cannot be created in one line, before anythi
   expect(emulator.requests).toEqual([]);
 });
 
-test('an emulator on an address that is not here says so in one line', async () => {
+test('an emulator on an unavailable address is reported in one line', async () => {
   const { code, stderr } = await machine.run(['emulator', '--host', '203.0.113.1']);
 
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^.*--host.*\n$/) });
@@ -165,7 +165,7 @@ describe('a reader that closes its pipe', () => {
     expect(JSON.parse(list.stdout)).toEqual([expect.objectContaining({ id: task?.id })]);
   });
 
-  test('leaves the path of a paid picture on standard error', async () => {
+  test('leaves the path of a paid image on standard error', async () => {
     const { code, stderr } = await machine.shell('"$@" | true', [...image, '-o', 'boat.png']);
 
     expect(code).toBe(0);
@@ -181,7 +181,7 @@ describe('a reader that closes its pipe', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
-  test('under standard output: a paid picture is named on standard error', async () => {
+  test('under standard output: a paid image is named on standard error', async () => {
     const { code, stderr } = await machine.shell('"$@" > /dev/full', [...image, '-o', 'boat.png']);
 
     expect(code).toBe(3);
@@ -253,7 +253,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(Buffer.from(base64, 'base64').toString('latin1', 0, 8)).toContain(start);
   });
 
-  test('everywhere: the address of a paid picture is written', async () => {
+  test('everywhere: the URL of a paid image is written', async () => {
     const { code, stdout, stderr } = await machine.shell('"$@"', image, limit);
 
     expect(code).toBe(3);

@@ -14,7 +14,7 @@ async function firstLine(words: readonly string[], env: Record<string, string> =
   return { child, line: String(line) };
 }
 
-test('it runs on the emulator, prints one address, and ends by Ctrl-C', patient, async () => {
+test('runs on the emulator, prints one URL, and ends with Ctrl-C', patient, async () => {
   const { child, line } = await firstLine([]);
 
   expect(line).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
@@ -29,7 +29,7 @@ test('it runs on the emulator, prints one address, and ends by Ctrl-C', patient,
   expect((await once(child, 'exit'))[0]).toBe(0);
 });
 
-test('with a gateway in the environment it calls that one, and says so', patient, async () => {
+test('uses a gateway in the environment, and prints it', patient, async () => {
   const env = { GATEWAY_BASE_URL: 'http://127.0.0.1:9', GATEWAY_API_KEY: 'sk-secret' };
 
   const { line } = await firstLine(['--json'], {
@@ -43,7 +43,7 @@ test('with a gateway in the environment it calls that one, and says so', patient
   expect(JSON.parse(emulated.line)).toMatchObject({ isEmulator: true });
 });
 
-test('a port in use is reported with a way out', patient, async () => {
+test('a port in use is reported with a fix', patient, async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -56,7 +56,7 @@ test('a port in use is reported with a way out', patient, async () => {
   expect(stderr).toBe(`model-gateway: Port ${port} is not available. Use a free one: --port 0\n`);
 });
 
-test('a gateway without a key is refused before anything is served', patient, async () => {
+test('a gateway without a key is rejected before anything is served', patient, async () => {
   const machine = new Machine({ url: 'https://gateway.example.com' });
 
   const { code, stdout, stderr } = await machine.run(['playground', '--port', '0']);

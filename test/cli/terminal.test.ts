@@ -11,7 +11,7 @@ beforeEach(async () => {
   ({ emulator, machine } = await begin());
 });
 
-test('chat shows the answer, then the tokens and the time to the first one', async () => {
+test('chat shows the response, then the tokens and the time to the first one', async () => {
   const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
 
   expect(await run.end()).toBe(0);
@@ -20,7 +20,7 @@ test('chat shows the answer, then the tokens and the time to the first one', asy
   expect(run.screen.endsWith(' s\r\n\u001B[0m')).toBe(true);
 });
 
-test('thoughts are shown dimmed, before the answer', async () => {
+test('reasoning is shown dimmed, before the response', async () => {
   const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
 
   expect(await run.end()).toBe(0);
@@ -28,7 +28,7 @@ test('thoughts are shown dimmed, before the answer', async () => {
   expect(run.screen).toMatch(/words[\s\S]*You said/);
 });
 
-test('what steers a terminal does not come through', async () => {
+test('control sequences are removed', async () => {
   const run = machine.open(['chat', '-m', 'm-large', 'a\u001B]0;title\u0007b\u001B[2Jc\u009Bd']);
 
   expect(await run.end()).toBe(0);
@@ -51,7 +51,7 @@ test('a conversation continues until /exit, and an empty line prompts again', as
   expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 3 } } });
 });
 
-test('a refusal does not end a conversation, and the arrow key repeats the line', async () => {
+test('a rejected message does not end a conversation, and the arrow key repeats the line', async () => {
   emulator.fail({ fault: { type: 'error', status: 403, message: 'no access' } });
   const run = machine.open(['chat', '-m', 'm-large', '-i']);
   await run.shows(/> \S{0,4}$/);
@@ -75,7 +75,7 @@ test('Ctrl-C ends a chat with 130', async () => {
   expect(await run.end()).toBe(130);
 });
 
-test('asks for confirmation before an image is charged, and stops at no', async () => {
+test('asks for confirmation before an image is charged, and stops after "no"', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat']);
   await run.shows(/will be charged[\s\S]*Continue\?/);
   run.type('n\r');
@@ -84,7 +84,7 @@ test('asks for confirmation before an image is charged, and stops at no', async 
   expect(emulator.requests).toEqual([]);
 });
 
-test.each(['\u0003', '\u0004'])('%j ends the question without a failure', async (keys) => {
+test.each(['\u0003', '\u0004'])('%j ends the prompt without an error', async (keys) => {
   const run = machine.open(['video', 'create', '-m', 'm-video', 'A boat']);
   await run.shows(/Continue\?/);
   run.type(keys);
@@ -94,7 +94,7 @@ test.each(['\u0003', '\u0004'])('%j ends the question without a failure', async 
   expect(emulator.requests).toEqual([]);
 });
 
-test('creates the image after yes, and prints its path', async () => {
+test('creates the image after "yes", and prints its path', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
   await run.shows(/Continue\?/);
   run.type('\r');
@@ -127,7 +127,7 @@ test('Ctrl-C while waiting for a video prints the command to continue', async ()
   expect(emulator.charges).toHaveLength(1);
 });
 
-test('NO_COLOR keeps colours away', async () => {
+test('NO_COLOR disables colours', async () => {
   machine.env['NO_COLOR'] = '1';
   const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
 
@@ -142,7 +142,7 @@ test('the doctor prints a line for each check', async () => {
   expect(run.screen).toMatch(/ok .* connection[\s\S]*ok .* key[\s\S]*ok .* models/);
 });
 
-describe('a person sees words and paths, and no JSON', () => {
+describe('a terminal shows text and paths, not JSON', () => {
   test.each<{ name: string; words: string[]; expected: RegExp }>([
     {
       name: 'edit',

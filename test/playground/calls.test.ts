@@ -27,7 +27,7 @@ async function gateway(options: EmulatorOptions = {}) {
   };
 }
 
-test('a fault after the charge: one charge here, two by the rule, and an outcome', async () => {
+test('a fault after the charge: one charge with this client, two with openai, and an outcome', async () => {
   const playground = await open();
 
   const answer = await order(playground, id, { ...image, fault: 'cut-after-charge' });
@@ -45,7 +45,7 @@ test('a fault after the charge: one charge here, two by the rule, and an outcome
   expect(view.attempts?.[0]?.charged).toBeGreaterThan(0);
 });
 
-test('a metered call is repeated as usual, and not under the strict rule', async () => {
+test('a metered call is retried by default, and not under the strict rule', async () => {
   const playground = await open();
 
   await order(playground, 'usual-001', { ...chat, fault: 'cut-after-charge' });
@@ -60,7 +60,7 @@ test('a metered call is repeated as usual, and not under the strict rule', async
   expect((await call(playground, 'strict-01')).attempts).toHaveLength(1);
 });
 
-test('a fault hits the call that it was ordered for, and no other at the same time', async () => {
+test('a fault affects only its own call, not a concurrent one', async () => {
   const playground = await open();
 
   await Promise.all([
@@ -72,7 +72,7 @@ test('a fault hits the call that it was ordered for, and no other at the same ti
   expect(await ended(playground, 'sound-001')).toMatchObject({ status: 'done' });
 });
 
-test('a repeated request, as browsers may send it, makes the call once', async () => {
+test('a request that the browser repeats makes one call', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
 
@@ -85,7 +85,7 @@ test('a repeated request, as browsers may send it, makes the call once', async (
   expect(emulator.charges).toHaveLength(1);
 });
 
-test('a page that goes away and comes back finds what was paid for', async () => {
+test('a reloaded page shows the paid results', async () => {
   const { emulator, options } = await gateway({ quirks: { eventDelay: 2 } });
   const playground = await open({ gateway: options });
   const first = await ask(playground, 'events');
@@ -100,7 +100,7 @@ test('a page that goes away and comes back finds what was paid for', async () =>
   expect(emulator.charges).toHaveLength(1);
 });
 
-test('each piece of a stream reaches every page once', async () => {
+test('each chunk of a stream reaches every page once', async () => {
   const { options } = await gateway({ quirks: { eventDelay: 1 } });
   const playground = await open({ gateway: options });
   const input = {
@@ -138,7 +138,7 @@ test('a stopped call keeps the received text', async () => {
   expect(view.text.length).toBeGreaterThan(50);
 });
 
-test('pictures are kept on the server, and their bytes come with a type of their own', async () => {
+test('images are stored on the server, and served with their own type', async () => {
   const playground = await open();
   await order(playground, id, { ...image, body: { ...image.body, n: 2 } });
 
@@ -154,7 +154,7 @@ test('pictures are kept on the server, and their bytes come with a type of their
   expect((await ask(playground, `calls/${id}/files/2`)).status).toBe(404);
 });
 
-test('a file of no known kind is given on as nothing that a browser opens', async () => {
+test("a file of an unknown type is served with a type that browsers don't open", async () => {
   const { emulator, options } = await gateway();
   emulator.respondOnce(
     'audio.speech.create',
@@ -173,7 +173,7 @@ test('a file of no known kind is given on as nothing that a browser opens', asyn
   expect(file.headers.get('content-disposition')).toBe('attachment');
 });
 
-test('an edit sends the picture and its mask', async () => {
+test('an edit sends the image and its mask', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
   await order(playground, 'first-001', image);
@@ -191,7 +191,7 @@ test('an edit sends the picture and its mask', async () => {
   ]);
 });
 
-test('speech becomes a file, and the file its text or English text', async () => {
+test('speech becomes a file, which becomes text or English text', async () => {
   const playground = await open();
   await order(playground, 'speech-01', {
     kind: 'speech',
@@ -211,7 +211,7 @@ test('speech becomes a file, and the file its text or English text', async () =>
   }
 });
 
-test('embeddings become a table of cosines', async () => {
+test('embeddings become a table of similarities', async () => {
   const playground = await open();
   const input = ['a boat', 'a boat', 'bread'];
   await order(playground, id, { kind: 'embeddings', body: { model: 'm-embedding', input } });
@@ -224,7 +224,7 @@ test('embeddings become a table of cosines', async () => {
   expect(similarity?.rows[0]?.[2]).toBeLessThan(0.9);
 });
 
-test('a video is submitted once, waited for, and remixed', { timeout: 30_000 }, async () => {
+test('a video is submitted once, awaited, and remixed', { timeout: 30_000 }, async () => {
   const playground = await open();
   await ask(playground, 'clock', { method: 'POST', body: '{"speed":100}' });
   await order(playground, id, video);
@@ -260,7 +260,7 @@ test('resumes an unwatched video without a charge', { timeout: 30_000 }, async (
   expect(view.attempts).toHaveLength(1);
 });
 
-test('what was paid for outlives the server', async () => {
+test('paid results survive a restart of the server', async () => {
   const folder = await temporaryFolder();
   const { emulator, options } = await gateway();
   const first = await open({ gateway: options, folder });
@@ -278,35 +278,31 @@ test('what was paid for outlives the server', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test(
-  'a video that was paid for is waited for by the next server',
-  { timeout: 30_000 },
-  async () => {
-    const folder = await temporaryFolder();
-    const { emulator, options } = await gateway({ videoDuration: 60_000 });
-    emulator.clock.hold();
-    const onSubmitted = vi.fn(() => Promise.reject(new Error('The disk is full')));
-    const first = await open({ gateway: options, folder, onSubmitted });
-    await order(first, id, video);
-    await watch(first, (calls) => calls.get(id)?.video !== undefined);
-    await expect.poll(() => onSubmitted).toHaveBeenCalledOnce();
-    const left = JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'));
-    expect(left).toMatchObject({ status: 'running', video: { ref: { kind: 'video' } } });
-    await first[Symbol.asyncDispose]();
+test('a paid video is awaited by the next server', { timeout: 30_000 }, async () => {
+  const folder = await temporaryFolder();
+  const { emulator, options } = await gateway({ videoDuration: 60_000 });
+  emulator.clock.hold();
+  const onSubmitted = vi.fn(() => Promise.reject(new Error('The disk is full')));
+  const first = await open({ gateway: options, folder, onSubmitted });
+  await order(first, id, video);
+  await watch(first, (calls) => calls.get(id)?.video !== undefined);
+  await expect.poll(() => onSubmitted).toHaveBeenCalledOnce();
+  const left = JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'));
+  expect(left).toMatchObject({ status: 'running', video: { ref: { kind: 'video' } } });
+  await first[Symbol.asyncDispose]();
 
-    emulator.clock.advance(60_000);
-    const second = await open({ gateway: options, folder });
+  emulator.clock.advance(60_000);
+  const second = await open({ gateway: options, folder });
 
-    expect(await ended(second, id)).toMatchObject({
-      status: 'done',
-      files: [{ type: 'video/mp4' }],
-    });
-    expect(emulator.charges).toHaveLength(1);
-    expect(onSubmitted).toHaveBeenCalledOnce();
-  },
-);
+  expect(await ended(second, id)).toMatchObject({
+    status: 'done',
+    files: [{ type: 'video/mp4' }],
+  });
+  expect(emulator.charges).toHaveLength(1);
+  expect(onSubmitted).toHaveBeenCalledOnce();
+});
 
-test('a call that was under way when the server was killed is in doubt, and not sent again', async () => {
+test('a call that was pending when the server was killed has an unknown outcome, and is not sent again', async () => {
   const folder = await temporaryFolder();
   const { emulator, options } = await gateway();
   emulator.fail({ operation: 'images.generate', fault: { type: 'hang', charged: true } });
@@ -325,7 +321,7 @@ test('a call that was under way when the server was killed is in doubt, and not 
   expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-test('a result that cannot be written to the disk is kept in memory, and the page is notified', async () => {
+test('a result that cannot be stored is kept in memory, and the page is notified', async () => {
   const folder = await temporaryFolder();
   const { emulator, options } = await gateway();
   const playground = await open({
@@ -357,7 +353,7 @@ test('a result that cannot be written to the disk is kept in memory, and the pag
   expect(emulator.charges).toHaveLength(1);
 });
 
-test('no answer of the server holds the key', async () => {
+test('no response of the server contains the key', async () => {
   const { emulator, options } = await gateway({ apiKey: 'sk-very-secret' });
   const playground = await open({ gateway: options });
   emulator.fail({
@@ -496,7 +492,7 @@ test('a real gateway rejects faults', async () => {
   expect(emulator.requests).toEqual([]);
 });
 
-test('files that are too large are refused before anything is sent, with and without a length', async () => {
+test('files that are too large are rejected before anything is sent, with and without a length', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });
   const large = new File([new Uint8Array(uploadLimit + 1)], 'a.png');

@@ -4,7 +4,7 @@ import { open, send } from './support.ts';
 const page = { path: '/' };
 const api = { path: '/api/hello' };
 
-test('the page comes with a policy that allows nothing but its own files', async () => {
+test('the page has a policy that allows only its own files', async () => {
   const playground = await open();
 
   const { status, headers, text } = await send(playground, '/');
@@ -24,7 +24,7 @@ test('the page comes with a policy that allows nothing but its own files', async
   });
 });
 
-test.each([page, api])('$path is not served under a foreign name', async ({ path }) => {
+test.each([page, api])('$path is not served for another host name', async ({ path }) => {
   const playground = await open();
   const { token } = playground;
 
@@ -35,7 +35,7 @@ test.each([page, api])('$path is not served under a foreign name', async ({ path
   }
 });
 
-test('it is served under each name of this machine', async () => {
+test('it is served for each name of this machine', async () => {
   const playground = await open();
   const { port } = new URL(playground.origin);
 
@@ -61,7 +61,7 @@ test.each([page, api])('$path is not served to pages of other sites', async ({ p
   }
 });
 
-test('a request that the browser marks as one of another site is refused', async () => {
+test('a request that the browser marks as cross-site is rejected', async () => {
   const playground = await open();
   const headers = { 'x-playground-token': playground.token };
 
@@ -107,7 +107,7 @@ test.each([
   '/notes.txt',
   '/assets/',
   '/assets',
-])('%s leads to no file', async (path) => {
+])('%s returns no file', async (path) => {
   const playground = await open();
 
   const answer = await send(playground, path);
@@ -116,7 +116,7 @@ test.each([
   expect(answer.text).toBe('The file does not exist.');
 });
 
-test('files are only read, and have types that cannot be taken for others', async () => {
+test('files are read-only, with types that browsers do not sniff', async () => {
   const playground = await open();
 
   expect(await send(playground, '/assets/main.js')).toMatchObject({
@@ -127,7 +127,7 @@ test('files are only read, and have types that cannot be taken for others', asyn
   expect(await send(playground, '/', {}, 'POST')).toMatchObject({ status: 405 });
 });
 
-test('no preflight allows another site anything', async () => {
+test('preflights allow nothing for other sites', async () => {
   const playground = await open();
 
   const { headers, status } = await send(

@@ -106,7 +106,7 @@ describe.each(modes)('%s', (gateway) => {
     expect(log.charges).toEqual(Object.fromEntries(charges));
   });
 
-  test('a translation is made, or refused with advice before it is sent', async () => {
+  test('a translation is sent, or rejected with advice before it is sent', async () => {
     const { emulator, playground } = await openAt(gateway);
     const file = new File([mediaHeads.wav], 'speech.wav', { type: 'audio/wav' });
     const body = { model: 'm-translation', response_format: 'json' };
@@ -126,7 +126,7 @@ describe.each(modes)('%s', (gateway) => {
   });
 });
 
-test('images in a chat answer are kept', async () => {
+test('images in a chat response are stored', async () => {
   const { emulator, playground } = await openAt('openrouter');
   const body = { model: 'm-large', messages, modalities: ['image', 'text'] };
 

@@ -34,7 +34,7 @@ describe('Markdown', () => {
     'The [end](https://example.com).',
   ].join('\n\n');
 
-  test('growing by one character gives the blocks of the whole text', () => {
+  test('returns the same blocks for text that grows by one character', () => {
     const growing = new GrowingMarkdown();
     let blocks = growing.parse('');
     for (let end = 1; end <= text.length; end += 1) blocks = growing.parse(text.slice(0, end));
@@ -53,7 +53,7 @@ describe('Markdown', () => {
     ]);
   });
 
-  test('finished blocks stay the same objects', () => {
+  test('keeps finished blocks as the same objects', () => {
     const growing = new GrowingMarkdown();
     const [first] = growing.parse(text);
 
@@ -130,7 +130,7 @@ describe('settings of a link', () => {
     expect(mergeSettings(initial, settings)).toEqual({ ...initial, ...expected });
   });
 
-  test('contain what differs from the initial values', () => {
+  test('contain only changed values', () => {
     expect(changedSettings(initial, { prompt: 'A boat', size: '', strict: true })).toEqual({
       prompt: 'A boat',
       strict: true,

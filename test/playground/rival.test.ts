@@ -141,7 +141,7 @@ async function runPackage({ kind, fault, times, call, package: name }: (typeof c
 }
 
 test.concurrent.for(cases)(
-  '$package, $kind, $name × $times: the rule pays what the package pays',
+  '$package, $kind, $name × $times: the rule has the charges of the package',
   { timeout: 30_000 },
   async (wanted, { expect: is }) => {
     const [rule, packaged] = await Promise.all([
@@ -191,7 +191,7 @@ describe.each([
   const counts = measured.find((entry) => entry.package === name && entry.call === call)?.faults;
 
   test.each(shared.filter(({ kinds }) => kinds?.includes(kind) ?? true))(
-    '$scenario: the counts of the measurement',
+    '$scenario: the measured counts',
     async (row) => {
       const rule = await run(name, kind, row.scenario, 10);
 
@@ -205,12 +205,15 @@ test.each([
   { kind: 'image', names: ['openai', 'ai', 'replicate', '@fal-ai/client'] },
   { kind: 'video', names: ['openai', 'replicate', '@fal-ai/client'] },
   { kind: 'chat', names: ['openai', 'ai'] },
-] as const)('$kind: SDKs that have this call, and each pays once without a fault', async (row) => {
-  const { operation, body } = calls[row.kind];
+] as const)(
+  '$kind: SDKs that support this call, each with one charge without a fault',
+  async (row) => {
+    const { operation, body } = calls[row.kind];
 
-  const rivals = await runRivals(row.kind, operation, { ...body }, undefined, 1);
+    const rivals = await runRivals(row.kind, operation, { ...body }, undefined, 1);
 
-  expect(rivals.map(({ name, charges, ended }) => ({ name, charges, ended }))).toEqual(
-    row.names.map((name) => ({ name, charges: 1, ended: 'answer' })),
-  );
-});
+    expect(rivals.map(({ name, charges, ended }) => ({ name, charges, ended }))).toEqual(
+      row.names.map((name) => ({ name, charges: 1, ended: 'answer' })),
+    );
+  },
+);
