@@ -51,5 +51,8 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     ],
   },
   { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground', 'guides/mcp'] },
-  { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING', 'wire'] },
+  {
+    text: 'The project',
+    pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING', 'promises', 'wire'],
+  },
 ];

@@ -6,7 +6,7 @@ import { mutants } from './extended/mutants/index.ts';
 import { root } from './helpers/run-program.ts';
 
 const text = readFileSync(join(root, 'docs/CONTRIBUTING.md'), 'utf8');
-const [, map = '', questions = '', promises = ''] = text.split(/\| (?:Room|Question|Promise) /);
+const [, map = '', questions = ''] = text.split(/\| (?:Room|Question) /);
 
 /** Text in backticks in the cells of a table. */
 function named(table: string, column: number): string[] {
@@ -35,13 +35,6 @@ test('every file that answers a question is there', () => {
 
   expect(files.length).toBeGreaterThan(9);
   expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
-});
-
-test('every test of a promise exists', () => {
-  const files = named(promises.split('\n## ')[0] ?? '', 2);
-
-  expect(files.length).toBeGreaterThan(20);
-  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
 test('every mutant has its text once in the source', () => {
