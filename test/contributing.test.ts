@@ -18,7 +18,7 @@ function named(table: string, column: number): string[] {
 
 const readSource = (file: string): string => readFileSync(join(root, 'src', file), 'utf8');
 
-test('the map has every room, and none that is not there', () => {
+test('the map has every room, and no other', () => {
   const rooms = readdirSync(join(root, 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
@@ -30,11 +30,30 @@ test('the map has every room, and none that is not there', () => {
   ).toEqual(rooms.toSorted());
 });
 
-test('every file that answers a question is there', () => {
+test('every file that answers a question exists', () => {
   const files = named(questions, 2);
 
   expect(files.length).toBeGreaterThan(9);
   expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
+});
+
+test('every command exists', () => {
+  const packages = ['package.json', 'bench/package.json'].map((path) => join(root, path));
+  const scripts = packages.flatMap((path): string[] => {
+    const { scripts: found }: { scripts: object } = JSON.parse(readFileSync(path, 'utf8'));
+    return Object.keys(found);
+  });
+  const commands = [...text.matchAll(/`(?:[^`]*&& )?npm run ([\w:]+)/g)].map(
+    ([, name = '']) => name,
+  );
+  const programs = [...text.matchAll(/`(?:node |npx vitest run )([\w./-]+\.ts)/g)].map(
+    ([, path = '']) => path,
+  );
+
+  expect(commands.length).toBeGreaterThan(10);
+  expect(commands.filter((name) => !scripts.includes(name))).toEqual([]);
+  expect(programs.length).toBeGreaterThan(3);
+  expect(programs.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test('every mutant has its text once in the source', () => {
