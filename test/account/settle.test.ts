@@ -259,6 +259,10 @@ const broken = (text: string): ReadableStream<Uint8Array> =>
     pull: (controller) => controller.error(new TypeError('terminated')),
   });
 
+const loseConnection = (): Response => {
+  throw new TypeError('terminated');
+};
+
 describe('a failure in the log', () => {
   const id = '20261122011636252929985abc';
   const failure = logEntry({ type: 5, quota: 0, request_id: id });
@@ -347,15 +351,32 @@ describe('a failure in the log', () => {
     expect((await other.account.settle(error)).verdict).toBe('not_charged');
   });
 
-  test('proves nothing if another request of the call was cut', async () => {
-    const second = `${id}2`;
-    const responses = [
-      new Response(problem, { status: 500, headers: named }),
-      new Response(broken('{'), { status: 500, headers: { 'x-oneapi-request-id': second } }),
-    ];
-    const entries = [logEntry({ type: 5, quota: 0, request_id: second }), failure];
+  const second = `${id}2`;
+  const otherFailure = logEntry({ type: 5, quota: 0, request_id: second });
+  const rejectSecond = (body: string | ReadableStream<Uint8Array>) => () =>
+    new Response(body, { status: 500, headers: { 'x-oneapi-request-id': second } });
+  const rejectFirst = () => new Response(problem, { status: 500, headers: named });
+
+  test.each([
+    {
+      state: 'was cut',
+      responses: [rejectFirst, rejectSecond(broken('{'))],
+      entries: [otherFailure, failure],
+    },
+    {
+      state: 'has no entry',
+      responses: [rejectFirst, rejectSecond(problem)],
+      entries: [failure],
+    },
+    {
+      state: 'got no response',
+      responses: [loseConnection, rejectFirst],
+      entries: [failure],
+    },
+  ])('proves nothing if another request of the call $state', async ({ responses, entries }) => {
+    const left = [...responses];
     const { client } = withLogEntries(
-      () => responses.shift() ?? Response.error(),
+      () => left.shift()?.() ?? Response.error(),
       () => entries,
       { retryUnknownOutcome: true, maxRetries: 1 },
     );
