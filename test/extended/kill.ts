@@ -17,7 +17,7 @@ import {
 } from '../helpers/kill-cases.ts';
 import { readMode } from '../helpers/modes.ts';
 
-/** Most of the time a run waits for its task, so more of them fit at the same time than processors. */
+/** A run mostly waits for its task, so there are more runs at a time than processors. */
 const workers = 8;
 
 const { values, positionals } = parseArgs({

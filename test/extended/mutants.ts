@@ -27,10 +27,10 @@ const pattern = process.argv.slice(2).find((word) => word !== '--all') ?? '';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A run of broken source may wait forever: limits in milliseconds for the tests of a room and for all. */
+/** Limits of a run in milliseconds, because broken source may wait forever. */
 const timeLimits = { room: 90_000, all: 480_000 };
 
-/** One reads `dist`, which mutants do not change; one looks for the text that a mutant replaces. */
+/** The first reads `dist`, which mutants do not change; the second searches for the text of mutants. */
 const excluded = ['test/golden/declarations.test.ts', 'test/contributing.test.ts'];
 
 /** @throws if the text of a mutant no longer occurs exactly once in its file */

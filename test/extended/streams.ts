@@ -1,6 +1,6 @@
 /**
- * Begins ten thousand streams on real sockets and ends them in every way: finished, broken, aborted,
- * left, never read. Fails when a listener, a timer or a connection is left behind, or Node has warned.
+ * Starts ten thousand streams on real sockets and ends them in every way: complete, broken, aborted, left,
+ * unread. Fails if a listener, a timer or a connection leaks, or if Node logs a warning.
  *
  *   node test/extended/streams.ts [streams, 10000 by default]
  *     [--gateway new-api|openrouter|litellm|openai (the emulator; by default a bare server)]
@@ -52,7 +52,7 @@ const client = new Gateway({
 });
 const { listeners, forgotten } = await endStreams(client, total, 200);
 
-/** Waits until nothing is left, as closing takes its time; but not for ever. */
+/** Waits until everything is closed, with a time limit. */
 for (let tries = 0; tries < 100 && server.open() + listeners() > 0; tries += 1) {
   await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -1,8 +1,8 @@
-// Bodies of answers, as gateways, the providers behind them and the proxies before them send them.
+// Response bodies of gateways, of their providers, and of proxies in front of them.
 
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Bodies that every status is tried with. */
+/** Bodies that are combined with every status. */
 export const commonBodies: Readonly<Record<string, string | null>> = {
   nothing: null,
   page: '<html><head><title>Welcome</title></head></html>',
@@ -12,7 +12,7 @@ export const commonBodies: Readonly<Record<string, string | null>> = {
   }),
 };
 
-/** Bodies that some statuses are tried with. */
+/** Bodies that are combined with some statuses. */
 export const rareBodies: Readonly<Record<string, string | null>> = {
   'no bytes': '',
   'relayed error': json({ error: { message: 'No', type: 'upstream_error', param: '', code: 429 } }),
@@ -64,7 +64,7 @@ export const rareBodies: Readonly<Record<string, string | null>> = {
   'a task': json({ id: 'task_1', object: 'video', status: 'queued', model: 'm', created_at: 1 }),
 };
 
-/** Error codes that gateways of this family send, and an unknown one. */
+/** Error codes of gateways, and an unknown one. */
 export const codes = [
   'unheard_of',
   'model_not_found',
@@ -109,7 +109,7 @@ export const codes = [
   '0',
 ];
 
-/** Bodies with a code, and the calls that try them. */
+/** Bodies with a code, and their calls. */
 export const codeBodies: Readonly<
   Record<string, { readonly operations: RegExp; make(code: string): string }>
 > = {

@@ -26,14 +26,14 @@ import { naming, thrown } from './thrown.ts';
 
 const byCharge: Readonly<Record<string, Call>> = { free: list, metered: chat, charged: draw };
 
-/** Outcomes by way of calling, with equal ones in one line. */
+/** Outcomes by kind of call, with equal ones in one line. */
 function formatLines(fates: readonly (readonly [way: string, words: string])[]): string {
   const groups = groupBy(fates);
   if (groups.length === 1) return `  ${groups[0]?.[0]}\n`;
   return groups.map(([words, ways]) => `  ${ways.join(', ')}: ${words}\n`).join('');
 }
 
-/** Something that may happen to a call. */
+/** A failure of a call. */
 interface Event {
   readonly name: string;
   readonly way: string;
@@ -51,7 +51,7 @@ async function formatFates(events: readonly Event[]): Promise<string> {
   return withAdvice(sectionsOf(rows));
 }
 
-/** The code of an error is its own business. */
+/** Replaces the runtime's error code. */
 const withoutCode = (words: string): string => words.replace(/(?<=\)) [A-Z]\w+(?= ⟦)/, ' its code');
 
 /** Outcomes of calls whose fetch throws. */
@@ -88,7 +88,7 @@ test('what a fetch of the caller throws', async () => {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** A fetch that throws before it has given a promise. */
+/** A fetch that throws synchronously. */
 const throwing =
   (error: unknown): Fetch =>
   () => {
@@ -112,7 +112,7 @@ test('a fetch that throws at once proves as much', async () => {
 const limits = { timeout: 1_000, idleTimeout: 1_000, firstByteTimeout: 1_000 } as const;
 const type = { 'content-type': 'application/json' };
 
-/** A body that gives some text and then breaks off or falls silent. */
+/** A body that is cut or stalls after some text. */
 function unfinished(text: string, end: 'break' | 'silence'): ReadableStream<Uint8Array> {
   const pieces = text === '' ? [] : [new TextEncoder().encode(text)];
   return new ReadableStream<Uint8Array>({
@@ -126,7 +126,7 @@ function unfinished(text: string, end: 'break' | 'silence'): ReadableStream<Uint
   });
 }
 
-/** Calls with a signal that is aborted at some time, in milliseconds. */
+/** Calls with a signal that is aborted after some milliseconds. */
 function abortedAfter(call: Call, time: number): Call {
   return (client) => {
     const controller = new AbortController();

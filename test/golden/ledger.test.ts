@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import stored from './stored/0.1.0.json' with { type: 'json' };
 import { clientFor, expectGolden, inSequence, inWords, toJSON, withAdvice } from './support.ts';
 
-// The time of day is in what is stored. Timers go on: files take their own.
+// Stored entries contain the time. Timers are real, because files need them.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1) });
 });
@@ -26,7 +26,7 @@ const order = { model: 'm-video', prompt: 'A paper boat' };
 
 type Submission = (client: Gateway, options: VideoSubmitOptions) => PromiseLike<unknown>;
 
-/** Submissions by their call ids, with everything that tells one from another. */
+/** Submissions by call id, with all fields that distinguish them. */
 const submissions: Readonly<Record<string, Submission>> = {
   plain: ({ videos }, options) => videos.create(order, options),
   json: ({ videos }, options) => videos.create(order, { ...options, bodyFormat: 'json' }),
@@ -59,7 +59,7 @@ const plainly = submissions['plain'] ?? (() => Promise.reject(new Error('There i
 const refusal = () => Response.json({ error: { message: 'No', code: 'x' } }, { status: 400 });
 const page = () => new Response('<html></html>', { status: 502 });
 
-/** Every end that a submission may come to, entered in a ledger. */
+/** Every outcome of a submission, stored in a ledger. */
 async function fill(ledger: SubmitLedger): Promise<void> {
   await inSequence(Object.entries(submissions), async ([callId, submit]) => {
     const { client } = clientFor(() =>
@@ -124,7 +124,7 @@ test('what is stored', async () => {
   );
 });
 
-/** Claims every call again, and describes the answers of the ledger. */
+/** Claims every call again, and describes the results. */
 async function describeLedger(ledger: SubmitLedger): Promise<string> {
   const others = ['refused', 'unknown', 'killed', 'taken over', 'completed', 'failed', 'new'];
   const calls: [string, Submission][] = others.map((callId) => [callId, plainly]);
@@ -150,7 +150,7 @@ async function describeLedger(ledger: SubmitLedger): Promise<string> {
   return `What its entries say\n${claims.join('')}\nWhat becomes of the same submissions\n${again.join('')}`;
 }
 
-/** The files of ledgers by the version that wrote them. Versions that come add theirs. */
+/** The files of ledgers by version. New versions add theirs. */
 const versions = [['0.1.0', stored.ledger]] as const;
 
 test.each(versions)('what version %s has stored', async (version, files) => {

@@ -47,7 +47,7 @@ const readers: Readonly<Record<Reader, Call>> = {
   any: (client) => client.get('/v1/things'),
 };
 
-/** Which call is the one of a route. */
+/** Returns the call of a route. */
 const routes: readonly (readonly [route: RegExp, call: Reader | Call])[] = [
   [/^GET \/v1\/models$/, 'models'],
   [/chat\/completions$/, 'chat'],
@@ -81,7 +81,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** An error of an answer, with what was read of it. */
+/** The error of a response, with the read body. */
 function errorInWords(error: unknown): string {
   if (!GatewayError.isInstance(error)) return inWords(error);
   const { code, type, param, requestID, status } = Object(error);
@@ -125,7 +125,7 @@ const fails = (promise: PromiseLike<unknown>): Promise<boolean> =>
     () => true,
   );
 
-/** The value that a call makes of an answer, and its deviations from the schema. */
+/** The value that a call returns for a response, and its deviations from the schema. */
 async function describeReading(
   call: Call,
   text: string | null,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { SentStream } from './streams.ts';
 
-/** A request that a real gateway was sent, and what it answered. */
+/** A request to a real gateway, and its response. */
 export interface Recording {
   readonly name: string;
   readonly request: {
@@ -21,7 +21,7 @@ export interface Recording {
 
 const folder = new URL('../fixtures/gateway/', import.meta.url);
 
-/** Without the ids, times and names that make recordings differ which say the same. */
+/** Replaces ids, times and names, so that equal recordings do not differ. */
 const alike = (line: string): string =>
   line
     .replaceAll(/\b(?:chatcmpl-|msg_|r_)\w+/g, 'c')
@@ -30,13 +30,13 @@ const alike = (line: string): string =>
     .replaceAll(/"(model|modelVersion)":"[^"]+"/g, '"$1":"m"')
     .replaceAll(/"fp_\w+"/g, '"fp"');
 
-/** Every recorded answer. */
+/** Every recorded response. */
 export const recordings: readonly Recording[] = readdirSync(folder)
   .toSorted()
   .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').trimEnd().split('\n'))
   .map((line): Recording => JSON.parse(alike(line)));
 
-/** The body of a recorded answer. */
+/** The body of a recorded response. */
 export function textOf({ body, events, text, bytes }: Recording['answer']): string {
   if (events !== undefined) {
     return events
@@ -54,7 +54,7 @@ const kinds: readonly (readonly [path: RegExp, kind: SentStream['kind']])[] = [
   [/audio\/speech$/, 'speech'],
 ];
 
-/** The recorded stream, if a stream was asked for and an answer came. */
+/** The recorded stream, if a stream was requested and received. */
 export function streamOf({ name, request, answer }: Recording): SentStream | undefined {
   const { path, json } = request;
   const [, kind] = kinds.find(([route]) => route.test(path)) ?? [];

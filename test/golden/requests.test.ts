@@ -112,7 +112,7 @@ const calls: Readonly<Record<string, Call>> = {
   "request('DELETE')": (client) => client.request('DELETE', '/v1beta/things/1'),
 };
 
-/** Clients whose options show in what is sent. */
+/** Clients whose options change the request. */
 const clients: Readonly<Record<string, readonly [options: GatewayOptions, call: Call]>> = {
   'a base URL with a path': [{ baseURL: 'https://gateway.test/api/v1/' }, (c) => c.models.list()],
   'headers and query of the client': [

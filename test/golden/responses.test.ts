@@ -23,7 +23,7 @@ interface Way {
   readonly options?: GatewayOptions;
 }
 
-/** A way to call for each rule of what may be sent again. */
+/** A call for each retry rule. */
 const ways: readonly Way[] = [
   { name: 'free: models.list()', call: list },
   { name: 'metered: chat.completions.create()', call: chat },
@@ -106,7 +106,7 @@ function formatTable(fate: readonly (readonly [Case, string])[]): string {
     .join('');
 }
 
-/** The tables of some ways, each with every body. */
+/** The tables of some calls, each with every body. */
 async function formatTables(
   these: readonly Way[],
   statuses: readonly number[],

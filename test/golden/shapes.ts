@@ -1,6 +1,6 @@
-// Answers as gateways of this family and the providers behind them shape them, by the call that they answer.
+// Response formats of gateways and their providers, by call.
 
-/** The calls whose answers are read. */
+/** The calls whose responses are read. */
 export type Reader =
   | 'models'
   | 'chat'
@@ -426,7 +426,7 @@ const any: Shapes = {
   'success: false': { success: false, message: 'No' },
 };
 
-/** Bodies by name; text is sent as it is. */
+/** Bodies by name; text is sent unchanged. */
 export const shapes: Readonly<Record<Reader, Shapes>> = {
   models,
   chat,
@@ -442,7 +442,7 @@ export const shapes: Readonly<Record<Reader, Shapes>> = {
   any,
 };
 
-/** Status words of gateways. */
+/** Statuses of gateways. */
 export const statusWords: readonly unknown[] = [
   'queued',
   'in_progress',

@@ -38,7 +38,7 @@ const openers: Readonly<
     client.audio.speech.create({ model: 'm', input: 'Hi', voice: 'alloy', stream_format: 'sse' }),
 };
 
-/** The body of an answer, in pieces of so many bytes. */
+/** A response body, in chunks of `size` bytes. */
 function createBody({ text, end }: SentStream, size: number): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   let start = 0;
@@ -65,7 +65,7 @@ function createClient(sent: SentStream, size: number, options: GatewayOptions = 
   return clientFor(answer, { idleTimeout: 1_000, firstByteTimeout: 1_000, ...options }).client;
 }
 
-/** An error of a stream: what it is, what the gateway has said, and what had come. */
+/** The error of a stream, the gateway's message and the partial response. */
 function describeFailure(error: unknown) {
   const said = GatewayError.isInstance(error) ? withoutAdvice(error) : '';
   const { code, type, requestID } = Object(error);
@@ -73,7 +73,7 @@ function describeFailure(error: unknown) {
   return { words: inWords(error), said, fields: plain({ code, type, requestID: id }) };
 }
 
-/** Everything that a loop learns of a stream. */
+/** Everything that a loop receives from a stream. */
 async function readByLoop(sent: SentStream, size: number, options: GatewayOptions = {}) {
   const items: unknown[] = [];
   let stream: Stream<unknown> | undefined;
@@ -104,7 +104,7 @@ const shortly = (value: unknown): string =>
     .replace('"created":1,"id":"c","model":"m","object":"chat.completion.chunk"', '(chunk)')
     .replace('"created":1,"id":"c","model":"m","object":"chat.completion"', '(completion)');
 
-/** The numbers of the events that were given as they are, and JSON of what was not. */
+/** The numbers of the events that are yielded unchanged, and JSON of the others. */
 function itemsInWords(items: readonly unknown[], { text }: SentStream): string {
   const events = text
     .replace('\uFEFF', '')
@@ -120,7 +120,7 @@ function itemsInWords(items: readonly unknown[], { text }: SentStream): string {
 
 type Ways = Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>>;
 
-/** Ways to read a streamable answer as a whole. */
+/** Ways to read a streamable response as a whole. */
 const wholeWays: Readonly<Record<SentStream['kind'], Ways>> = {
   chat: {
     'create()': (client) => client.chat.completions.create(chat),
@@ -135,7 +135,7 @@ const wholeWays: Readonly<Record<SentStream['kind'], Ways>> = {
 async function otherwise(sent: SentStream, whole: string, failure: string): Promise<string[]> {
   const lines = Object.entries(wholeWays[sent.kind]).map(async ([name, call]) => {
     const words = await Promise.resolve(call(createClient(sent, 65_536))).then(
-      // The helper tells what a text was parsed as. Nothing was to be parsed here.
+      // stream() adds `parsed`, which is null here.
       (value) => shortly(value).replaceAll(',"parsed":null', ''),
       inWords,
     );

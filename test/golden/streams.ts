@@ -1,4 +1,4 @@
-// Streams as gateways of this family and the providers behind them send them, and how they break.
+// Streams of gateways and their providers, and how they break.
 
 type Kind = 'chat' | 'generate' | 'images' | 'speech';
 
@@ -8,11 +8,11 @@ export interface SentStream {
   readonly kind: Kind;
   readonly text: string;
   readonly end?: 'break' | 'silence' | undefined;
-  /** Its label; that of an event stream when it is left out. */
+  /** Its content type; that of an event stream by default. */
   readonly type?: string | undefined;
 }
 
-/** Events; text is sent as it is. */
+/** Events; text is sent unchanged. */
 const events = (...data: readonly unknown[]): string =>
   data
     .map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)

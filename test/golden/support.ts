@@ -1,8 +1,7 @@
-// Golden files: what the client decides, gives and declares today, as text that a reader can compare.
+// Golden files record decisions, results and declarations of the client as text.
 //
-// The tests of this folder use nothing but what the package exports, so that its inside may be moved and
-// merged without touching them. A difference means that behaviour has changed. When that is meant, build,
-// make the files anew with
+// The tests of this folder use only exports of the package, so that they don't depend on its structure. A
+// difference means that behaviour has changed. If that is intended, build, update the files with
 //
 //     npx vitest run test/golden --update
 //
@@ -17,7 +16,7 @@ import {
   type RequestOptions,
 } from '../../src/index.ts';
 
-/** Compares text with a file of this folder, or writes the file when vitest is asked to. */
+/** Compares text with a file of this folder; writes the file with `--update`. */
 export async function expectGolden(name: string, about: string, text: string): Promise<void> {
   const head = about
     .trim()
@@ -30,7 +29,7 @@ export async function expectGolden(name: string, about: string, text: string): P
 
 export const baseURL = 'https://gateway.test';
 
-/** Answers a request, or throws what a runtime would. */
+/** Responds to a request, or throws like a runtime. */
 export type Answer = (request: {
   /** The number of earlier requests. */
   readonly position: number;
@@ -55,7 +54,7 @@ function throughRuntime(fetch: Fetch): GatewayOptions {
 }
 
 /**
- * A client whose requests are all answered by one function, and how often it was asked.
+ * A client whose requests one function responds to, and the number of its requests.
  *
  * @param isRuntimes - Whether it is the runtime's own fetch that answers, and not one of the caller's.
  */
@@ -65,7 +64,7 @@ export function clientFor(answer: Answer, options: GatewayOptions = {}, isRuntim
     const answered = answer({ position: sent.count++, url: getURL(input) });
     const signal = init?.signal;
     if (!(answered instanceof Promise) || signal === undefined || signal === null) return answered;
-    // As the real one does: what is aborted ends at once.
+    // Like the runtime's, it rejects immediately after an abort.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(asError(signal.reason)), { once: true });
     });
@@ -140,14 +139,14 @@ const settle = (promise: PromiseLike<unknown>): Promise<Settled> =>
     (error: unknown) => ({ error }),
   );
 
-/** Loads what the first call of a process loads, which faked time would wait for in vain. */
+/** Loads lazy dependencies of the first call, which fake timers can't await. */
 async function warmUp(): Promise<void> {
   const { client } = clientFor(() => new Response('{}'));
   const answers = [list, chat, draw, film].map((call) => settle(call(client)));
   await Promise.all(answers);
 }
 
-/** Lets faked time pass until something is done, a second at a time. */
+/** Advances fake timers until something is done, a second at a time. */
 async function passTime(isDone: () => boolean, seconds = 3_600): Promise<void> {
   if (isDone()) return;
   if (seconds === 0) throw new Error('It is not done within an hour.');
@@ -158,8 +157,8 @@ async function passTime(isDone: () => boolean, seconds = 3_600): Promise<void> {
 }
 
 /**
- * Does many things at a time in faked time and without chance, so that no pause and no time limit takes
- * any.
+ * Runs functions concurrently in fake time and without randomness, so that pauses and time limits take no
+ * time.
  */
 export async function inFakedTime<Result>(
   works: readonly (() => Promise<Result>)[],
@@ -197,7 +196,7 @@ export function inWords(error: unknown): string {
   return `${outcome}, ${name}${phase}${code} ⟦${advice}⟧`;
 }
 
-/** The message of an error without what it advises at its end. */
+/** The message of an error without its advice. */
 export const withoutAdvice = ({ message, advice }: GatewayError): string =>
   advice !== '' && message.endsWith(` ${advice}`) ? message.slice(0, -advice.length - 1) : message;
 
@@ -213,7 +212,7 @@ export function withAdvice(text: string): string {
   return `${numbered}\nAdvice\n${lines.join('')}`;
 }
 
-/** Makes a call and says in a few words what became of it, and how often it was sent. */
+/** Makes a call, and describes its result and the number of requests. */
 export async function fateOf(
   call: Call,
   answer: Answer,
@@ -233,7 +232,7 @@ function sorted(_: string, value: unknown): unknown {
   );
 }
 
-/** A value as JSON, whose order of fields tells nothing. */
+/** A value as JSON with sorted fields. */
 export const toJSON = (value: unknown): string => JSON.stringify(value, sorted) ?? 'undefined';
 
 /** A value after a trip through JSON. */
@@ -256,7 +255,7 @@ export function valueInWords(value: unknown, sent: unknown): string {
   return dropped.length === 0 ? words : `${words} without ${dropped.join(', ')}`;
 }
 
-/** Things that are alike, under all their names. */
+/** Groups equal values with all their names. */
 export function sectionsOf(rows: readonly (readonly [name: string, lines: string])[]): string {
   return groupBy(rows)
     .map(([lines, names]) => `${names.join('\n')}\n${lines}`)
@@ -274,7 +273,7 @@ export function inRanges(numbers: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(',');
 }
 
-/** Things by their keys, in order. */
+/** Groups values by key, in order. */
 export function byKey<Item, Key>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,
@@ -288,7 +287,7 @@ export function byKey<Item, Key>(
   return [...groups];
 }
 
-/** The keys of a map by what they lead to, in order. */
+/** Groups the keys of a map by value, in order. */
 export function groupBy<Key>(pairs: Iterable<readonly [Key, string]>): [string, Key[]][] {
   return byKey(pairs, ([, value]) => value).map(([value, alike]) => [
     value,

@@ -1,6 +1,6 @@
 // Errors that runtimes throw when a request fails.
 
-/** An error as runtimes make them: with fields next to its message. */
+/** An error with fields, as runtimes throw them. */
 const failure = (message: string, fields: object = {}): Error =>
   Object.assign(new Error(message), fields);
 
@@ -45,7 +45,7 @@ const unreachable = [
   'ETIMEDOUT',
 ];
 
-/** Errors by what they are. They name no place, as a test cannot know the one of every call. */
+/** Errors without the address of the request. */
 export const thrown: readonly (readonly [name: string, error: unknown])[] = [
   ...withCodes('connect', ...unreachable),
   ...withCodes('read', ...unreachable, 'ECONNRESET'),
@@ -166,7 +166,7 @@ const host = 'gateway.test';
 const refusedAt = (place: object) =>
   failure('', { code: 'ECONNREFUSED', syscall: 'connect', ...place });
 
-/** Errors that name a place. Requests go to https://gateway.test. */
+/** Errors that name an address. Requests go to https://gateway.test. */
 export const naming: readonly (readonly [name: string, error: unknown])[] = [
   ['its port', refusedAt({ address: '192.0.2.1', port: 443 })],
   ['its port as text', refusedAt({ port: '443' })],

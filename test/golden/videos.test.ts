@@ -25,7 +25,7 @@ import {
 const task = (fields: object) => () => Response.json({ id: 'task_1', ...fields });
 const error = (code: string) => ({ error: { message: 'No', type: 'new_api_error', code } });
 
-/** Answers to a poll. */
+/** Responses to a poll. */
 const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
   queued: task({ status: 'queued', progress: 0 }),
   running: task({ status: 'in_progress', progress: 30 }),
@@ -52,7 +52,7 @@ const unheard = (): Response => new Response(null, { status: 404 });
 
 const now = Date.UTC(2026, 0, 1);
 
-/** A stored state, which types cannot know. */
+/** Checks a stored state. */
 const isState = (value: unknown): value is VideoWaitState => typeof value === 'object';
 
 /** Changes of the state in one step, except fields that repeat the task. */
@@ -95,7 +95,7 @@ async function stepOn(state: unknown, answer: Answer): Promise<string> {
 }
 
 test('steps', async () => {
-  // The others come to the same as one of these.
+  // The others have the same result as one of these.
   const telling = Object.entries(answers).filter(
     ([name]) => !/on$|another|route|failure|connection|half/.test(name),
   );
@@ -142,7 +142,7 @@ test('handles', async () => {
 
 interface Wait {
   readonly name: string;
-  /** Answers to the polls; the last one repeats. */
+  /** Responses to the polls; the last one repeats. */
   readonly polls: readonly (keyof typeof answers)[];
   readonly options?: VideoWaitOptions;
 }
@@ -190,7 +190,7 @@ const waits: readonly Wait[] = [
   },
 ];
 
-/** When polls were made; of many, the first and the last. */
+/** The times of polls; of many, the first and the last. */
 function timesInWords(times: readonly number[]): string {
   const some = 14;
   if (times.length <= some) return times.join(', ');

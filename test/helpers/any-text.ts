@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 /**
- * Any text at all: control characters, halves of surrogate pairs, and more ASCII than chance gives.
+ * Any text: control characters, lone surrogates, and more ASCII than random text has.
  *
  * fast-check's own `unit: 'binary'` takes seconds to build on a busy machine.
  */

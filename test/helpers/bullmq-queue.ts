@@ -7,7 +7,7 @@ import type {
 
 type State = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed';
 
-/** A job as a queue keeps it. */
+/** A stored job. */
 interface Stored {
   readonly id: string;
   data: string;
@@ -22,9 +22,9 @@ interface Stored {
 }
 
 /**
- * What a processor sees of a queue of BullMQ, in memory and without its time: a job that was put off is
- * run at once. As there, everybody may write data, and only who has the lock may move a job. The real one
- * is in test/servers.
+ * The part of a BullMQ queue that a processor uses, in memory and without delays: a delayed job runs at
+ * once. As in BullMQ, everyone may write data, and only the owner of the lock may move a job. Tests with
+ * BullMQ itself are in test/servers.
  */
 export class TestQueue {
   readonly #name: string;
@@ -33,7 +33,7 @@ export class TestQueue {
   #tokens = 0;
   /** Calls in order. */
   readonly calls: string[] = [];
-  /** The pauses that jobs were put off by, in milliseconds. */
+  /** Delays of jobs, in milliseconds. */
   readonly delays: number[] = [];
 
   constructor(name = 'videos', attempts = 3) {
@@ -47,7 +47,7 @@ export class TestQueue {
     return stored;
   }
 
-  /** Gives a job to a worker: its lock, and what is in it now. A stalled one is taken away from another. */
+  /** Gives a worker the lock and the data of a job, also of a stalled one. */
   take(id: string, taken: number = Date.now()): { readonly job: VideoJob; readonly token: string } {
     const stored = this.#of(id);
     this.#tokens += 1;
@@ -113,7 +113,7 @@ export class TestQueue {
     return stored;
   }
 
-  /** Runs a job until it is over. */
+  /** Runs a job until it has ended. */
   async finish(
     id: string,
     processor: VideoProcessor,

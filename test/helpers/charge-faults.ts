@@ -3,7 +3,7 @@ import type { Charge, Emulator, Fault } from '../../src/testing/index.ts';
 
 const picture = new File([new Uint8Array(64)], 'a.png', { type: 'image/png' });
 
-/** The operations that are charged by the job. A remix is one of a task that was submitted before. */
+/** The charged operations. A remix needs an earlier task. */
 export const operations = {
   'images.generate': (client: Gateway) =>
     client.images.generate({ model: 'm-image', prompt: 'A boat' }),
@@ -26,7 +26,7 @@ export const operationNames: readonly ChargedOperation[] = [
 
 const answered = (status: number, charged = false): Fault => ({ type: 'error', status, charged });
 
-/** Ways for a call to go wrong, charged or not. */
+/** Faults of a call, with and without a charge. */
 export const faults: readonly Fault[] = [
   { type: 'reset', when: 'before-body' },
   { type: 'reset', when: 'before-charge' },
@@ -60,7 +60,7 @@ export function chargesSince(emulator: Emulator, before: number): readonly Charg
   return emulator.charges.slice(before);
 }
 
-/** Describes the fault of a verdict, by the account's true charge. */
+/** Describes how a verdict contradicts the account's charges; `undefined` if it is correct. */
 export function faultIn(
   { verdict, amount }: Settlement,
   made: readonly Charge[],

@@ -4,7 +4,7 @@ import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts
 
 const baseURL = 'https://gateway.test';
 
-/** A client with an emulator of its own. */
+/** A client with its own emulator. */
 export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = {}) {
   const emulator = createEmulator(setup);
   const { apiKey, fetch } = emulator;
@@ -18,10 +18,10 @@ export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = 
   return { client, emulator };
 }
 
-/** An answer, an error to throw, or a function that makes one of them. */
+/** A response, an error to throw, or a function that returns one of them. */
 type Answer = Response | Error | ((request: Request) => Response | Error | Promise<Response>);
 
-/** A client whose requests are answered one after the other as written; the last answer repeats. */
+/** A client that receives the given responses, one after the other; the last one repeats. */
 export function scripted(answers: readonly Answer[], options: GatewayOptions = {}) {
   const requests: Request[] = [];
   const drifts: Drift[] = [];
@@ -35,7 +35,7 @@ export function scripted(answers: readonly Answer[], options: GatewayOptions = {
       requests.push(request.clone());
       const answer = answers[Math.min(requests.length, answers.length) - 1];
       const made = typeof answer === 'function' ? await answer(request) : answer;
-      if (made === undefined) throw new Error('No answer is written for this request.');
+      if (made === undefined) throw new Error('Missing response for this request');
       if (made instanceof Error) throw made;
       return made;
     },
@@ -44,19 +44,19 @@ export function scripted(answers: readonly Answer[], options: GatewayOptions = {
   return { client, requests, drifts };
 }
 
-/** The only answer to every request, as JSON. */
+/** A JSON response to every request. */
 export function json(body: unknown, status = 200): () => Response {
   return () => Response.json(body, { status });
 }
 
-/** The only answer to every request, as an event stream. Text is sent as it is, such as `[DONE]`. */
+/** An event stream in response to every request. Text, such as `[DONE]`, is sent unchanged. */
 export function eventStream(...events: unknown[]): () => Response {
   const data = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
   const body = data.map((line) => `data: ${line}\n\n`).join('');
   return () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** Everything that a stream gives. */
+/** Returns all items of a stream. */
 export async function collect<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const item of stream) items.push(item);
@@ -78,7 +78,7 @@ export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown>
   throw new Error('The call did not fail.');
 }
 
-/** Calls a method with parameters that its types forbid, as plain JavaScript can. */
+/** Calls a method with parameters that its types forbid, as JavaScript can. */
 export function misuse(
   target: object,
   method: string,

@@ -3,16 +3,16 @@ import { onTestFinished } from 'vitest';
 import { Gateway } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 
-/** Behaviour of a server of content. Change it at any time. */
+/** Behaviour of a content server, which tests may change at any time. */
 export interface ContentSetup {
   content: Buffer;
   /** Honours `Range`. */
   ranges: boolean;
-  /** Headers of every answer with content. */
+  /** Headers of every response with content. */
   headers: Record<string, string>;
-  /** Bytes before the connection is cut, one number for each answer. */
+  /** Bytes before the connection is cut, one number for each response. */
   cuts: (number | undefined)[];
-  /** Answers by hand, in place of what follows from the rest. `undefined` leaves it to that. */
+  /** Responds in place of the server, and returns whether it did. */
   answer?: ((request: SeenRequest, response: ServerResponse) => boolean) | undefined;
 }
 
@@ -97,7 +97,7 @@ function serveContent(setup: ContentSetup, request: SeenRequest, response: Serve
   else response.write(body.subarray(0, cut));
 }
 
-/** A server whose every path is the content of a task, and a client of it. */
+/** A server that returns the content of a task at every path, and its client. */
 export async function contentServer(
   change: Partial<ContentSetup> = {},
   options: GatewayOptions = {},

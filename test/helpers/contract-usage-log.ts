@@ -4,7 +4,7 @@ import type { Setup } from './contract.ts';
 
 const vendorFails = (status: number): Fault => ({ type: 'vendor-refusal', status });
 
-/** Purchases of the key when its usage log was read: two videos, and two that a vendor refused. */
+/** Calls of the key whose usage log was recorded: two videos, and two that a vendor rejected. */
 async function buyVideos(emulator: Emulator): Promise<void> {
   const { post } = plainClient(emulator);
   for (const fault of [undefined, undefined, vendorFails(500), vendorFails(429)]) {
@@ -32,7 +32,7 @@ async function readOften(emulator: Emulator): Promise<void> {
 
 const quirks = { usageLogErrors: true };
 
-/** Purchases of the key whose usage log was recorded. */
+/** Calls of the key whose usage log was recorded. */
 export const bookSetups: readonly (readonly [names: RegExp, setup: Setup])[] = [
   [/^books after video submissions/, { options: { quirks }, prepare: buyVideos }],
   [

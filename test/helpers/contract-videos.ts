@@ -1,7 +1,7 @@
 import type { Emulator, EmulatorOptions, Fault, Quirks } from '../../src/testing/index.ts';
 import type { Recording, Setup } from './contract.ts';
 
-/** The models that were behind the recorded gateway, by what its recordings call them. */
+/** The models of the recorded gateway, by their names in the recordings. */
 const models: Readonly<Record<string, string>> = {
   sora: 'sora-2',
   openai: 'gpt-video',
@@ -33,7 +33,7 @@ async function submit(emulator: Emulator, model: string): Promise<string> {
   return emulator.videos.list[0]?.id ?? '';
 }
 
-/** State of the task when the answer was recorded, in the answer's own words. */
+/** State of the task when the response was recorded, with its values. */
 function getState({ name, answer }: Recording): string {
   const body = Object(answer.body);
   if (name.startsWith('content too early')) return 'new';
@@ -69,7 +69,7 @@ const failing = (fault: Fault, options: EmulatorOptions = {}): Setup => ({
 
 const refused = (status: number): Setup => failing({ type: 'vendor-refusal', status });
 
-/** A refusal with the code of the vendor or of the step that failed. */
+/** A rejection with the code of the vendor or of the step that failed. */
 const coded = (status: number, code: string): Setup => failing({ type: 'error', status, code });
 
 const downloads = (count: number): Setup => ({
@@ -89,7 +89,7 @@ const missing = failing({
   errorType: 'server_error',
 });
 
-/** The words of a gateway that lists tasks of another gateway as a vendor's. */
+/** Statuses of a gateway that lists tasks of another gateway as a vendor's. */
 const chained: Partial<Quirks> = {
   videoPollError: 'unknown',
   videoLength: 'missing',
@@ -99,7 +99,7 @@ const chained: Partial<Quirks> = {
 
 const queued = { unknown: 'queued' };
 
-/** The state of recorded answers about videos, by the names of the recordings. */
+/** The states of recorded responses about videos, by recording. */
 export const videoSetups: readonly (readonly [names: RegExp, setup: Setup])[] = [
   [/^video, upstream 429/, refused(429)],
   [/^video, upstream 500/, refused(500)],
@@ -125,7 +125,7 @@ export const videoSetups: readonly (readonly [names: RegExp, setup: Setup])[] = 
   ],
   [/chain-sora/, task()],
   [/chain-kling/, task(chained)],
-  // The vendor's error shows in a task that goes on.
+  // The vendor's error is in a task that continues.
   [/poll, ali, poll 9/, task({ videoError: 'always', videoStatuses: {} })],
   [/poll, hailuo, poll 6/, task({ videoError: 'always' })],
   [

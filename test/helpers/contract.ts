@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/testing/index.ts';
 
-/** A request that a real gateway was sent, and what it answered. */
+/** A request to a real gateway, and its response. */
 export interface Recording {
   readonly name: string;
-  /** True for answers of everyday use; false for one vendor's, or after one kind of failure. */
+  /** `true` for common responses; `false` for those of one vendor or one kind of failure. */
   readonly common?: true | undefined;
   readonly request: {
     readonly method: string;
@@ -21,29 +21,29 @@ export interface Recording {
     readonly status: number;
     /** The content type without its parameters. */
     readonly type?: string | undefined;
-    /** The headers of `comparedHeaders` that came; `null` for an id that is otherwise always there. */
+    /** The received headers of `comparedHeaders`; `null` for a missing id. */
     readonly headers?: Readonly<Record<string, string | null>> | undefined;
     readonly body?: unknown;
-    /** The data of an event stream. Of events in a row that look alike only the first is kept. */
+    /** The data of an event stream, with the first of several similar events. */
     readonly events?: readonly unknown[] | undefined;
     readonly text?: string | undefined;
     readonly bytes?: number | undefined;
   };
 }
 
-/** The state of the account when an answer was recorded. */
+/** The state of the account when a response was recorded. */
 export interface Setup {
   readonly options?: EmulatorOptions | undefined;
   /**
-   * Brings the emulator there. A task that it returns the id of takes the place of the recorded one
-   * in the path.
+   * Puts the emulator into this state. If it returns a task id, that id replaces the recorded one in the
+   * path.
    */
   readonly prepare?: ((emulator: Emulator, recording: Recording) => unknown) | undefined;
 }
 
 const folder = new URL('../fixtures/gateway/', import.meta.url);
 
-/** Every recorded answer, by the file it is in. */
+/** Every recorded response, by file. */
 export function readRecordings(): ReadonlyMap<string, readonly Recording[]> {
   const files = readdirSync(folder).toSorted();
   return new Map(
@@ -68,7 +68,7 @@ function getKind(value: unknown, field: string): string {
   if (telling.has(field) && !isObject(value)) return JSON.stringify(value);
   if (typeof value !== 'string') return typeof value;
   if (value === '') return 'empty text';
-  // The gateway marks its own words with the id, and relays those of a vendor without one.
+  // The gateway adds the id to its own messages, but not to a vendor's.
   return value.includes('(request id: ') ? 'text with request id' : 'text';
 }
 
@@ -98,7 +98,7 @@ function compareShapes(where: string, recorded: unknown, answered: unknown): str
   });
 }
 
-/** The data of events; other lines are kept as they are. */
+/** The data of events; other lines are unchanged. */
 function parseEvents(body: string): unknown[] {
   const blocks = body.split('\n\n');
   const last = blocks.pop();
@@ -142,7 +142,7 @@ async function compareBodies(
 
 const isPresent = (value: string): string => (value === '' ? 'empty' : 'present');
 
-/** JSON with its fields in order. */
+/** JSON with sorted fields. */
 const sorted = (json: string): string =>
   JSON.stringify(Object.entries(Object(JSON.parse(json))).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
@@ -162,10 +162,10 @@ const comparedHeaders: readonly (readonly [name: string, part: (value: string) =
   ['last-modified', isPresent],
 ];
 
-/** The headers of every answer, recorded only where one is missing. */
+/** The headers of every response, recorded only if one is missing. */
 const usual = { 'x-oneapi-request-id': 'an id', 'x-new-api-version': 'a version' };
 
-/** Headers compared where the request has an origin. */
+/** Headers compared if the request has an origin. */
 const corsHeaders = [
   'allow-origin',
   'allow-methods',
@@ -215,7 +215,7 @@ function toRequest(emulator: Emulator, recorded: Recording['request'], taskId: u
   return new Request(emulator.baseURL + asked, { method, headers, body, redirect: 'manual' });
 }
 
-/** Sends a recorded request to an emulator. Returns how its answer differs from the recorded one. */
+/** Sends a recorded request to an emulator. Returns how the response differs from the recorded one. */
 export async function replay(recording: Recording, setup: Setup): Promise<readonly string[]> {
   const emulator = createEmulator({ videoDuration: 0, ...setup.options });
   const taskId = await setup.prepare?.(emulator, recording);

@@ -4,17 +4,17 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/t
 export interface PlainClient {
   readonly emulator: Emulator;
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;
-  /** Sends an object as JSON, and a form as it is. */
+  /** Sends an object as JSON, and a form unchanged. */
   readonly post: (path: string, body: object, init?: RequestInit) => Promise<Response>;
-  /** Like `post`, but reads the JSON of the answer. */
+  /** Like `post`, but returns the JSON of the response. */
   readonly ask: (path: string, body: object) => Promise<unknown>;
-  /** Asks for a chat answer to one message of the user. */
+  /** Requests a chat completion for one user message. */
   readonly chat: (prompt: string, fields?: object) => Promise<Response>;
 }
 
-/** A plain caller of an emulator, by its `fetch` or at an address where it listens. */
+/** Functions that call an emulator, by its `fetch` or at its URL. */
 export function plainClient(emulator: Emulator, address?: string): PlainClient {
-  // The global one is looked up at each call: tests replace it.
+  // Read for each call, because tests replace the global one.
   const send: Emulator['fetch'] = (input, init) =>
     address === undefined ? emulator.fetch(input, init) : fetch(input, init);
   const root = address ?? emulator.baseURL;
@@ -38,7 +38,7 @@ export function plainClient(emulator: Emulator, address?: string): PlainClient {
   return { emulator, get, post, ask, chat };
 }
 
-/** An emulator and a plain caller of it. */
+/** An emulator and functions that call it. */
 export function newClient(options?: EmulatorOptions): PlainClient {
   return plainClient(createEmulator(options));
 }

@@ -3,7 +3,7 @@ import { formBody, type FormFields } from '../../src/uploads/multipart.ts';
 
 export type EncodedForm = Required<PreparedBody> & { readonly body: object };
 
-/** A form as the transport gets it. */
+/** A form as the transport receives it. */
 export async function encodeForm(
   fields: FormFields,
   signal: AbortSignal = new AbortController().signal,

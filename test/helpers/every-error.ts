@@ -18,16 +18,16 @@ type Answer = (request: Request) => Response | Error | Promise<Response>;
 
 const isDown = (): Promise<never> => Promise.reject(new Error('The database is down.'));
 
-/** One way to an error of a class. */
+/** A situation that leads to an error of a class. */
 export interface Situation {
-  /** The class of the error that the call ends in. */
+  /** The class of the call's error. */
   readonly name: string;
   readonly how: string;
   readonly answers: readonly Answer[];
   readonly call: (client: Gateway) => PromiseLike<unknown>;
 }
 
-/** Everything of a request that a gateway can know but the prompt, as careless ones repeat it. */
+/** Everything of a request that a gateway may quote, except the prompt. */
 function echo({ headers, url }: Request): string {
   const parameter = new URL(url).searchParams.get('key');
   const others = `${headers.get('x-api-key')} and ${parameter}`;
@@ -51,7 +51,7 @@ const events =
     return new Response(data, { headers });
   };
 
-/** An answer whose body breaks off with an error that names the URL, as Bun's does. */
+/** A response whose body is cut with an error that names the URL, as in Bun. */
 const cut =
   (text: string, type: string): Answer =>
   ({ url }) => {
@@ -86,7 +86,7 @@ const parse = (client: Gateway) =>
     response_format: responseFormat({ type: 'object' }, 'thing'),
   });
 
-/** A signal that is aborted soon, on a clock that tests can hold. */
+/** A signal that is aborted soon, with fake timers. */
 function abortSoon(): AbortSignal {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 5);
@@ -116,7 +116,7 @@ function fail(): never {
   throw new Error('Nothing may be asked.');
 }
 
-/** Errors thrown by the fetch of each runtime, and by a careless one. */
+/** Errors thrown by the fetch of each runtime, and by one that quotes the request. */
 const thrown: Readonly<Record<string, Answer>> = {
   Node: () =>
     new TypeError('fetch failed', {
@@ -155,7 +155,7 @@ function inStatus(name: string, status: number): Situation {
   return { name, how: `status ${status}`, answers: [errorAnswer(status)], call: draw };
 }
 
-/** At least one way to every class of error, from a gateway that repeats what it was sent. */
+/** At least one situation for every error class, with a gateway that quotes requests. */
 export const situations: readonly Situation[] = [
   inStatus('BadRequestError', 400),
   inStatus('AuthenticationError', 401),
@@ -509,7 +509,7 @@ export const situations: readonly Situation[] = [
   },
 ];
 
-/** Makes the call of a situation on fake time. Every URL carries a query that may not be shown. */
+/** Makes the call of a situation in fake time. Every URL has a secret query. */
 export async function errorOf(
   { answers, call }: Situation,
   options: GatewayOptions = {},

@@ -1,4 +1,4 @@
-/** Node's error for a connection to the usual gateway of tests that fails with a code. */
+/** Node's error with a code, for a connection to the tests' gateway. */
 export function fetchFailure(code: string, syscall?: string): TypeError {
   const cause = Object.assign(new Error(code), {
     code,
@@ -8,7 +8,7 @@ export function fetchFailure(code: string, syscall?: string): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** An answer whose body breaks off after some text. */
+/** A response whose body is cut after some text. */
 export function cutResponse(text: string, init?: ResponseInit): Response {
   let isSent = false;
   const body = new ReadableStream<Uint8Array>({
@@ -21,7 +21,7 @@ export function cutResponse(text: string, init?: ResponseInit): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' }, ...init });
 }
 
-/** An answer whose body is silent after some text, and ignores every abort. */
+/** A response whose body stalls after some text, and ignores every abort. */
 export function silentResponse(text: string, init?: ResponseInit, onCancel?: () => void): Response {
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(text)),

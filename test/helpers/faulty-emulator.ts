@@ -18,7 +18,7 @@ interface FaultyEmulator extends FaultyServer {
   readonly unused: () => readonly string[];
 }
 
-/** Starts an emulator of a gateway whose streams fail in the way that the model is called. */
+/** Starts an emulator whose streams fail with the fault named by the model. */
 export async function startFaultyEmulator(gateway: EmulatedGateway): Promise<FaultyEmulator> {
   const emulator = createEmulator({ gateway });
   const active = Object.entries(faults).map(([model, fault]) => {

@@ -14,7 +14,7 @@ function events(response: ServerResponse, text: string): ServerResponse {
   return response;
 }
 
-/** Sends the beginning, and goes on when it is on its way. */
+/** Sends the beginning, and continues once it is sent. */
 function beginEvents(response: ServerResponse, then: () => void): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(begun, () => setImmediate(then));
@@ -87,19 +87,19 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   else response.writeHead(404).end();
 }
 
-/** Lets pages of any origin in, as gateways do. */
+/** Allows pages of any origin, as gateways do. */
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': 'authorization, content-type, accept',
   'access-control-max-age': '600',
 };
 
-/** A server that fails in the way that the model is called. */
+/** A server whose behaviour is named by the model. */
 export interface FaultyServer extends AsyncDisposable {
   readonly url: string;
   /** The number of requests. */
   readonly requests: () => number;
-  /** The number of answers that are neither finished nor aborted by the client. */
+  /** The number of responses that are neither finished nor aborted by the client. */
   readonly open: () => number;
 }
 
@@ -118,7 +118,7 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     response.once('close', () => {
       open -= 1;
     });
-    // A client that goes away in the middle of its request is one of the ways.
+    // A client may disconnect during its request.
     respond(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => {

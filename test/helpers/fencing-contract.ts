@@ -41,7 +41,7 @@ const states: [string, (ledger: SubmitLedger, b: string) => Promise<void>][] = [
 ];
 
 /**
- * What every ledger does when workers take calls over.
+ * The contract of every ledger for takeovers.
  *
  * @param make - Makes one that knows no call.
  */
@@ -67,7 +67,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       (error: unknown) => error,
     );
     await sentByA;
-    // As when its lease has run out: its outcome is unknown.
+    // As after the end of its lease: its outcome is unknown.
     await ledger.finish('job', 'unknown');
     const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;
     const b = await second.videos.create(order, options).then(

@@ -32,7 +32,7 @@ interface Worker {
   fate: 'open' | 'accepted' | 'refused' | 'unknown';
 }
 
-/** Workers that submit one call under a ledger, and never say what is not so. */
+/** Workers that submit one call with a ledger, and report true outcomes. */
 class Fleet {
   readonly workers: Worker[] = [];
   readonly #ledger: SubmitLedger;
@@ -41,7 +41,7 @@ class Fleet {
     this.#ledger = ledger;
   }
 
-  /** @returns What the ledger knows then, without the order of tasks that came later. */
+  /** @returns the entry of the ledger, without the order of later tasks */
   async do(step: Step): Promise<unknown> {
     if ('worker' in step) await this.#tell(step.act, this.workers.at(step.worker));
     else await this.#claim(step.act === 'take over');
@@ -57,7 +57,7 @@ class Fleet {
     const current = entry !== undefined && 'claimId' in entry ? entry.claimId : undefined;
     const claim = await this.#ledger.claim('job', 'hash', takesOver ? current : undefined);
     if (claim.status !== 'claimed') return;
-    // A call that may be paid for is submitted only by a worker that takes the risk.
+    // A call that may be charged is submitted only by a worker with "resubmit".
     const isSafe = this.workers.every(({ fate }) => fate === 'refused');
     expect(isSafe || (takesOver && current !== undefined)).toBe(true);
     expect(this.workers.map(({ claimId }) => claimId)).not.toContain(claim.claimId);
@@ -81,8 +81,8 @@ class Fleet {
 }
 
 /**
- * What every ledger does whatever workers say, and however late: no call is free that may be paid for, no
- * task is lost, and it says what the ledger in memory says.
+ * The contract of every ledger for any order of reports: it releases no call that may be charged, loses no
+ * task, and has the same entry as the ledger in memory.
  *
  * @param make - Makes one that knows no call.
  */

@@ -4,21 +4,21 @@ import { runInNewContext } from 'node:vm';
 import { onTestFinished } from 'vitest';
 import { chunk, encode } from './sse.ts';
 
-/** Bytes of a flood that is read to its end. */
+/** Bytes of a whole flood. */
 export const floodBytes = 100 * 1_024 * 1_024;
 
-/** A chunk with little text and much that is only passed on, as providers pad them. */
+/** A chunk with little text and much padding, as providers send it. */
 const piece = Buffer.from(encode({ ...chunk({ content: 'drop ' }), padding: 'x'.repeat(16_000) }));
 
 /** Chunks with text in a flood. */
 export const floodChunks = Math.ceil(floodBytes / piece.length);
 
-/** A server that sends 100 MB of events to each request, as fast as the connection takes them. */
+/** A server that sends 100 MB of events to each request, as fast as possible. */
 export interface Flood {
   readonly url: string;
   /** Bytes sent on all connections so far. */
   readonly sent: () => number;
-  /** Waits until the connections take nothing more: they are full, or all is sent. */
+  /** Waits until the connections are full, or everything is sent. */
   readonly settled: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ function pour(response: ServerResponse, left: number, count: (bytes: number) => 
   response.end(encode(chunk({}, 'stop'), '[DONE]'));
 }
 
-/** Lets the event loop turn, with all that it has to read and to write. */
+/** Waits for turns of the event loop, with their reads and writes. */
 async function turnLoop(times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) {
     await new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { Gateway } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { gatewayHandlers } from '../../src/testing/msw.ts';
 
-/** A client that calls the runtime's own `fetch`, whose requests msw catches. Use it in a `describe`. */
+/** A client with the runtime's `fetch`, whose requests msw intercepts. Use it in a `describe`. */
 export function intercepted() {
   const baseURL = 'https://gateway.example.com';
   const emulator = createEmulator();

@@ -22,11 +22,11 @@ export interface KillResult {
   readonly isKnown: boolean;
   /** True if the file is the content of the task; `false` without a file. */
   readonly isWhole: boolean;
-  /** Files that should not be there. */
+  /** Leftover files. */
   readonly leftovers: readonly string[];
 }
 
-/** The program as one file, which starts five times as fast. */
+/** The program bundled into one file, which starts five times as fast. */
 export async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, 'worker.mjs');
   await build({
@@ -35,7 +35,7 @@ export async function bundleWorker(folder: string): Promise<string> {
     format: 'esm',
     platform: 'node',
     outfile,
-    // Late imports stay late: the functions of Node are changed before.
+    // Dynamic imports stay dynamic, because Node's functions are patched before.
     splitting: false,
     logLevel: 'error',
     define: { __VERSION__: '"0.0.0-test"' },
@@ -48,7 +48,7 @@ interface Run {
   readonly output: string;
 }
 
-/** Runs a program, and kills it after some milliseconds unless that is not wanted. */
+/** Runs a program, and kills it after some milliseconds if they are set. */
 export function runWorker(
   program: string,
   parameters: readonly string[],
@@ -84,7 +84,7 @@ async function isKnown(ledger: string): Promise<boolean> {
   });
 }
 
-/** Makes one video with a program that is killed once, and started again until it ends by itself. */
+/** Submits one video with a program that is killed once, then started until it ends. */
 export async function makeVideoDespite(
   program: string,
   kill: Kill,
@@ -125,8 +125,8 @@ export async function makeVideoDespite(
 }
 
 /**
- * What is wrong with a result, or `undefined`. A video is made once; only a program that was killed
- * between claiming a call and entering its task may give up, and then says so.
+ * Describes an incorrect result, or returns `undefined`. A video is submitted once; only a program that was
+ * killed between the claim and accept() may end without a task, with an error.
  */
 export function problemOf(result: KillResult): string | undefined {
   const { outcome, posts, charges, isKnown: hasTask, isWhole, leftovers } = result;

@@ -1,4 +1,4 @@
-// Makes one video with a ledger and downloads it, or images, and is killed at some point on the way.
+// Submits a video or images with a ledger, downloads them, and is killed at some step.
 import fsPromises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { modes } from './modes.ts';
@@ -8,13 +8,13 @@ const [baseURL = '', apiKey = '', folder = '', killAt = '0', kind = 'video', gat
 
 let steps = 0;
 
-/** Every moment before and after something that another process could see. */
+/** Every step before and after an effect that another process could see. */
 function step(): void {
   steps += 1;
   if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Puts a step before and after every call of a method. */
+/** Adds a step before and after every call of a method. */
 function between(owner: object, name: string): void {
   const original: unknown = Reflect.get(owner, name);
   if (typeof original !== 'function') throw new Error(`Missing ${name}()`);
@@ -38,7 +38,7 @@ for (const name of ['open', 'link', 'rename', 'rm', 'writeFile', 'mkdir']) {
 syncBuiltinESMExports();
 between(globalThis, 'fetch');
 
-// Only now, so that they get the functions with steps.
+// Imported here, so that they use the functions with steps.
 const { Gateway } = await import('../../src/index.ts');
 const { downloadVideo, fileLedger } = await import('../../src/node/index.ts');
 

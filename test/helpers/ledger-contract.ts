@@ -14,7 +14,7 @@ export async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
 }
 
 /**
- * What every ledger does.
+ * The contract of every ledger.
  *
  * @param make - Makes one that knows no call.
  */

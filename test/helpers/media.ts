@@ -1,4 +1,4 @@
-/** The first bytes of real media files, enough to tell what they are. */
+/** The first bytes of media files, enough to detect their format. */
 function bytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -6,7 +6,7 @@ import { parseAst } from 'rolldown/parseAst';
 
 type Statement = ReturnType<typeof parseAst>['body'][number];
 
-/** A name that has a type, and how many type arguments it cannot do without. */
+/** The name of a type, and the number of its required type arguments. */
 export interface TypeName {
   /** With the namespaces that it is in, for example `Chat.Completions.ChatCompletion`. */
   readonly name: string;
@@ -32,7 +32,7 @@ interface Scope {
   readonly aliases: Map<string, () => Target | undefined>;
   /** Local names, by the exported name. */
   readonly exports: Map<string, string | (() => Target | undefined)>;
-  /** Files that it passes on whole. */
+  /** Files that it exports completely. */
   readonly passed: string[];
 }
 
@@ -173,7 +173,7 @@ function typeNames(scope: Scope, prefix = '', depth = 0): TypeName[] {
     const needed = target.scope.types.get(target.name);
     const own = needed === undefined ? [] : [{ name, needed, file: target.scope.file }];
     const inner = target.scope.namespaces.get(target.name);
-    // A namespace may hold itself under a name of its own.
+    // A namespace may contain itself under another name.
     return inner === undefined || depth > 8
       ? own
       : [...own, ...typeNames(inner, `${name}.`, depth + 1)];
@@ -194,8 +194,8 @@ function fileNames(path: string): TypeName[] {
 }
 
 /**
- * Names of what this client does not serve. Whatever else `openai` declares is looked for here, so that a
- * new version of it with new names is noticed.
+ * Names that this client does not support. All other names of `openai` must exist here, so that a new
+ * version with new names fails the test.
  */
 const unserved: readonly (readonly [why: string, names: RegExp])[] = [
   [
@@ -248,13 +248,13 @@ const paths = [
   'uploads',
 ];
 
-/** The names in the namespace that this client has too. */
+/** The names of the namespace that this client has too. */
 export const servedNames = (): TypeName[] => clientNames().filter(isServed);
 
 const withArguments = ({ name, needed }: TypeName): string =>
   needed > 0 ? `${name}<${Array(needed).fill('any').join()}>` : name;
 
-/** A program that uses every name for what this client serves, at each place where `openai` has it. */
+/** A program that uses every supported name, in each place where `openai` has it. */
 export function programOfNames(): string {
   const lines = ["import OpenAI from 'model-gateway';"];
   for (const [at, type] of servedNames().entries()) {
@@ -271,7 +271,7 @@ export function programOfNames(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A program that compiles where what is written for a type of `openai` fits the type of this client. */
+/** A program that compiles if values of `openai`'s types have this client's types. */
 export function programOfFits(): string {
   const lines = [
     "import type Theirs from 'openai';",

@@ -1,4 +1,4 @@
-/** One part of a multipart body, as it is on the wire. */
+/** One part of a multipart body. */
 export interface RawPart {
   /** The header lines, without their line breaks. */
   readonly headers: readonly string[];
@@ -8,8 +8,8 @@ export interface RawPart {
 const lineBreak = '\r\n';
 
 /**
- * Cuts a multipart body into its parts by the letter of RFC 2046, and throws at the first byte that
- * does not belong. Deliberately knows nothing of the encoder.
+ * Parses a multipart body strictly by RFC 2046, and throws at the first unexpected byte. Independent of the
+ * encoder.
  */
 export function parseMultipart(body: Uint8Array, contentType: string): RawPart[] {
   const boundary = /^multipart\/form-data; boundary=([^;\s"]+)$/.exec(contentType)?.[1];

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** One request as it came over the wire. */
+/** A received request. */
 interface RawRequest {
   readonly head: string;
   readonly body: string;
@@ -9,7 +9,7 @@ interface RawRequest {
 /** Handles a connection once a whole request has arrived. */
 export type Answering = (socket: Socket, request: RawRequest) => void;
 
-/** A TCP server that does with connections what no HTTP server would. */
+/** A TCP server, for behaviour that HTTP servers don't have. */
 export interface RawServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: RawRequest[];
@@ -32,7 +32,7 @@ function listen(server: Server): Promise<number> {
   });
 }
 
-/** Starts a server. `onConnect` may end a connection before anything was read of it. */
+/** Starts a server. `onConnect` may close a connection before it is read. */
 export async function rawServer(
   answer: Answering,
   onConnect?: (socket: Socket) => void,
@@ -73,7 +73,7 @@ export async function rawServer(
   };
 }
 
-/** An HTTP answer as text. */
+/** An HTTP response as text. */
 export function httpAnswer(body: string, head = 'HTTP/1.1 200 OK'): string {
   return `${head}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Node's compile cache, so that not every process of a test compiles the build anew. */
+/** Node's compile cache, so that not every process of a test compiles the build again. */
 export const compileCache = {
   NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
 };
@@ -14,7 +14,7 @@ export interface ProgramResult {
   readonly output: string;
 }
 
-/** Runs a TypeScript program in a Node of its own. */
+/** Runs a TypeScript program in a new Node process. */
 export function runProgram(
   path: string,
   environment: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ export function runProgram(
       ['--unhandled-rejections=strict', path, ...args],
       {
         cwd: folder,
-        // Nothing of the surrounding environment may help a program that a reader will copy.
+        // Without the environment of the tests, as for a user who copies the program.
         env: { PATH: process.env['PATH'], TMPDIR: folder, ...compileCache, ...environment },
         timeout: 60_000,
       },

@@ -1,6 +1,6 @@
 import type { StandardSchemaResult, StandardSchemaV1 } from '../../src/structured/types.ts';
 
-/** A validator of no library. It takes its time when `pause` is given. */
+/** A validator without a library, which awaits `pause` if it is set. */
 export function schemaOf<Output>(
   check: (value: unknown) => StandardSchemaResult<Output>,
   { jsonSchema, pause }: { jsonSchema?: Record<string, unknown>; pause?: Promise<void> } = {},

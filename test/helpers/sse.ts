@@ -13,7 +13,7 @@ export interface Watched {
   releases: number;
 }
 
-/** A context for a stream, without limits, that notes what is done with it. */
+/** A context for a stream without limits, which records its effects. */
 export function watchedContext(overrides: Partial<StreamContext> = {}): Watched {
   const watched: Watched = {
     warnings: [],
@@ -45,14 +45,14 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
   return watched;
 }
 
-/** The events of a server, encoded one by one with LF. */
+/** Encodes events with LF. */
 export function encode(...data: readonly (object | string)[]): string {
   return data
     .map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
     .join('');
 }
 
-/** Text as bytes in pieces of `size`. */
+/** Splits the bytes of text into chunks of `size`. */
 export function cutBytes(text: string, size: number): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
   const pieces: Uint8Array[] = [];
@@ -62,7 +62,7 @@ export function cutBytes(text: string, size: number): Uint8Array[] {
   return pieces;
 }
 
-/** A response whose body gives these bytes, one piece for each read. */
+/** A response whose body yields these bytes, one chunk for each read. */
 export function respond(pieces: readonly Uint8Array[] | string, failure?: unknown): Response {
   const queue = typeof pieces === 'string' ? cutBytes(pieces, 65_536) : [...pieces];
   return new Response(
@@ -102,7 +102,7 @@ export function openResponse() {
   };
 }
 
-/** Reads a stream to its end: what it gave and how it failed. */
+/** Reads a stream to its end. Returns its items and its error. */
 export async function readAll<Item>(stream: AsyncIterable<Item>) {
   const items: Item[] = [];
   try {
@@ -143,7 +143,7 @@ export const usageChunk = {
   usage,
 };
 
-/** A whole answer in events. */
+/** A complete response in events. */
 export const wholeAnswer = encode(
   chunk({ role: 'assistant', content: '' }),
   chunk({ content: 'Grüße, ' }),

@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 const session = new Session();
 let parsed = 0;
 
-/** Begins to count; before the code that is counted is loaded, or it may be compiled already. */
+/** Starts to count. Call it before the counted code is loaded, because it may be compiled already. */
 export async function countSteps(): Promise<void> {
   session.connect();
   await session.post('Profiler.enable');
@@ -16,8 +16,8 @@ export async function countSteps(): Promise<void> {
 }
 
 /**
- * How many blocks of our own code run, and how many characters they have parsed as JSON: a count of
- * work that no busy machine changes.
+ * Counts executed blocks of the source and characters parsed as JSON: a measure of work that does not depend
+ * on the load of the machine.
  */
 export async function stepsOf(work: () => unknown): Promise<number> {
   await session.post('Profiler.takePreciseCoverage');

@@ -5,12 +5,12 @@ import type { Behaviour } from './faulty-server.ts';
 
 type End = (stream: Stream<ChatCompletionChunk>, signal: AbortController) => unknown;
 
-/** Reads to the end, whatever it is. */
+/** Reads to the end or to an error. */
 async function readOn(stream: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const _ of stream);
   } catch {
-    // It is how many of them have to end.
+    // Expected: many of them fail.
   }
 }
 
@@ -25,7 +25,7 @@ const ends: readonly (readonly [answer: Behaviour, end: End])[] = [
   ['error-event', readOn],
   ['garbled', (stream) => Promise.all(stream.tee().map(readOn))],
   ['silent', readOn],
-  // Never read.
+  // Unread.
   ['silent', () => undefined],
   ['whole', () => undefined],
   // Left.
@@ -56,14 +56,14 @@ const ends: readonly (readonly [answer: Behaviour, end: End])[] = [
   ],
 ];
 
-/** The streams that were ended, and what they have left on the signal that most of them share. */
+/** Listeners that ended streams have left. */
 export interface EndedStreams {
   readonly listeners: () => number;
-  /** Own signals that have a listener although their stream is over. */
+  /** Signals that have a listener although their stream has ended. */
   readonly forgotten: number;
 }
 
-/** Begins so many streams, some at a time, and ends them in every way there is. */
+/** Starts streams with limited concurrency, and ends them in every way. */
 export async function endStreams(
   client: Gateway,
   total: number,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /**
- * A folder of its own for one test, removed when the test has ended.
+ * A folder for one test, removed when the test has ended.
  *
  * @param finished - Tests that run at the same time give their own, from their context: the one of the
  * module belongs to whichever of them began last.

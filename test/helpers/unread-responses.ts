@@ -1,4 +1,4 @@
-// Makes one call, and says so when nothing holds the process any more.
+// Makes one call, and prints a line when the process exits.
 import { Gateway } from '../../src/index.ts';
 
 const ask = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
@@ -6,7 +6,7 @@ const asStream = { ...ask, stream: true as const };
 const long = { totalTimeout: 500_000 };
 const short = { totalTimeout: 50 };
 
-/** Answers with headers, and with a body that never ends and holds nothing open. */
+/** Responds with headers, and with a body that never ends and doesn't keep the process alive. */
 function silent(type: string): () => Promise<Response> {
   const headers = { 'content-type': type };
   return () => Promise.resolve(new Response(new ReadableStream(), { headers }));
@@ -17,7 +17,7 @@ const json = client.withOptions({ fetch: silent('application/json') });
 const events = client.withOptions({ fetch: silent('text/event-stream') });
 const sound = client.withOptions({ fetch: () => Promise.resolve(new Response('ID3')) });
 
-/** Opens a stream that stays silent. It is held, so that it is not collected, and closed, before the end. */
+/** Opens a stream that stalls. It is referenced, so that it isn't garbage collected before the end. */
 async function openStream(options: object) {
   const stream = await events.chat.completions.create(asStream, options);
   Reflect.set(globalThis, 'held', stream);

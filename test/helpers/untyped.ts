@@ -1,4 +1,4 @@
-/** Passes a value off as a type, the way JavaScript callers do. */
+/** Returns a value as another type, as JavaScript callers can pass it. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the type
 export function untyped<T>(value: unknown): T {
   trust<T>(value);

@@ -7,28 +7,28 @@ import {
   type Quirks,
 } from '../../src/testing/index.ts';
 
-/** A model and a prompt that every emulator takes. */
+/** A model and a prompt that every emulator accepts. */
 export const order = { model: 'm-video', prompt: 'A paper boat' } as const;
 
 export function videosOf(options: GatewayOptions): Videos {
   return new Gateway({ logLevel: 'off', ...options }).videos;
 }
 
-/** The videos of a client with an emulator of its own. */
+/** `videos` of a client with its own emulator. */
 export function emulatedVideos(options: GatewayOptions = {}, setup: EmulatorOptions = {}) {
   const emulator = createEmulator(setup);
   const { apiKey, baseURL, fetch } = emulator;
   return { emulator, videos: videosOf({ apiKey, baseURL, fetch, ...options }) };
 }
 
-/** A task of an emulator that was just submitted. */
+/** A task that was just submitted to an emulator. */
 export async function submitted(videoDuration: number, quirks: Partial<Quirks> = {}) {
   const { emulator, videos } = emulatedVideos({}, { videoDuration, quirks });
   const task = await videos.create(order);
   return { emulator, videos, task };
 }
 
-/** The times of requests, in milliseconds from a beginning. */
+/** The times of requests, in milliseconds since `begun`. */
 export function timesOf(requests: readonly { readonly at: number }[], begun: number): number[] {
   return requests.map(({ at }) => at - begun);
 }
@@ -43,7 +43,7 @@ export function countRequests({ requests }: Emulator) {
 
 type Answer = (request: Request, position: number) => Response | Error | Promise<Response>;
 
-/** Videos whose requests are answered by a function. */
+/** `videos` of a client whose responses a function returns. */
 export function answeredVideos(answer: Answer, options: GatewayOptions = {}) {
   const requests: Request[] = [];
   const videos = videosOf({
@@ -61,7 +61,7 @@ export function answeredVideos(answer: Answer, options: GatewayOptions = {}) {
   return { videos, requests };
 }
 
-/** One answer after the other, as JSON; the last one repeats. */
+/** One JSON response after the other; the last one repeats. */
 export function inTurn(...bodies: readonly (object | Response | Error)[]): Answer {
   return (_, position) => {
     const body = bodies[Math.min(position, bodies.length - 1)];
@@ -70,7 +70,7 @@ export function inTurn(...bodies: readonly (object | Response | Error)[]): Answe
   };
 }
 
-/** Calls a method as JavaScript may, without the types. */
+/** Calls a method without its types, as JavaScript can. */
 export async function loosely(
   videos: Videos,
   method: 'create' | 'retrieve' | 'retrieveFromVendor' | 'remix' | 'wait',
