@@ -527,6 +527,22 @@ describe('text', () => {
     expect((await counted())?.spent).toBeCloseTo(4 * one, 9);
   });
 
+  test('attempts that end with a 500 count as one in total', async () => {
+    const { client, emulator, charged, counted } = budgeted({ limit: 1 });
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    await client.chat.completions.create(chat);
+    const one = charged();
+    emulator.fail({ fault: { type: 'error', status: 500 }, times: 3 });
+
+    const failed = failures([client.chat.completions.create(chat)]);
+    await vi.advanceTimersByTimeAsync(20_000);
+
+    expect(await failed).toMatchObject([{ status: 500, outcome: 'unknown' }]);
+    expect(emulator.requests.filter(({ status }) => status === 500)).toHaveLength(3);
+    expect((await counted())?.spent).toBeCloseTo(2 * one, 9);
+  });
+
   test('a stream without usage counts as the most expensive call of its model', async () => {
     const { client, charged, counted } = budgeted({ limit: 1 });
     await client.chat.completions.create(chat);
