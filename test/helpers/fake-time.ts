@@ -40,6 +40,9 @@ async function takeTurns(isDone = () => false): Promise<void> {
   await Promise.all(hashes);
 }
 
+/** Seconds with real work in between, such as encoding an image: most calls end within them. */
+const busySeconds = 8;
+
 /**
  * Advances fake timers until a promise settles, in steps of a second.
  *
@@ -52,7 +55,7 @@ export async function settle<T>(promise: PromiseLike<T>, limit = 7_200): Promise
     (error: unknown) => (end.settled = { error }),
   );
   for (let second = 0; second < limit; second += 1) {
-    if (second < 2) await takeTurns(() => end.settled !== undefined);
+    if (second < busySeconds) await takeTurns(() => end.settled !== undefined);
     if (end.settled !== undefined) return end.settled;
     // Without a timer, the promise doesn't depend on time; 30 seconds are enough for the slowest machine.
     const start = realNow();
