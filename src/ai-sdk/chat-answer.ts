@@ -9,6 +9,7 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import {
+  type AnswerUsage,
   type ChatCompletion,
   type ChatCompletionMessage,
   type CompletionUsage,
@@ -18,39 +19,42 @@ import { dataURLContent, detectImageType } from './media.ts';
 import { isJSONObject, providerName } from './options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 
+const unknownUsage: LanguageModelV4Usage = {
+  inputTokens: {
+    total: undefined,
+    noCache: undefined,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+  },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
 /**
- * Returns the provider metadata of a response: token counts without a field in the AI SDK, and the cost in
- * US dollars, if the gateway reports it.
+ * Converts the usage of a response. Counts are `undefined` if the gateway does not report usage. The provider
+ * metadata has the counts without a field in the AI SDK, and the cost in US dollars if the gateway reports it.
  */
-export function usageMetadata(
-  usage: CompletionUsage | null | undefined,
+export function convertUsage(
+  raw: CompletionUsage | null | undefined,
   headers?: Headers,
-): SharedV4ProviderMetadata {
-  const { cost } = usageOf(usage, headers);
+): { usage: LanguageModelV4Usage; providerMetadata: SharedV4ProviderMetadata } {
+  const { cost, ...counts } = usageOf(raw, headers);
   const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
-    usage?.completion_tokens_details ?? {};
+    raw?.completion_tokens_details ?? {};
   return {
-    [providerName]: {
-      ...(typeof accepted === 'number' && { acceptedPredictionTokens: accepted }),
-      ...(typeof rejected === 'number' && { rejectedPredictionTokens: rejected }),
-      ...(cost !== undefined && { cost }),
+    usage: raw ? convertCounts(raw, counts) : unknownUsage,
+    providerMetadata: {
+      [providerName]: {
+        ...(typeof accepted === 'number' && { acceptedPredictionTokens: accepted }),
+        ...(typeof rejected === 'number' && { rejectedPredictionTokens: rejected }),
+        ...(cost !== undefined && { cost }),
+      },
     },
   };
 }
 
-/** Converts usage. Counts are `undefined` if the gateway does not report usage. */
-export function convertUsage(usage: CompletionUsage | null | undefined): LanguageModelV4Usage {
-  const unknown = undefined;
-  if (!usage) {
-    return {
-      inputTokens: { total: unknown, noCache: unknown, cacheRead: unknown, cacheWrite: unknown },
-      outputTokens: { total: unknown, text: unknown, reasoning: unknown },
-    };
-  }
-  const { inputTokens = 0, outputTokens = 0, ...counts } = usageOf(usage);
+function convertCounts(raw: unknown, counts: Omit<AnswerUsage, 'cost'>): LanguageModelV4Usage {
+  const { inputTokens = 0, outputTokens = 0, reasoningTokens: reasoning = 0 } = counts;
   const { cacheReadTokens: cacheRead = 0, cacheWriteTokens: cacheWrite } = counts;
-  const { reasoningTokens: reasoning = 0 } = counts;
-  const raw: unknown = usage;
   return {
     inputTokens: {
       total: inputTokens,

@@ -15,7 +15,6 @@ import {
   convertMessage,
   convertFinishReason,
   responseMetadata,
-  usageMetadata,
   convertUsage,
 } from './chat-answer.ts';
 import { chatCall } from './chat-params.ts';
@@ -62,8 +61,7 @@ async function generate(
   return {
     content: convertMessage(choice.message),
     finishReason: convertFinishReason(choice.finish_reason, hasRefused),
-    usage: convertUsage(data.usage),
-    providerMetadata: usageMetadata(data.usage, response.headers),
+    ...convertUsage(data.usage, response.headers),
     request: { body: params },
     response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
     warnings,

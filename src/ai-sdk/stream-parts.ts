@@ -17,7 +17,6 @@ import {
   jsonObjects,
   mergeMetadata,
   responseMetadata,
-  usageMetadata,
   convertSources,
   convertUsage,
 } from './chat-answer.ts';
@@ -210,8 +209,7 @@ export class PartMaker {
   }
 
   #finish(finishReason: LanguageModelV4FinishReason): Part {
-    const usage = convertUsage(this.#usage);
-    return { type: 'finish', finishReason, usage, providerMetadata: usageMetadata(this.#usage) };
+    return { type: 'finish', finishReason, ...convertUsage(this.#usage) };
   }
 }
 
