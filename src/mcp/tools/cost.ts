@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { assumedUnits, computeCost, priceKind } from '../../account/cost.ts';
 import { expectUsage } from '../../account/request-cost.ts';
 import type { CostEstimate, Gateway, Prices } from '../../index.ts';
@@ -66,6 +67,10 @@ const isBefore = (record: JobRecord, other: JobRecord): boolean =>
     ? record.callId < other.callId
     : record.createdAt < other.createdAt;
 
+/** The longest time that a job waits for others to give way, and between two looks, in milliseconds. */
+const maxAdmission = 2_000;
+const admissionInterval = 50;
+
 /** Keeps the spending of jobs within budgets. Costs are those in the records: reported, or expected. */
 export class Spending {
   readonly #store: JobStore;
@@ -82,8 +87,8 @@ export class Spending {
   }
 
   /**
-   * Checks that a recorded job fits into the budgets. The record counts from the moment it is written, so
-   * several processes cannot spend the same money.
+   * Checks that a recorded job fits into the budgets. Of two jobs that are recorded at the same time, at least one
+   * sees the other, so several processes cannot spend the same money.
    *
    * @throws `ToolError` if it does not fit, or its cost is unknown
    */
@@ -95,7 +100,19 @@ export class Spending {
         `The cost of ${job.model} is unknown, so it cannot be kept within the budget. Restart the server with --price ${job.model}=<USD>.`,
       );
     }
-    const others = (await this.#store.list()).filter((other) => isBefore(other, job));
+    for (const deadline = Date.now() + maxAdmission; ; await delay(admissionInterval)) {
+      const others = (await this.#store.list()).filter(({ callId }) => callId !== job.callId);
+      const problem = this.#findProblem(job.estimate, others);
+      if (problem === undefined) return;
+      // Jobs that were recorded at the same time may have to give way to this one.
+      const earlier = others.filter((other) => isBefore(other, job));
+      const isFirst = this.#findProblem(job.estimate, earlier) === undefined;
+      if (!isFirst || Date.now() >= deadline) throw new ToolError(problem);
+    }
+  }
+
+  /** Returns why a job doesn't fit into the budgets next to other jobs; `undefined` if it does. */
+  #findProblem(estimate: number, others: readonly JobRecord[]): string | undefined {
     const { process: own, day } = this.#budgets;
     const spentOwn = sum(others.filter(({ callId }) => this.#own.has(callId)));
     const spentToday = sum(others.filter(({ createdAt }) => createdAt >= startOfDay()));
@@ -103,11 +120,10 @@ export class Spending {
       [own, spentOwn, 'of this server'],
       [day, spentToday, 'of today'],
     ] as const) {
-      if (limit === undefined || spent + job.estimate <= limit * (1 + 1e-9)) continue;
-      throw new ToolError(
-        `This call is expected to cost $${round(job.estimate)}, and $${round(Math.max(0, limit - spent))} of the budget ${name} ($${round(limit)}) is left. Nothing was sent.`,
-      );
+      if (limit === undefined || spent + estimate <= limit * (1 + 1e-9)) continue;
+      return `This call is expected to cost $${round(estimate)}, and $${round(Math.max(0, limit - spent))} of the budget ${name} ($${round(limit)}) is left. Nothing was sent.`;
     }
+    return undefined;
   }
 }
 
