@@ -234,7 +234,7 @@ export function mcpCommand(): Command {
 export function mcpWorkerCommand(): Command {
   return new Command('mcp-worker').action(async () => {
     const message: WorkerMessage & WorkerSettings = JSON.parse(await readAll(process.stdin));
-    const { job, starter, ledger: location, ...options } = message;
+    const { job, ledger: location, ...options } = message;
     const [{ runJob }, { openLedger }, { jobsFolder, JobStore, spareFolder }] = await Promise.all([
       import('../mcp/jobs/worker.ts'),
       import('../mcp/jobs/ledger.ts'),
@@ -246,7 +246,7 @@ export function mcpWorkerCommand(): Command {
     const { ledger, close } = await openLedger(location);
     const store = await JobStore.open(jobsFolder(state));
     const context = { client, ledger, store, spareFolder: spareFolder(state), costs };
-    const isMade = await runJob(job, starter, context);
+    const isMade = await runJob(job, context);
     process.exitCode = isMade ? exitCodes.done : busyCode;
     await close();
   });

@@ -87,6 +87,8 @@ export interface JobRecord {
   readonly folder: string;
   readonly name: string;
   readonly baseURL: string;
+  /** The number of files that were requested. */
+  readonly count: number;
   /** In milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -120,6 +122,11 @@ export interface JobRecord {
   /** The reason of a failure, and what to do. */
   readonly message?: string | undefined;
 }
+
+/** The fields of a record that change. */
+export type JobUpdate = Partial<
+  Omit<JobRecord, 'v' | 'callId' | 'tool' | 'model' | 'digest' | 'updatedAt'>
+>;
 
 /** The exit code of the process for a call if another process is making it. */
 export const busyCode = 75;

@@ -9,18 +9,30 @@ import {
   type TaskRef,
   type VideoTaskRef,
 } from '../../index.ts';
-import { isAlive, thisProcess, type Owner } from '../../node/durable.ts';
+import { isAlive, thisProcess } from '../../node/durable.ts';
 import { downloadVideo } from '../../node/index.ts';
 import { ReportedCosts } from '../../observing/costs.ts';
-import { busyCode, isOver, type Job, type JobRecord, type OutputFile } from './job.ts';
-import { findFreePath, isFileProblem, mimeType, prepareFolder, saveImages } from './outputs.ts';
+import {
+  busyCode,
+  isOver,
+  type Job,
+  type JobRecord,
+  type JobUpdate,
+  type OutputFile,
+} from './job.ts';
+import {
+  findFreePath,
+  findResult,
+  isFileProblem,
+  mimeType,
+  prepareFolder,
+  saveImages,
+} from './outputs.ts';
 import type { JobStore } from './store.ts';
 
 /** The message to a worker on its standard input. */
 export interface WorkerMessage {
   readonly job: Job;
-  /** The process that started the worker. */
-  readonly starter: Owner;
 }
 
 /** How jobs are run. */
@@ -70,11 +82,16 @@ export class Jobs {
     this.#free = options.concurrency;
   }
 
-  /** Makes the call of a recorded job, unless this or another process is already making it. */
+  /** Makes the call of a queued job. */
   start(job: Job): void {
     const { callId } = job;
-    if (this.#workers.has(callId) || this.#closing.signal.aborted) return;
-    const work = this.#work(job).finally(() => this.#workers.delete(callId));
+    // A worker that has recorded the end of an earlier attempt may still have to exit.
+    const earlier = this.#workers.get(callId) ?? Promise.resolve();
+    const work = earlier
+      .then(() => this.#work(job))
+      .finally(() => {
+        if (this.#workers.get(callId) === work) this.#workers.delete(callId);
+      });
     this.#workers.set(callId, work);
   }
 
@@ -87,8 +104,7 @@ export class Jobs {
       const code = await this.#runWorker(job);
       const record = await store.read(job.callId);
       if (code !== 0 && code !== busyCode && record?.state === 'queued') {
-        const message = `The process for the call ended with the code ${code}. Nothing was sent.`;
-        await store.update(job.callId, { state: 'failed', charged: 'no', message });
+        await this.#giveUp(record, `The process for the call ended with the code ${code}.`);
       }
     } finally {
       const next = this.#waiting.shift();
@@ -112,7 +128,7 @@ export class Jobs {
       child.stdin.on('error', () => {
         // It has ended; its exit code says how.
       });
-      const message: WorkerMessage = { job, starter: thisProcess() };
+      const message: WorkerMessage = { job };
       child.stdin.end(JSON.stringify({ ...message, ...settings }));
     });
   }
@@ -155,14 +171,22 @@ export class Jobs {
     const record = await store.read(callId);
     // Its process may have recorded the end just before it exited. A task is awaited again by the next call.
     if (record?.updatedAt !== updatedAt || record.state === 'submitted') return record;
-    const isSent = record.state === 'running';
-    return store.update(callId, {
-      state: isSent ? 'unknown' : 'failed',
-      charged: isSent ? 'unknown' : 'no',
-      message: isSent
-        ? 'The process of this call was killed.'
-        : 'The server ended before the request was sent.',
-    });
+    return record.state === 'queued'
+      ? this.#giveUp(record, 'The server ended before the request was sent.')
+      : this.#giveUp(record, 'The process of this call ended before it recorded a result.');
+  }
+
+  /** Records the end of a job whose process has ended. Its result may be saved nevertheless. */
+  async #giveUp(record: JobRecord, message: string): Promise<JobRecord> {
+    const { store, spareFolder } = this.#options;
+    const { callId, state, charged = 'unknown' } = record;
+    // A queued job may have been sent by an earlier process.
+    const isFree = state === 'queued' && record.charged === undefined;
+    const end: JobUpdate = isFree
+      ? { state: 'failed', charged: 'no', message }
+      : ((await findResult(record, spareFolder)) ?? { state: 'unknown', charged, message });
+    const recorded = await store.update(callId, end).catch(() => undefined);
+    return recorded ?? { ...record, ...end };
   }
 
   /** Returns whether a process works on a job. */

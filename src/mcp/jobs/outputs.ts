@@ -1,4 +1,15 @@
-import { access, constants, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -11,7 +22,7 @@ import {
 import type { ImagesResponse } from '../../index.ts';
 import { FileError, saveTo, type Savable } from '../../node/index.ts';
 import { systemErrorCode } from '../../node/durable.ts';
-import type { OutputFile } from './job.ts';
+import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
 
 /** Creates a folder for results. @throws if it cannot be written */
 export async function prepareFolder(folder: string): Promise<void> {
@@ -113,6 +124,25 @@ export async function saveOutput(
   throw failure;
 }
 
+/** Returns the files that `saveOutput` has written under a name. */
+async function findOutputs(folders: readonly string[], name: string): Promise<OutputFile[]> {
+  const files: OutputFile[] = [];
+  for (const folder of [...folders, tmpdir()]) {
+    const entries = await readdir(folder).catch(() => []);
+    const numbered = entries.flatMap((entry) => {
+      if (!entry.startsWith(name)) return [];
+      const [, number = '1'] = /^(?:-(\d+))?\.[a-z\d]+$/.exec(entry.slice(name.length)) ?? ['', ''];
+      return number === '' ? [] : [{ entry, number: Number(number) }];
+    });
+    for (const { entry } of numbered.toSorted((a, b) => a.number - b.number)) {
+      const path = join(folder, entry);
+      const { size } = await stat(path);
+      files.push({ path, mimeType: mimeType(path), bytes: size });
+    }
+  }
+  return files;
+}
+
 /** Saved images, with a small version of the first. */
 export interface SavedImages {
   readonly files: readonly OutputFile[];
@@ -121,9 +151,24 @@ export interface SavedImages {
 
 /** Returns a small version of the first file, if it is an image that can be decoded. */
 export async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
-  if (file === undefined) return undefined;
+  if (file?.mimeType.startsWith('image/') !== true) return undefined;
   const { createThumbnail } = await import('./thumbnail.ts');
-  return createThumbnail(await readFile(file.path));
+  const bytes = await readFile(file.path).catch(() => undefined);
+  return bytes && createThumbnail(bytes);
+}
+
+/** Returns the result of a process that ended before it recorded the files that it had saved. */
+export async function findResult(
+  { folder, name, count }: JobRecord,
+  spareFolder: string,
+): Promise<JobUpdate | undefined> {
+  const files = await findOutputs([folder, spareFolder], name);
+  if (files.length === 0) return undefined;
+  const message =
+    files.length < count
+      ? `${files.length} of ${count} images were saved before the process ended; the others are lost.`
+      : undefined;
+  return { state: 'done', charged: 'yes', message, files, thumbnail: await readThumbnail(files) };
 }
 
 /**

@@ -1,19 +1,14 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject, parseJSON } from '../../answers/objects.ts';
 import { createFile, replaceFile, shortHash, thisProcess } from '../../node/durable.ts';
-import type { Job, JobRecord } from './job.ts';
+import type { Job, JobRecord, JobUpdate } from './job.ts';
 
 /** Returns the folder for the records of jobs. */
 export const jobsFolder = (state: string): string => join(state, 'jobs');
 
 /** Returns the folder for results that cannot be saved elsewhere. */
 export const spareFolder = (state: string): string => join(state, 'results');
-
-/** The fields of a record that change. */
-export type JobUpdate = Partial<
-  Omit<JobRecord, 'v' | 'callId' | 'tool' | 'model' | 'digest' | 'updatedAt'>
->;
 
 function isRecord(value: unknown): value is JobRecord {
   return isObject(value) && value['v'] === 1 && typeof value['callId'] === 'string';
@@ -61,6 +56,7 @@ export class JobStore {
       folder,
       name,
       baseURL,
+      count: 'n' in job.params ? job.params.n : 1,
       createdAt: now,
       updatedAt: now,
       state: 'queued',
@@ -68,8 +64,14 @@ export class JobStore {
       estimate,
       files: [],
     };
-    const isNew = await createFile(this.#path(callId), JSON.stringify(record));
-    return isNew ? record : undefined;
+    const path = this.#path(callId);
+    const text = JSON.stringify(record);
+    if (await createFile(path, text)) return record;
+    const stored = parseJSON(await readFile(path, 'utf8').catch(() => ''));
+    if (isObject(stored)) return undefined;
+    // A disk error damaged it. The ledger still knows whether the call was sent.
+    await rename(path, `${path}.damaged`);
+    return (await createFile(path, text)) ? record : undefined;
   }
 
   /** Removes the record of a job that was never sent. */

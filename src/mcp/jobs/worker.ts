@@ -11,14 +11,15 @@ import {
   type Gateway,
   type ImageRequestOptions,
   type SubmitClaim,
+  type SubmitEnd,
   type SubmitLedger,
   type Uploadable,
 } from '../../index.ts';
-import { isAlive, thisProcess, type Owner } from '../../node/durable.ts';
+import { thisProcess } from '../../node/durable.ts';
 import type { ReportedCosts } from '../../observing/costs.ts';
-import { isOver, type Charged, type Input, type Job, type JobRecord } from './job.ts';
-import { readThumbnail, saveImages, saveOutput } from './outputs.ts';
-import type { JobStore, JobUpdate } from './store.ts';
+import type { Charged, Input, Job, JobUpdate } from './job.ts';
+import { findResult, saveImages, saveOutput } from './outputs.ts';
+import type { JobStore } from './store.ts';
 
 /** What a job needs of the process that makes its call. */
 export interface WorkerContext {
@@ -36,9 +37,9 @@ type JobOf<Tool extends Job['tool']> = Extract<Job, { readonly tool: Tool }>;
 /** A failure, with what is known about its charge. */
 class JobError extends Error {
   override readonly name = 'JobError';
-  readonly charged: Charged;
+  readonly charged: Exclude<Charged, 'yes'>;
 
-  constructor(message: string, charged: Charged, options?: ErrorOptions) {
+  constructor(message: string, charged: Exclude<Charged, 'yes'>, options?: ErrorOptions) {
     super(message, options);
     this.charged = charged;
   }
@@ -64,13 +65,24 @@ async function openInput(input: Input): Promise<Uploadable | string> {
 const openInputs = (inputs: readonly Input[] = []): Promise<(Uploadable | string)[]> =>
   Promise.all(inputs.map(openInput));
 
-/** Saves a result that was paid for. */
-async function keep<T>(save: Promise<T>, url?: string | null): Promise<T> {
-  return save.catch((cause: unknown) => {
-    const address = url ? ` Its address is ${url}` : '';
-    const message = `The result could not be saved: ${errorMessage(cause)}${address}`;
-    throw new JobError(message, 'yes', { cause });
-  });
+/**
+ * Saves a result that was paid for.
+ *
+ * @param urls - Where the gateway keeps the result for a while.
+ */
+async function keep(
+  save: () => Promise<JobUpdate>,
+  requestId: string | null | undefined,
+  urls: readonly string[] = [],
+): Promise<JobUpdate> {
+  const paid = { charged: 'yes', requestId: requestId ?? undefined } as const;
+  try {
+    return { state: 'done', ...paid, ...(await save()) };
+  } catch (error) {
+    const addresses = urls.length === 0 ? '' : ` Download it from ${urls.join(' and ')}`;
+    const message = `The result could not be saved: ${errorMessage(error)}${addresses}`;
+    return { state: 'failed', ...paid, message };
+  }
 }
 
 async function makeImages(
@@ -85,7 +97,12 @@ async function makeImages(
     callId,
     onUnknown: 'settle',
     async onSubmitted(ref) {
-      await store.update(callId, { state: 'submitted', ref, requestId: ref.requestId });
+      await store.update(callId, {
+        state: 'submitted',
+        charged: 'yes',
+        ref,
+        requestId: ref.requestId,
+      });
     },
   };
   const [mask] = await openInputs(inputs.mask);
@@ -95,15 +112,25 @@ async function makeImages(
       ? client.images.generate(params, options)
       : client.images.edit({ ...params, image, ...(mask === undefined ? {} : { mask }) }, options)
   ).withResponse();
-  await store.update(callId, { charged: 'yes', requestId: requestId ?? undefined });
-  if (images.data.length === 0) {
-    throw new JobError("The gateway's safety filter removed every image.", 'yes');
-  }
-  const url = images.data.find((one) => one.url)?.url;
+  const urls = images.data.flatMap(({ url }) => url ?? []);
   const folders = [job.folder, context.spareFolder];
-  // Each is recorded at once, so that a crash loses none that is saved.
-  const saving = saveImages(images, folders, job.name, (files) => store.update(callId, { files }));
-  return { state: 'done', charged: 'yes', ...(await keep(saving, url)) };
+  const save = async (): Promise<JobUpdate> => {
+    if (images.data.length === 0) {
+      return { state: 'failed', message: "The gateway's safety filter removed every image." };
+    }
+    return saveImages(images, folders, job.name, async (files) => {
+      // If the record cannot be written, the other images are saved nevertheless.
+      await store.update(callId, { charged: 'yes', files }).catch(() => {});
+    });
+  };
+  return keep(save, requestId, urls);
+}
+
+/** Claims a call in the ledger. Nothing is sent if that fails. */
+function claimCall(ledger: SubmitLedger, callId: string, digest: string): Promise<SubmitClaim> {
+  return ledger.claim(callId, digest).catch((cause: unknown) => {
+    throw new JobError(`The ledger cannot be used: ${errorMessage(cause)}`, 'no', { cause });
+  });
 }
 
 type UnknownClaim = Extract<SubmitClaim, { readonly status: 'submitting' | 'unknown' }>;
@@ -121,41 +148,43 @@ async function releaseIfFree(
 }
 
 /**
- * Makes a call without a task once, as images and videos are by the client itself. A ledger stores handles of
- * tasks only, so a call that succeeded stays there with an unknown outcome, which keeps other machines from
- * repeating it; this machine has its result.
+ * Makes a call without a task once, as images and videos are by the client itself, and saves its result. A ledger
+ * stores handles of tasks only, so a call that succeeded stays there with an unknown outcome, which keeps other
+ * machines from repeating it; this machine has its result.
  */
 async function makeOnce<T>(
   job: Job,
   context: WorkerContext,
-  send: () => Promise<{ readonly result: T; readonly requestId: string | undefined }>,
-): Promise<T> {
-  const { ledger, store } = context;
+  send: () => Promise<{ readonly result: T; readonly requestId: string | null | undefined }>,
+  save: (result: T) => Promise<JobUpdate>,
+): Promise<JobUpdate> {
+  const { ledger } = context;
   const { callId, digest } = job;
-  let claim = await ledger.claim(callId, digest);
-  if ('inputHash' in claim && claim.inputHash !== digest) {
+  let claim = await claimCall(ledger, callId, digest);
+  // A damaged entry has no digest.
+  if ('inputHash' in claim && claim.inputHash !== '' && claim.inputHash !== digest) {
     throw new JobError(`The call id ${callId} belongs to another request.`, 'no');
   }
   if ((claim.status === 'unknown' || claim.status === 'submitting') && claim.isAlive !== true) {
     await releaseIfFree(job, context, claim);
-    claim = await ledger.claim(callId, digest);
+    claim = await claimCall(ledger, callId, digest);
   }
   if (claim.status !== 'claimed') {
     if (claim.status === 'submitting' && claim.isAlive === true) throw new BusyError();
-    throw new JobError(
-      'An earlier attempt may have been charged, and its result is lost.',
-      'unknown',
-    );
+    throw new JobError('An earlier attempt ended without a response.', 'unknown');
   }
   const { claimId } = claim;
+  // Without this entry, the claim has no outcome, which keeps the call from being sent again too.
+  const finish = (end: SubmitEnd, requestId: string | undefined): Promise<void> =>
+    ledger.finish(callId, end, claimId, requestId).catch(() => {});
   try {
     const { result, requestId } = await send();
-    await ledger.finish(callId, 'unknown', claimId, requestId);
-    await store.update(callId, { charged: 'yes', requestId });
-    return result;
+    const update = await keep(() => save(result), requestId);
+    await finish('unknown', requestId ?? undefined);
+    return update;
   } catch (error) {
-    const isFree = GatewayError.isInstance(error) ? error.outcome !== 'unknown' : false;
-    await ledger.finish(callId, isFree ? 'not_submitted' : 'unknown', claimId, requestIdOf(error));
+    const isFree = GatewayError.isInstance(error) && error.outcome !== 'unknown';
+    await finish(isFree ? 'not_submitted' : 'unknown', findRequestId(error));
     throw error;
   }
 }
@@ -163,18 +192,22 @@ async function makeOnce<T>(
 /** A repeat of a request whose response was lost may be charged again. */
 const once = { retryUnknownOutcome: false } as const;
 
-async function makeSpeech(job: JobOf<'create_speech'>, context: WorkerContext): Promise<JobUpdate> {
+function makeSpeech(job: JobOf<'create_speech'>, context: WorkerContext): Promise<JobUpdate> {
   const { model, params } = job;
-  const bytes = await makeOnce(job, context, async () => {
-    const { data, request_id: requestId } = await context.client.audio.speech
-      .create({ ...params, model }, once)
-      .withResponse();
-    const result = new Uint8Array(await data.arrayBuffer());
-    return { result, requestId: requestId ?? undefined };
-  });
   const folders = [job.folder, context.spareFolder];
-  const file = await keep(saveOutput(bytes, folders, job.name, params.response_format));
-  return { state: 'done', charged: 'yes', files: [file] };
+  return makeOnce(
+    job,
+    context,
+    async () => {
+      const { data, request_id: requestId } = await context.client.audio.speech
+        .create({ ...params, model }, once)
+        .withResponse();
+      return { result: new Uint8Array(await data.arrayBuffer()), requestId };
+    },
+    async (bytes) => ({
+      files: [await saveOutput(bytes, folders, job.name, params.response_format)],
+    }),
+  );
 }
 
 async function transcribe(
@@ -186,13 +219,17 @@ async function transcribe(
   if (file === undefined || typeof file === 'string') {
     throw new JobError('transcribe_audio needs a file.', 'no');
   }
-  const text = await makeOnce(job, context, async () => {
-    const { data, request_id: requestId } = await context.client.audio.transcriptions
-      .create({ ...params, model, file }, once)
-      .withResponse();
-    return { result: data.text, requestId: requestId ?? undefined };
-  });
-  return { state: 'done', charged: 'yes', text };
+  return makeOnce(
+    job,
+    context,
+    async () => {
+      const { data, request_id: requestId } = await context.client.audio.transcriptions
+        .create({ ...params, model, file }, once)
+        .withResponse();
+      return { result: data.text, requestId };
+    },
+    async (text) => ({ text }),
+  );
 }
 
 async function submitVideo(job: JobOf<'create_video'>, context: WorkerContext): Promise<JobUpdate> {
@@ -224,7 +261,7 @@ function makeCall(job: Job, context: WorkerContext): Promise<JobUpdate> {
   }
 }
 
-function requestIdOf(error: unknown): string | undefined {
+function findRequestId(error: unknown): string | undefined {
   return GatewayError.isInstance(error)
     ? error.evidence.attempts.findLast(({ requestId }) => requestId !== undefined)?.requestId
     : undefined;
@@ -240,54 +277,46 @@ function isBusy(error: unknown): boolean {
 /** Returns the change of the record after a failure; `undefined` if another process keeps it. */
 async function describeFailure(
   error: unknown,
-  { callId }: Job,
-  { store }: WorkerContext,
+  job: Job,
+  context: WorkerContext,
 ): Promise<JobUpdate | undefined> {
   if (isBusy(error)) return undefined;
-  const record = await store.read(callId);
+  const record = await context.store.read(job.callId);
   const message = errorMessage(error);
+  const requestId = findRequestId(error) ?? record?.requestId;
   if (ImageWaitError.isInstance(error)) {
-    const saved = record?.files ?? [];
-    // The images arrived and were saved before an earlier process ended.
-    if (error.ref?.hasImages === true && saved.length > 0) {
-      return { state: 'done', charged: 'yes', thumbnail: await readThumbnail(saved) };
+    const { ref } = error;
+    if (ref !== undefined && ref.hasImages !== true) {
+      return { state: 'submitted', charged: 'yes', ref, message };
     }
-    const isRunning = error.ref !== undefined && error.ref.hasImages !== true;
-    if (isRunning) return { state: 'submitted', charged: 'yes', ref: error.ref, message };
-    return { state: 'failed', charged: 'yes', message };
+    const found = record && (await findResult(record, context.spareFolder));
+    return found ?? { state: 'failed', charged: 'yes', message, requestId };
   }
-  const requestId = requestIdOf(error) ?? record?.requestId;
-  if (error instanceof JobError) {
-    const state = error.charged === 'unknown' ? 'unknown' : 'failed';
-    return { state, charged: error.charged, message, requestId };
-  }
-  const isGateway = GatewayError.isInstance(error);
-  const isUnknown = isGateway ? error.outcome === 'unknown' : true;
   if (record?.charged === 'yes') return { state: 'failed', charged: 'yes', message, requestId };
-  return isUnknown
-    ? { state: 'unknown', charged: 'unknown', message, requestId }
-    : { state: 'failed', charged: 'no', message, requestId };
-}
-
-/** Returns whether another process works on a job. @param starter - The process that started this one. */
-function isTaken({ state, owner, updatedAt }: JobRecord, starter: Owner): boolean {
-  if (state === 'queued' || isOver({ state })) return false;
-  const isOurs = owner.pid === starter.pid && owner.start === starter.start;
-  return !isOurs && owner.pid !== process.pid && isAlive(owner, updatedAt) === true;
+  // A call that was sent is only sent again after the first attempt has proved to be free.
+  const isDoubtful = record?.charged === 'unknown';
+  const isFree =
+    error instanceof JobError
+      ? error.charged === 'no' && !isDoubtful
+      : GatewayError.isInstance(error) &&
+        (error.outcome === 'rejected' || (error.outcome === 'not_sent' && !isDoubtful));
+  if (isFree) return { state: 'failed', charged: 'no', message, requestId };
+  const found = record && (await findResult(record, context.spareFolder));
+  return found ?? { state: 'unknown', charged: 'unknown', message, requestId };
 }
 
 /**
- * Makes the paid call of a job, saves its result, and records both. A video is submitted, but not waited for.
- * Failures of the call are recorded, not thrown.
+ * Makes the paid call of a queued job, saves its result, and records both. A video is submitted, but not waited
+ * for. Failures of the call are recorded, not thrown.
  *
- * @param starter - The process that started this one.
- * @returns `false` if another process is making the call
+ * @returns `false` if the job is not queued any more, or another process is making the call
  */
-export async function runJob(job: Job, starter: Owner, context: WorkerContext): Promise<boolean> {
+export async function runJob(job: Job, context: WorkerContext): Promise<boolean> {
   const { store, costs } = context;
   const { callId } = job;
   const record = await store.read(callId);
-  if (record === undefined || isTaken(record, starter)) return false;
+  // The server that started this process may have been killed, and its job been given up.
+  if (record?.state !== 'queued') return false;
   await store.update(callId, { state: 'running', owner: thisProcess() });
   let update: JobUpdate | undefined;
   try {
@@ -296,6 +325,6 @@ export async function runJob(job: Job, starter: Owner, context: WorkerContext): 
     update = await describeFailure(error, job, context);
   }
   if (update === undefined) return false;
-  await store.update(callId, { ...update, cost: costs.total });
+  await store.update(callId, { message: undefined, ...update, cost: costs.total });
   return true;
 }

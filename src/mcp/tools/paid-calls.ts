@@ -45,14 +45,13 @@ function createJob(
   ]);
   const digest = createDigest([request.tool, baseURL, model, request.params, files]);
   const key = again === undefined ? digest : createDigest([digest, again]);
-  const id = callId ?? `${prefixes[request.tool]}-${key.slice(0, 24)}`;
+  const suffix = again === undefined ? '' : `:${createDigest(again).slice(0, 12)}`;
+  const id =
+    callId === undefined ? `${prefixes[request.tool]}-${key.slice(0, 24)}` : `${callId}${suffix}`;
   const shown = name ?? slug(label) ?? prefixes[request.tool];
   return {
     ...request,
-    callId:
-      again === undefined || callId === undefined
-        ? id
-        : `${id}:${createDigest(again).slice(0, 12)}`,
+    callId: id,
     model,
     inputs,
     digest,
@@ -68,6 +67,9 @@ async function areMissing({ files }: JobRecord): Promise<boolean> {
   }
   return false;
 }
+
+/** Returns whether a call has failed without a charge, so that it can be repeated. */
+const isFree = ({ state, charged }: JobRecord): boolean => state === 'failed' && charged === 'no';
 
 /** Makes paid calls. Each call id is sent once, by this or any other process that shares the ledger. */
 export class PaidCalls {
@@ -121,15 +123,17 @@ export class PaidCalls {
         `The call_id ${callId} was used for another request on ${new Date(known.createdAt).toISOString()}. Choose another one. Nothing was sent.`,
       );
     }
-    if (known !== undefined && !(known.state === 'failed' && known.charged === 'no')) {
-      await this.#continue(job, known);
-      return false;
-    }
+    if (known !== undefined && !isFree(known)) return this.#continue(job, known);
     const { estimate, question } = await this.#check(job, confirm);
     if (question !== undefined) return question;
     await prepareOutput(workspace);
     const priced: Job = { ...job, estimate };
-    if (known !== undefined) await store.remove(callId);
+    if (known !== undefined) {
+      const now = await store.read(callId);
+      // Another process has repeated the call meanwhile.
+      if (now !== undefined && !isFree(now)) return this.#continue(job, now);
+      await store.remove(callId);
+    }
     const record = await store.create(priced, this.#parts.client.baseURL);
     // Another process was faster.
     if (record === undefined) return false;
@@ -143,8 +147,12 @@ export class PaidCalls {
     return true;
   }
 
-  /** Continues an existing call where another process, or an earlier run, has left it. */
-  async #continue(job: Job, known: JobRecord): Promise<void> {
+  /**
+   * Continues an existing call where another process, or an earlier run, has left it.
+   *
+   * @returns `true` if its request may be sent now
+   */
+  async #continue(job: Job, known: JobRecord): Promise<boolean> {
     const { store, jobs } = this.#parts;
     const { callId } = job;
     const { state, ref } = known;
@@ -157,11 +165,13 @@ export class PaidCalls {
       // The gateway still has the video, at least for a while.
       await store.update(callId, { state: 'submitted', files: [], target: undefined });
     }
-    if (['submitted', 'done', 'failed'].includes(state) || jobs.isRunning(known)) return;
+    if (['submitted', 'done', 'failed'].includes(state) || jobs.isRunning(known)) return false;
     // The ledger decides whether the request may be sent; after an unknown outcome only if the usage log proves
     // that it was free.
-    await store.update(callId, { state: 'queued', owner: thisProcess() });
+    const charged = state === 'queued' ? known.charged : 'unknown';
+    await store.update(callId, { state: 'queued', charged, owner: thisProcess() });
     jobs.start({ ...job, estimate: known.estimate });
+    return true;
   }
 
   /** Checks the model and the cost of a new call. Only reads. */

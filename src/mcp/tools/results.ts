@@ -27,7 +27,9 @@ const toLink = (file: OutputFile): ContentBlock => ({
 
 /** Returns the state of a job as structured content. */
 export function toOutput(record: JobRecord, reused: boolean): JobOutput {
-  const { callId, tool, model, state, charged = 'no', files, text, status, message, ref } = record;
+  const { callId, tool, model, state, files, text, status, message, ref } = record;
+  // The request of a running call may have been sent.
+  const { charged = state === 'running' ? 'unknown' : 'no' } = record;
   const cost = costOf(record);
   return {
     call_id: callId,
@@ -68,11 +70,14 @@ function describe(record: JobRecord, reused: boolean): string {
       const cost = reused
         ? ` An earlier call made this result; nothing was charged now. ${makeNew}`
         : describeCost(record);
-      return text === undefined ? `Saved:\n${saved}\n${cost.trim()}` : `${text}\n\n${cost.trim()}`;
+      const note = message === '' ? '' : `\n${message}`;
+      return text === undefined
+        ? `Saved:\n${saved}${note}\n${cost.trim()}`
+        : `${text}\n\n${cost.trim()}`;
     }
     case 'queued':
     case 'running':
-      return `The call is still running. Call wait_video with call_id ${id}, or repeat this call: neither is charged.`;
+      return `The call is still running. Call wait_video with call_id ${id}, or repeat this call: neither is charged again.`;
     case 'submitted': {
       const now = status === undefined ? '' : ` (${status})`;
       const kind = tool === 'create_video' ? 'video' : 'image';

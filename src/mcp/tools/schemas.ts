@@ -142,7 +142,9 @@ export const jobOutput = z.object({
   state: z.enum(states),
   charged: z
     .enum(['yes', 'no', 'unknown'])
-    .describe('unknown: the request was sent, and its response was lost.'),
+    .describe(
+      'unknown: the request may have been sent, and its response is still open or was lost.',
+    ),
   cost_usd: z.number().optional().describe('As the gateway reported it, or as expected.'),
   reused: z.boolean().describe('true if an earlier call made the result, so nothing was charged.'),
   files: z.array(file),
