@@ -150,7 +150,7 @@ export interface SavedImages {
 }
 
 /** Returns a small version of the first file, if it is an image that can be decoded. */
-export async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
+async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
   if (file?.mimeType.startsWith('image/') !== true) return undefined;
   const { createThumbnail } = await import('./thumbnail.ts');
   const bytes = await readFile(file.path).catch(() => undefined);
