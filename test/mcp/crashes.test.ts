@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/answers/objects.ts';
 import { image, McpMachine } from './run.ts';
@@ -47,6 +47,21 @@ test.each([
     expect(result).toMatchObject({ state: 'done', charged: 'yes', files: made.files });
   }
   expect(machine.charges).toBe(1);
+});
+
+test('a file that its process was about to name is found', async () => {
+  const machine = await McpMachine.open();
+  const session = await machine.start();
+
+  const made = await session.call('create_image', image);
+  const path = made.files?.[0]?.path ?? '';
+  const temporary = `.${basename(path, '.png')}.0123456789ab.part`;
+  renameSync(path, join(machine.output, temporary));
+  forgetFiles(machine);
+  const repeated = await session.call('create_image', image);
+
+  expect(repeated).toMatchObject({ state: 'done', files: made.files });
+  expect(machine.saved).toHaveLength(1);
 });
 
 test('images that were not saved before their process was killed are reported', async () => {

@@ -81,7 +81,13 @@ async function moveToFreeName(
   }
 }
 
-/** Saves a result in a folder under an unused name. */
+/** Returns the extension of a file by its content. */
+async function findExtension(path: string): Promise<string> {
+  const format = findFormatByBytes(await readHead(path));
+  return format === undefined ? 'bin' : defaultExtension(format);
+}
+
+/** Saves a result in a folder under an unused name. The temporary file is complete once it exists. */
 async function saveIn(
   source: Savable,
   folder: string,
@@ -91,9 +97,7 @@ async function saveIn(
   await prepareFolder(folder);
   const temporary = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
   const { bytes } = await saveTo(source, temporary);
-  const format = findFormatByBytes(await readHead(temporary));
-  const found = format === undefined ? undefined : defaultExtension(format);
-  const ending = extension ?? found ?? 'bin';
+  const ending = extension ?? (await findExtension(temporary));
   const path = await moveToFreeName(temporary, folder, name, ending);
   return { path, mimeType: mimeType(path), bytes };
 }
@@ -124,23 +128,33 @@ export async function saveOutput(
   throw failure;
 }
 
-/** Returns the files that `saveOutput` has written under a name. */
-async function findOutputs(folders: readonly string[], name: string): Promise<OutputFile[]> {
-  const files: OutputFile[] = [];
-  for (const folder of [...folders, tmpdir()]) {
-    const entries = await readdir(folder).catch(() => []);
-    const numbered = entries.flatMap((entry) => {
-      if (!entry.startsWith(name)) return [];
-      const [, number = '1'] = /^(?:-(\d+))?\.[a-z\d]+$/.exec(entry.slice(name.length)) ?? ['', ''];
-      return number === '' ? [] : [{ entry, number: Number(number) }];
-    });
-    for (const { entry } of numbered.toSorted((a, b) => a.number - b.number)) {
-      const path = join(folder, entry);
-      const { size } = await stat(path);
-      files.push({ path, mimeType: mimeType(path), bytes: size });
-    }
+/** Names the complete files of a process that was killed before it could. */
+async function nameLeftovers(folder: string, name: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    const isLeftover =
+      entry.startsWith(`.${name}.`) && /^[\da-f]{12}\.part$/.test(entry.slice(name.length + 2));
+    if (!isLeftover) continue;
+    const path = join(folder, entry);
+    const { nlink } = await stat(path);
+    // It was killed between the two steps of the move.
+    if (nlink > 1) await rm(path);
+    else await moveToFreeName(path, folder, name, await findExtension(path));
   }
-  return files;
+}
+
+/** Returns the files that `saveOutput` has written under a name, by their numbers. */
+async function findOutputs(folder: string, name: string): Promise<OutputFile[]> {
+  await nameLeftovers(folder, name);
+  const found: { readonly number: number; readonly file: OutputFile }[] = [];
+  for (const entry of await readdir(folder)) {
+    if (!entry.startsWith(name)) continue;
+    const match = /^(?:-(\d+))?\.[a-z\d]+$/.exec(entry.slice(name.length));
+    if (match === null) continue;
+    const path = join(folder, entry);
+    const file = { path, mimeType: mimeType(path), bytes: (await stat(path)).size };
+    found.push({ number: Number(match[1] ?? 1), file });
+  }
+  return found.toSorted((a, b) => a.number - b.number).map(({ file }) => file);
 }
 
 /** Saved images, with a small version of the first. */
@@ -152,9 +166,13 @@ export interface SavedImages {
 /** Returns a small version of the first file, if it is an image that can be decoded. */
 async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
   if (file?.mimeType.startsWith('image/') !== true) return undefined;
-  const { createThumbnail } = await import('./thumbnail.ts');
-  const bytes = await readFile(file.path).catch(() => undefined);
-  return bytes && createThumbnail(bytes);
+  try {
+    const { createThumbnail } = await import('./thumbnail.ts');
+    return createThumbnail(await readFile(file.path));
+  } catch {
+    // The image is saved; only its preview is missing.
+    return undefined;
+  }
 }
 
 /** Returns the result of a process that ended before it recorded the files that it had saved. */
@@ -162,7 +180,11 @@ export async function findResult(
   { folder, name, count }: JobRecord,
   spareFolder: string,
 ): Promise<JobUpdate | undefined> {
-  const files = await findOutputs([folder, spareFolder], name);
+  const files: OutputFile[] = [];
+  for (const each of [folder, spareFolder, tmpdir()]) {
+    // A folder that cannot be read has no result that can be returned.
+    files.push(...(await findOutputs(each, name).catch(() => [])));
+  }
   if (files.length === 0) return undefined;
   const message =
     files.length < count

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { thisProcess } from '../../node/durable.ts';
+import { errorMessage } from '../../answers/objects.ts';
+import { systemErrorCode, thisProcess } from '../../node/durable.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
 import { createDigest, type Job, type JobRecord, slug } from '../jobs/job.ts';
@@ -71,6 +72,14 @@ async function areMissing({ files }: JobRecord): Promise<boolean> {
 /** Returns whether a call has failed without a charge, so that it can be repeated. */
 const isFree = ({ state, charged }: JobRecord): boolean => state === 'failed' && charged === 'no';
 
+/** Records are written before anything is sent. */
+function explainRecordError(error: unknown): never {
+  if (systemErrorCode(error) === '') throw error;
+  throw new ToolError(
+    `Nothing was sent, because the call cannot be recorded: ${errorMessage(error)}.`,
+  );
+}
+
 /** Makes paid calls. Each call id is sent once, by this or any other process that shares the ledger. */
 export class PaidCalls {
   readonly #parts: ServerParts;
@@ -97,7 +106,9 @@ export class PaidCalls {
     const job = createJob(call, options, client.baseURL, workspace);
     const { callId } = job;
     const before = this.#admissions.get(callId) ?? Promise.resolve();
-    const admission = before.then(() => this.#admit(job, workspace, confirm));
+    const admission = before
+      .then(() => this.#admit(job, workspace, confirm))
+      .catch(explainRecordError);
     const settled = admission.catch(() => {});
     this.#admissions.set(callId, settled);
     const admitted = await admission.finally(() => {

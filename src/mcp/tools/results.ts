@@ -88,7 +88,7 @@ function describe(record: JobRecord, reused: boolean): string {
       if (charged === 'no') return `${message} Nothing was charged.`;
       return `${message} It was charged; check_charge with call_id ${id} shows whether it was refunded. ${makeNew}`;
     case 'unknown':
-      return `${message} It may have been charged, so it is not sent again. check_charge with call_id ${id} looks it up. ${makeNew}`;
+      return `${message} It may have been charged. Repeat this call to look for its result: it is sent again only if the gateway's usage log proves that it was free. check_charge with call_id ${id} reads the log. ${makeNew}`;
   }
 }
 
