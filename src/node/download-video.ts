@@ -177,17 +177,13 @@ class Download {
   async #receive(): Promise<void> {
     const body = await this.#open();
     const { file } = this.#part;
-    const { total } = body;
-    let hasEnded = false;
+    const { total = Infinity } = body;
     try {
       await receive(body, file, this.#options);
-      hasEnded = true;
       await checkLength(body, file);
     } catch (error) {
-      const isShort = total !== undefined && file.size < total;
-      const isLong = total !== undefined && file.size > total;
-      // A short file is correct so far; otherwise it is unknown which bytes are wrong.
-      if (isLong || (hasEnded && !isShort)) await this.#part.restart(undefined);
+      // A short file is correct so far; in a long one it is unknown which bytes are wrong.
+      if (file.size > total) await this.#part.restart(undefined);
       throw error;
     }
   }

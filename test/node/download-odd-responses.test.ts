@@ -202,6 +202,26 @@ test('a body that does not end fails once it is longer than the file', async () 
   expect(await readdir(folder)).toEqual([]);
 });
 
+test('a file that is longer than its size is not resumed', async () => {
+  const { client, setup, requests } = await contentServer({
+    answer: (_, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 0-9/10', etag: '"v1"' });
+      response.end(Buffer.alloc(20));
+      return true;
+    },
+  });
+  const { folder, to } = await fileNamed();
+  const options = { to, resume: true, maxRetries: 0 };
+  await failureOf(downloadVideo(client, 'task_1', options));
+  expect(await readdir(folder)).toEqual([]);
+  setup.answer = undefined;
+
+  await downloadVideo(client, 'task_1', options);
+
+  expect(requests[1]?.headers).not.toHaveProperty('range');
+  expect((await readFile(to)).equals(setup.content)).toBe(true);
+});
+
 test('onProgress is awaited, and one that rejects ends the download with its error', async () => {
   const { client, setup } = await contentServer();
   const { folder, to } = await fileNamed();

@@ -482,4 +482,16 @@ describe('a ledger that is read while another worker claims a released call', ()
     expect(answers).toMatchObject([{ status: 'claimed' }, { status: 'submitting' }]);
     expect(await readdir(folder)).toHaveLength(1);
   });
+
+  test('is not given a call whose only claim the list of files misses', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.finish('job', 'not_submitted');
+    // The second claim replaces the file of the first.
+    await fileLedger(folder).claim('job', 'hash');
+    beforeFirst('readdir', async () => {}, []);
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+  });
 });

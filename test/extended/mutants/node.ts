@@ -18,7 +18,7 @@ export const nodeMutants: MutantsByFile = {
       is: 'start === file.size && isSameVersion(headers, part)',
       becomes: 'isSameVersion(headers, part)',
     },
-    { is: 'if (isLong || (hasEnded && !isShort))', becomes: 'if (isLong)' },
+    { is: 'if (file.size > total) await this.#part.restart(undefined);', becomes: '' },
     { is: 'if (file.size > longest) failures = 0;', becomes: '' },
   ],
   'node/file-ledger.ts': [
