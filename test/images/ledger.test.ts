@@ -57,6 +57,19 @@ describe('images with a ledger', () => {
     expect(posts(emulator)).toBe(1);
   });
 
+  test('a wait that fails records no outcome of the submission', async () => {
+    const { client } = emulated({}, { quirks: { imageTasks: 'data' } });
+    const ledger = memoryLedger();
+    const finish = vi.spyOn(ledger, 'finish');
+
+    const { error } = await settle(
+      client.images.generate(order, { ledger, callId, taskTimeout: 1 }),
+    );
+
+    expect(error).toHaveProperty('name', 'ImageWaitTimeoutError');
+    expect(finish).not.toHaveBeenCalled();
+  });
+
   test('images without a task are not charged twice, and the error reports the earlier response', async () => {
     const { client, emulator } = emulated();
     const ledger = memoryLedger();
