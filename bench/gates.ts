@@ -174,7 +174,8 @@ export const gates: readonly Gate[] = [
   },
   {
     metric: 'install.own',
-    atMost: 4,
+    // Of this, the MCP SDK and what the thumbnails of the MCP server need are 0.6 MiB.
+    atMost: 5,
     reason: 'Each file is downloaded, unpacked and scanned, also by projects that use few of them.',
   },
 ];
