@@ -205,9 +205,11 @@ function createCommand(): Command {
       ...(reference === undefined ? {} : { input_reference: reference }),
     };
     const submit = () => client.videos.create(params, { callId, ledger, signal });
-    if ((await ledger.entry(callId))?.refs?.length) {
-      // With an existing task this submits nothing: it checks that the request is the same, and reads the task
-      // from the ledger.
+    const entry = await ledger.entry(callId);
+    if (entry !== undefined && (entry.refs.length > 0 || entry.status === 'unknown')) {
+      // With an existing entry this submits nothing: it checks that the request is the same, and reads the task
+      // from the ledger, or throws if the outcome is unknown.
+      context.isCharged = true;
       const { id, ref } = await submit();
       context.isPaid = true;
       terminal.note(`${callId} was submitted before, as ${id}: it is not charged again.`);

@@ -618,6 +618,8 @@ describe('videos', () => {
     const second = await machine.run([...create, '--call-id', 'boat']);
 
     expect([first.code, second.code]).toEqual([3, 3]);
+    expect(first.stderr).toContain('will be charged');
+    expect(second.stderr).not.toContain('will be charged');
     expect(emulator.charges).toHaveLength(1);
   });
 
