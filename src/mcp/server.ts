@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import {
   acceptedContent,
   inputRequired,
@@ -25,7 +25,7 @@ import {
   type PreparedCall,
 } from './tools/prepare.ts';
 import type { ServerParts } from './tools/parts.ts';
-import { toResult } from './tools/results.ts';
+import { toResult, toURI } from './tools/results.ts';
 import { createSchemas, jobOutput } from './tools/schemas.ts';
 import { type Answer, answer, progressNotifier } from './tools/tool-call.ts';
 import { openWorkspace, type Workspace } from './tools/workspace.ts';
@@ -48,8 +48,6 @@ const config = <Schema>(title: string, description: string, inputSchema: Schema)
   outputSchema: jobOutput,
   annotations: { title, ...annotations },
 });
-
-const uriOf = (path: string): string => pathToFileURL(path).href;
 
 const confirmation = object({ confirm: boolean().meta({ title: 'Make the call' }) });
 
@@ -215,10 +213,10 @@ class Connection {
     const { store } = this.#parts;
     const listFiles = async () => (await store.list()).flatMap(({ files }) => files).slice(0, 100);
     const list = async () => ({
-      resources: (await listFiles()).map(({ path, mimeType }) => ({
-        uri: uriOf(path),
-        name: path,
-        mimeType,
+      resources: (await listFiles()).map((file) => ({
+        uri: toURI(file),
+        name: file.path,
+        mimeType: file.mimeType,
       })),
     });
     this.#server.registerResource(
@@ -226,7 +224,7 @@ class Connection {
       new ResourceTemplate('file:///{+path}', { list }),
       { title: 'Results', description: 'Files that the tools have saved.' },
       async (uri) => {
-        const file = (await listFiles()).find(({ path }) => uriOf(path) === uri.href);
+        const file = (await listFiles()).find((saved) => toURI(saved) === uri.href);
         if (file === undefined) throw new ToolError(`${uri.href} is not a result of these tools.`);
         const blob = await readFile(fileURLToPath(uri), 'base64');
         return { contents: [{ uri: uri.href, mimeType: file.mimeType, blob }] };

@@ -161,3 +161,17 @@ test('a rejected call is sent again at once, while its first process exits', asy
   expect([...texts]).toEqual(['403']);
   expect(made).toMatchObject({ state: 'done' });
 });
+
+test('check_charge reports a request without an id to a gateway that finds charges by id', async () => {
+  const machine = await McpMachine.open({ gateway: 'openrouter' });
+  machine.emulator.fail({ operation: 'images.generate', fault: lostResponse });
+  const session = await machine.start(['--gateway', 'openrouter']);
+
+  const lost = await session.call('create_image', image);
+  const check = await session.call('check_charge', { call_id: lost.call_id });
+
+  expect(lost.text).not.toContain('before sending it again');
+  expect(check.text).toBe(
+    'The request has no id, because its response was lost. This gateway finds charges by that id only.',
+  );
+});

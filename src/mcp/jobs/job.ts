@@ -86,7 +86,6 @@ export interface JobRecord {
   readonly label: string;
   readonly folder: string;
   readonly name: string;
-  readonly baseURL: string;
   /** The number of files that were requested. */
   readonly count: number;
   /** In milliseconds since 1970. */
@@ -132,12 +131,12 @@ export type JobUpdate = Partial<
 export const busyCode = 75;
 
 /** Returns whether a job needs no more work. */
-export function isOver({ state }: Pick<JobRecord, 'state'>): boolean {
+export function isOver({ state }: JobRecord): boolean {
   return state === 'done' || state === 'failed' || state === 'unknown';
 }
 
 /** Returns the cost of a job in US dollars, as reported or expected; `undefined` if it is unknown. */
-export function costOf({ cost, estimate, charged }: JobRecord): number | undefined {
+export function jobCost({ cost, estimate, charged }: JobRecord): number | undefined {
   return charged === 'no' ? 0 : (cost ?? estimate);
 }
 

@@ -43,7 +43,7 @@ export class JobStore {
    *
    * @returns `undefined` if there is a record of its call id
    */
-  async create(job: Job, baseURL: string): Promise<JobRecord | undefined> {
+  async create(job: Job): Promise<JobRecord | undefined> {
     const { callId, tool, model, digest, label, folder, name, estimate } = job;
     const now = Date.now();
     const record: JobRecord = {
@@ -55,7 +55,6 @@ export class JobStore {
       label,
       folder,
       name,
-      baseURL,
       count: 'n' in job.params ? job.params.n : 1,
       createdAt: now,
       updatedAt: now,

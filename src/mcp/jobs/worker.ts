@@ -267,6 +267,15 @@ function findRequestId(error: unknown): string | undefined {
     : undefined;
 }
 
+/** Returns the message of an error without the advice for programs: the result of the tool has its own. */
+function withoutAdvice(error: unknown): string {
+  const message = errorMessage(error);
+  const advice = GatewayError.isInstance(error) ? error.advice : '';
+  return message.endsWith(advice)
+    ? message.slice(0, message.length - advice.length).trim()
+    : message;
+}
+
 /** Returns whether another process is making the call, or has made it. */
 function isBusy(error: unknown): boolean {
   const isUnknown =
@@ -302,7 +311,9 @@ async function describeFailure(
         (error.outcome === 'rejected' || (error.outcome === 'not_sent' && !isDoubtful));
   if (isFree) return { state: 'failed', charged: 'no', message, requestId };
   const found = record && (await findResult(record, context.spareFolder));
-  return found ?? { state: 'unknown', charged: 'unknown', message, requestId };
+  return (
+    found ?? { state: 'unknown', charged: 'unknown', message: withoutAdvice(error), requestId }
+  );
 }
 
 /**

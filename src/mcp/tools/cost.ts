@@ -3,7 +3,7 @@ import { assumedUnits, computeCost, priceKind } from '../../account/cost.ts';
 import { expectUsage } from '../../account/request-cost.ts';
 import type { CostEstimate, Gateway, Prices } from '../../index.ts';
 import { ToolError } from './errors.ts';
-import { costOf, type JobRecord, type JobRequest } from '../jobs/job.ts';
+import { jobCost, type JobRecord, type JobRequest } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/store.ts';
 
 const operations = {
@@ -57,7 +57,7 @@ export interface Budgets {
 }
 
 const sum = (records: readonly JobRecord[]): number =>
-  records.reduce((total, record) => total + (costOf(record) ?? 0), 0);
+  records.reduce((total, record) => total + (jobCost(record) ?? 0), 0);
 
 const startOfDay = (): number => new Date().setUTCHours(0, 0, 0, 0);
 
@@ -82,10 +82,6 @@ export class Spending {
     this.#budgets = budgets;
   }
 
-  get isLimited(): boolean {
-    return this.#budgets.process !== undefined || this.#budgets.day !== undefined;
-  }
-
   /**
    * Checks that a recorded job fits into the budgets. Of two jobs that are recorded at the same time, at least one
    * sees the other, so several processes cannot spend the same money.
@@ -94,7 +90,8 @@ export class Spending {
    */
   async check(job: JobRecord): Promise<void> {
     this.#own.add(job.callId);
-    if (!this.isLimited) return;
+    const { process: own, day } = this.#budgets;
+    if (own === undefined && day === undefined) return;
     if (job.estimate === undefined) {
       throw new ToolError(
         `The cost of ${job.model} is unknown, so it cannot be kept within the budget. Restart the server with --price ${job.model}=<USD>.`,

@@ -1,7 +1,7 @@
 import type { CallToolResult, McpServer } from '#mcp-sdk';
 import * as z from '#mcp-sdk';
 import { closeTo } from '../../answers/similar-names.ts';
-import type { Amount, ModelPrice, Settlement } from '../../index.ts';
+import { InvalidInputError, type Amount, type ModelPrice, type Settlement } from '../../index.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
 import type { JobRecord, JobRequest } from '../jobs/job.ts';
@@ -139,13 +139,18 @@ async function checkCharge(
   const id = requestId ?? record?.requestId;
   const ref = record?.ref;
   if (id === undefined && ref?.kind !== 'video') {
+    const problem = 'The request has no id, because its response was lost.';
     const from = (record?.createdAt ?? 0) - 5_000;
     const to = (record?.updatedAt ?? 0) + 60_000;
-    const { data } = await account.charges({ model: record?.model, from, to });
+    const list = account.charges({ model: record?.model, from, to });
+    const { data } = await list.catch((error: unknown) => {
+      if (!InvalidInputError.isInstance(error)) throw error;
+      throw new ToolError(`${problem} This gateway finds charges by that id only.`);
+    });
     const lines = data.map(
       ({ at, type, amount }) => `${new Date(at).toISOString()} ${type} ${formatAmount(amount)}`,
     );
-    const text = `The request has no id, because its response was lost. Entries of ${record?.model} at that time:\n${lines.join('\n') || 'none; the log may lag behind'}`;
+    const text = `${problem} Entries of ${record?.model} at that time:\n${lines.join('\n') || 'none; the log may lag behind'}`;
     return toStructured(text, { verdict: 'unknowable', reason: text, entries: lines });
   }
   const target = ref?.kind === 'video' ? { ...ref, requestId: id } : (id ?? '');

@@ -145,7 +145,7 @@ export class PaidCalls {
       if (now !== undefined && !isFree(now)) return this.#continue(job, now);
       await store.remove(callId);
     }
-    const record = await store.create(priced, this.#parts.client.baseURL);
+    const record = await store.create(priced);
     // Another process was faster.
     if (record === undefined) return false;
     try {
@@ -190,12 +190,11 @@ export class PaidCalls {
     job: Job,
     confirm: Confirm,
   ): Promise<{ readonly estimate: number | undefined; readonly question?: string }> {
-    const { models, anyModel, estimator, spending, confirmAbove } = this.#parts;
+    const { models, anyModel, estimator, confirmAbove } = this.#parts;
     if (!anyModel) await models.check(job.model);
-    const isNeeded = spending.isLimited || confirmAbove !== undefined;
     const { amount, reason } = await estimator.estimate(job.model, job);
     const estimate = amount?.value;
-    if (!isNeeded || confirmAbove === undefined) return { estimate };
+    if (confirmAbove === undefined) return { estimate };
     if (estimate !== undefined && estimate <= confirmAbove) return { estimate };
     const price =
       estimate === undefined ? `an unknown amount (${reason})` : `about $${round(estimate)}`;

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { CallToolResult, ContentBlock } from '#mcp-sdk';
 import { round } from './cost.ts';
 import type { ToolError } from './errors.ts';
-import { costOf, type JobRecord, type OutputFile } from '../jobs/job.ts';
+import { jobCost, type JobRecord, type OutputFile } from '../jobs/job.ts';
 import type { JobOutput } from './schemas.ts';
 
 /** How much of an image a result contains. */
@@ -15,11 +15,12 @@ const maxInlineBytes = 4 * 1_024 * 1_024;
 
 export const textBlock = (text: string): ContentBlock => ({ type: 'text', text });
 
-const uriOf = (file: OutputFile): string => pathToFileURL(file.path).href;
+/** Returns the URI of a saved file. */
+export const toURI = ({ path }: OutputFile): string => pathToFileURL(path).href;
 
 const toLink = (file: OutputFile): ContentBlock => ({
   type: 'resource_link',
-  uri: uriOf(file),
+  uri: toURI(file),
   name: basename(file.path),
   mimeType: file.mimeType,
   size: file.bytes,
@@ -28,9 +29,9 @@ const toLink = (file: OutputFile): ContentBlock => ({
 /** Returns the state of a job as structured content. */
 export function toOutput(record: JobRecord, reused: boolean): JobOutput {
   const { callId, tool, model, state, files, text, status, message, ref } = record;
-  // The request of a running call may have been sent.
-  const { charged = state === 'running' ? 'unknown' : 'no' } = record;
-  const cost = costOf(record);
+  // By the time that this is read, the request may have been sent.
+  const { charged = 'unknown' } = record;
+  const cost = jobCost(record);
   return {
     call_id: callId,
     tool,
@@ -40,7 +41,7 @@ export function toOutput(record: JobRecord, reused: boolean): JobOutput {
     reused,
     files: files.map((file) => ({
       path: file.path,
-      uri: uriOf(file),
+      uri: toURI(file),
       mime_type: file.mimeType,
       bytes: file.bytes,
     })),
@@ -68,12 +69,11 @@ function describe(record: JobRecord, reused: boolean): string {
     case 'done': {
       const saved = files.map(({ path }) => path).join('\n');
       const cost = reused
-        ? ` An earlier call made this result; nothing was charged now. ${makeNew}`
-        : describeCost(record);
-      const note = message === '' ? '' : `\n${message}`;
-      return text === undefined
-        ? `Saved:\n${saved}${note}\n${cost.trim()}`
-        : `${text}\n\n${cost.trim()}`;
+        ? `An earlier call made this result; nothing was charged now. ${makeNew}`
+        : describeCost(record).trim();
+      const lines = text === undefined ? ['Saved:', saved] : [text, ''];
+      if (message !== '') lines.push(message);
+      return [...lines, cost].join('\n').trim();
     }
     case 'queued':
     case 'running':
