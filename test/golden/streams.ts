@@ -77,6 +77,7 @@ const chats: Readonly<Record<string, string>> = {
   'no blank line at the end': events(...hello, stop).trimEnd(),
   'no terminator': events(...hello, stop),
   'no finish reason': events(...hello, done),
+  'an empty finish reason': events(...hello, of({}, ''), done),
   'neither terminator nor finish reason': begun,
   'a cut event': `${begun}data: {"choi`,
   'a cut terminator': `${events(...hello, stop)}data: [DO`,
@@ -156,6 +157,12 @@ const chats: Readonly<Record<string, string>> = {
     done,
   ),
   'two choices, one of them unfinished': events(choice(0, 'a', 'stop'), choice(1, 'b'), done),
+  'a choice whose index is text in between': events(
+    choice(0, 'a'),
+    { ...head, choices: [{ index: '0', delta: { content: 'b' } }] },
+    stop,
+    done,
+  ),
   'two choices without an index': events(
     { ...head, choices: ['a', 'b'].map((content) => ({ delta: { content } })) },
     {
@@ -168,6 +175,7 @@ const chats: Readonly<Record<string, string>> = {
     of({}, 'stop', { usage }),
     done,
   ),
+  'usage on the first chunk': events(of({ content: 'a' }, null, { usage }), stop, done),
   'usage that is null later': events(
     of({ content: 'a' }, null, { usage }),
     of({}, 'stop', { usage: null }),
@@ -284,6 +292,46 @@ const chats: Readonly<Record<string, string>> = {
     toolStop,
     done,
   ),
+  'a tool call with an id later': events(
+    call(named('', 'find', '{"q":', { index: 0 })),
+    call(next('1}', { index: 0, id: 'c1' })),
+    toolStop,
+    done,
+  ),
+  'a tool call with an id and its name again later': events(
+    call(named('', 'find', '{"q":', { index: 0 })),
+    call(named('c1', 'find', '1}', { index: 0 })),
+    toolStop,
+    done,
+  ),
+  'a tool call with null arguments first, and null in place of a list': events(
+    call(named('c1', 'find', null, { index: 0 })),
+    of({ tool_calls: null }),
+    call(next('{"q":1}', { index: 0 })),
+    toolStop,
+    done,
+  ),
+  'two tool calls whose index is text in between': events(
+    call(named('c1', 'find', '{"q":', { index: 0 })),
+    call(next('1}', { index: '0' })),
+    call(named('c2', 'list', '{"n":', { index: '1' })),
+    call(next('2}', { index: 1 })),
+    toolStop,
+    done,
+  ),
+  'two tool calls with the same index, side by side': events(
+    calls(named('c1', 'find', '', { index: 0 }), named('c2', 'list', '{"n"', { index: 0 })),
+    calls(next('{"q"', { index: 0, id: 'c1' }), next(':2', { index: 0, id: 'c2' })),
+    calls(next('}', { index: 0 }), next(':1}', { index: 0, id: 'c1' })),
+    toolStop,
+    done,
+  ),
+  'two tool calls of one function with the same index': events(
+    calls(named('c1', 'find', '{"q":', { index: 0 }), named('c2', 'find', '{"q":', { index: 0 })),
+    calls(next('2}', { index: 0 }), next('1}', { index: 0, id: 'c1' })),
+    toolStop,
+    done,
+  ),
   'a tool call that is cut': events(call(named('c1', 'find', '{"q":', { index: 0 })), done),
   'an error event': events(...hello, { error }, done),
   'an error event at first': events({ error }, done),
@@ -380,8 +428,9 @@ const generations: Readonly<Record<string, string>> = {
   ),
   'inline data': events(piece([{ inlineData: { mimeType: 'image/png', data: 'AA==' } }]), end),
   'several candidates': events(
-    { candidates: [{ index: 1, content: { parts: [text('b')] }, finishReason: 'STOP' }] },
+    { candidates: [{ index: 1, content: { parts: [text('b')] } }] },
     { candidates: [{ index: 0, content: { parts: [text('a')] }, finishReason: 'STOP' }] },
+    { candidates: [{ index: 1, content: { parts: [text('B')] }, finishReason: 'STOP' }] },
   ),
   'one of two candidates unfinished': events({ candidates: [{ finishReason: 'STOP' }, {}] }),
   'what is null or missing': events(
@@ -406,7 +455,21 @@ const generations: Readonly<Record<string, string>> = {
       ],
       usage_metadata: { prompt_token_count: 3 },
     },
+    piece([
+      {
+        function_call: {
+          partial_args: [{ json_path: '$.a', string_value: 'b' }],
+          will_continue: false,
+        },
+      },
+    ]),
     { candidates: [{ finish_reason: 'STOP' }], model_version: 'm-1' },
+  ),
+  'a blocked prompt in snake case': events({ prompt_feedback: { block_reason: 'OTHER' } }),
+  'usage on every chunk, and in parts': events(
+    piece([text('a')], null, { usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1 } }),
+    piece([], 'STOP', { usageMetadata: counts }),
+    { usageMetadata: { trafficType: 'ON_DEMAND' } },
   ),
   'a blocked prompt': events({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: counts }),
   'a blocked answer': events(piece([text('Well, ')]), {

@@ -57,4 +57,35 @@ export const streamMutants: MutantsByFile = {
     },
     { is: 'if (hasEvents) waitingSince = undefined;', becomes: 'waitingSince = undefined;' },
   ],
+  'chat/accumulator.ts': [
+    {
+      is: 'if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };',
+      becomes: 'if (chunk.usage) completion.usage ??= chunk.usage;',
+    },
+    {
+      is: "piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '')",
+      becomes: "piece.finish_reason ?? ''",
+    },
+    { is: 'completion.id = first.id || second.id;', becomes: 'completion.id = first.id;' },
+  ],
+  'chat/tool-calls.ts': [
+    { is: 'if (another !== undefined) return another;', becomes: '' },
+    {
+      is: "current.call.id === '' ? startsNewCall(current, piece) : hasName(piece)",
+      becomes: 'hasName(piece)',
+    },
+    { is: 'this.#open.at(count === 1 ? -1 : position)', becomes: 'this.#open.at(-1)' },
+    { is: "call.id ||= piece.id ?? '';", becomes: "call.id = piece.id ?? '';" },
+    { is: 'call.incomplete = true;', becomes: '' },
+  ],
+  'generate/accumulator.ts': [
+    { is: 'if (hasContent(piece)) delete candidate.finishReason;', becomes: '' },
+    { is: 'list.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));', becomes: '' },
+    { is: '&& last.thought === part.thought', becomes: '' },
+    { is: 'if (willContinue !== true) openCalls', becomes: 'if (false) openCalls' },
+    {
+      is: 'copyUnknownFields(piece.usageMetadata, response.usageMetadata, noFields);',
+      becomes: 'response.usageMetadata = piece.usageMetadata;',
+    },
+  ],
 };
