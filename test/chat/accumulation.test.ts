@@ -27,12 +27,6 @@ function call(id: string, name: string, text: string) {
   return { id, type: 'function', function: { name, arguments: text } };
 }
 
-/** A chunk of one of several choices. */
-const piece = (index: number, content: string, finish: string | null = null) => ({
-  ...chunk({}),
-  choices: [{ index, delta: { content }, finish_reason: finish }],
-});
-
 describe('chunks of a chat completion', () => {
   test('may have no choices', async () => {
     for (const choices of [null, [], undefined, 'none', {}]) {
@@ -41,20 +35,6 @@ describe('chunks of a chat completion', () => {
       expect(error).toBeUndefined();
       expect(Array.isArray(items[0]?.choices)).toBe(true);
     }
-  });
-
-  test.each([
-    ['in the last chunk', [chunk({ content: 'a' }, 'stop'), { choices: [], usage }]],
-    ['with the finish reason', [chunk({ content: 'a' }, 'stop', { usage })]],
-    ['in both', [chunk({}, 'stop', { usage: { prompt_tokens: 1 } }), { choices: null, usage }]],
-    ['in the choice', [{ choices: [{ delta: {}, finish_reason: 'stop', usage }], usage: null }]],
-    ['in the first chunk', [chunk({ content: 'a' }, null, { usage }), chunk({}, 'stop')]],
-  ])('usage is taken from %s', async (_, data) => {
-    const result = await read(...data);
-
-    expect(result.usage).toEqual(usage);
-    expect(result.partial?.usage).toEqual(usage);
-    expect(result.error).toBeUndefined();
   });
 
   test('fills missing fields of usage', async () => {
@@ -68,59 +48,6 @@ describe('chunks of a chat completion', () => {
       total_tokens: 5,
       details: 1,
     });
-  });
-
-  test('inherit id, model and creation time from earlier chunks', async () => {
-    const { items, partial } = await read(
-      { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] },
-      chunk({ content: 'a' }),
-      { choices: [{ delta: { content: 'b' } }] },
-      { ...chunk({}, 'stop'), id: '', created: 0, model: null },
-    );
-
-    expect(items[0]).toMatchObject({ id: '', created: 0, model: '' });
-    for (const item of items.slice(1)) {
-      expect(item).toMatchObject({
-        id: 'chatcmpl-1',
-        created: 1_790_000_000,
-        model: 'm-large',
-        object: 'chat.completion.chunk',
-      });
-    }
-    expect(partial).toMatchObject({
-      id: 'chatcmpl-1',
-      model: 'm-large',
-      object: 'chat.completion',
-    });
-  });
-
-  test('reads content that is a string, a list of parts, null or absent', async () => {
-    const { partial, items } = await read(
-      chunk({ role: 'assistant', content: null }),
-      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
-      chunk({ content: [{ type: 'text', text: 'Hel' }] }),
-      chunk({ content: '', role: '' }),
-      chunk({ role: null }),
-      chunk({ content: 'lo' }, 'stop'),
-    );
-
-    expect(partial?.choices[0]?.message).toMatchObject({
-      role: 'assistant',
-      content: 'Hello',
-      reasoning_content: 'Hm',
-    });
-    expect(items[2]?.choices[0]?.delta.content).toBe('Hel');
-    expect(items[3]?.choices[0]?.delta.role).toBeUndefined();
-  });
-
-  test.each(['reasoning_content', 'reasoning'])('reads reasoning from %s', async (field) => {
-    const { partial } = await read(
-      chunk({ [field]: 'Let me ' }),
-      chunk({ [field]: 'see.', content: null }),
-      chunk({ content: 'Yes', [field]: null }, 'stop'),
-    );
-
-    expect(partial?.choices[0]?.message).toMatchObject({ [field]: 'Let me see.', content: 'Yes' });
   });
 
   test('that are empty keep the declared types', async () => {
@@ -137,21 +64,6 @@ describe('chunks of a chat completion', () => {
 
     expect(items[0]?.choices[0]?.delta.content).toBe('Hello');
     expect(partial?.choices[0]?.message.content).toBe('Hello');
-  });
-
-  test('of several choices are assembled separately, in order', async () => {
-    const { partial, verdict } = await read(
-      piece(1, 'b'),
-      piece(0, 'a'),
-      piece(1, 'B', 'stop'),
-      piece(0, 'A', 'length'),
-    );
-
-    expect(verdict).toBe('complete');
-    expect(partial?.choices.map(({ index, message }) => [index, message.content])).toEqual([
-      [0, 'aA'],
-      [1, 'bB'],
-    ]);
   });
 
   test('may contain refusals, log probabilities, audio, annotations and provider fields', async () => {
@@ -210,16 +122,6 @@ describe('chunks of a chat completion', () => {
     expect(partial).not.toHaveProperty('choices.0.message.polluted');
   });
 
-  test('may contain legacy function calls', async () => {
-    const { partial } = await read(
-      chunk({ function_call: { name: 'f', arguments: '{"a"' } }),
-      chunk({ function_call: { arguments: ':1}' }, content: null }),
-      chunk({}, 'function_call'),
-    );
-
-    expect(partial?.choices[0]?.message.function_call).toEqual({ name: 'f', arguments: '{"a":1}' });
-  });
-
   test.each([{}, { name: '', arguments: '' }, { name: null, arguments: null }, { arguments: ' ' }])(
     'do not turn the empty function call %j into a call',
     async (hollow) => {
@@ -253,49 +155,6 @@ function a(text: string, more: object = {}) {
 }
 
 describe('tool calls', () => {
-  const ways: readonly { way: string; pieces: readonly (readonly object[])[] }[] = [
-    {
-      way: 'in the usual pieces',
-      pieces: [
-        [{ index: 0, ...call('c1', 'find', '') }],
-        [{ index: 0, ...a('{"q":') }],
-        [{ index: 0, ...a('1}') }],
-      ],
-    },
-    {
-      way: 'with empty ids and names, and a null type, in later pieces',
-      pieces: [
-        [{ index: 0, ...call('c1', 'find', '{"q":') }],
-        [{ index: 0, id: '', type: null, function: { name: '', arguments: '1}' } }],
-        [{ index: 0, id: null, function: null }],
-      ],
-    },
-    {
-      way: 'with an index from 1',
-      pieces: [[{ index: 1, ...call('c1', 'find', '{"q":') }], [{ index: 1, ...a('1}') }]],
-    },
-    {
-      way: 'without an index, by id',
-      pieces: [[call('c1', 'find', '{"q":')], [a('1}', { id: 'c1' })]],
-    },
-    {
-      way: 'without an index and id, by position',
-      pieces: [[call('c1', 'find', '{"q":')], [a('1}')]],
-    },
-    { way: 'whole in one piece', pieces: [[{ index: 0, ...call('c1', 'find', '{"q":1}') }]] },
-    {
-      way: 'with an object',
-      pieces: [[{ index: 0, id: 'c1', function: { name: 'find', arguments: { q: 1 } } }]],
-    },
-  ];
-
-  test.each(ways)('arrive $way', async ({ pieces }) => {
-    const { calls, error } = await readCalls(...pieces);
-
-    expect(error).toBeUndefined();
-    expect(calls).toEqual([call('c1', 'find', '{"q":1}')]);
-  });
-
   test('arrive interleaved', async () => {
     const { calls } = await readCalls(
       [
