@@ -171,7 +171,10 @@ async function makeOnce<T>(
   }
   if (claim.status !== 'claimed') {
     if (claim.status === 'submitting' && claim.isAlive === true) throw new BusyError();
-    throw new JobError('An earlier attempt ended without a response.', 'unknown');
+    throw new JobError(
+      'It may have been sent before, and its result is not on this computer.',
+      'unknown',
+    );
   }
   const { claimId } = claim;
   // Without this entry, the claim has no outcome, which keeps the call from being sent again too.
