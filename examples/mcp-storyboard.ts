@@ -27,7 +27,7 @@ function kill(pid: number): void {
 }
 
 /** A client that starts the server again after a lost connection, and repeats the call, as hosts do. */
-class PatientClient implements MCPClient {
+class ReconnectingClient implements MCPClient {
   #connection: Promise<{ client: Client; transport: StdioClientTransport }> | undefined;
   starts = 0;
 
@@ -91,7 +91,7 @@ emulator.respondOnce('chat.completions.create', {
 });
 emulator.respondOnce('chat.completions.create', { text: 'The storyboard is ready.' });
 
-const agent = new PatientClient();
+const agent = new ReconnectingClient();
 const gateway = new Gateway({ baseURL: server.url, apiKey: emulator.apiKey });
 const runner = gateway.chat.completions
   .runTools({

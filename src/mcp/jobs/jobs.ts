@@ -60,8 +60,8 @@ export interface JobWait {
   readonly onProgress?: ((record: JobRecord, seconds: number) => Promise<void>) | undefined;
 }
 
-/** Time between two looks at the record of a job, in milliseconds. */
-const lookInterval = 200;
+/** Time between two reads of the record of a job, in milliseconds. */
+const pollInterval = 200;
 
 const progressInterval = 2_000;
 
@@ -161,7 +161,7 @@ export class Jobs {
         nextProgress += progressInterval;
         await onProgress?.(record, Math.round(elapsed / 1_000));
       }
-      await delay(Math.min(lookInterval, Math.max(1, timeout - elapsed)));
+      await delay(Math.min(pollInterval, Math.max(1, timeout - elapsed)));
     }
   }
 
