@@ -294,7 +294,7 @@ export function createPage(columns: readonly Column[]): string {
     '',
     '## Account and headers',
     '',
-    toTable(['', ...names], facts),
+    toTable(['Fact', ...names], facts),
     '',
     '## Evidence',
     '',

@@ -99,9 +99,12 @@ const searches: Readonly<Record<string, string>> = {
 
 async function search(page: Page): Promise<void> {
   const index = /localSearchIndex/;
-  const typed = Promise.withResolvers<void>();
+  let finishTyping: (() => void) | undefined;
+  const typed = new Promise<void>((resolve) => {
+    finishTyping = resolve;
+  });
   await page.route(index, async (route) => {
-    await typed.promise;
+    await typed;
     await route.continue();
   });
   await page.goto(`${origin}/guides/getting-started`, { waitUntil: 'networkidle' });
@@ -112,7 +115,7 @@ async function search(page: Page): Promise<void> {
     (list) => getComputedStyle(list, '::after').content,
   );
   if (note !== '"Searching…"') problems.push('nothing shows that the search is loading');
-  typed.resolve();
+  finishTyping?.();
   for (const [word, guide] of Object.entries(searches)) {
     await page.fill('.VPLocalSearchBox input', word);
     const first = page.locator('.VPLocalSearchBox .results li:first-child a');

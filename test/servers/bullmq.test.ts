@@ -145,7 +145,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
 
     const givenUp = await jobOver(queue, 'boat');
     expect(await givenUp.getState()).toBe('failed');
-    expect(givenUp.failedReason).toMatch(/job\.retry\(\) goes on with it\.$/);
+    expect(givenUp.failedReason).toMatch(/job\.retry\(\) continues it\.$/);
     expect(emulator.charges).toHaveLength(0);
     asleep.child.kill('SIGCONT');
     await vi.waitFor(async () => expect((await queue.getJobCounts())['completed']).toBe(1), {

@@ -74,7 +74,7 @@ describe('an unreachable database', () => {
     const error = await failureOf(ledger.claim('job', 'hash'));
 
     expect(error).toMatchObject({ name: 'LedgerError' });
-    expect(String(error)).toContain('no answer within 100 ms');
+    expect(String(error)).toContain('no response within 100 ms');
   });
 
   test.each([
