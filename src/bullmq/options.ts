@@ -35,3 +35,18 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
   /** Called and awaited when the task has changed, after `job.progress` was updated. */
   onUpdate?: ((update: VideoUpdate, job: Job) => void | Promise<void>) | undefined;
 }
+
+/** The options of a processor that the client does not know, or that differ from its own. */
+const own = {
+  callId: undefined,
+  unknownGrace: undefined,
+  lockDuration: undefined,
+  onUpdate: undefined,
+  saveTo: undefined,
+  deliver: undefined,
+};
+
+/** Returns the options for the client, which warns about those that it does not know. */
+export function toClientOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
+  return { ...options, ...own };
+}

@@ -10,7 +10,7 @@ import {
   type VideoJob,
   type VideoJobResult,
 } from './job.ts';
-import type { VideoProcessorOptions } from './options.ts';
+import { toClientOptions, type VideoProcessorOptions } from './options.ts';
 import { VideoJobRun } from './run.ts';
 
 /** A processor for BullMQ's `new Worker()`. Each call submits or polls. */
@@ -89,9 +89,8 @@ async function checkWait<Job extends VideoJob>(
   client: Gateway,
   options: VideoProcessorOptions<Job>,
 ): Promise<void> {
-  const { onUpdate: _, ...wait } = options;
-  await client.videos.waitAll([], wait).next();
-  const { onUnknown = 'fail' } = wait;
+  await client.videos.waitAll([], toClientOptions(options)).next();
+  const { onUnknown = 'fail' } = options;
   const isKnown = onUnknown === 'fail' || onUnknown === 'resubmit';
   check(isKnown, 'onUnknown', 'must be "fail" or "resubmit".');
 }

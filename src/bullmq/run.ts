@@ -23,7 +23,7 @@ import {
   type VideoJobData,
   type VideoJobResult,
 } from './job.ts';
-import type { VideoProcessorOptions } from './options.ts';
+import { toClientOptions, type VideoProcessorOptions } from './options.ts';
 
 /** Delay before checking again on a submission by another worker, in milliseconds. */
 const recheckMs = 5_000;
@@ -170,7 +170,7 @@ export class VideoJobRun<Job extends VideoJob> {
     const onUpdate = (update: VideoUpdate): void => {
       seen = update;
     };
-    const options = { ...this.#options, signal: this.#signal, onUpdate };
+    const options = { ...toClientOptions(this.#options), signal: this.#signal, onUpdate };
     const { state, next } = await this.#client.videos.step(ref, this.#job.data.state, options);
     await this.#checkLock();
     if (seen !== undefined) await this.#report(seen);

@@ -73,6 +73,27 @@ describe('a job', () => {
     expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
   });
 
+  test('passes its own options to no call, where they would be unknown', async () => {
+    const warn = vi.fn<(message: string) => void>();
+    const logger = { debug: warn, info: warn, warn, error: warn };
+    const { apiKey, baseURL, fetch, clock } = createEmulator();
+    const client = new Gateway({ apiKey, baseURL, fetch, logger, logLevel: 'warn' });
+    const processor = videoProcessor(client, {
+      ledger: memoryLedger(),
+      callId: ({ id }) => `films:${id}`,
+      unknownGrace: 1_000,
+      lockDuration: 5_000,
+      onUpdate: () => {},
+      deliver: ({ stream }) => stream.cancel(),
+    });
+    const queue = new TestQueue();
+    queue.add('boat', { params: order });
+
+    await queue.finish('boat', processor, ({ delay = 0 }) => clock.advance(delay));
+
+    expect(warn.mock.calls).toEqual([]);
+  });
+
   test('is stored before it is delayed, so that the next worker reads the new state', async () => {
     const { queue, processor } = setUp();
 
