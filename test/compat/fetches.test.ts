@@ -1,8 +1,10 @@
 // Other implementations of `fetch`: they type-check as the option `fetch`, and calls over a real socket work.
+import { createServer, request, type Server } from 'node:http';
+import { connect } from 'node:net';
 import crossFetch from 'cross-fetch';
 import nodeFetch from 'node-fetch';
-import { Agent as Agent7, fetch as fetch7 } from 'undici7';
-import { Agent as Agent8, fetch as fetch8 } from 'undici8';
+import { Agent as Agent7, fetch as fetch7, ProxyAgent as ProxyAgent7 } from 'undici7';
+import { Agent as Agent8, fetch as fetch8, ProxyAgent as ProxyAgent8 } from 'undici8';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway, type GatewayOptions } from '../../dist/index.js';
 import { createEmulator, type EmulatorServer } from '../../dist/testing/index.js';
@@ -71,4 +73,50 @@ describe.each(implementations)('$name', ({ options, sendsForms }) => {
 
     expect(id).toMatch(/^task_/);
   });
+});
+
+/** A proxy for plain requests and for tunnels, as undici 8 and undici 7 use it. */
+function createProxy(onUse: () => void): Server {
+  const proxy = createServer((received, response) => {
+    onUse();
+    const { url = '', method, headers } = received;
+    received.pipe(
+      request(url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  return proxy.on('connect', ({ url }, socket) => {
+    onUse();
+    const { hostname, port } = new URL(`http://${url}`);
+    const target = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      target.pipe(socket).pipe(target);
+    });
+    socket.on('error', () => target.destroy());
+    target.on('error', () => socket.destroy());
+  });
+}
+
+test.each([
+  { name: 'undici 7', fetch: fetch7, Agent: ProxyAgent7 },
+  { name: 'undici 8', fetch: fetch8, Agent: ProxyAgent8 },
+])('$name sends calls through a proxy', async ({ fetch, Agent }) => {
+  let uses = 0;
+  const proxy = createProxy(() => {
+    uses += 1;
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const dispatcher = new Agent(`http://127.0.0.1:${port}`);
+
+  const client = clientWith({ fetch, fetchOptions: { dispatcher } });
+  const { choices } = await client.chat.completions.create(ask);
+
+  expect(choices[0]?.message.content).toContain('Lisbon');
+  expect(uses).toBe(1);
+  await dispatcher.close();
+  proxy.close();
 });
