@@ -65,16 +65,19 @@ const handshake = [
 
 /** Runs a program until its output contains a text, closes its input, and returns its CPU time in milliseconds. */
 async function measureCPU(words: readonly string[], input = '', until?: string): Promise<number> {
-  const timed = spawn('/bin/sh', ['-c', '"$@"; times', 'sh', process.execPath, ...words], {
+  const script = `TIMEFORMAT='%U %S'; time "$@"`;
+  const timed = spawn('bash', ['-c', script, 'bash', process.execPath, ...words], {
     env: {
       ...childEnvironment(),
       GATEWAY_API_KEY: 'key',
       GATEWAY_BASE_URL: 'http://127.0.0.1:9',
       XDG_STATE_HOME: tmpdir(),
     },
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   let output = '';
+  let times = '';
+  timed.stderr.on('data', (chunk: Buffer) => (times += chunk.toString()));
   timed.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
     if (until !== undefined && output.includes(until)) timed.stdin.end();
@@ -82,16 +85,13 @@ async function measureCPU(words: readonly string[], input = '', until?: string):
   timed.stdin.write(input);
   if (until === undefined) timed.stdin.end();
   await new Promise((resolve) => timed.once('close', resolve));
-  return readTimes(output);
+  return readTimes(times);
 }
 
-/** Returns the CPU time of the children of a shell, as its command `times` prints it, in milliseconds. */
+/** Returns the sum of the last two numbers, which are seconds, in milliseconds. */
 function readTimes(output: string): number {
-  const [, user = '', system = ''] = /(\d+m[\d.]+)s (\d+m[\d.]+)s\s*$/.exec(output) ?? [];
-  return [user, system].reduce((sum, time) => {
-    const [minutes, seconds] = time.split('m').map(Number);
-    return sum + ((minutes ?? 0) * 60 + (seconds ?? 0)) * 1_000;
-  }, 0);
+  const numbers = output.trim().split(/\s+/).slice(-2).map(Number);
+  return numbers.reduce((sum, seconds) => sum + seconds * 1_000, 0);
 }
 
 async function measure(): Promise<PartResult> {
