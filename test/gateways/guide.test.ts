@@ -1,4 +1,4 @@
-// The guide "Which gateway do you have?": each cell of its table is tried on the emulator.
+// The guide "Gateways": each cell of its table is tried on the emulator.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../src/endpoints.ts';
