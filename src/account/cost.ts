@@ -159,6 +159,11 @@ export interface Work {
    * @defaultValue 1
    */
   readonly units?: number | undefined;
+  /**
+   * The number of calls that `usage` sums up. Each costs at least one unit of quota.
+   * @defaultValue 1
+   */
+  readonly calls?: number | undefined;
 }
 
 /** Token counts by price. */
@@ -266,7 +271,7 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
  * @param group - The group of the key; needed if the price differs by group.
  */
 export function computeCost(prices: Prices, work: Work, group?: string): CostEstimate {
-  const { model, usage, units = 1 } = work;
+  const { model, usage, units = 1, calls = 1 } = work;
   if (model === undefined) return { reason: 'the requested model is unknown' };
   const price = prices.models.find((one) => one.model === model);
   if (price === undefined) return { reason: `the price list has no model "${model}"` };
@@ -281,5 +286,5 @@ export function computeCost(prices: Prices, work: Work, group?: string): CostEst
   const value = listed * ratio;
   if (!isAmount(value)) return { reason: 'its price in the price list cannot be read' };
   const isRounded = isByToken && value > 0;
-  return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
+  return { amount: { value: isRounded ? Math.max(value, calls * leastCharge) : value, unit: 'USD' } };
 }

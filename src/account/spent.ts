@@ -39,6 +39,8 @@ class Sum {
   #listed = 0;
   #units = 0;
   readonly #usage: UsageSum = {};
+  /** The number of calls in `#usage`. */
+  #counted = 0;
   /** The number of those calls without usage. */
   #silent = 0;
   /** The number of those calls without readable ratios, although the price depends on them. */
@@ -64,6 +66,7 @@ class Sum {
       return;
     }
     addUsage(this.#usage, counts, sign);
+    if (hasCounts(counts)) this.#counted += sign;
     const units = readUnits(call);
     if (outcome === undefined) {
       this.#listed += sign;
@@ -85,7 +88,8 @@ class Sum {
     const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
       prices === undefined ? { reason: unread } : computeCost(prices, { model, ...work }, group);
     const isListed = this.#listed > 0 || hasCounts(this.#usage);
-    const listed = isListed ? costs({ units: this.#units, usage: this.#usage }) : nothing;
+    const listedWork = { units: this.#units, usage: this.#usage, calls: this.#counted };
+    const listed = isListed ? costs(listedWork) : nothing;
     const possible = this.#listedUnknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
     const isByToken = prices?.models.find((one) => one.model === model)?.billedPer === 'token';
     const silent = this.#unread + (isByToken ? this.#silent : 0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findCalls } from '../../src/account/calls.ts';
-import { collect, emulated, failureOf, scripted } from '../helpers/clients.ts';
+import { collect, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle', size: '64x64' };
 const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -92,6 +92,26 @@ describe('account.spent()', () => {
     expect(possible).toEqual(usd(0));
     expect(unpriced).toBe(0);
     expect(budget).toBeUndefined();
+  });
+
+  // new-api charges one unit of quota for a call that would cost less.
+  test('counts at least one unit of quota for each call with few tokens', async () => {
+    const cheap = { model_name: 'small', quota_type: 0, model_ratio: 0.01, completion_ratio: 1 };
+    const prices = { success: true, data: [cheap], group_ratio: { default: 1 } };
+    const embedding = { object: 'embedding', index: 0, embedding: [0.5] };
+    const usage = { prompt_tokens: 1, total_tokens: 1 };
+    const { client } = scripted([
+      json(prices),
+      json({ object: 'list', model: 'small', data: [embedding], usage }),
+    ]);
+    await client.account.prices();
+    for (let call = 0; call < 5; call += 1) {
+      await client.embeddings.create({ model: 'small', input: 'word' });
+    }
+
+    const { estimate } = await client.account.spent();
+
+    expect(estimate.value * 500_000).toBeCloseTo(5, 6);
   });
 
   test('reports that prices have not been read yet', async () => {
