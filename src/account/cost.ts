@@ -286,5 +286,7 @@ export function computeCost(prices: Prices, work: Work, group?: string): CostEst
   const value = listed * ratio;
   if (!isAmount(value)) return { reason: 'its price in the price list cannot be read' };
   const isRounded = isByToken && value > 0;
-  return { amount: { value: isRounded ? Math.max(value, calls * leastCharge) : value, unit: 'USD' } };
+  return {
+    amount: { value: isRounded ? Math.max(value, calls * leastCharge) : value, unit: 'USD' },
+  };
 }
