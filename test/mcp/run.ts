@@ -88,19 +88,27 @@ export class McpMachine {
   readonly emulator: Emulator;
   readonly machine: Machine;
   readonly url: string;
+  /** The program of the command line. */
+  readonly program: string;
 
-  private constructor(emulator: Emulator, url: string) {
+  private constructor(emulator: Emulator, url: string, program: string) {
     this.emulator = emulator;
     this.url = url;
+    this.program = program;
     this.machine = new Machine({ url, key: emulator.apiKey });
     mkdirSync(this.workspace);
   }
 
-  static async open(options: EmulatorOptions = {}): Promise<McpMachine> {
+  static async open(options: EmulatorOptions = {}, program = ownProgram): Promise<McpMachine> {
     const emulator = createEmulator({ videoDuration: 500, ...options });
     const server = await emulator.listen();
     onTestFinished(() => server.close());
-    return new McpMachine(emulator, server.url);
+    return new McpMachine(emulator, server.url, program);
+  }
+
+  /** Returns another machine with the same gateway. */
+  another(): McpMachine {
+    return new McpMachine(this.emulator, this.url, this.program);
   }
 
   get workspace(): string {
@@ -114,7 +122,7 @@ export class McpMachine {
 
   /** Starts a process of the server. */
   spawn(args: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {
-    return spawn(process.execPath, [program, 'mcp', ...args], {
+    return spawn(process.execPath, [this.program, 'mcp', ...args], {
       cwd: this.workspace,
       env: { ...this.machine.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -156,6 +164,6 @@ export class McpMachine {
   }
 }
 
-const program = join(import.meta.dirname, '../../dist/cli/main.js');
+const ownProgram = join(import.meta.dirname, '../../dist/cli/main.js');
 
 export const image = { model: 'm-image', prompt: 'A lighthouse at dusk' };

@@ -1,0 +1,58 @@
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { image, McpMachine } from '../mcp/run.ts';
+
+const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
+
+const folder = join(import.meta.dirname, 'node_modules/model-gateway');
+
+// Installed next to the packages of the databases, as users install it.
+beforeAll(() => {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['dist', 'package.json']) {
+    cpSync(join(import.meta.dirname, '../..', name), join(folder, name), { recursive: true });
+  }
+});
+
+/** Returns two machines with one gateway and an MCP server each. */
+async function openMachines(ledger: string) {
+  const machine = await McpMachine.open({}, join(folder, 'dist/cli/main.js'));
+  const start = (one: McpMachine) => one.start(['--ledger', ledger]);
+  return { machine, sessions: [await start(machine), await start(machine.another())] as const };
+}
+
+const databases = [
+  { name: 'PostgreSQL', url: inject('postgresURL') },
+  { name: 'Redis', url: inject('redisURL') },
+].filter(({ url }) => url !== '');
+
+describe.each(databases)('MCP servers of two machines with a ledger on $name', ({ url }) => {
+  test('charge a video once, and both save it', async () => {
+    const { machine, sessions } = await openMachines(url);
+
+    const results = [];
+    for (const session of sessions) {
+      const { call_id } = await session.call('create_video', video);
+      results.push(await session.call('wait_video', { call_id }));
+    }
+
+    expect(results).toMatchObject([
+      { state: 'done', files: [{ mime_type: 'video/mp4' }] },
+      { state: 'done', files: [{ mime_type: 'video/mp4' }] },
+    ]);
+    expect(machine.charges).toBe(1);
+  });
+
+  test('charge an image once, also if both call at the same time', async () => {
+    const { machine, sessions } = await openMachines(url);
+    const prompt = `A lighthouse with ${machine.url}`;
+
+    const results = await Promise.all(
+      sessions.map((session) => session.call('create_image', { ...image, prompt })),
+    );
+
+    expect(results.map(({ isError }) => isError).toSorted()).toEqual([false, true]);
+    expect(machine.charges).toBe(1);
+  });
+});
