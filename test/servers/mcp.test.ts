@@ -46,6 +46,10 @@ describe.each(databases)('MCP servers of two machines with a ledger on $name', (
 
   test('charge an image once, also if both call at the same time', async () => {
     const { machine, sessions } = await openMachines(url);
+    machine.emulator.fail({
+      operation: 'images.generate',
+      fault: { type: 'slow', milliseconds: 1_500 },
+    });
     const prompt = `A lighthouse with ${machine.url}`;
 
     const results = await Promise.all(
@@ -53,6 +57,8 @@ describe.each(databases)('MCP servers of two machines with a ledger on $name', (
     );
 
     expect(results.map(({ isError }) => isError).toSorted()).toEqual([false, true]);
+    const { text } = results.find(({ isError }) => isError) ?? {};
+    expect(text).toMatch(/another machine with the same ledger has them.* It was charged/);
     expect(machine.charges).toBe(1);
   });
 });

@@ -127,7 +127,7 @@ export type JobUpdate = Partial<
   Omit<JobRecord, 'v' | 'callId' | 'tool' | 'model' | 'digest' | 'updatedAt'>
 >;
 
-/** The exit code of the process for a call if another process is making it. */
+/** The exit code of the process for a call if another process has made it. */
 export const busyCode = 75;
 
 /** Returns whether a job needs no more work. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../answers/objects.ts';
 import {
   GatewayError,
@@ -17,7 +18,7 @@ import {
 } from '../../index.ts';
 import { thisProcess } from '../../node/durable.ts';
 import type { ReportedCosts } from '../../observing/costs.ts';
-import type { Charged, Input, Job, JobUpdate } from './job.ts';
+import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
 import { findResult, saveImages, saveOutput } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
@@ -286,13 +287,15 @@ function isBusy(error: unknown): boolean {
   return error instanceof BusyError || (isUnknown && error.isInProgress);
 }
 
-/** Returns the change of the record after a failure; `undefined` if another process keeps it. */
+const returnedElsewhere =
+  'The images were already returned, but are not on this machine: another machine with the same ledger has them, or they were lost before they were saved.';
+
+/** Returns the change of the record after a failure. */
 async function describeFailure(
   error: unknown,
   job: Job,
   context: WorkerContext,
-): Promise<JobUpdate | undefined> {
-  if (isBusy(error)) return undefined;
+): Promise<JobUpdate> {
   const record = await context.store.read(job.callId);
   const message = errorMessage(error);
   const requestId = findRequestId(error) ?? record?.requestId;
@@ -302,7 +305,9 @@ async function describeFailure(
       return { state: 'submitted', charged: 'yes', ref, message };
     }
     const found = record && (await findResult(record, context.spareFolder));
-    return found ?? { state: 'failed', charged: 'yes', message, requestId };
+    const isReturned = ref?.hasImages === true;
+    const problem = isReturned ? returnedElsewhere : message;
+    return found ?? { state: 'failed', charged: 'yes', message: problem, requestId };
   }
   if (record?.charged === 'yes') return { state: 'failed', charged: 'yes', message, requestId };
   // A call that was sent is only sent again after the first attempt has proved to be free.
@@ -319,11 +324,32 @@ async function describeFailure(
   );
 }
 
+/** Time between two attempts while another process makes the call, in milliseconds. */
+const busyInterval = 1_000;
+
+/**
+ * Makes the call of a job, after any process that is making it, which may be on another machine.
+ *
+ * @returns The change of the record; `undefined` if the other process has recorded the end of the job
+ */
+async function makeCallOnce(job: Job, context: WorkerContext): Promise<JobUpdate | undefined> {
+  for (;;) {
+    try {
+      return await makeCall(job, context);
+    } catch (error) {
+      if (!isBusy(error)) return describeFailure(error, job, context);
+    }
+    await delay(busyInterval);
+    const record = await context.store.read(job.callId);
+    if (record === undefined || record.state === 'submitted' || isOver(record)) return undefined;
+  }
+}
+
 /**
  * Makes the paid call of a queued job, saves its result, and records both. A video is submitted, but not waited
  * for. Failures of the call are recorded, not thrown.
  *
- * @returns `false` if the job is not queued any more, or another process is making the call
+ * @returns `false` if the job is not queued any more, or another process has made the call
  */
 export async function runJob(job: Job, context: WorkerContext): Promise<boolean> {
   const { store, costs } = context;
@@ -332,12 +358,7 @@ export async function runJob(job: Job, context: WorkerContext): Promise<boolean>
   // The server that started this process may have been killed, and its job been given up.
   if (record?.state !== 'queued') return false;
   await store.update(callId, { state: 'running', owner: thisProcess() });
-  let update: JobUpdate | undefined;
-  try {
-    update = await makeCall(job, context);
-  } catch (error) {
-    update = await describeFailure(error, job, context);
-  }
+  const update = await makeCallOnce(job, context);
   if (update === undefined) return false;
   await store.update(callId, { message: undefined, ...update, cost: costs.total });
   return true;
