@@ -191,6 +191,24 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
   });
 });
 
+test('the log about one of several requests of a call proves nothing about the others', async () => {
+  const { client, emulator } = emulated({ maxRetries: 1 }, { quirks: { usageLogErrors: true } });
+  const options = { ledger: memoryLedger(), callId, onUnknown: 'settle' } as const;
+  const busy: Fault = { type: 'error', status: 429, headers: { 'retry-after-ms': '1' } };
+  emulator.fail({ fault: busy, times: 1 });
+  emulator.fail({ fault: lost, times: 1 });
+
+  const first = await failureOf(client.videos.create(params, options));
+  vi.advanceTimersByTime(10_000);
+  const { fetch, baseURL } = emulator;
+  const again = await failureOf(emulated({ fetch, baseURL }).client.videos.create(params, options));
+
+  expect(first).toMatchObject({ evidence: { attempts: [{ status: 429 }, { phase: 'sent' }] } });
+  expect(again).toBeInstanceOf(VideoSubmitUnknownError);
+  expect(countSubmissions(emulator)).toBe(2);
+  expect(emulator.charges).toHaveLength(1);
+});
+
 test('a ledger without request ids settles by the ids in memory', async () => {
   const inner = memoryLedger();
   const ledger: SubmitLedger = {

@@ -457,3 +457,13 @@ test.each([
   expect(readErrorEvent(event, undefined)).toBeUndefined();
   expect(readErrorEvent({ message: event.message, code: event.code }, undefined)).toBeDefined();
 });
+
+test('an event with content is not an error, whatever codes of its vendor it has', () => {
+  const vendor = { base_resp: { status_code: 1027, status_msg: 'sensitive output' } };
+  const choices = [{ index: 0, delta: { content: 'Hello' } }];
+
+  expect(readErrorEvent({ ...vendor, choices }, undefined)).toBeUndefined();
+  expect(readErrorEvent({ ...vendor, choices: null }, undefined)).toMatchObject({
+    message: 'sensitive output',
+  });
+});

@@ -157,6 +157,17 @@ describe('a ledger that hangs in finish()', () => {
   });
 });
 
+test('a ledger that fails in accept() records that the outcome is unknown', async () => {
+  const { emulator, videos, good, options } = withLedger({
+    accept: () => Promise.reject(new Error('The disk is full.')),
+  });
+
+  const error = await rejected(videos.create(order, options));
+
+  expect(error).toMatchObject({ ref: { id: emulator.videos.list[0]?.id } });
+  expect(await good.entry('job')).toMatchObject({ status: 'unknown' });
+});
+
 describe('a ledger with invalid results', () => {
   test.each<[string, unknown]>([
     ['ledger', undefined],
