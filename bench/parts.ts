@@ -8,6 +8,7 @@ import { installPart } from './install.ts';
 import { ledgersPart } from './ledgers.ts';
 import type { Part } from './lib/metric.ts';
 import { pagePart } from './page.ts';
+import { providerPart } from './provider.ts';
 import { streamsPart } from './streams.ts';
 import { typesPart } from './types.ts';
 import { uploadPart } from './upload.ts';
@@ -19,6 +20,7 @@ export const parts: readonly Part[] = [
   pagePart,
   importPart,
   callsPart,
+  providerPart,
   chunksPart,
   embeddingsPart,
   uploadPart,

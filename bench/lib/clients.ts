@@ -83,7 +83,7 @@ export async function genai() {
 }
 
 /** The provider for `ai`. */
-export async function compatible() {
+export async function compatible(url = baseURL) {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return createOpenAICompatible({ name: 'gateway', apiKey, baseURL });
+  return createOpenAICompatible({ name: 'gateway', apiKey, baseURL: url });
 }

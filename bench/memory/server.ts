@@ -6,6 +6,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { openaiCompletion } from '../lib/answers.ts';
 
 const stats = { polls: 0 };
 let isDone = false;
@@ -67,6 +68,10 @@ async function serve(message: IncomingMessage, response: ServerResponse): Promis
   if (pathname.endsWith('/speech')) {
     await drain(message);
     return sendContent(Number(searchParams.get('bytes')), 'audio/mpeg', response);
+  }
+  if (pathname === '/whole/chat/completions') {
+    await drain(message);
+    return answer(response, openaiCompletion);
   }
   if (pathname.endsWith('/completions')) {
     await drain(message);

@@ -467,3 +467,7 @@ test('an event with content is not an error, whatever codes of its vendor it has
     message: 'sensitive output',
   });
 });
+
+test.each([0, 200, 'success'])('an event with the code %j is not an error', (code) => {
+  expect(readErrorEvent({ code, message: 'The request is queued.' }, undefined)).toBeUndefined();
+});
