@@ -224,3 +224,15 @@ describe('a fallback that changes whether the response is streamed', () => {
     expect(emulator.requests).toHaveLength(2);
   });
 });
+
+test('a response that only fails strict validation is not replaced by that of another model', async () => {
+  const message = { role: 'assistant', content: 'Hi' };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const { client, requests } = scripted([json({ id: 'c-1', created: 'today', choices })]);
+  const options = { validation: 'strict', fallback: ['model-b'] } as const;
+
+  const error = await failureOf(client.chat.completions.create({ model, messages }, options));
+
+  expect(error).toMatchObject({ name: 'UnexpectedResponseError', issues: [{ path: 'created' }] });
+  expect(requests).toHaveLength(1);
+});

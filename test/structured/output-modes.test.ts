@@ -544,6 +544,7 @@ describe('the response', () => {
     const again = await failureOf(client.chat.completions.parse(ask));
 
     expect([error, again].map((one) => InvalidOutputError.isInstance(one))).toEqual([true, true]);
+    expect(error).toMatchObject({ evidence: { attempts: [{ status: 400 }, { status: 200 }] } });
     expect(requests).toHaveLength(3);
   });
 });
