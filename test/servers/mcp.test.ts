@@ -1,19 +1,19 @@
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { image, McpMachine } from '../mcp/run.ts';
 
 const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
 
-const folder = join(import.meta.dirname, 'node_modules/model-gateway');
+const folder = join(import.meta.dirname, 'node_modules/.model-gateway-mcp');
 
-// Installed next to the packages of the databases, as users install it.
+// A copy next to the packages of the databases, where users install it.
 beforeAll(() => {
-  mkdirSync(folder, { recursive: true });
   for (const name of ['dist', 'package.json']) {
     cpSync(join(import.meta.dirname, '../..', name), join(folder, name), { recursive: true });
   }
 });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Returns two machines with one gateway and an MCP server each. */
 async function openMachines(ledger: string) {
