@@ -105,9 +105,13 @@ const continued = (column: number, next: readonly Message[]): Message[] => [
 function useScrollToEnd(grown: number): () => void {
   const isAtEnd = useRef(true);
   useEffect(() => {
+    let top = scrollY;
     const onScroll = (): void => {
       const { scrollHeight } = document.documentElement;
-      isAtEnd.current = scrollHeight - scrollY - innerHeight < 120;
+      // Text that arrived before this event is below the end that was scrolled to; only a user scrolls up.
+      if (scrollHeight - scrollY - innerHeight < 120) isAtEnd.current = true;
+      else if (scrollY < top) isAtEnd.current = false;
+      top = scrollY;
     };
     addEventListener('scroll', onScroll, { passive: true });
     return () => removeEventListener('scroll', onScroll);
