@@ -1,6 +1,7 @@
 /**
- * A gateway for measurements, in a separate process so that its memory is not measured: content and streams
- * of any size, uploads that are counted and discarded, and tasks that end on request.
+ * A gateway for measurements, in a separate process so that neither its memory nor its CPU time is measured:
+ * content and streams of any size, a completion, uploads that are counted and discarded, and tasks that end on
+ * request.
  *
  * Prints its address; `GET /stats` returns counters of received data.
  */

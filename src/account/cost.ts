@@ -218,7 +218,7 @@ function groupRatio(
 const perMillion = 1_000_000;
 
 /** The minimum charge for a call that is billed per token: one unit of quota, in US dollars. */
-const leastCharge = 2 / perMillion;
+export const leastCharge = 2 / perMillion;
 
 /** Returns the cost of some tokens; 0 for no tokens, even if their price is unknown. */
 const cost = (count: number, pricePerMillion: number): number =>

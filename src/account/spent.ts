@@ -39,11 +39,11 @@ class Sum {
   #listed = 0;
   #units = 0;
   readonly #usage: UsageSum = {};
-  /** The number of calls in `#usage`. */
+  /** The number of calls in the sum `#usage`, also those of unknown outcome. */
   #counted = 0;
-  /** The number of those calls without usage. */
+  /** The number of the other calls without usage. */
   #silent = 0;
-  /** The number of those calls without readable ratios, although the price depends on them. */
+  /** The number of the other calls without readable ratios, although the price depends on them. */
   #unread = 0;
   #listedUnknown = 0;
   #unknownUnits = 0;
@@ -66,13 +66,14 @@ class Sum {
       return;
     }
     addUsage(this.#usage, counts, sign);
-    if (hasCounts(counts)) this.#counted += sign;
+    const hasUsage = hasCounts(counts);
+    if (hasUsage) this.#counted += sign;
     const units = readUnits(call);
     if (outcome === undefined) {
       this.#listed += sign;
       this.#units += sign * (units ?? 0);
       if (units === undefined) this.#unread += sign;
-      else if (!hasCounts(counts)) this.#silent += sign;
+      else if (!hasUsage) this.#silent += sign;
     } else {
       this.#listedUnknown += sign;
       this.#unknownUnits += sign * (units ?? assumedUnits(call));

@@ -301,11 +301,11 @@ async function describeFailure(
   const requestId = findRequestId(error) ?? record?.requestId;
   if (ImageWaitError.isInstance(error)) {
     const { ref } = error;
-    if (ref !== undefined && ref.hasImages !== true) {
+    const isReturned = ref?.hasImages === true;
+    if (ref !== undefined && !isReturned) {
       return { state: 'submitted', charged: 'yes', ref, message };
     }
     const found = record && (await findResult(record, context.spareFolder));
-    const isReturned = ref?.hasImages === true;
     const problem = isReturned ? returnedElsewhere : message;
     return found ?? { state: 'failed', charged: 'yes', message: problem, requestId };
   }
@@ -328,11 +328,11 @@ async function describeFailure(
 const busyInterval = 1_000;
 
 /**
- * Makes the call of a job, after any process that is making it, which may be on another machine.
+ * Makes the call of a job. If another process is making it, maybe on another machine, waits for that process.
  *
  * @returns The change of the record; `undefined` if the other process has recorded the end of the job
  */
-async function makeCallOnce(job: Job, context: WorkerContext): Promise<JobUpdate | undefined> {
+async function makeOrAwaitCall(job: Job, context: WorkerContext): Promise<JobUpdate | undefined> {
   for (;;) {
     try {
       return await makeCall(job, context);
@@ -358,7 +358,7 @@ export async function runJob(job: Job, context: WorkerContext): Promise<boolean>
   // The server that started this process may have been killed, and its job been given up.
   if (record?.state !== 'queued') return false;
   await store.update(callId, { state: 'running', owner: thisProcess() });
-  const update = await makeCallOnce(job, context);
+  const update = await makeOrAwaitCall(job, context);
   if (update === undefined) return false;
   await store.update(callId, { message: undefined, ...update, cost: costs.total });
   return true;

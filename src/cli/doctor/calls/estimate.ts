@@ -1,3 +1,4 @@
+import { leastCharge } from '../../../account/cost.ts';
 import { isTiered } from '../../../gateways/new-api.ts';
 import type { ModelPrice } from '../../../index.ts';
 import type { Work } from './call.ts';
@@ -19,9 +20,6 @@ const upperBounds = {
 
 /** Most tokens of an image, for image models billed by the token. */
 const imageTokens = { input: 1_000, output: 6_300 };
-
-/** Lowest charge of a request that is billed by the token, in US dollars. */
-const leastCharge = 2e-6;
 
 /** The largest factor of a resolution that vendors add to the price of a second. */
 const resolutionFactor = (model: string): number => (/^wan/i.test(model) ? 10 / 3 : 1);
