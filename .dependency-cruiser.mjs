@@ -1,51 +1,37 @@
 /**
- * Who may import whom. Imports go one way:
+ * Imports go one way, from the top of this list to the bottom:
  *
- *   index → gateway → the resource rooms → structured, streams, tasks, uploads, observing, limits → http
- *   → gateways → answers, errors, check → the ground floor (types, options, endpoints)
+ *   programs, adapters, testing → index, core, stream → client → resources → policies
+ *   → structured, streams, tasks, uploads → calls → http → gateways → options → errors → answers
+ *   → endpoints, types
  *
- * Types count like code, and every file is on a floor. A resource room never imports another one: what
- * two share goes down a floor. So `http` knows neither `observing` nor `account`: the gateway passes both
- * to it.
- * `stream` gives what reads a stream that a server sends on, and nothing of the client.
- * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; adapters
- * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
+ * Type imports count as imports, and every file is on a floor. A resource never imports another one:
+ * what two of them share is on a floor below. `calls` and `http` know no resource, no stream, no form and
+ * no listener.
  */
-const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account|routes)/';
-const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|mcp|playground)/';
+const resources = 'src/resources/';
+const entries = 'src/(programs|adapters|testing)/';
 
-/** From the ground up: none imports what stands above it. */
+/** From the bottom to the top: a file never imports from a floor above its own. */
 const floors = [
+  ['contract', 'The contract of the HTTP API is data.', 'src/(types|endpoints)\\.ts$'],
+  ['answers', 'Reading JSON knows no error class.', 'src/answers/'],
+  ['errors', 'Error classes know no option.', 'src/errors/'],
+  ['options', 'Options and their checks know no gateway.', 'src/options/'],
+  ['gateways', 'Differences between gateways are data and pure functions.', 'src/gateways/'],
+  ['http', 'The wire knows no call.', 'src/http/'],
   [
-    'ground',
-    'The ground floor imports nothing.',
-    'src/((types|options|endpoints|node-process)\\.ts$|gateways/(account|profile)\\.ts$)',
+    'calls',
+    'A call knows no resource, stream, form or listener.',
+    'src/(calls|policies/fallback)/',
   ],
+  ['shared', 'What resources share knows no resource.', 'src/(structured|streams|tasks|uploads)/'],
+  ['policies', 'A policy knows no resource.', 'src/policies/(?!fallback/)'],
+  ['resources', 'A resource receives what it needs from the client.', resources],
   [
-    'answers',
-    'Answers, errors and checks know no request.',
-    'src/(errors/|answers/|openai/(constructors|list-page)\\.ts$|(check|option-names|snapshot)\\.ts$)',
-  ],
-  [
-    'gateways',
-    'What differs between gateways is data and pure functions.',
-    'src/gateways/(?!(account|profile)\\.ts$)',
-  ],
-  [
-    'http',
-    'Sending a request knows no resource, no stream, no form and no listener.',
-    'src/(http|fallback)/',
-  ],
-  [
-    'middle',
-    'What resources share knows no resource.',
-    'src/((structured|streams|tasks|uploads|observing|limits)/|many\\.ts$)',
-  ],
-  ['resources', 'A resource is handed what it needs by the gateway.', resources],
-  [
-    'gateway',
-    'The client knows nothing that builds on it.',
-    'src/(openai/(?!(constructors|list-page)\\.ts$)|(core|core-client|gateway|index|stream)\\.ts$)',
+    'client',
+    'The client knows nothing that is built on it.',
+    'src/(client/|(core|index|stream)\\.ts$)',
   ],
   ['entries', '', entries],
 ];
@@ -59,6 +45,15 @@ const never = (name, comment, from, to) => ({
   severity: 'error',
   from: { path: `^${from}` },
   to: { path: to.map((path) => `^${path}`) },
+});
+
+/** Imports of a room, other than from itself, that are allowed. */
+const only = (name, comment, room, allowed) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: `^(src/${room})/` },
+  to: { path: '^src/', pathNot: ['^$1/', ...allowed.map((path) => `^src/${path}`)] },
 });
 
 /** A package that only one place may import. */
@@ -96,53 +91,89 @@ export default {
     },
     {
       name: 'resource-rooms',
-      comment: 'A resource room never imports another one.',
+      comment: 'A resource never imports another one.',
       severity: 'error',
-      from: { path: `^${resources}` },
-      to: { path: `^${resources}`, pathNot: '^src/$1/' },
+      from: { path: `^${resources}([^/]+)/` },
+      to: { path: `^${resources}`, pathNot: `^${resources}$1/` },
     },
-    {
-      name: 'entry-points',
-      comment: 'Entry points build on the core, and one not on another.',
-      severity: 'error',
-      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli|mcp|playground|bullmq)/' },
-      to: { path: `^${entries}`, pathNot: '^src/$1/' },
-    },
-    never('stream', 'Who only reads streams loads no client.', 'src/stream\\.ts$', [
-      'src/(uploads|embeddings|models|videos)/',
-      'src/http/(?!promise)',
-      'src/(core|core-client|gateway|index)\\.ts$',
+    never('stream', 'Reading a stream loads no client.', 'src/stream\\.ts$', [
+      'src/uploads/',
+      'src/resources/(embeddings|models|videos)/',
+      'src/calls/(?!promise)',
+      'src/http/',
+      'src/client/(?!openai/)',
+      'src/(core|index)\\.ts$',
       entries,
     ]),
-    {
-      name: 'adapters',
-      comment: 'Other packages are served with what users have too.',
-      severity: 'error',
-      from: { path: '^src/(ai-sdk|otel|ledgers)/' },
-      to: { path: '^src/', pathNot: '^src/($1/|index\\.ts$)' },
-    },
-    {
-      name: 'queues',
-      comment: 'Workers of a queue run on Node, and save files as its users do.',
-      severity: 'error',
-      from: { path: '^src/bullmq/' },
-      to: { path: '^src/', pathNot: '^src/(bullmq/|(node/)?index\\.ts$)' },
-    },
+    only(
+      'adapters',
+      'Adapters for other packages use the public API.',
+      'adapters/(ai-sdk|otel|ledgers)',
+      ['index\\.ts$'],
+    ),
+    only(
+      'queues',
+      'Workers of a queue save files with the public API for Node.',
+      'adapters/bullmq',
+      ['(adapters/node/)?index\\.ts$'],
+    ),
+    only('helpers', 'Helpers convert schemas and tools, and send nothing.', 'adapters/helpers', [
+      'types\\.ts$',
+      '(answers|errors|structured)/',
+      'options/check\\.ts$',
+    ]),
+    only(
+      'node',
+      'The entry point for Node shares the checks and handles of the client.',
+      'adapters/node',
+      [
+        '(answers|errors)/',
+        'options/check\\.ts$',
+        'http/(abort|request)\\.ts$',
+        'tasks/(ledger|ref)\\.ts$',
+        'uploads/file-input\\.ts$',
+        'resources/videos/(ref|types|wait-options)\\.ts$',
+        'client/gateway\\.ts$',
+      ],
+    ),
+    only(
+      'testing',
+      'The emulator shares the contract with the client, and none of its calls.',
+      'testing',
+      ['(endpoints|types)\\.ts$', '(answers|errors|options|http)/', 'uploads/'],
+    ),
+    only(
+      'programs',
+      'Programs use the public client, and read JSON as it does.',
+      'programs/[^/]+',
+      [
+        '(index|endpoints|types)\\.ts$',
+        '(answers|errors|gateways|testing|programs)/',
+        'adapters/(node|ledgers)/',
+        'options/(gateway-profile|options)\\.ts$',
+        'http/(abort|classify|url)\\.ts$',
+        'policies/observing/costs\\.ts$',
+        'resources/account/(cost|request-cost)\\.ts$',
+        'resources/videos/types\\.ts$',
+        'streams/errors\\.ts$',
+        'tasks/reading\\.ts$',
+      ],
+    ),
     onlyIn('ky', 'src/http/'),
-    onlyIn('@ai-sdk/provider', 'src/ai-sdk/'),
-    onlyIn('@opentelemetry/api', 'src/otel/'),
+    onlyIn('@ai-sdk/provider', 'src/adapters/ai-sdk/'),
+    onlyIn('@opentelemetry/api', 'src/adapters/otel/'),
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
-    onlyIn('commander', 'src/cli/'),
-    onlyIn('@modelcontextprotocol/server', 'src/mcp/sdk'),
-    onlyIn('(fast-png|jpeg-js)', 'src/mcp/jobs/thumbnail'),
-    onlyIn('zod', 'src/(helpers/|cli/doctor/report-schema|mcp/sdk)'),
+    onlyIn('commander', 'src/programs/cli/'),
+    onlyIn('@modelcontextprotocol/server', 'src/programs/mcp/sdk'),
+    onlyIn('(fast-png|jpeg-js)', 'src/programs/mcp/jobs/thumbnail'),
+    onlyIn('zod', 'src/(adapters/helpers/|programs/(cli/doctor/report-schema|mcp/sdk))'),
     {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|testing|cli|mcp|playground)/' },
+      from: { path: '^src/', pathNot: '^src/(adapters/node|testing|programs)/' },
       to: { dependencyTypes: ['core'] },
     },
   ],

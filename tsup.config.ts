@@ -5,16 +5,16 @@ import packageJson from './package.json' with { type: 'json' };
 /** The public entry points: each becomes `dist/<name>.js`, `.cjs`, `.d.ts` and `.d.cts`. */
 export const entry = {
   index: 'src/index.ts',
-  'ai-sdk/index': 'src/ai-sdk/index.ts',
-  'bullmq/index': 'src/bullmq/index.ts',
+  'ai-sdk/index': 'src/adapters/ai-sdk/index.ts',
+  'bullmq/index': 'src/adapters/bullmq/index.ts',
   core: 'src/core.ts',
-  'helpers/mcp': 'src/helpers/mcp.ts',
-  'helpers/standard-schema': 'src/helpers/standard-schema.ts',
-  'helpers/zod': 'src/helpers/zod.ts',
-  'node/index': 'src/node/index.ts',
-  'otel/index': 'src/otel/index.ts',
-  postgres: 'src/ledgers/postgres.ts',
-  redis: 'src/ledgers/redis.ts',
+  'helpers/mcp': 'src/adapters/helpers/mcp.ts',
+  'helpers/standard-schema': 'src/adapters/helpers/standard-schema.ts',
+  'helpers/zod': 'src/adapters/helpers/zod.ts',
+  'node/index': 'src/adapters/node/index.ts',
+  'otel/index': 'src/adapters/otel/index.ts',
+  postgres: 'src/adapters/ledgers/postgres.ts',
+  redis: 'src/adapters/ledgers/redis.ts',
   stream: 'src/stream.ts',
   'testing/index': 'src/testing/index.ts',
   'testing/msw': 'src/testing/msw.ts',
@@ -43,7 +43,7 @@ const library: Options = {
 };
 
 export default defineConfig([
-  { ...library, format: 'esm', entry: { ...entry, 'cli/main': 'src/cli/main.ts' } },
+  { ...library, format: 'esm', entry: { ...entry, 'cli/main': 'src/programs/cli/main.ts' } },
   { ...library, format: 'cjs', entry },
   {
     silent: true,
@@ -54,7 +54,7 @@ export default defineConfig([
     minify: true,
     treeshake: true,
     format: 'esm',
-    entry: { 'mcp-sdk': 'src/mcp/sdk.ts' },
+    entry: { 'mcp-sdk': 'src/programs/mcp/sdk.ts' },
   },
   {
     silent: true,

@@ -5,7 +5,7 @@ export default defineConfig({
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../../../dist/playground',
+    outDir: '../../../../dist/playground',
     emptyOutDir: true,
     target: 'es2022',
     // The page's content security policy only allows scripts that are served as files.

@@ -17,22 +17,22 @@ export const testOptions = {
 
 /** Tests that start processes, measure their own process or replace modules. */
 export const systemTests = [
-  'test/cli/**/*.test.ts',
+  'test/programs/cli/**/*.test.ts',
   'test/examples.test.ts',
   'test/http/unhandled-rejections.test.ts',
   'test/http/unread-responses.test.ts',
   'test/linear-time.test.ts',
-  'test/mcp/**/*.test.ts',
-  'test/node-process.test.ts',
-  'test/openai/names.test.ts',
-  'test/playground/rival.test.ts',
+  'test/programs/mcp/**/*.test.ts',
+  'test/http/node-process.test.ts',
+  'test/client/openai/names.test.ts',
+  'test/programs/playground/rival.test.ts',
   'test/public-api.test.ts',
   'test/readme.test.ts',
   'test/streams/backpressure.test.ts',
   'test/streams/grow-text.test.ts',
   'test/uploads/memory.test.ts',
-  'test/images/crash.test.ts',
-  'test/videos/crash.test.ts',
+  'test/resources/images/crash.test.ts',
+  'test/resources/videos/crash.test.ts',
 ];
 
 export default defineConfig({

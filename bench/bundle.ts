@@ -81,7 +81,9 @@ function sourceFolder(file: string): string {
   const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (library !== undefined) return library;
   const inside = path.relative(root, path.resolve(bench, file));
-  return /^src\/[^/]+(?=\/)/.exec(inside)?.[0] ?? 'src';
+  return (
+    /^src\/(?:(?:adapters|policies|programs|resources)\/)?[^/]+(?=\/)/.exec(inside)?.[0] ?? 'src'
+  );
 }
 
 async function measure({ columns }: Effort): Promise<PartResult> {

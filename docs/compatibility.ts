@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type DoctorReport, reportSchema } from '../src/cli/doctor/report-schema.ts';
+import { type DoctorReport, reportSchema } from '../src/programs/cli/doctor/report-schema.ts';
 import { createEmulator, type Emulator } from '../src/testing/index.ts';
 import { modes } from '../test/helpers/modes.ts';
 import { masterKey, startProxy } from '../test/litellm/proxy.ts';

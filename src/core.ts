@@ -4,30 +4,30 @@
  *
  * @module model-gateway/core
  */
-import { Account } from './account/account.ts';
-import { Audio } from './audio/audio.ts';
-import { Chat } from './chat/chat.ts';
-import { check, checkObject } from './check.ts';
-import { type AccountPart, GatewayCore } from './core-client.ts';
-import { Embeddings } from './embeddings/embeddings.ts';
+import { Account } from './resources/account/account.ts';
+import { Audio } from './resources/audio/audio.ts';
+import { Chat } from './resources/chat/chat.ts';
+import { check, checkObject } from './options/check.ts';
+import { type AccountPart, GatewayCore } from './client/core-client.ts';
+import { Embeddings } from './resources/embeddings/embeddings.ts';
 import { defineGateway } from './gateways/define.ts';
 import { liteLLM } from './gateways/litellm.ts';
 import { newApi } from './gateways/new-api.ts';
 import { openAICompatible } from './gateways/openai.ts';
 import { openRouter } from './gateways/openrouter.ts';
-import type { GatewayProfile } from './gateways/profile.ts';
-import { Generate } from './generate/generate.ts';
-import type { Transport } from './http/transport.ts';
-import { Images } from './images/images.ts';
-import { Models } from './models/models.ts';
-import type { GatewayOptions } from './options.ts';
-import { Videos } from './videos/videos.ts';
+import type { GatewayProfile } from './options/gateway-profile.ts';
+import { Generate } from './resources/generate/generate.ts';
+import type { Transport } from './calls/transport.ts';
+import { Images } from './resources/images/images.ts';
+import { Models } from './resources/models/models.ts';
+import type { GatewayOptions } from './options/options.ts';
+import { Videos } from './resources/videos/videos.ts';
 
 export { Account, Audio, Chat, Embeddings, Generate, Images, Models, Videos };
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
-export type { Speech, Transcriptions, Translations } from './audio/audio.ts';
-export type { Completions } from './chat/chat.ts';
+export type { Speech, Transcriptions, Translations } from './resources/audio/audio.ts';
+export type { Completions } from './resources/chat/chat.ts';
 export type { GatewayCore, GatewayOptions, GatewayProfile };
 
 /** Any resource of a client. */

@@ -3,8 +3,8 @@
  *
  * @module model-gateway
  */
-export { Gateway, Gateway as OpenAI, Gateway as default } from './openai/gateway.ts';
-export { asOpenAI } from './openai/as-openai.ts';
+export { Gateway, Gateway as OpenAI, Gateway as default } from './client/openai/gateway.ts';
+export { asOpenAI } from './client/openai/as-openai.ts';
 export {
   APIError,
   AuthenticationError,
@@ -43,9 +43,9 @@ export type {
   RequestRules,
   UsageLogEntry,
   VideoRules,
-} from './gateways/profile.ts';
-export { UsageLogLimitError, BudgetError } from './account/errors.ts';
-export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/types.ts';
+} from './options/gateway-profile.ts';
+export { UsageLogLimitError, BudgetError } from './resources/account/errors.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './resources/embeddings/types.ts';
 export {
   GatewayError,
   GatewayError as OpenAIError,
@@ -60,7 +60,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-} from './chat/errors.ts';
+} from './resources/chat/errors.ts';
 export {
   StreamError,
   StreamTimeoutError,
@@ -74,13 +74,13 @@ export {
   ImageWaitError,
   type ImageWaitSummary,
   ImageWaitTimeoutError,
-} from './images/errors.ts';
+} from './resources/images/errors.ts';
 export type {
   ImageRequestOptions,
   ImageWaitOptions,
   ImageWaitState,
   ImageWaitStep,
-} from './images/wait-options.ts';
+} from './resources/images/wait-options.ts';
 export { LedgerError } from './tasks/errors.ts';
 export {
   VideoFailedError,
@@ -89,7 +89,7 @@ export {
   VideoWaitError,
   VideoWaitTimeoutError,
   type VideoWaitSummary,
-} from './videos/errors.ts';
+} from './resources/videos/errors.ts';
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
@@ -99,18 +99,23 @@ export {
   toFile,
   type ToFileInput,
 } from './uploads/to-file.ts';
-export { GatewayPromise, GatewayPromise as APIPromise, type WithResponse } from './http/promise.ts';
-export type { ManyOptions, ManyProgress } from './many.ts';
+export {
+  GatewayPromise,
+  GatewayPromise as APIPromise,
+  type WithResponse,
+} from './calls/promise.ts';
+export type { ManyOptions, ManyProgress } from './tasks/many.ts';
 export type {
   HTTPMethod,
   RawRequestOptions,
   RouteRequest,
   StreamedRequestOptions,
 } from './http/request.ts';
-export type * from './options.ts';
-export type { GatewayOptions as ClientOptions } from './options.ts';
-export type { Account } from './account/account.ts';
-export type { ChatCompletionStreamParams } from './chat/chat.ts';
+export type * from './options/options.ts';
+export type { Drift } from './answers/reader.ts';
+export type { GatewayOptions as ClientOptions } from './options/options.ts';
+export type { Account } from './resources/account/account.ts';
+export type { ChatCompletionStreamParams } from './resources/chat/chat.ts';
 export type {
   Audio,
   Chat,
@@ -122,21 +127,27 @@ export type {
   Transcriptions,
   Translations,
   Videos,
-} from './openai/gateway.ts';
-export * from './chat/runs/run-tools.ts';
-export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
+} from './client/openai/gateway.ts';
+export * from './resources/chat/runs/run-tools.ts';
+export type {
+  EmbeddingsCreateManyOptions,
+  EmbeddingsProgress,
+} from './resources/embeddings/operations.ts';
 export type {
   GenerateToolRun,
   GenerateToolRunOptions,
   GenerateToolRunParams,
-} from './generate/operations.ts';
-export type { Generate } from './generate/generate.ts';
-export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/operations.ts';
+} from './resources/generate/operations.ts';
+export type { Generate } from './resources/generate/generate.ts';
+export type {
+  ImagesGenerateManyOptions,
+  ImagesGenerateManyResult,
+} from './resources/images/operations.ts';
 export {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './chat/runs/runner.ts';
+} from './resources/chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
 export {
   memoryLedger,
@@ -182,16 +193,16 @@ export type {
   VideoWaitState,
   VideoWaitStep,
   VideoWatchEvent,
-} from './videos/wait-options.ts';
-export type * from './account/types.ts';
-export type * from './openai/audio.ts';
-export type * from './openai/chat.ts';
-export type * from './openai/embeddings.ts';
-export type * from './openai/errors.ts';
-export type * from './openai/images.ts';
-export type * from './openai/models.ts';
-export type * from './openai/run-tools.ts';
-export type * from './openai/videos.ts';
-export type * from './generate/types.ts';
-export type * from './generate/params.ts';
+} from './resources/videos/wait-options.ts';
+export type * from './resources/account/types.ts';
+export type * from './client/openai/audio.ts';
+export type * from './client/openai/chat.ts';
+export type * from './client/openai/embeddings.ts';
+export type * from './client/openai/errors.ts';
+export type * from './client/openai/images.ts';
+export type * from './client/openai/models.ts';
+export type * from './client/openai/run-tools.ts';
+export type * from './client/openai/videos.ts';
+export type * from './resources/generate/types.ts';
+export type * from './resources/generate/params.ts';
 export type * from './uploads/types.ts';

@@ -17,7 +17,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-} from './chat/errors.ts';
+} from './resources/chat/errors.ts';
 export {
   StreamError,
   StreamTimeoutError,
@@ -28,10 +28,10 @@ export {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './chat/runs/runner.ts';
+} from './resources/chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
-export type * from './generate/types.ts';
-export type * from './openai/audio.ts';
-export type * from './openai/chat.ts';
-export type * from './openai/errors.ts';
-export type * from './openai/images.ts';
+export type * from './resources/generate/types.ts';
+export type * from './client/openai/audio.ts';
+export type * from './client/openai/chat.ts';
+export type * from './client/openai/errors.ts';
+export type * from './client/openai/images.ts';

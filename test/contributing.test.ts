@@ -6,7 +6,8 @@ import { mutants } from './extended/mutants/index.ts';
 import { root } from './helpers/run-program.ts';
 
 const text = readFileSync(join(root, 'docs/CONTRIBUTING.md'), 'utf8');
-const [, map = '', questions = ''] = text.split(/\| (?:Room|Question) /);
+const [map = ''] = /\| Room +\| Purpose [^]*?\n\n/.exec(text) ?? [];
+const [questions = ''] = /\| Question [^]*?\n\n/.exec(text) ?? [];
 
 /** Text in backticks in the cells of a table. */
 function named(table: string, column: number): string[] {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
+import type { ChatCompletionChunkChoice } from '../src/resources/chat/types.ts';
 import type { EventFormat } from '../src/streams/events.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
-const { parseEmbeddings } = await import('../src/embeddings/schema.ts');
-const { ChatRun } = await import('../src/chat/runs/run.ts');
-const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
+const { parseEmbeddings } = await import('../src/resources/embeddings/schema.ts');
+const { ChatRun } = await import('../src/resources/chat/runs/run.ts');
+const { ToolCallAssembler } = await import('../src/resources/chat/tool-calls.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 

@@ -170,7 +170,7 @@ test('code of an example equals its file', async () => {
 });
 
 test('every option has a row', async () => {
-  const source = await readFile(join(root, 'src', 'options.ts'), 'utf8');
+  const source = await readFile(join(root, 'src', 'options', 'options.ts'), 'utf8');
   const [, options = ''] = source.split('export interface SharedOptions');
   const names = [...options.matchAll(/^  (\w+)\?: /gm)].map(([, name]) => name);
   const rows = optionsGuide.split('\n').filter((line) => line.startsWith('| `'));

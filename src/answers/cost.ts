@@ -1,4 +1,4 @@
-import type { Amount } from '../gateways/account.ts';
+import type { Amount } from './account.ts';
 import type { JsonObject } from '../types.ts';
 import { findFirst, isObject, unwrapLevels, numberFrom, listObjects, toFields } from './objects.ts';
 

@@ -7,7 +7,7 @@
  * missing fields and renames variants, in place. Unknown fields are kept, and so is the value of a field with
  * the wrong type, because losing a paid response would be worse.
  */
-import type { Drift } from '../options.ts';
+
 import type { JsonObject, ResponseIssue } from '../types.ts';
 import { isObject } from './objects.ts';
 
@@ -163,6 +163,12 @@ export function typeName(value: unknown): string {
 export function numeric(value: unknown): string | undefined {
   const isText = typeof value === 'string' && Number.isFinite(Number(value));
   return isText || typeof value === 'number' ? undefined : 'number';
+}
+
+/** A response that differs from what this client expects. See `onDrift`. */
+export interface Drift extends ResponseIssue {
+  /** The operation, for example `chat.completions.create`. */
+  readonly operation: string;
 }
 
 /** The log for drift. */

@@ -4,7 +4,7 @@ import {
   fromConnection,
   fromStatus,
   type StatusArguments,
-} from '../openai/constructors.ts';
+} from './constructors.ts';
 import type { ResponseIssue } from '../types.ts';
 
 /** Fields of an `APIError`. */

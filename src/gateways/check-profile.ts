@@ -1,7 +1,7 @@
 import { isObject, isText } from '../answers/objects.ts';
-import { check, shown } from '../check.ts';
+import { check, shown } from '../options/check.ts';
 import { endpoints, type Operation } from '../endpoints.ts';
-import type { GatewayProfile } from './profile.ts';
+import type { GatewayProfile } from '../options/gateway-profile.ts';
 
 /** Throws unless a value is valid for a field. */
 type FieldCheck = (field: string, value: unknown) => void;

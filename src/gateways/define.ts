@@ -1,10 +1,10 @@
 import { isObject } from '../answers/objects.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import { type Operation, endpoints } from '../endpoints.ts';
 import { UnsupportedByGatewayError } from '../errors/api-errors.ts';
 import type { JsonObject } from '../types.ts';
 import { checkProfile } from './check-profile.ts';
-import type { DefinedGateway, GatewayProfile, WrittenRequest } from './profile.ts';
+import type { DefinedGateway, GatewayProfile, WrittenRequest } from '../options/gateway-profile.ts';
 import { readVideo } from './video.ts';
 
 type Profile = GatewayProfile | undefined;

@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
-import { check, shown } from '../check.ts';
-import type { DefinedGateway } from './profile.ts';
+import { check, shown } from '../options/check.ts';
+import type { DefinedGateway } from '../options/gateway-profile.ts';
 
 /** Returns the gateway of a host; `undefined` if the host is unknown. */
 export type HostFinder = (host: string) => DefinedGateway | undefined;

@@ -1,12 +1,12 @@
 import { isObject } from '../answers/objects.ts';
-import { check, shown } from '../check.ts';
+import { check, shown } from '../options/check.ts';
 import { define, fromProfile } from './define.ts';
 import { type GatewayReader, isDefined } from './find.ts';
 import { liteLLM } from './litellm.ts';
 import { newApi } from './new-api.ts';
 import { openAICompatible } from './openai.ts';
 import { openRouter } from './openrouter.ts';
-import type { GatewayProfile } from './profile.ts';
+import type { GatewayProfile } from '../options/gateway-profile.ts';
 
 /** Every gateway that has a name. */
 const gateways = [newApi, openRouter, liteLLM, openAICompatible].map(fromProfile);

@@ -1,8 +1,8 @@
 import { costInAnswer, dollars } from '../answers/cost.ts';
 import { isNumber, listObjects, parseJSON, trimmedText, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { Amount, ModelPrice } from './account.ts';
-import type { AccountRules, GatewayProfile, UsageLogEntry } from './profile.ts';
+import type { Amount, ModelPrice } from '../answers/account.ts';
+import type { AccountRules, GatewayProfile, UsageLogEntry } from '../options/gateway-profile.ts';
 
 const fieldsIn = (value: unknown): JsonObject => {
   const parsed = typeof value === 'string' ? parseJSON(value) : value;

@@ -8,8 +8,8 @@ import {
   toFields,
 } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { Amount, Balance, ModelPrice } from './account.ts';
-import type { AccountRules, GatewayProfile, UsageLogEntry } from './profile.ts';
+import type { Amount, Balance, ModelPrice } from '../answers/account.ts';
+import type { AccountRules, GatewayProfile, UsageLogEntry } from '../options/gateway-profile.ts';
 
 /** Entry types by number. */
 const types: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-import type { GatewayProfile } from './profile.ts';
+import type { GatewayProfile } from '../options/gateway-profile.ts';
 
 /** Gateways and servers with only OpenAI's API: no account and no vendor routes. */
 export const openAICompatible: GatewayProfile = {

@@ -1,9 +1,9 @@
 import { dollars } from '../answers/cost.ts';
 import { isNumber, isObject, numberFrom, trimmedText, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { ModelPrice } from './account.ts';
+import type { ModelPrice } from '../answers/account.ts';
 import { createBalance, noAmount } from './new-api.ts';
-import type { AccountRules } from './profile.ts';
+import type { AccountRules } from '../options/gateway-profile.ts';
 
 const dataIn = ({ data }: JsonObject = {}): JsonObject => toFields(data);
 

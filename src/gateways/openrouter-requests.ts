@@ -1,6 +1,6 @@
 /** Converts parameters to OpenRouter's fields. Files are kept, and sent as data URLs later. */
 import { isObject, isPlainObject, trimmedText } from '../answers/objects.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import type { JsonObject } from '../types.ts';
 
 /** Returns `size` under the field name for its kind: pixels, a resolution or a ratio. */

@@ -2,7 +2,7 @@ import { costInAnswer } from '../answers/cost.ts';
 import { isObject } from '../answers/objects.ts';
 import { openRouterAccount } from './openrouter-account.ts';
 import * as write from './openrouter-requests.ts';
-import type { GatewayProfile } from './profile.ts';
+import type { GatewayProfile } from '../options/gateway-profile.ts';
 
 const useChat = 'Use chat.completions.create(), which serves the same models.';
 

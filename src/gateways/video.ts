@@ -1,6 +1,6 @@
 import { isObject, trimmedText } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { VideoRules } from './profile.ts';
+import type { VideoRules } from '../options/gateway-profile.ts';
 
 /** Returns the value at a path such as `data.urls[0]`. */
 function valueAt(answer: JsonObject, path: string | undefined): unknown {

@@ -1,4 +1,4 @@
-import { checkSignal } from '../check.ts';
+import { checkSignal } from '../options/check.ts';
 
 /**
  * Calls `listener` once when the signal is aborted, or immediately if it already is. The returned function

@@ -1,7 +1,7 @@
-import { check, checkObject } from '../check.ts';
+import { check, checkObject } from '../options/check.ts';
 import { isObject } from '../answers/objects.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { ApiKey, Idempotency, RequestOptions } from '../options.ts';
+import type { ApiKey, Idempotency, RequestOptions } from '../options/options.ts';
 import { safeCause, withoutQueries } from './redaction.ts';
 
 /** Returns the key if a header can carry it. Errors never contain the key. */

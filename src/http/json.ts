@@ -1,5 +1,5 @@
 import { getTag } from '../answers/objects.ts';
-import { errorText } from '../check.ts';
+import { errorText } from '../options/check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
 /** A value that cannot be sent as JSON. */

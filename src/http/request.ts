@@ -1,6 +1,6 @@
 import type { TaskRole } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import {
   type BodyKind,
   type ChargeClass,
@@ -11,14 +11,14 @@ import {
   endpoints,
 } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { DefinedGateway, WrittenRequest } from '../gateways/profile.ts';
+import type { DefinedGateway, WrittenRequest } from '../options/gateway-profile.ts';
 import type {
   FetchOptions,
   ForeignResponse,
   HeaderValues,
   QueryValues,
   RequestOptions,
-} from '../options.ts';
+} from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';

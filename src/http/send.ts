@@ -1,6 +1,6 @@
 import ky from 'ky';
-import { nodeProcess } from '../node-process.ts';
-import type { Fetch, ForeignResponse } from '../options.ts';
+import { nodeProcess } from './node-process.ts';
+import type { Fetch, ForeignResponse } from '../options/options.ts';
 import type { CallSpec, OutgoingRequest } from './request.ts';
 import { discardBody } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';

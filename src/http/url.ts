@@ -1,10 +1,10 @@
 import { getTag } from '../answers/objects.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { QueryValue, QueryValues } from '../options.ts';
-import { check } from '../check.ts';
+import type { QueryValue, QueryValues } from '../options/options.ts';
+import { check } from '../options/check.ts';
 import { geminiRoot, isWholeBase } from '../gateways/base-path.ts';
 import type { HostFinder } from '../gateways/find.ts';
-import type { DefinedGateway } from '../gateways/profile.ts';
+import type { DefinedGateway } from '../options/gateway-profile.ts';
 
 export interface BaseURL {
   /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */

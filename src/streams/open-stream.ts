@@ -1,10 +1,10 @@
 import { readErrorValue } from '../answers/error-body.ts';
 import { parseLines } from '../answers/objects.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
-import type { AnswerFormat, LogicalCall } from '../http/call.ts';
+import type { AnswerFormat, LogicalCall } from '../calls/call.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
-import { notResult, readWhole, detectFormat, readContentType } from '../http/response.ts';
+import { notResult, readWhole, detectFormat, readContentType } from '../calls/response.ts';
 import { StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';

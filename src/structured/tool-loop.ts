@@ -1,5 +1,5 @@
 import { toError } from '../answers/objects.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 

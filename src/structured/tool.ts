@@ -5,7 +5,7 @@ import type {
   AutoParseableTool,
   ToolRun,
 } from './types.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import { type PlainSchemaOptions, type SchemaOptions, schemaParser, sentSchema } from './schema.ts';
 
 /** Throws if providers would reject the name. */

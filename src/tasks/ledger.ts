@@ -1,5 +1,5 @@
 import { isObject } from '../answers/objects.ts';
-import { check, checkWord } from '../check.ts';
+import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { type SubmitUnknownInit, unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';

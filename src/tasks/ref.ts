@@ -1,7 +1,7 @@
 import { isObject, isText, toFields } from '../answers/objects.ts';
-import { check } from '../check.ts';
-import type { DefinedGateway } from '../gateways/profile.ts';
-import type { Transport } from '../http/transport.ts';
+import { check } from '../options/check.ts';
+import type { DefinedGateway } from '../options/gateway-profile.ts';
+import type { Transport } from '../calls/transport.ts';
 import { isSameOrigin } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
 import { checkStored, checkVersion, readStored, readTime } from './stored.ts';

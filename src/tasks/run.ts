@@ -2,9 +2,9 @@ import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted } from '../http/abort.ts';
-import type { WithResponse } from '../http/promise.ts';
+import type { WithResponse } from '../calls/promise.ts';
 import { readRetryAfter } from '../http/retry.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../options/options.ts';
 import type { TaskErrors, Waited } from './errors.ts';
 import {
   findComplaint,

@@ -1,5 +1,5 @@
 import { isAmount, isObject } from '../answers/objects.ts';
-import { check } from '../check.ts';
+import { check } from '../options/check.ts';
 import type { JsonObject } from '../types.ts';
 
 /** Values that callers store and pass back, with their origin for error messages. */

@@ -1,8 +1,8 @@
 import { errorMessage } from '../answers/objects.ts';
-import { check, checkWord } from '../check.ts';
+import { check, checkWord } from '../options/check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { Transport } from '../http/transport.ts';
-import type { RequestOptions } from '../options.ts';
+import type { Transport } from '../calls/transport.ts';
+import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import {

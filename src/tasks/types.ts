@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions } from '../options/options.ts';
 
 /** The status of a task, normalized across gateways. */
 export type TaskStatus = 'queued' | 'in_progress' | 'completed' | 'failed';

@@ -1,6 +1,6 @@
 import { decodeBase64, detectType } from '../answers/bytes.ts';
 import { parseJSON } from '../answers/objects.ts';
-import type { AnswerFormat } from '../http/call.ts';
+import type { AnswerFormat } from '../calls/call.ts';
 import {
   type Answer,
   ReadFailure,
@@ -11,7 +11,13 @@ import {
   readText,
   unusable,
 } from '../http/response-body.ts';
-import { isHTMLPage, notResult, notJSON, throwIfError, readContentType } from '../http/response.ts';
+import {
+  isHTMLPage,
+  notResult,
+  notJSON,
+  throwIfError,
+  readContentType,
+} from '../calls/response.ts';
 import { isNode } from '../http/send.ts';
 
 /**

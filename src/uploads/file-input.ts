@@ -1,10 +1,10 @@
 import { errorMessage } from '../answers/objects.ts';
 import { toBytes, isBinary, sniffLength, detectType } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { shown } from '../check.ts';
+import { shown } from '../options/check.ts';
 
 import { onAbort } from '../http/abort.ts';
-import { nodeProcess } from '../node-process.ts';
+import { nodeProcess } from '../http/node-process.ts';
 import { baseName, findFileName, typeForName } from './file-name.ts';
 import {
   streamingFileMark,

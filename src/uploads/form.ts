@@ -1,8 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
 import type { PreparedBody } from '../http/request.ts';
-import { nodeProcess } from '../node-process.ts';
-import type { RequestOptions } from '../options.ts';
+import { nodeProcess } from '../http/node-process.ts';
+import type { RequestOptions } from '../options/options.ts';
 import { toBlob, openStream, type OpenFile, type ReadBytes } from './file-input.ts';
 import type { UploadChunk } from './types.ts';
 

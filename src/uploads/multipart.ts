@@ -1,6 +1,6 @@
 import { sniffLength } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
-import { check, checkNumber } from '../check.ts';
+import { check, checkNumber } from '../options/check.ts';
 import { writeJSON } from '../http/json.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { readHead, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';

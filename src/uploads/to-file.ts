@@ -1,4 +1,4 @@
-import { check, checkInteger } from '../check.ts';
+import { check, checkInteger } from '../options/check.ts';
 import { type FileOptions, readFile } from './file-input.ts';
 import {
   streamingFileMark,

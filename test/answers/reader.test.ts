@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import * as z from 'zod/mini';
 import { describe, expect, test, vi } from 'vitest';
 import type { ResponseIssue } from '../../src/types.ts';
-import { chatChunkSchema, chatCompletionSchema } from '../../src/chat/schema.ts';
-import { generateContentSchema } from '../../src/generate/schema.ts';
+import { chatChunkSchema, chatCompletionSchema } from '../../src/resources/chat/schema.ts';
+import { generateContentSchema } from '../../src/resources/generate/schema.ts';
 import {
   type Fields,
   readValue,

@@ -13,7 +13,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { isObject } from '../../src/answers/objects.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { compileCache, root } from '../helpers/run-program.ts';
-import { ProcessTransport } from '../mcp/process-transport.ts';
+import { ProcessTransport } from '../programs/mcp/process-transport.ts';
 
 const kills = Number(process.argv[2] ?? 100);
 const count = 20;

@@ -133,10 +133,16 @@ class Copy {
   }
 }
 
-/** The folders of the tests of a mutant's room; tasks are mostly tested by the resources that have them. */
+/** Rooms whose tests are in more folders than the one of the same name. */
+const moreFolders: Readonly<Record<string, readonly string[]>> = {
+  calls: ['test/http/', 'test/options/'],
+  tasks: ['test/resources/videos/'],
+};
+
+/** The folders of the tests of a mutant's room. */
 function testFolders({ file }: SourceMutant): readonly string[] {
-  const [room] = file.split('/');
-  return room === 'tasks' ? ['test/tasks/', 'test/videos/'] : [`test/${room}/`];
+  const room = /^(?:(?:resources|policies|adapters|programs)\/)?[^/]+/.exec(file)?.[0] ?? '';
+  return [`test/${room}/`, ...(moreFolders[room] ?? [])];
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -5,8 +5,8 @@ import { root } from '../helpers/run-program.ts';
 
 const families = /new[-_ ]?api|one[-_ ]?api|open[-_ ]?router|lite[-_ ]?llm/gi;
 
-test('src/http does not name a kind of gateway', () => {
-  const folder = join(root, 'src/http');
+test.each(['src/calls', 'src/http'])('%s does not name a kind of gateway', (room) => {
+  const folder = join(root, room);
   const found = readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8')
       .split('\n')

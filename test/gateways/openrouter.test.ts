@@ -13,7 +13,7 @@ import {
   type RequestOptions,
 } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
-import { emulatedProvider } from '../ai-sdk/support.ts';
+import { emulatedProvider } from '../adapters/ai-sdk/support.ts';
 import { collect, emulated, failureOf } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';

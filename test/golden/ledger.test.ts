@@ -8,7 +8,7 @@ import {
   type SubmitLedger,
   type VideoSubmitOptions,
 } from '../../src/index.ts';
-import { fileLedger } from '../../src/node/index.ts';
+import { fileLedger } from '../../src/adapters/node/index.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import stored from './stored/0.1.0.json' with { type: 'json' };
 import { clientFor, expectGolden, inSequence, inWords, toJSON, withAdvice } from './support.ts';

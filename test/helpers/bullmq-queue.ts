@@ -3,7 +3,7 @@ import type {
   VideoJobData,
   VideoJobProgress,
   VideoProcessor,
-} from '../../src/bullmq/index.ts';
+} from '../../src/adapters/bullmq/index.ts';
 
 type State = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed';
 

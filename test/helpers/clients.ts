@@ -1,5 +1,6 @@
 import { Gateway } from '../../src/index.ts';
-import type { Drift, GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
+import type { Drift } from '../../src/answers/reader.ts';
 import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
 
 const baseURL = 'https://gateway.test';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { Gateway } from '../../src/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 
 /** Behaviour of a content server, which tests may change at any time. */
 export interface ContentSetup {

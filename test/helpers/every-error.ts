@@ -1,7 +1,7 @@
 import { memoryLedger } from '../../src/tasks/ledger.ts';
 import { vi } from 'vitest';
 import { type Gateway, responseFormat } from '../../src/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import { collect, scripted } from './clients.ts';
 import { never } from './failures.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeRef } from '../../src/tasks/ref.ts';
 import type { SubmitEnd, SubmitLedger } from '../../src/index.ts';
-import type { VideoTaskRef } from '../../src/videos/types.ts';
+import type { VideoTaskRef } from '../../src/resources/videos/types.ts';
 import { claimIdOf } from './ledger-contract.ts';
 import { untyped } from './untyped.ts';
 import { answeredVideos, countRequests, emulatedVideos, order } from './videos.ts';

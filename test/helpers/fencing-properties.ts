@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type SubmitLedger, memoryLedger } from '../../src/index.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
-import type { VideoTaskRef } from '../../src/videos/types.ts';
+import type { VideoTaskRef } from '../../src/resources/videos/types.ts';
 
 /** Next event: a worker claims the call, or one that has submitted it reports the outcome. */
 type Step =

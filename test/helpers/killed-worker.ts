@@ -40,7 +40,7 @@ between(globalThis, 'fetch');
 
 // Imported here, so that they use the functions with steps.
 const { Gateway } = await import('../../src/index.ts');
-const { downloadVideo, fileLedger } = await import('../../src/node/index.ts');
+const { downloadVideo, fileLedger } = await import('../../src/adapters/node/index.ts');
 
 const client = new Gateway({
   baseURL,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError, type SubmitClaim, type SubmitLedger } from '../../src/index.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
-import type { VideoTaskRef } from '../../src/videos/types.ts';
+import type { VideoTaskRef } from '../../src/resources/videos/types.ts';
 import { untyped } from './untyped.ts';
 import { failureOf } from './clients.ts';
 

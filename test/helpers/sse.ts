@@ -1,8 +1,8 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import { chatProtocolFor } from '../../src/chat/protocol.ts';
+import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import type { Stream } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 
 /** Effects of a stream on its call. */

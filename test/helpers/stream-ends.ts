@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import type { Gateway, Stream } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import type { Behaviour } from './faulty-server.ts';
 
 type End = (stream: Stream<ChatCompletionChunk>, signal: AbortController) => unknown;

@@ -1,5 +1,5 @@
 import { APIError, type Gateway } from '../../src/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import { failureOf, json, scripted } from './clients.ts';
 import { fetchFailure } from './failures.ts';
 import { settle } from './fake-time.ts';

@@ -1,5 +1,5 @@
 import { Gateway, type Videos } from '../../src/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import {
   createEmulator,
   type Emulator,

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError, type Gateway } from '../../src/index.ts';
-import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
+import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { fetchFailure, never, silentResponse } from '../helpers/failures.ts';
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/index.ts';
 import { createCredential, type Credential } from '../../src/http/auth.ts';
-import type { ApiKey } from '../../src/options.ts';
+import type { ApiKey } from '../../src/options/options.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { untyped } from '../helpers/untyped.ts';
 

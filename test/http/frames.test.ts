@@ -1,7 +1,7 @@
 import inspector from 'node:inspector';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Gateway } from '../../src/index.ts';
-import type { Fetch } from '../../src/options.ts';
+import type { Fetch } from '../../src/options/options.ts';
 
 /*
  * The functions of this package between a call and its `fetch`: the stack that a reader sees who stops

@@ -1,10 +1,10 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import type { PathParameter } from '../../src/endpoints.ts';
 import type { OperationRequest } from '../../src/http/request.ts';
-import type { GatewayPromise } from '../../src/http/promise.ts';
-import type { AnswerFormat } from '../../src/http/call.ts';
+import type { GatewayPromise } from '../../src/calls/promise.ts';
+import type { AnswerFormat } from '../../src/calls/call.ts';
 import type { BodyEncoding } from '../../src/http/request.ts';
-import type { Transport } from '../../src/http/transport.ts';
+import type { Transport } from '../../src/calls/transport.ts';
 
 declare const transport: Transport;
 declare const answer: AnswerFormat<{ id: string }, 'json'>;

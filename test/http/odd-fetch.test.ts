@@ -6,7 +6,7 @@ import {
   Gateway,
   UnexpectedResponseError,
 } from '../../src/index.ts';
-import type { Fetch } from '../../src/options.ts';
+import type { Fetch } from '../../src/options/options.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { chat, completion, draw } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';

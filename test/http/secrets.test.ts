@@ -1,9 +1,9 @@
 import { format, inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Gateway, GatewayPromise, InvalidInputError, memoryLedger } from '../../src/index.ts';
-import { resolveSettings } from '../../src/http/settings.ts';
-import { Transport } from '../../src/http/transport.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import { resolveSettings } from '../../src/calls/settings.ts';
+import { Transport } from '../../src/calls/transport.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import { withoutQueries } from '../../src/http/redaction.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { canaries, errorOf, situations } from '../helpers/every-error.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decide, failures, type FailureKind } from '../../src/http/retry.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import { scripted } from '../helpers/clients.ts';
 import { chat, draw, list, text } from '../helpers/transport.ts';
 import { settle } from '../helpers/fake-time.ts';

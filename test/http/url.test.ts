@@ -10,8 +10,8 @@ import {
   isSameOrigin,
   parseBaseURL,
 } from '../../src/http/url.ts';
-import type { QueryValue } from '../../src/options.ts';
-import { resolvePath } from '../../src/routes/routes.ts';
+import type { QueryValue } from '../../src/options/options.ts';
+import { resolvePath } from '../../src/resources/routes/routes.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { untyped } from '../helpers/untyped.ts';
 

@@ -9,7 +9,7 @@ import {
   InvalidInputError,
   UnexpectedResponseError,
 } from '../../src/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
+import type { GatewayOptions } from '../../src/options/options.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { httpAnswer, rawServer, type Answering, type RawServer } from '../helpers/raw-server.ts';
 import { apiErrorOf } from '../helpers/transport.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { videoJob } from '../../src/bullmq/index.ts';
+import { videoJob } from '../../src/adapters/bullmq/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { jobOver, openPlace, places, type OpenPlace } from './queues.ts';
 import { bundleWorker, type WorkerProgram } from './workers.ts';

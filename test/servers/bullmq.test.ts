@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { videoDownloader, videoJob, videoQueueOptions } from '../../src/bullmq/index.ts';
+import { videoDownloader, videoJob, videoQueueOptions } from '../../src/adapters/bullmq/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { jobOver, openFlows, openPlace, openWorker, places, type OpenPlace } from './queues.ts';
 import { bundleWorker, type WorkerProgram } from './workers.ts';

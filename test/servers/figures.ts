@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { parseVideoTaskRef, type SubmitLedger } from '../../src/index.ts';
-import { postgresLedger } from '../../src/ledgers/postgres.ts';
-import { redisLedger } from '../../src/ledgers/redis.ts';
-import { fileLedger } from '../../src/node/index.ts';
+import { postgresLedger } from '../../src/adapters/ledgers/postgres.ts';
+import { redisLedger } from '../../src/adapters/ledgers/redis.ts';
+import { fileLedger } from '../../src/adapters/node/index.ts';
 
 const [, , postgresURL = '', redisURL = ''] = process.argv;
 

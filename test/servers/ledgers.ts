@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { postgresLedger, type PostgresLedgerOptions } from '../../src/ledgers/postgres.ts';
-import { redisLedger, type RedisLedgerOptions } from '../../src/ledgers/redis.ts';
+import { postgresLedger, type PostgresLedgerOptions } from '../../src/adapters/ledgers/postgres.ts';
+import { redisLedger, type RedisLedgerOptions } from '../../src/adapters/ledgers/redis.ts';
 import type { SubmitLedger } from '../../src/index.ts';
 
 /** A kind of ledger on a server that all tests of a file share. */

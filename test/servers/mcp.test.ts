@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { image, McpMachine } from '../mcp/run.ts';
+import { image, McpMachine } from '../programs/mcp/run.ts';
 
 const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
 

@@ -4,7 +4,7 @@ import { PgBoss } from 'pg-boss';
 import { expect, inject, test } from 'vitest';
 import { queueName, runStep, type VideoStep } from '../../examples/engines/pg-boss.ts';
 import { Gateway } from '../../src/index.ts';
-import { postgresLedger } from '../../src/ledgers/postgres.ts';
+import { postgresLedger } from '../../src/adapters/ledgers/postgres.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 
 test('the pg-boss example submits each video once, with four workers', async () => {

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { postgresLedger, type PostgresPool } from '../../src/ledgers/postgres.ts';
+import { postgresLedger, type PostgresPool } from '../../src/adapters/ledgers/postgres.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { claimIdOf } from '../helpers/ledger-contract.ts';

@@ -15,10 +15,10 @@ import {
   videoQueueOptions,
   type VideoProcessor,
   type VideoProcessorOptions,
-} from '../../src/bullmq/index.ts';
+} from '../../src/adapters/bullmq/index.ts';
 import { Gateway, type SubmitLedger } from '../../src/index.ts';
-import { postgresLedger } from '../../src/ledgers/postgres.ts';
-import { redisLedger } from '../../src/ledgers/redis.ts';
+import { postgresLedger } from '../../src/adapters/ledgers/postgres.ts';
+import { redisLedger } from '../../src/adapters/ledgers/redis.ts';
 import type { Emulator } from '../../src/testing/index.ts';
 
 export type Server = 'PostgreSQL' | 'Redis';

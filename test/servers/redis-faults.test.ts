@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { createClient, RESP_TYPES } from 'redis';
 import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { redisLedger, type IORedisClient } from '../../src/ledgers/redis.ts';
+import { redisLedger, type IORedisClient } from '../../src/adapters/ledgers/redis.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
 import { failureOf } from '../helpers/clients.ts';
 import { claimIdOf } from '../helpers/ledger-contract.ts';

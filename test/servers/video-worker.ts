@@ -3,7 +3,11 @@
  *
  *   node video-worker.ts '{"place": …, "queue": "videos", "gateway": …, "stopAt": 3}'
  */
-import { videoProcessor, videoQueueOptions, type VideoJob } from '../../src/bullmq/index.ts';
+import {
+  videoProcessor,
+  videoQueueOptions,
+  type VideoJob,
+} from '../../src/adapters/bullmq/index.ts';
 import { Gateway } from '../../src/index.ts';
 import { openLedger, openWorker, type Place } from './queues.ts';
 import { Steps } from './steps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway, Stream } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import { type Flood, floodBytes, floodChunks, heldBytes, startFlood } from '../helpers/flood.ts';
 
 const megabyte = 1_024 * 1_024;

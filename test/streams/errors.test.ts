@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/index.ts';
-import { generateProtocol } from '../../src/generate/accumulator.ts';
-import { imageGenProtocol } from '../../src/images/schema.ts';
+import { generateProtocol } from '../../src/resources/generate/accumulator.ts';
+import { imageGenProtocol } from '../../src/resources/images/schema.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,

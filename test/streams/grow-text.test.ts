@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { growText } from '../../src/answers/objects.ts';
 import type { Stream } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import { heldBytes } from '../helpers/flood.ts';
 import { chunk, openChat } from '../helpers/sse.ts';
 

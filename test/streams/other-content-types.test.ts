@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/index.ts';
-import { chatProtocolFor } from '../../src/chat/protocol.ts';
+import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
 import { collectStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import {
   chunk,

@@ -6,7 +6,7 @@ import {
   StreamError,
   UnexpectedResponseError,
 } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import {
   chunk,
   cutBytes,

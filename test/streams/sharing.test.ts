@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Stream, StreamError, StreamTruncatedError } from '../../src/index.ts';
-import type { ChatCompletionChunk } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk } from '../../src/resources/chat/types.ts';
 import {
   chunk,
   cutBytes,

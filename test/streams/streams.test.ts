@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { GatewayError, StreamTruncatedError } from '../../src/index.ts';
-import { chatProtocolFor } from '../../src/chat/protocol.ts';
+import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,

@@ -3,7 +3,7 @@ import { StreamError, StreamTruncatedError } from '../../src/index.ts';
 import { isObject } from '../../src/answers/objects.ts';
 import { createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { typedProtocol } from '../../src/streams/protocol.ts';
-import type { ImageGenStreamEvent } from '../../src/images/types.ts';
+import type { ImageGenStreamEvent } from '../../src/resources/images/types.ts';
 import { encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
 
 const completed = {

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/index.ts';
-import { chatProtocolFor } from '../../src/chat/protocol.ts';
+import { chatProtocolFor } from '../../src/resources/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import { chunk, encode, readAll, readStream, watchedContext, wholeAnswer } from '../helpers/sse.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mcpTools } from '../../src/helpers/mcp.ts';
+import { mcpTools } from '../../src/adapters/helpers/mcp.ts';
 import { APIUserAbortError } from '../../src/index.ts';
 import { bodyOf, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 

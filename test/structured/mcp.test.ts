@@ -2,7 +2,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mcpTools, type MCPClient, type MCPToolResult } from '../../src/helpers/mcp.ts';
+import { mcpTools, type MCPClient, type MCPToolResult } from '../../src/adapters/helpers/mcp.ts';
 import {
   APIUserAbortError,
   type Gateway,

@@ -10,7 +10,7 @@ import {
   responseFormat,
   tool,
 } from '../../src/index.ts';
-import type { StructuredOutput } from '../../src/options.ts';
+import type { StructuredOutput } from '../../src/options/options.ts';
 import { type EmulatorModel, type StructuredOutputDialect } from '../../src/testing/index.ts';
 import {
   bodyOf,

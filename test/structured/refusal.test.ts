@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readErrorText } from '../../src/answers/error-body.ts';
 import { classifyStatus } from '../../src/http/classify.ts';
-import { refusesStructuredOutput } from '../../src/structured/refusal.ts';
+import { refusesStructuredOutput } from '../../src/policies/modes/refusal.ts';
 
 /** Returns the verdict on an error response. */
 function verdict(status: number, answer: unknown): boolean {

@@ -2,7 +2,7 @@ import * as mini from 'zod/mini';
 import { z as z3 } from 'zod/v3';
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { zodFunction, zodResponseFormat } from '../../src/helpers/zod.ts';
+import { zodFunction, zodResponseFormat } from '../../src/adapters/helpers/zod.ts';
 import { InvalidInputError, responseFormat, tool } from '../../src/index.ts';
 import { schemaOf } from '../helpers/schemas.ts';
 

@@ -4,7 +4,10 @@ import {
 } from 'openai/helpers/standard-schema';
 import * as z from 'zod';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { standardFunction, standardResponseFormat } from '../../src/helpers/standard-schema.ts';
+import {
+  standardFunction,
+  standardResponseFormat,
+} from '../../src/adapters/helpers/standard-schema.ts';
 import { InvalidInputError } from '../../src/index.ts';
 import { bodyOf, json, scripted } from '../helpers/clients.ts';
 import { schemaOf } from '../helpers/schemas.ts';

@@ -2,7 +2,7 @@
 import { zodFunction as theirFunction, zodResponseFormat as theirFormat } from 'openai/helpers/zod';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { zodFunction, zodResponseFormat } from '../../src/helpers/zod.ts';
+import { zodFunction, zodResponseFormat } from '../../src/adapters/helpers/zod.ts';
 import { responseFormat } from '../../src/index.ts';
 
 const keywords =

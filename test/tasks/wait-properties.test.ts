@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/index.ts';
-import type { VideoStatus } from '../../src/videos/types.ts';
+import type { VideoStatus } from '../../src/resources/videos/types.ts';
 import {
   resolveWait,
   type VideoWaitOptions,
   type VideoWaitState,
-} from '../../src/videos/wait-options.ts';
+} from '../../src/resources/videos/wait-options.ts';
 import {
   begin,
   checkState,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { zodResponseFormat } from '../../src/helpers/zod.ts';
+import { zodResponseFormat } from '../../src/adapters/helpers/zod.ts';
 import { collect, emulated, failureOf } from '../helpers/clients.ts';
 
 const model = 'gpt-4o-mini';

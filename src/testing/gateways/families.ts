@@ -1,4 +1,4 @@
-import { shown } from '../../check.ts';
+import { shown } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import { openRouter } from '../openrouter/openrouter.ts';
 import type { EmulatedGateway, Family } from './family.ts';

@@ -1,6 +1,6 @@
 import { ImageTasks } from '../images/tasks.ts';
 import type { Operation } from '../../endpoints.ts';
-import type { Fetch } from '../../options.ts';
+import type { Fetch } from '../../options/options.ts';
 import type { World } from './call.ts';
 import {
   CannedAnswers,

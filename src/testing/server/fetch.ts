@@ -1,5 +1,5 @@
 import { untilAborted } from '../../http/abort.ts';
-import type { Fetch } from '../../options.ts';
+import type { Fetch } from '../../options/options.ts';
 import { observeBody } from './byte-stream.ts';
 
 /**

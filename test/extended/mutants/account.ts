@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Verdicts on charges, and what a budget reserves and counts. */
 export const accountMutants: MutantsByFile = {
-  'account/settle.ts': [
+  'resources/account/settle.ts': [
     { is: "type === 'error' ? amount.value > 0 :", becomes: "type === 'error' ? false :" },
     { is: 'const kept = sum(charges) - sum(refunds);', becomes: 'const kept = sum(charges);' },
     { is: 'if (isLoose && mayBeRefunded(first, lines)) {', becomes: 'if (false) {' },
@@ -26,7 +26,7 @@ export const accountMutants: MutantsByFile = {
     { is: 'ages.every((age) => age >= writingTime)', becomes: 'ages.every(() => true)' },
     { is: "return verdict !== 'charged' || !isRunning;", becomes: 'return true;' },
   ],
-  'account/budget.ts': [
+  'resources/account/budget.ts': [
     {
       is: 'if (taken + least <= limit * (1 + tolerance) && !isUsedUp) return;',
       becomes: 'if (!isUsedUp) return;',
@@ -49,7 +49,7 @@ export const accountMutants: MutantsByFile = {
       becomes: 'requested ?? longest',
     },
   ],
-  'account/spent.ts': [
+  'resources/account/spent.ts': [
     { is: 'sum?.add(call, -1);', becomes: '' },
     {
       is: "getOutcome(failed) !== 'unknown' || failed.kind === 'server_error'",

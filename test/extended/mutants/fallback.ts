@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Whether a failed request is followed by one for another model, or in another mode of structured output. */
 export const fallbackMutants: MutantsByFile = {
-  'fallback/reason.ts': [
+  'policies/fallback/reason.ts': [
     {
       is: "charge === 'metered' && retryUnknownOutcome !== false",
       becomes: "charge === 'metered'",
@@ -24,14 +24,14 @@ export const fallbackMutants: MutantsByFile = {
     { is: " || phase === 'local' || issues !== undefined", becomes: " || phase === 'local'" },
     { is: 'isAboutParameters ? undefined : modelText', becomes: 'modelText' },
   ],
-  'fallback/fallback.ts': [
+  'policies/fallback/fallback.ts': [
     { is: '(remaining.length > 0 && mayFollow)', becomes: 'false' },
     { is: 'if (!failed.call.isReplayable) {', becomes: 'if (false) {' },
     { is: 'remaining.shift();', becomes: '' },
     { is: 'check(same < 0 || !isOwn,', becomes: 'check(true,' },
     { is: '  checkStreaming(fallback, params);', becomes: '' },
   ],
-  'fallback/next-request.ts': [
+  'policies/fallback/next-request.ts': [
     { is: 'scope.isOver || scope.remaining <= 0;', becomes: 'false;' },
     {
       is: "const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);",
@@ -40,14 +40,14 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'if (isUnsent(call)) throw addReason(before, errorMessage(cause));', becomes: '' },
     { is: 'new Set([...(earlier?.attempts ?? []), ...own])', becomes: 'new Set(own)' },
   ],
-  'structured/output-modes.ts': [
+  'policies/modes/output-modes.ts': [
     { is: "failure.kind === 'refused' || this.#mayRepeat", becomes: 'true' },
     { is: 'this.#learned.delete(this.#prefix + String(this.#model));', becomes: '' },
     { is: 'return this.#following !== undefined && this.#mayRepeat;', becomes: 'return false;' },
     { is: "if (this.#setting !== 'auto') return undefined;", becomes: '' },
     { is: 'if (isLearned) this.#learned', becomes: 'if (false) this.#learned' },
   ],
-  'structured/refusal.ts': [
+  'policies/modes/refusal.ts': [
     { is: ' && (!faultySchema.test(text) || unknownField.test(text))', becomes: '' },
     { is: ' || unknownField.test(text)', becomes: '' },
     { is: 'return status !== undefined && status < 300;', becomes: 'return false;' },

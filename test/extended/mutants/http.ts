@@ -154,7 +154,7 @@ export const httpMutants: MutantsByFile = {
       becomes: 'false',
     },
   ],
-  'http/call.ts': [
+  'calls/call.ts': [
     { is: 'client.budget.refund();', becomes: '' },
     {
       is: 'if (scope.isOver) return this.#localFailure(undefined);',

@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Submissions of images with a ledger. */
 export const imageMutants: MutantsByFile = {
-  'images/submit.ts': [
+  'resources/images/submit.ts': [
     {
       is: "!GatewayError.isInstance(error) || error.outcome === 'unknown'",
       becomes: 'false',

@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** The order and the pace in which requests start. */
 export const limitMutants: MutantsByFile = {
-  'limits/limits.ts': [
+  'policies/limits/limits.ts': [
     { is: 'sentAt + minute > now', becomes: 'sentAt + minute / 2 > now' },
     { is: 'this.#running.size >= (concurrency', becomes: 'this.#running.size > (concurrency' },
     {
@@ -16,11 +16,11 @@ export const limitMutants: MutantsByFile = {
     },
     { is: 'pace.limit(Math.min(minute, hint))', becomes: 'pace.limit(hint)' },
   ],
-  'limits/turns.ts': [
+  'policies/limits/turns.ts': [
     { is: 'if (lanes.has(item.lane)) continue;', becomes: '' },
     { is: 'if (all > 0) break;', becomes: 'if (all > 0) continue;' },
     { is: 'if (this.isLimited) this.hold(slowInterval);', becomes: '' },
     { is: '!this.isLimited || limits !== this.limits', becomes: '!this.isLimited' },
   ],
-  'limits/limit-call.ts': [{ is: 'submitted: end,', becomes: '' }],
+  'policies/limits/limit-call.ts': [{ is: 'submitted: end,', becomes: '' }],
 };

@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Downloads, and the ledger in a folder. */
 export const nodeMutants: MutantsByFile = {
-  'node/parts.ts': [
+  'adapters/node/parts.ts': [
     {
       is: 'changed !== null && age >= 1_000 ? changed : undefined',
       becomes: 'changed ?? undefined',
@@ -13,7 +13,7 @@ export const nodeMutants: MutantsByFile = {
       becomes: 'const isOwned = false;',
     },
   ],
-  'node/download-video.ts': [
+  'adapters/node/download-video.ts': [
     {
       is: 'start === file.size && isSameVersion(headers, part)',
       becomes: 'isSameVersion(headers, part)',
@@ -21,7 +21,7 @@ export const nodeMutants: MutantsByFile = {
     { is: 'if (file.size > total) await this.#part.restart(undefined);', becomes: '' },
     { is: 'if (file.size > longest) failures = 0;', becomes: '' },
   ],
-  'node/file-ledger.ts': [
+  'adapters/node/file-ledger.ts': [
     {
       is: 'isCreated && !(await this.#hasRival(callId, path, found))',
       becomes: 'isCreated',

@@ -57,7 +57,7 @@ export const streamMutants: MutantsByFile = {
     },
     { is: 'if (hasEvents) waitingSince = undefined;', becomes: 'waitingSince = undefined;' },
   ],
-  'chat/accumulator.ts': [
+  'resources/chat/accumulator.ts': [
     {
       is: 'if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };',
       becomes: 'if (chunk.usage) completion.usage ??= chunk.usage;',
@@ -68,7 +68,7 @@ export const streamMutants: MutantsByFile = {
     },
     { is: 'completion.id = first.id || second.id;', becomes: 'completion.id = first.id;' },
   ],
-  'chat/tool-calls.ts': [
+  'resources/chat/tool-calls.ts': [
     { is: 'if (another !== undefined) return another;', becomes: '' },
     {
       is: "current.call.id === '' ? startsNewCall(current, piece) : hasName(piece)",
@@ -78,7 +78,7 @@ export const streamMutants: MutantsByFile = {
     { is: "call.id ||= piece.id ?? '';", becomes: "call.id = piece.id ?? '';" },
     { is: 'call.incomplete = true;', becomes: '' },
   ],
-  'generate/accumulator.ts': [
+  'resources/generate/accumulator.ts': [
     { is: 'if (hasContent(piece)) delete candidate.finishReason;', becomes: '' },
     { is: 'list.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));', becomes: '' },
     { is: '&& last.thought === part.thought', becomes: '' },

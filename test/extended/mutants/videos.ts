@@ -62,7 +62,7 @@ export const videoMutants: MutantsByFile = {
       becomes: "task?.status === 'failed'",
     },
   ],
-  'videos/submit.ts': [
+  'resources/videos/submit.ts': [
     { is: 'await call?.accept(error.ref)', becomes: 'await call?.finish("unknown", {})' },
     {
       is: "isUnknown ? 'unknown' : 'not_submitted'",
@@ -109,7 +109,7 @@ export const videoMutants: MutantsByFile = {
       becomes: 'reads(reviewWords, failure)',
     },
   ],
-  'videos/schema.ts': [
+  'resources/videos/schema.ts': [
     {
       is: "if (findResultURL(body) !== undefined) return 'completed';",
       becomes: '',

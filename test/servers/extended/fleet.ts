@@ -5,7 +5,7 @@
  *   node test/servers/extended/fleet.ts [videos, 1000 by default] [PostgreSQL or Redis; both by default]
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { videoJob } from '../../../src/bullmq/index.ts';
+import { videoJob } from '../../../src/adapters/bullmq/index.ts';
 import { createEmulator } from '../../../src/testing/index.ts';
 import { startPostgres } from '../postgres.ts';
 import { openPlace, type Server } from '../queues.ts';

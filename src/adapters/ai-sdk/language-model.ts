@@ -1,0 +1,122 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import {
+  UnexpectedResponseError,
+  type ChatCompletionChunk,
+  type Gateway,
+  type Stream,
+} from '../../index.ts';
+import {
+  convertMessage,
+  convertFinishReason,
+  responseMetadata,
+  convertUsage,
+} from './chat-answer.ts';
+import { chatCall } from './chat-params.ts';
+import { convertErrors, isAbort, toAISDKError } from './errors.ts';
+import { toHeaders, providerName } from './options.ts';
+import { PartMaker } from './stream-parts.ts';
+
+const operation = 'chat.completions.create';
+
+/**
+ * Creates a chat model.
+ *
+ * @param connect - Returns the client, at the first call.
+ */
+export function languageModel(connect: () => Gateway, modelId: string): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: `${providerName}.chat`,
+    modelId,
+    // The provider behind the gateway fetches these URLs; otherwise the files would pass through this process.
+    supportedUrls: { 'image/*': [/^https?:/], 'video/*': [/^https?:/] },
+    doGenerate: (options) => generate(connect(), modelId, options),
+    doStream: (options) => stream(connect(), modelId, options),
+  };
+}
+
+async function generate(
+  client: Gateway,
+  modelId: string,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4GenerateResult> {
+  const { params, request, warnings } = chatCall(client, modelId, options);
+  const failed = { client, operation, signal: options.abortSignal } as const;
+  const { data, response } = await convertErrors(failed, () =>
+    client.chat.completions.create(params, request).withResponse(),
+  );
+  const [choice] = data.choices;
+  if (choice === undefined) {
+    const { status, headers } = response;
+    const init = { outcome: 'unknown', status, headers, data } as const;
+    throw toAISDKError(new UnexpectedResponseError('The response has no choices.', init), failed);
+  }
+  const hasRefused = Boolean(choice.message.refusal);
+  return {
+    content: convertMessage(choice.message),
+    finishReason: convertFinishReason(choice.finish_reason, hasRefused),
+    ...convertUsage(data.usage, response.headers),
+    request: { body: params },
+    response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
+    warnings,
+  };
+}
+
+async function stream(
+  client: Gateway,
+  modelId: string,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4StreamResult> {
+  const { params, request, warnings } = chatCall(client, modelId, options);
+  const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
+  const failed = { client, operation, signal: options.abortSignal } as const;
+  const { data, response } = await convertErrors(failed, () =>
+    client.chat.completions.create(body, { partial: false, ...request }).withResponse(),
+  );
+  async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
+    yield { type: 'stream-start', warnings };
+    const maker = new PartMaker(options.includeRawChunks === true);
+    try {
+      for await (const chunk of data) yield* maker.add(chunk);
+    } catch (error) {
+      const shown = toAISDKError(error, failed);
+      // The AI SDK ends an aborted stream itself if reading fails with such an error.
+      if (isAbort(error)) throw shown;
+      yield* maker.fail(shown, error);
+      return;
+    }
+    yield* maker.end(data.verdict === 'complete');
+  }
+  return {
+    stream: toReadableStream(parts(), data),
+    request: { body },
+    response: { headers: toHeaders(response) },
+  };
+}
+
+/** Creates a stream that reads only on demand, and closes the connection when it is cancelled. */
+function toReadableStream(
+  parts: AsyncGenerator<LanguageModelV4StreamPart, void>,
+  source: Stream<ChatCompletionChunk>,
+): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        source.close();
+        await parts.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

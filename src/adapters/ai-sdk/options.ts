@@ -1,0 +1,169 @@
+import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { type Gateway, InvalidInputError, type RequestOptions, usageOf } from '../../index.ts';
+
+/** Key of this provider in options and metadata of the AI SDK. */
+export const providerName = 'modelGateway';
+
+/** Options that all calls of the AI SDK share. */
+interface CallOptions {
+  readonly providerOptions?: SharedV4ProviderOptions | undefined;
+  readonly headers?: Record<string, string | undefined> | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+/** The provider options of a call. */
+export interface Call {
+  /** Options for the client. Unknown names are added to the body. */
+  readonly request: RequestOptions;
+  /** Options that the model handles itself. */
+  readonly own: JSONObject;
+}
+
+type Kind = 'string' | 'number' | 'boolean';
+
+interface Kinds {
+  string: string;
+  number: number;
+  boolean: boolean;
+}
+
+function isKind<Name extends Kind>(value: unknown, kind: Name): value is Kinds[Name] {
+  return typeof value === kind;
+}
+
+/**
+ * Reads a provider option.
+ *
+ * @throws `InvalidInputError` if it has another type
+ */
+export function readOption<Name extends Kind>(
+  values: JSONObject,
+  name: string,
+  kind: Name,
+): Kinds[Name] | undefined {
+  const value = values[name];
+  if (value === undefined || isKind(value, kind)) return value;
+  throw new InvalidInputError(`providerOptions.${providerName}.${name}`, `must be a ${kind}.`);
+}
+
+/**
+ * Reads a provider option with a fixed set of values.
+ *
+ * @throws `InvalidInputError` if it has another value
+ */
+export function readEnum<Word extends string>(
+  values: JSONObject,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = values[name];
+  const word = words.find((known) => known === value);
+  if (word !== undefined || value === undefined) return word;
+  const problem = `must be ${words.map((known) => `"${known}"`).join(' or ')}.`;
+  throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
+}
+
+/** Reads a limit, which `null` removes. */
+function readLimit(values: JSONObject, name: string): number | null | undefined {
+  return values[name] === null ? null : readOption(values, name, 'number');
+}
+
+const requestNames: readonly string[] = [
+  'callId',
+  'idempotencyKey',
+  'maxRetries',
+  'retryUnknownOutcome',
+  'timeout',
+  'totalTimeout',
+  'firstByteTimeout',
+  'idleTimeout',
+  'chunkTimeout',
+];
+
+/**
+ * Reads the options of a call. Requests with an unknown outcome are not retried, including text, vectors
+ * and audio, unless the call or the client enables `retryUnknownOutcome`.
+ *
+ * @param ownNames - Provider options that the model handles itself.
+ * @throws `InvalidInputError` if an option of the client has the wrong type
+ */
+export function readCall(
+  client: Gateway,
+  options: CallOptions,
+  ownNames: readonly string[] = [],
+): Call {
+  const values = options.providerOptions?.[providerName] ?? {};
+  const rest = Object.entries(values).filter(
+    ([name]) => !requestNames.includes(name) && !ownNames.includes(name),
+  );
+  const own = Object.fromEntries(
+    Object.entries(values).filter(([name]) => ownNames.includes(name)),
+  );
+  const request: RequestOptions = {
+    callId: readOption(values, 'callId', 'string'),
+    idempotencyKey: readOption(values, 'idempotencyKey', 'string'),
+    maxRetries: readOption(values, 'maxRetries', 'number'),
+    retryUnknownOutcome:
+      readOption(values, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
+    timeout: readOption(values, 'timeout', 'number'),
+    totalTimeout: readLimit(values, 'totalTimeout'),
+    firstByteTimeout: readLimit(values, 'firstByteTimeout'),
+    idleTimeout: readLimit(values, 'idleTimeout'),
+    chunkTimeout: readLimit(values, 'chunkTimeout'),
+    headers: options.headers,
+    signal: options.abortSignal,
+    extraBody: rest.length === 0 ? undefined : Object.fromEntries(rest),
+  };
+  return { request, own };
+}
+
+/** Creates a warning about an option without effect. */
+export function unsupported(feature: string, details?: string): SharedV4Warning {
+  return { type: 'unsupported', feature, ...(details !== undefined && { details }) };
+}
+
+/** Returns whether a value is a plain object. Does not check its fields. */
+export function isJSONObject(value: unknown): value is JSONObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the cost in US dollars as provider metadata; nothing if the response does not report it. */
+export function costMetadata(
+  answer: unknown,
+  headers: Headers,
+): { readonly providerMetadata?: { readonly [providerName]: { readonly cost: number } } } {
+  const { cost } = usageOf(answer, headers);
+  return cost === undefined ? {} : { providerMetadata: { [providerName]: { cost } } };
+}
+
+/** Returns the total of the costs that responses report; nothing if none does. */
+export function sumCosts(costs: readonly (number | undefined)[]): { readonly cost?: number } {
+  const reported = costs.filter((cost) => cost !== undefined);
+  return reported.length === 0 ? {} : { cost: reported.reduce((total, cost) => total + cost, 0) };
+}
+
+/** Returns the headers of a response as an object. */
+export function toHeaders(response: Response): Record<string, string> {
+  return Object.fromEntries(response.headers);
+}
+
+/**
+ * Sets different ids for each request of a call, because a gateway that honours ids would treat equal ids as
+ * one request.
+ */
+export function numbered<Options extends RequestOptions>(request: Options, index: number): Options {
+  if (index === 0) return request;
+  const { callId, idempotencyKey } = request;
+  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
+  return { ...request, callId: own(callId), idempotencyKey: own(idempotencyKey) };
+}
+
+/**
+ * Checks the maximum per request.
+ *
+ * @throws `InvalidInputError` unless it is a positive integer or `Infinity`
+ */
+export function checkLimit(name: string, limit: number): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit > 0)) return limit;
+  throw new InvalidInputError(name, 'must be an integer of at least 1, or Infinity.');
+}

@@ -1,0 +1,231 @@
+import type {
+  JSONObject,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultOutput,
+  SharedV4ProviderOptions,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+  ChatCompletionReasoningDetail,
+} from '../../index.ts';
+import { toBytes, dataURL, detectImageType } from './media.ts';
+import { UnsupportedError } from './errors.ts';
+import { isJSONObject, providerName, unsupported } from './options.ts';
+
+/** Returns extra fields that the caller adds to a message or part. */
+function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
+  const { thoughtSignature: _, reasoningDetails: __, ...added } = options?.[providerName] ?? {};
+  return added;
+}
+
+/** Converts a prompt of the AI SDK to chat messages. */
+export function convertPrompt(
+  prompt: LanguageModelV4Prompt,
+  warnings: SharedV4Warning[],
+): ChatCompletionMessageParam[] {
+  return prompt.flatMap((message) => convertMessages(message, warnings));
+}
+
+function convertMessages(
+  message: LanguageModelV4Message,
+  warnings: SharedV4Warning[],
+): ChatCompletionMessageParam[] {
+  const added = extraFields(message.providerOptions);
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: message.content, ...added }];
+    case 'user': {
+      const [first, ...others] = message.content;
+      const isText = first?.type === 'text' && others.length === 0;
+      if (!isText) return [{ role: 'user', content: message.content.map(convertPart), ...added }];
+      return [
+        { role: 'user', content: first.text, ...added, ...extraFields(first.providerOptions) },
+      ];
+    }
+    case 'assistant':
+      return [{ ...assistantMessage(message.content, warnings), ...added }];
+    case 'tool':
+      return message.content.flatMap((part) => {
+        if (part.type !== 'tool-result') return [];
+        const content = resultText(part.output, warnings);
+        const id = { tool_call_id: part.toolCallId };
+        return [{ role: 'tool', ...id, content, ...extraFields(part.providerOptions) }];
+      });
+  }
+}
+
+/** Converts the result of a tool to text for the model. */
+function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4Warning[]): string {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return output.value;
+    case 'execution-denied':
+      return output.reason ?? 'Tool call execution denied.';
+    case 'json':
+    case 'error-json':
+      return JSON.stringify(output.value);
+    case 'content': {
+      // Base64 in text would be billed per token, and models cannot read it.
+      const texts = output.value.map((part) => {
+        if (part.type === 'text') return part.text;
+        warnings.push(
+          unsupported(`${part.type} in a tool result`, 'The model receives only its text.'),
+        );
+        return part.type === 'file' ? `[${part.filename ?? part.mediaType}]` : '';
+      });
+      return texts.filter((text) => text !== '').join('\n');
+    }
+  }
+}
+
+function isReasoningDetail(value: unknown): value is ChatCompletionReasoningDetail {
+  return isJSONObject(value) && typeof value['type'] === 'string';
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+function assistantMessage(
+  content: AssistantContent,
+  warnings: SharedV4Warning[],
+): ChatCompletionAssistantMessageParam {
+  let text = '';
+  let thoughts = '';
+  const calls: ChatCompletionMessageToolCall[] = [];
+  const details: ChatCompletionReasoningDetail[] = [];
+  for (const part of content) {
+    const known = part.providerOptions?.[providerName]?.['reasoningDetails'];
+    if (Array.isArray(known)) details.push(...known.filter(isReasoningDetail));
+    if (part.type === 'text') text += part.text;
+    else if (part.type === 'reasoning') thoughts += part.text;
+    else if (part.type === 'tool-call') calls.push(convertToolCall(part));
+    else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was omitted.'));
+  }
+  const messageText = text === '' && calls.length > 0 ? null : text;
+  return {
+    role: 'assistant',
+    content: messageText,
+    // The details contain the text.
+    ...(details.length > 0
+      ? { reasoning_details: details }
+      : thoughts !== '' && { reasoning_content: thoughts }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+/** Converts a tool call, with Gemini's signature, without which Gemini rejects the next request. */
+function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToolCall {
+  const { providerOptions, toolCallId, toolName, input } = part;
+  const signature =
+    providerOptions?.[providerName]?.['thoughtSignature'] ??
+    providerOptions?.['google']?.['thoughtSignature'];
+  const signed = typeof signature === 'string' && {
+    extra_content: { google: { thought_signature: signature } },
+  };
+  const called = { name: toolName, arguments: encodeArguments(input) };
+  return {
+    id: toolCallId,
+    type: 'function',
+    function: called,
+    ...extraFields(providerOptions),
+    ...signed,
+  };
+}
+
+/** Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the unparsed text of the model. */
+function encodeArguments(input: unknown): string {
+  if (typeof input !== 'string') return JSON.stringify(input ?? {});
+  try {
+    JSON.parse(input);
+    return input;
+  } catch {
+    return JSON.stringify(input);
+  }
+}
+
+const audioFormats: Readonly<Record<string, string>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mp3': 'mp3',
+  'audio/mpeg': 'mp3',
+};
+
+function convertPart(
+  part: LanguageModelV4TextPart | LanguageModelV4FilePart,
+): ChatCompletionContentPart {
+  const added = extraFields(part.providerOptions);
+  if (part.type === 'text') return { type: 'text', text: part.text, ...added };
+  return { ...filePart(part), ...added };
+}
+
+function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
+  const { data, mediaType, filename } = part;
+  const [kind] = mediaType.split('/');
+  if (data.type === 'text') return { type: 'text', text: data.text };
+  if (data.type === 'reference') {
+    const id = data.reference[providerName];
+    if (id !== undefined) return { type: 'file', file: { file_id: id } };
+    throw new UnsupportedError('file references', `Pass one as "${providerName}".`);
+  }
+  const url = data.type === 'url' ? data.url.href : undefined;
+  if (kind === 'image') {
+    return { type: 'image_url', image_url: { url: url ?? toDataURL(part) } };
+  }
+  if (kind === 'video') {
+    return { type: 'video_url', video_url: { url: url ?? toDataURL(part) } };
+  }
+  if (data.type === 'url') {
+    throw new UnsupportedError(`${mediaType} files by URL`, 'Pass the bytes.');
+  }
+  if (kind === 'text') {
+    return { type: 'text', text: new TextDecoder().decode(toBytes(data.data)) };
+  }
+  if (kind === 'audio') {
+    const format = audioFormats[mediaType];
+    if (format === undefined) {
+      throw new UnsupportedError(`${mediaType} files`, 'Pass audio/wav or audio/mpeg.');
+    }
+    const base64 = dataURL(data.data, mediaType).split(',')[1] ?? '';
+    return { type: 'input_audio', input_audio: { data: base64, format } };
+  }
+  const named = filename ?? (mediaType === 'application/pdf' ? 'document.pdf' : undefined);
+  const file = {
+    file_data: dataURL(data.data, mediaType),
+    ...(named !== undefined && { filename: named }),
+  };
+  return { type: 'file', file };
+}
+
+/** Converts an image or video to a data URL. The media type may be a wildcard such as `image/*`. */
+function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
+  const bytes = data.type === 'data' ? data.data : '';
+  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(bytes);
+  if (type !== undefined) return dataURL(bytes, type);
+  throw new UnsupportedError(`files of type ${mediaType}`, 'Pass the full media type.');
+}
+
+/** Returns OpenRouter's details of reasoning as provider metadata, which the AI SDK sends back with the part. */
+export function reasoningMetadata(
+  details: readonly JSONObject[],
+): { [providerName]: { reasoningDetails: JSONObject[] } } | undefined {
+  return details.length === 0 ? undefined : { [providerName]: { reasoningDetails: [...details] } };
+}
+
+/** Returns Gemini's signature of a tool call as provider metadata, which the AI SDK sends back with the call. */
+export function signatureMetadata(
+  call: object,
+): { [providerName]: { thoughtSignature: string } } | undefined {
+  const extra: unknown = 'extra_content' in call ? call.extra_content : undefined;
+  const google = isJSONObject(extra) ? extra['google'] : undefined;
+  const signature = isJSONObject(google) ? google['thought_signature'] : undefined;
+  if (typeof signature !== 'string' || signature === '') return undefined;
+  return { [providerName]: { thoughtSignature: signature } };
+}

@@ -1,0 +1,223 @@
+import type {
+  JSONObject,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+import {
+  StreamTimeoutError,
+  StreamTruncatedError,
+  type ChatCompletionChunk,
+  type ChatCompletionChunkDelta,
+  type ChatCompletionChunkToolCall,
+  type CompletionUsage,
+} from '../../index.ts';
+import {
+  convertFinishReason,
+  convertImages,
+  jsonObjects,
+  mergeMetadata,
+  responseMetadata,
+  convertSources,
+  convertUsage,
+} from './chat-answer.ts';
+import { isJSONObject } from './options.ts';
+import { reasoningMetadata, signatureMetadata } from './prompt.ts';
+
+type Part = LanguageModelV4StreamPart;
+
+/** A streamed tool call. */
+interface OpenCall {
+  readonly index: number;
+  id: string;
+  name: string;
+  input: string;
+  /** Set once `tool-input-start` was emitted. Some providers send the name of the tool in a later delta. */
+  isStarted: boolean;
+  metadata: ReturnType<typeof signatureMetadata>;
+}
+
+/** Converts the chunks of a stream to the parts that the AI SDK expects, in their order. */
+export class PartMaker {
+  readonly #includesRaw: boolean;
+  readonly #calls = new Map<number, OpenCall>();
+  #hasHead = false;
+  /** The open block. */
+  #block: 'text' | 'reasoning' | undefined;
+  #blocks = 0;
+  #sources = 0;
+  #hasRefused = false;
+  #reason = '';
+  #usage: CompletionUsage | undefined;
+  /** Details of reasoning that no part has yet. */
+  #details: JSONObject[] = [];
+
+  /** @param includesRaw - Also emit each chunk as parsed by the client. */
+  constructor(includesRaw: boolean) {
+    this.#includesRaw = includesRaw;
+  }
+
+  /** Converts a chunk. */
+  *add(chunk: ChatCompletionChunk): Generator<Part> {
+    if (this.#includesRaw) yield { type: 'raw', rawValue: chunk };
+    const head = responseMetadata(chunk);
+    if (!this.#hasHead && Object.keys(head).length > 0) {
+      this.#hasHead = true;
+      yield { type: 'response-metadata', ...head };
+    }
+    if (chunk.usage) this.#usage = { ...this.#usage, ...chunk.usage };
+    const [choice] = chunk.choices;
+    if (choice === undefined || choice.index !== 0) return;
+    this.#reason = choice.finish_reason ?? this.#reason;
+    yield* this.#addDelta(choice.delta);
+  }
+
+  *#addDelta(delta: ChatCompletionChunkDelta): Generator<Part> {
+    for (const piece of jsonObjects(delta.reasoning_details)) this.#addDetail(piece);
+    yield* this.#write('reasoning', delta.reasoning_content ?? delta.reasoning);
+    yield* this.#write('text', delta.content);
+    if (delta.refusal) this.#hasRefused = true;
+    yield* this.#write('text', delta.refusal);
+    for (const file of convertImages(delta.images)) {
+      yield* this.#endBlock();
+      yield file;
+    }
+    const annotations: unknown = 'annotations' in delta ? delta.annotations : undefined;
+    for (const source of convertSources(annotations, `source-${this.#sources}-`)) yield source;
+    if (annotations !== undefined) this.#sources += 1;
+    const pieces = delta.tool_calls ?? [];
+    if (pieces.length > 0 && this.#block === 'reasoning') yield* this.#endBlock();
+    for (const piece of pieces) yield* this.#addPiece(piece);
+  }
+
+  *#write(kind: 'text' | 'reasoning', delta: string | null | undefined): Generator<Part> {
+    if (!delta) return;
+    if (this.#block !== kind) {
+      yield* this.#endBlock();
+      this.#block = kind;
+      this.#blocks += 1;
+      yield { type: `${kind}-start`, id: this.#blockId };
+    }
+    yield { type: `${kind}-delta`, id: this.#blockId, delta };
+  }
+
+  get #blockId(): string {
+    return `${this.#block}-${this.#blocks}`;
+  }
+
+  *#endBlock(): Generator<Part> {
+    if (this.#block === undefined) return;
+    const providerMetadata = this.#block === 'reasoning' ? this.#takeDetails() : undefined;
+    const end = { type: `${this.#block}-end`, id: this.#blockId } as const;
+    yield { ...end, ...(providerMetadata && { providerMetadata }) };
+    this.#block = undefined;
+  }
+
+  /** Adds a delta. The client guarantees that `index` identifies the call. */
+  *#addPiece(piece: ChatCompletionChunkToolCall): Generator<Part> {
+    const { index } = piece;
+    const call = this.#calls.get(index) ?? this.#openCall(index);
+    const delta = piece.function?.arguments ?? '';
+    call.input += delta;
+    call.metadata ??= signatureMetadata(piece);
+    if (call.isStarted) {
+      if (delta !== '') yield { type: 'tool-input-delta', id: call.id, delta };
+      return;
+    }
+    call.id ||= piece.id ?? '';
+    call.name = piece.function?.name ?? '';
+    if (call.name === '') return;
+    call.isStarted = true;
+    call.id ||= `call-${index}`;
+    yield { type: 'tool-input-start', id: call.id, toolName: call.name };
+    if (call.input !== '') yield { type: 'tool-input-delta', id: call.id, delta: call.input };
+  }
+
+  #openCall(index: number): OpenCall {
+    const call = { index, id: '', name: '', input: '', isStarted: false, metadata: undefined };
+    this.#calls.set(index, call);
+    return call;
+  }
+
+  /**
+   * Emits the last parts of a stream that did not fail.
+   *
+   * @param isComplete - `false` for a truncated stream, which `onTruncated` allows.
+   */
+  *end(isComplete: boolean): Generator<Part> {
+    yield* this.#endBlock();
+    const finish = this.#finishReason(isComplete);
+    const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
+    const calls = [...this.#calls.values()].filter(({ isStarted }) => isStarted);
+    for (const call of calls.toSorted((a, b) => a.index - b.index)) {
+      const { id, name, metadata } = call;
+      yield { type: 'tool-input-end', id };
+      // The AI SDK would run a call whose arguments are cut off.
+      if (!isFinished && !isWholeObject(call.input)) continue;
+      // Many models send no arguments for a function without parameters.
+      const input = call.input.trim() === '' ? '{}' : call.input;
+      const providerMetadata = mergeMetadata(metadata, this.#takeDetails());
+      const kept = providerMetadata && { providerMetadata };
+      yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...kept };
+    }
+    yield this.#finish(finish);
+  }
+
+  /** Truncated streams end a run of tools. Some models send no finish reason after complete tool calls. */
+  #finishReason(isComplete: boolean): LanguageModelV4FinishReason {
+    if (this.#reason !== '') return convertFinishReason(this.#reason, this.#hasRefused);
+    const ended = this.#calls.size > 0 ? 'tool-calls' : 'stop';
+    return { unified: isComplete ? ended : 'interrupted', raw: undefined };
+  }
+
+  /** Emits the last parts of a failed stream. Tool calls may be cut off, so none is emitted. */
+  *fail(error: unknown, cause: unknown): Generator<Part> {
+    yield* this.#endBlock();
+    yield { type: 'error', error };
+    const isCut = StreamTruncatedError.isInstance(cause) || StreamTimeoutError.isInstance(cause);
+    yield this.#finish({ unified: isCut ? 'interrupted' : 'error', raw: undefined });
+  }
+
+  /** Adds a piece of reasoning to the step that it continues, or as a new step. */
+  #addDetail(piece: JSONObject): void {
+    const last = this.#details.at(-1);
+    const { type, id, index } = piece;
+    const continues =
+      last !== undefined &&
+      last['type'] === type &&
+      type !== 'reasoning.encrypted' &&
+      (!id || !last['id'] || last['id'] === id) &&
+      // Without an index, a piece continues the last step, which ends with its signature.
+      (index == null ? !last['signature'] : last['index'] === index);
+    if (!continues) {
+      this.#details.push({ ...piece });
+      return;
+    }
+    for (const [name, value] of Object.entries(piece)) {
+      const before = last[name];
+      const isText = name === 'text' || name === 'summary';
+      if (isText && typeof before === 'string' && typeof value === 'string')
+        last[name] = before + value;
+      else if (value !== null) last[name] = value;
+    }
+  }
+
+  /** Returns the details of reasoning that no part has yet. */
+  #takeDetails(): ReturnType<typeof reasoningMetadata> {
+    const details = this.#details;
+    this.#details = [];
+    return reasoningMetadata(details);
+  }
+
+  #finish(finishReason: LanguageModelV4FinishReason): Part {
+    return { type: 'finish', finishReason, ...convertUsage(this.#usage) };
+  }
+}
+
+/** Returns whether a text is a complete JSON object. */
+function isWholeObject(text: string): boolean {
+  try {
+    return isJSONObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

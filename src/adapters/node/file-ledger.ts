@@ -1,0 +1,343 @@
+import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isObject, parseJSON } from '../../answers/objects.ts';
+import { check } from '../../options/check.ts';
+import {
+  checkLedgerCall,
+  isSameTask,
+  type SubmitClaim,
+  type SubmitEnd,
+  type SubmitEntry,
+  type SubmitLedger,
+} from '../../tasks/ledger.ts';
+import { parseTaskRef } from '../../tasks/ref.ts';
+import type { TaskRef } from '../../tasks/ref.ts';
+import {
+  systemErrorCode,
+  createFile,
+  isAlive,
+  type Owner,
+  replaceFile,
+  shortHash,
+  syncFolder,
+  thisProcess,
+} from './durable.ts';
+
+/** A claim of a call, as stored on disk. */
+interface Entry {
+  readonly v: 1;
+  readonly callId: string;
+  readonly inputHash: string;
+  readonly owner: Owner;
+  /** Time of the claim, for readers of the file. */
+  readonly claimedAt: string;
+  readonly ref?: TaskRef | undefined;
+  readonly end?: SubmitEnd | undefined;
+  /** The id of the request in the gateway's usage log. */
+  readonly requestId?: string | undefined;
+  /** Set if the error response was read completely. */
+  readonly isErrorComplete?: boolean | undefined;
+}
+
+/** A stored entry with its location. */
+interface Found {
+  /**
+   * Number of the claim. A claim that replaces another has a higher number. 0 means a task without a claim.
+   */
+  readonly number: number;
+  readonly path: string;
+  readonly entry: Entry;
+}
+
+/** Minimum age of temporary files to be removed as leftovers of killed processes, in milliseconds. */
+const maxLeftoverAge = 3_600_000;
+
+/**
+ * Creates a ledger of submissions in a folder: one small JSON file per call id, and a subfolder for calls
+ * that were claimed more than once.
+ *
+ * It survives `kill -9` and power failures at any point. Any number of processes may share the folder: if
+ * several claim the same call, one succeeds. The files contain call ids and handles, but no keys or
+ * prompts. Files of finished calls may be deleted; their call ids then count as new.
+ *
+ * @param folder - Created if it does not exist. Use a local disk.
+ *
+ * @example
+ * const ledger = fileLedger('var/videos');
+ * await client.videos.createAndWait(params, { ledger, callId: job.id });
+ */
+export function fileLedger(folder: string): SubmitLedger {
+  const problem =
+    'must be a string that is not empty; pass the folder for the files of the ledger.';
+  check(typeof folder === 'string' && folder !== '', 'folder', problem);
+  return new FileLedger(resolve(folder));
+}
+
+class FileLedger implements SubmitLedger {
+  readonly #folder: string;
+  #older: Promise<ReadonlyMap<string, readonly number[]>> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
+    checkLedgerCall(callId);
+    // Create it each time, because it may have been deleted.
+    await makeFolder(this.#folder);
+    const claimedAt = new Date().toISOString();
+    const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
+    for (;;) {
+      const found = await this.#find(callId);
+      const known = toEntry(found);
+      if (known !== undefined && ('ref' in known || known.claimId !== replaces)) {
+        const { refs: _, ...claim } = known;
+        return claim;
+      }
+      const number = (found.at(-1)?.number ?? 0) + 1;
+      const path = this.#path(callId, number);
+      await makeFolder(dirname(path));
+      const isCreated = await createFile(path, JSON.stringify(entry));
+      if (isCreated && !(await this.#hasRival(callId, path, found))) {
+        // Removed only now, because these files determine the number of the new one.
+        for (const claim of found.filter(isReleased)) await rm(claim.path, { force: true });
+        return { status: 'claimed', claimId: claimIdFor({ number, path, entry }) };
+      }
+      if (isCreated) await rm(path, { force: true });
+      // Another process was faster; the next lookup finds its claim.
+    }
+  }
+
+  async accept(callId: string, taskRef: TaskRef, claimId?: string): Promise<void> {
+    checkLedgerCall(callId, claimId);
+    const ref = parseTaskRef(taskRef);
+    await makeFolder(this.#folder);
+    const found = await this.#find(callId);
+    if (claimId === undefined) {
+      const claims = found.filter(({ number }) => number > 0);
+      const first = claims.find(hasTask) ?? claims.at(-1);
+      if (first !== undefined && hasTask(first) && !isSameTask(first.entry.ref, ref)) {
+        await this.#keep(first.entry, first.entry.ref);
+      }
+      const path = this.#path(callId, 1);
+      await write(first ?? { number: 1, path, entry: unreadableEntry(callId) }, {
+        ref,
+        end: undefined,
+      });
+      return;
+    }
+    const tasks = findTasks(found);
+    if (tasks.some(({ entry }) => isSameTask(entry.ref, ref))) return;
+    const own = found.find((claim) => claimIdFor(claim) === claimId);
+    // Only its owner writes to the file of a claim, so concurrent updates keep both tasks.
+    if (own !== undefined && tasks.length === 0) await write(own, { ref, end: undefined });
+    else await this.#keep(found.at(-1)?.entry ?? unreadableEntry(callId), ref);
+  }
+
+  async finish(
+    callId: string,
+    end: SubmitEnd,
+    claimId?: string,
+    requestId?: string,
+    isErrorComplete?: boolean,
+  ): Promise<void> {
+    checkLedgerCall(callId, claimId, end);
+    const found = await this.#find(callId);
+    const current = found.at(-1);
+    if (current === undefined || (claimId ?? claimIdFor(current)) !== claimIdFor(current)) return;
+    const [task] = findTasks(found);
+    if (end === 'completed' || end === 'failed') {
+      if (task !== undefined) await write(task, { end });
+    } else if (task === undefined)
+      await write(current, {
+        end,
+        requestId,
+        ...(isErrorComplete === true && requestId && { isErrorComplete }),
+      });
+  }
+
+  async entry(callId: string): Promise<SubmitEntry | undefined> {
+    checkLedgerCall(callId);
+    return toEntry(await this.#find(callId));
+  }
+
+  /** Stores a task in addition to the one that the ledger returns. */
+  async #keep(entry: Entry, ref: TaskRef): Promise<void> {
+    const folder = join(this.#folder, callFileName(entry.callId));
+    await makeFolder(folder);
+    const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
+    // If the file exists, it is for the same task.
+    await createFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
+  }
+
+  /**
+   * Returns whether another process has claimed the call since `before`. Listing a folder during changes
+   * may miss files, and thus the next number. Each of two concurrent claims writes before it looks, so at
+   * least one of them sees the other and backs off.
+   */
+  async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
+    const known = new Set(before.map(claimIdFor));
+    const others = (await this.#find(callId)).filter((claim) => !isReleased(claim));
+    return others.some((claim) => claim.path !== own && !known.has(claimIdFor(claim)));
+  }
+
+  /**
+   * Returns all claims of a call, oldest first. They are found by listing the folder instead of counting
+   * up, because some may have been deleted.
+   */
+  async #find(callId: string): Promise<Found[]> {
+    const name = callFileName(callId);
+    this.#older ??= openFolder(this.#folder).catch((error: unknown) => {
+      this.#older = undefined;
+      throw error;
+    });
+    const older = (await this.#older).get(name) ?? [];
+    const found: Found[] = [];
+    const read = async (number: number, path: string): Promise<void> => {
+      const entry = await readEntry(path, callId);
+      if (entry !== undefined) found.push({ number, path, entry });
+    };
+    for (const number of [1, ...older]) {
+      await read(number, join(this.#folder, `${name}.${number}.json`));
+    }
+    // Listed after the first claim is read, because the first claim is removed only if there is a later one.
+    for (const fileName of await listNames(join(this.#folder, name))) {
+      const [, digits, random] =
+        /^(\d+)(?:\.[\da-f]{12})?\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
+      const path = join(this.#folder, name, fileName);
+      if (random !== undefined) await removeLeftover(path);
+      else if (digits !== undefined) await read(Number(digits), path);
+    }
+    return found.toSorted((a, b) => a.number - b.number);
+  }
+
+  #path(callId: string, number: number): string {
+    const name = callFileName(callId);
+    return join(this.#folder, number === 1 ? `${name}.1.json` : join(name, `${number}.json`));
+  }
+}
+
+function write({ path, entry }: Found, change: Partial<Entry>): Promise<void> {
+  return replaceFile(path, JSON.stringify({ ...entry, ...change }));
+}
+
+/** Returns the file name of a call. Lone surrogates have no UTF-8 encoding, so they are escaped. */
+function callFileName(callId: string): string {
+  return shortHash(/\p{Surrogate}/u.test(callId) ? JSON.stringify(callId) : callId, 32);
+}
+
+/** Returns the id of a claim. */
+function claimIdFor({ number, entry: { claimedAt, owner } }: Found): string {
+  return shortHash(JSON.stringify([number, claimedAt, owner]));
+}
+
+/** A claim with a task. */
+type FoundTask = Found & { readonly entry: { readonly ref: TaskRef } };
+
+function hasTask(found: Found): found is FoundTask {
+  return found.entry.ref !== undefined;
+}
+
+/** Returns the tasks of a call, tasks with a claim first. */
+function findTasks(found: readonly Found[]): FoundTask[] {
+  const tasks = found.filter(hasTask);
+  const ofClaims = tasks.filter(({ number }) => number > 0);
+  return [...ofClaims, ...tasks.filter(({ number }) => number === 0)];
+}
+
+/** Converts the files of a call to an entry; returns `undefined` if it is unclaimed or all claims were released. */
+function toEntry(found: readonly Found[]): SubmitEntry | undefined {
+  const current = found.at(-1);
+  if (current === undefined || found.every(isReleased)) return undefined;
+  const { inputHash, end, owner, claimedAt, requestId, isErrorComplete } = current.entry;
+  const tasks = findTasks(found);
+  const [task] = tasks;
+  if (task !== undefined) {
+    const refs = tasks
+      .map(({ entry: { ref } }) => ref)
+      .filter((ref, index, all) => all.findIndex((other) => isSameTask(ref, other)) === index);
+    const isOver = task.entry.end === 'completed' || task.entry.end === 'failed';
+    const status = isOver ? 'finished' : 'accepted';
+    return { status, inputHash: task.entry.inputHash, ref: task.entry.ref, refs };
+  }
+  const claim = { inputHash, claimId: claimIdFor(current), refs: [] };
+  const request = requestId && { requestId, ...(isErrorComplete === true && { isErrorComplete }) };
+  return end === undefined
+    ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
+    : // A released claim does not resolve the unknown outcome of earlier ones.
+      { status: 'unknown', ...claim, isAlive: false, ...request };
+}
+
+/** Returns whether a claim was released because nothing was submitted. */
+function isReleased({ entry: { ref, end } }: Found): boolean {
+  return ref === undefined && end === 'not_submitted';
+}
+
+/** Returns an entry for an unreadable file: the call is claimed, and nothing else is known. */
+function unreadableEntry(callId: string): Entry {
+  const owner = { host: '', pid: 0, start: '' };
+  return { v: 1, callId, inputHash: '', owner, claimedAt: '' };
+}
+
+function isEntry(value: unknown, wanted: string): value is Entry {
+  if (!isObject(value)) return false;
+  const { callId, inputHash, owner, v } = value;
+  return v === 1 && callId === wanted && typeof inputHash === 'string' && isObject(owner);
+}
+
+/** Reads an entry; returns `undefined` if the file does not exist. */
+async function readEntry(path: string, callId: string): Promise<Entry | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+    const found = await lstat(path).catch(() => undefined);
+    // A dangling symbolic link is still an entry.
+    return found?.isSymbolicLink() === true ? unreadableEntry(callId) : undefined;
+  }
+  const value = parseJSON(text);
+  return isEntry(value, callId) ? value : unreadableEntry(callId);
+}
+
+async function listNames(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** Creates a folder and its parents durably, so that they survive a power failure. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let path = folder; path.length >= first.length; path = dirname(path)) {
+    await syncFolder(dirname(path));
+  }
+}
+
+/**
+ * Scans the folder once: removes leftovers of killed processes, and finds later claims that an earlier
+ * version stored next to the first one.
+ *
+ * @returns The numbers of those claims by the file names of their calls.
+ */
+async function openFolder(folder: string): Promise<Map<string, number[]>> {
+  const older = new Map<string, number[]>();
+  for (const fileName of await listNames(folder)) {
+    // The folder may contain other files.
+    const [, name = '', digits, random] =
+      /^([\da-f]{32})\.(\d+)\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
+    if (digits === undefined) continue;
+    if (random !== undefined) await removeLeftover(join(folder, fileName));
+    else if (digits !== '1') older.set(name, [...(older.get(name) ?? []), Number(digits)]);
+  }
+  return older;
+}
+
+async function removeLeftover(path: string): Promise<void> {
+  const changed = await stat(path).catch(() => undefined);
+  if (changed !== undefined && Date.now() - changed.mtimeMs > maxLeftoverAge) {
+    await rm(path, { force: true });
+  }
+}

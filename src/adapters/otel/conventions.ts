@@ -1,0 +1,137 @@
+import type { Attributes } from '@opentelemetry/api';
+import { type ObservedCall, type ObservedEnd, usageOf } from '../../index.ts';
+
+/** Edition of the semantic conventions for generative AI. Both are unstable, and they differ. */
+export type Edition = '1.41' | 'latest';
+
+/** An operation in terms of the semantic conventions. */
+interface OperationName {
+  /** `gen_ai.operation.name`. */
+  readonly name: 'chat' | 'generate_content' | 'embeddings' | 'fetch_response';
+  /** `gen_ai.output.type`, for media. */
+  readonly output?: 'image' | 'speech' | 'text' | 'video';
+}
+
+const image: OperationName = { name: 'generate_content', output: 'image' };
+const video: OperationName = { name: 'generate_content', output: 'video' };
+const read: OperationName = { name: 'fetch_response', output: 'video' };
+
+const operations: Readonly<Record<string, OperationName>> = {
+  'chat.completions.create': { name: 'chat' },
+  'generate.content': { name: 'generate_content' },
+  'generate.contentStream': { name: 'generate_content' },
+  'embeddings.create': { name: 'embeddings' },
+  'embeddings.createForEngine': { name: 'embeddings' },
+  'images.generate': image,
+  'images.edit': image,
+  'audio.speech.create': { name: 'generate_content', output: 'speech' },
+  'audio.transcriptions.create': { name: 'generate_content', output: 'text' },
+  'audio.translations.create': { name: 'generate_content', output: 'text' },
+  'videos.create': video,
+  'videos.remix': video,
+  'videos.retrieve': read,
+  'videos.retrieveFromVendor': read,
+  'videos.downloadContent': read,
+};
+
+/** Returns the conventional name of an operation; `undefined` if it is not about generative AI. */
+export function operationName({ operation }: ObservedCall): OperationName | undefined {
+  return Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+}
+
+/** Returns the span name: the operation and the model, if known. */
+export function spanName(call: ObservedCall): string {
+  const { name = call.operation } = operationName(call) ?? {};
+  return call.model === undefined ? name : `${name} ${call.model}`;
+}
+
+/** Removes attributes without a value. */
+function known(attributes: Attributes): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''),
+  );
+}
+
+function toNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function toText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const ports: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** Returns the attributes of metrics, which have few distinct values to keep metrics small. */
+export function commonAttributes(call: ObservedCall, provider: string | undefined): Attributes {
+  const { hostname, port, protocol } = new URL(call.baseURL);
+  const isGemini = call.operation.startsWith('generate.');
+  return known({
+    'gen_ai.operation.name': operationName(call)?.name,
+    // Defaults to the vendor of the wire format, as the conventions require: the real provider is unknown.
+    'gen_ai.provider.name': provider ?? (isGemini ? 'gcp.gen_ai' : 'openai'),
+    'gen_ai.request.model': call.model,
+    'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
+    'server.port': port === '' ? ports[protocol] : Number(port),
+  });
+}
+
+/** Returns the attributes known at the start of a call, so that samplers can use them. */
+export function requestAttributes(call: ObservedCall, edition: Edition): Attributes {
+  const { operation, chargeClass, callId, params, stream } = call;
+  const { name, output } = operationName(call) ?? {};
+  const isEmbedding = name === 'embeddings';
+  const count = toNumber(params['n']);
+  const format = toText(params['encoding_format']);
+  return known({
+    'gen_ai.output.type': output,
+    'gen_ai.request.stream': stream || undefined,
+    'gen_ai.request.max_tokens': toNumber(params['max_completion_tokens'] ?? params['max_tokens']),
+    'gen_ai.request.temperature': toNumber(params['temperature']),
+    'gen_ai.request.top_p': toNumber(params['top_p']),
+    'gen_ai.request.frequency_penalty': toNumber(params['frequency_penalty']),
+    'gen_ai.request.presence_penalty': toNumber(params['presence_penalty']),
+    'gen_ai.request.seed': toNumber(params['seed']),
+    'gen_ai.request.choice.count': count === 1 ? undefined : count,
+    'gen_ai.request.reasoning.level':
+      edition === 'latest' ? toText(params['reasoning_effort']) : undefined,
+    'gen_ai.embeddings.dimension.count': isEmbedding ? toNumber(params['dimensions']) : undefined,
+    'gen_ai.request.encoding_formats': isEmbedding && format !== undefined ? [format] : undefined,
+    'model_gateway.operation': operation,
+    'model_gateway.charge_class': chargeClass,
+    'model_gateway.call_id': callId,
+    'model_gateway.video.task_id': toText(params['task_id'] ?? params['video_id']),
+  });
+}
+
+/** Returns the value of `error.type`: the class of the error, so that there are few values. */
+export function errorType(error: unknown): string {
+  return error instanceof Error ? error.name : '_OTHER';
+}
+
+/** Returns the attributes known at the end of a call. */
+export function responseAttributes(
+  end: ObservedEnd,
+  edition: Edition,
+  { attempts, firstChunk }: { readonly attempts: number; readonly firstChunk: number | undefined },
+): Attributes {
+  const { finishReasons, error } = end;
+  const usage = usageOf(end.usage);
+  const written = edition === 'latest' ? 'cache_write' : 'cache_creation';
+  return known({
+    'gen_ai.response.id': end.responseId,
+    'gen_ai.response.model': end.responseModel,
+    'gen_ai.response.finish_reasons': finishReasons.length > 0 ? [...finishReasons] : undefined,
+    'gen_ai.response.time_to_first_chunk': firstChunk,
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheReadTokens,
+    [`gen_ai.usage.${written}.input_tokens`]: usage.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+    'error.type': error === undefined ? undefined : errorType(error),
+    'model_gateway.cost': end.cost,
+    'model_gateway.outcome': end.outcome,
+    'model_gateway.attempts': attempts,
+    'model_gateway.request_id': end.requestId,
+  });
+}

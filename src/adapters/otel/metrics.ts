@@ -1,0 +1,140 @@
+import type { Attributes, Meter } from '@opentelemetry/api';
+import type { AnswerUsage } from '../../index.ts';
+import type { Edition } from './conventions.ts';
+
+const seconds = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
+const tokenCounts = [
+  1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+  67_108_864,
+];
+
+/** Measurements of a finished call. Durations are in seconds. */
+interface Measured {
+  /** Attributes of the metrics. */
+  readonly attributes: Attributes;
+  readonly errorType: string | undefined;
+  readonly duration: number;
+  /** Time to the first chunk of a stream. */
+  readonly firstChunk: number | undefined;
+  readonly usage: AnswerUsage;
+  readonly isEmbedding: boolean;
+}
+
+/** Records measurements. */
+export interface Recorder {
+  /** Records a finished call without its cost. */
+  call(measured: Measured): void;
+  /** Records the cost of a call or a video task, in US dollars. */
+  cost(cost: number, attributes: Attributes): void;
+}
+
+/** Creates the instruments of an edition. */
+export function createRecorder(meter: Meter, edition: Edition): Recorder {
+  const cost = meter.createCounter('model_gateway.cost', {
+    unit: '{USD}',
+    description: 'Cost in US dollars that responses report.',
+  });
+  return {
+    call: edition === 'latest' ? latest(meter) : older(meter),
+    cost: (amount, attributes) => cost.add(amount, attributes),
+  };
+}
+
+function timer(meter: Meter, name: string, description: string) {
+  const advice = { explicitBucketBoundaries: seconds };
+  return meter.createHistogram(name, { unit: 's', description, advice });
+}
+
+function tokenHistogram(meter: Meter, name: string, description: string) {
+  const advice = { explicitBucketBoundaries: tokenCounts };
+  return meter.createHistogram(name, { unit: '{token}', description, advice });
+}
+
+function withError({ attributes, errorType }: Measured): Attributes {
+  return errorType === undefined ? attributes : { ...attributes, 'error.type': errorType };
+}
+
+function older(meter: Meter): Recorder['call'] {
+  const duration = timer(meter, 'gen_ai.client.operation.duration', 'GenAI operation duration.');
+  const firstChunk = timer(
+    meter,
+    'gen_ai.client.operation.time_to_first_chunk',
+    'Time to receive the first chunk of a stream.',
+  );
+  const usage = tokenHistogram(
+    meter,
+    'gen_ai.client.token.usage',
+    'Number of input and output tokens used.',
+  );
+  return (measured) => {
+    const { attributes, usage: used } = measured;
+    duration.record(measured.duration, withError(measured));
+    if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
+    for (const type of ['input', 'output'] as const) {
+      const count = used[`${type}Tokens`];
+      if (count !== undefined) usage.record(count, { ...attributes, 'gen_ai.token.type': type });
+    }
+  };
+}
+
+/** Token counters of the newer edition, with the token counts that they record. */
+const counted = [
+  ['input_tokens', 'inputTokens', 'Input tokens used, including cached tokens.'],
+  ['output_tokens', 'outputTokens', 'Output tokens used, including reasoning tokens.'],
+  ['cache_read.input_tokens', 'cacheReadTokens', 'Input tokens read from a cache.'],
+  ['cache_write.input_tokens', 'cacheWriteTokens', 'Input tokens written to a cache.'],
+  ['reasoning.output_tokens', 'reasoningTokens', 'Output tokens used for reasoning.'],
+] as const;
+
+function latest(meter: Meter): Recorder['call'] {
+  const duration = timer(
+    meter,
+    'gen_ai.client.inference.duration',
+    'GenAI client inference operation duration.',
+  );
+  const embeddingDuration = timer(
+    meter,
+    'gen_ai.client.embeddings.duration',
+    'GenAI client embeddings operation duration.',
+  );
+  const firstChunk = timer(
+    meter,
+    'gen_ai.client.inference.time_to_first_chunk',
+    'Time to receive the first chunk of a stream.',
+  );
+  const counters = counted.map(([name, kind, description]) => {
+    const fullName = `gen_ai.client.inference.usage.${name}`;
+    return { kind, counter: meter.createCounter(fullName, { unit: '{token}', description }) };
+  });
+  const perCall = (['input', 'output'] as const).map((kind) => {
+    const name = `gen_ai.client.inference.operation.${kind}_tokens`;
+    return { kind, histogram: tokenHistogram(meter, name, `The ${kind} tokens of one call.`) };
+  });
+  const embeddingTokens = tokenHistogram(
+    meter,
+    'gen_ai.client.embeddings.operation.input_tokens',
+    'The input tokens of one call.',
+  );
+  return (measured) => {
+    const { attributes, usage, isEmbedding } = measured;
+    (isEmbedding ? embeddingDuration : duration).record(measured.duration, withError(measured));
+    if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
+    if (isEmbedding) {
+      const { inputTokens } = usage;
+      if (inputTokens !== undefined) embeddingTokens.record(inputTokens, attributes);
+      return;
+    }
+    for (const { kind, counter } of counters) {
+      const count = usage[kind];
+      // Gateways do not report the modality of tokens.
+      const modality = { ...attributes, 'gen_ai.token.modality': 'unknown' };
+      if (count !== undefined) counter.add(count, modality);
+    }
+    for (const { kind, histogram } of perCall) {
+      const count = usage[`${kind}Tokens`];
+      if (count !== undefined) histogram.record(count, attributes);
+    }
+  };
+}

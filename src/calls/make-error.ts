@@ -1,0 +1,212 @@
+import { asSentence } from '../answers/error-body.ts';
+import type { ChargeClass } from '../endpoints.ts';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+  UnexpectedRedirectError,
+  UnexpectedResponseError,
+  errorClassForStatus,
+  type APIError,
+  type UnexpectedResponseErrorInit,
+} from '../errors/api-errors.ts';
+import {
+  defaultAdvice,
+  InvalidInputError,
+  type AttemptEvidence,
+  type Outcome,
+} from '../errors/gateway-error.ts';
+import { unknownKey } from '../gateways/signs.ts';
+import { isKeyRefused, isKeyUnknown, isModelMissing, isTimeout } from '../http/classify.ts';
+import type { CallSpec } from '../http/request.ts';
+import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
+import { notAResponse } from '../http/send.ts';
+import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
+import { displayURL } from '../http/url.ts';
+
+interface FailedCall {
+  readonly client: Pick<ClientSettings, 'findBase'>;
+  readonly id: string;
+  readonly spec: CallSpec;
+  readonly url: string;
+  evidence(): readonly AttemptEvidence[];
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  402: 'Payment required',
+  403: 'Permission denied',
+  404: 'Not found',
+  408: 'Request timeout',
+  409: 'Conflict',
+  413: 'Request too large',
+  422: 'Unprocessable entity',
+  425: 'Too early',
+  429: 'Too many requests',
+  500: 'Internal server error',
+  501: 'Not implemented',
+  502: 'Bad gateway',
+  503: 'Service unavailable',
+  504: 'Gateway timeout',
+  524: 'The proxy in front of the gateway timed out',
+};
+
+/** Returns the likely fix for a status with a common cause, or `undefined`. */
+function fixFor(
+  { body, status }: FailedAttempt,
+  { spec, url, client }: FailedCall,
+): string | undefined {
+  const { operation } = spec;
+  if (status !== 404 && status !== 503) return undefined;
+  if (isModelMissing(status, body)) {
+    return 'No channel of the gateway serves this model for your key; models.list() returns the models that the key can use.';
+  }
+  if (status === 503) return undefined;
+  if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
+    return 'The path names its version twice: take it off the end of baseURL or off the path.';
+  }
+  const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
+  if (usesTask) return 'Check the id, and that baseURL is the gateway that issued it.';
+  const { root, api, gateway } = requireBase(client);
+  const alternative = `${root}${api && '/api'}/v1`;
+  return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
+}
+
+/** Advice if an earlier attempt had an unknown outcome, but the last one a known one. */
+export const earlierUnknown =
+  'An earlier attempt may have been accepted and charged; check the account before sending it again.';
+
+/** Returns advice for a failure, or `undefined` if the advice for its outcome suffices. */
+function adviceFor(
+  failed: FailedAttempt,
+  charge: ChargeClass,
+  outcome: Outcome,
+): string | undefined {
+  const { kind, body } = failed;
+  if (outcome === 'unknown' && charge === 'free') {
+    return 'The call only reads, so it is safe to repeat.';
+  }
+  if (outcome === 'unknown' && getOutcome(failed) !== 'unknown') {
+    return earlierUnknown;
+  }
+  if (kind !== 'unauthorized') return failures[kind].advice;
+  if (body !== undefined && isKeyUnknown(body)) {
+    return unknownKey.advice;
+  }
+  return body === undefined || isKeyRefused(body)
+    ? 'Check apiKey: the gateway did not accept it.'
+    : "The model's provider probably rejected the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
+}
+
+/** Returns the usual cause of an error code that proves nothing by itself. */
+function hintFor(code = ''): string {
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return " Node's fetch stops waiting after 300 s; stream the response, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
+  }
+  if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
+    return ' See the console of the browser for the cause, which pages cannot read: a lost connection, a rejected preflight (CORS), a missing network, or a request that the browser or an extension blocked (mixed content, content security policy).';
+  }
+  return '';
+}
+
+/** Characters of an unusable response that logs show. The error has all of it. */
+const shownLength = 2_000;
+
+/** Shortens a large success response for the log. */
+export function toLoggable(answer: unknown): unknown {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return text.length > shownLength ? text.slice(0, shownLength) : answer;
+}
+
+/**
+ * Creates the error for a redacted failure.
+ *
+ * @param outcome - Outcome of the whole call. Its last attempt may have failed for another reason than the
+ *   first.
+ */
+export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
+  const { kind, phase, code, cause, body, text, status, headers, requestId } = failed;
+  if (kind === 'invalid_input') {
+    if (InvalidInputError.isInstance(cause)) return cause;
+    const problem =
+      'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and its source.';
+    return new InvalidInputError('request', problem, { cause });
+  }
+  const { spec, id: callId, url } = call;
+  const attempts = call.evidence();
+  const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
+  const [ErrorType, summary] = describeFailure(failed, `${spec.method} ${displayURL(url)}`);
+  const fix = fixFor(failed, call);
+  const advice = adviceFor(failed, spec.charge, outcome);
+  const { timeout, issues, data } = failed;
+  const error = new ErrorType(summary + attemptsNote, {
+    outcome,
+    evidence: { phase, code, status, requestId, attempts },
+    callId,
+    advice: fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[outcome]}`,
+    cause,
+    status,
+    headers,
+    error: text === undefined ? body?.error : toLoggable(body?.error ?? text),
+    body: text,
+    code: body?.sentCode,
+    param: body?.param,
+    type: body?.type,
+    requestID: requestId,
+    timeout,
+    issues,
+    data,
+  });
+  return spec.explain?.(error) ?? error;
+}
+
+type ErrorClass = new (
+  message: string,
+  init: UnexpectedResponseErrorInit & { readonly timeout?: number | undefined },
+) => APIError;
+
+/** Returns the class and the message of an error. */
+function describeFailure(
+  { kind, phase, code, status, body, problem, timeout, cause }: FailedAttempt,
+  request: string,
+): [ErrorClass, string] {
+  if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
+  if (kind === 'timed_out' && timeout !== undefined) {
+    const what =
+      phase === 'local'
+        ? `was not sent within ${timeout} ms: the key, the body, a free download slot or a turn within limits was not available in time.`
+        : `took longer than ${timeout} ms.`;
+    return [APIConnectionTimeoutError, `${request} ${what}`];
+  }
+  if (kind === 'redirected' || kind === 'redirected_after_work') {
+    const shown = status === undefined ? '' : ` (${status})`;
+    const what = `received a redirect${shown}, which is not followed; check baseURL.`;
+    return [UnexpectedRedirectError, `${request} ${what}`];
+  }
+  if (problem !== undefined) {
+    const detail = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
+    return [UnexpectedResponseError, `${request}: ${problem}${detail}`];
+  }
+  if (status === undefined) {
+    const isLost = kind === 'interrupted' || kind === 'timed_out';
+    const isLate = isLost && isTimeout(cause);
+    let what = isLost ? 'lost its connection' : 'could not connect';
+    if (kind === 'tls_failed') what = 'could not open a TLS connection';
+    if (isLate) what = 'took longer than fetch waits';
+    if (code === notAResponse) what = 'got no Response from fetch';
+    const shown = code === undefined ? '.' : ` (${code}).`;
+    const hint = isLost ? hintFor(code) : '';
+    const ErrorType = isLate ? APIConnectionTimeoutError : APIConnectionError;
+    return [ErrorType, `${request} ${what}${shown}${hint}`];
+  }
+  const message = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
+  // The title of a proxy's page often repeats the status.
+  const sentence = asSentence(message.startsWith(`${status}`) ? message : `${status} ${message}`);
+  // A missing route or channel is usually caused by a wrong address.
+  const location = status === 404 || status === 503 ? ` The request was ${request}.` : '';
+  return [errorClassForStatus(status), sentence + location];
+}

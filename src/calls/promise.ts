@@ -1,0 +1,147 @@
+import { check } from '../options/check.ts';
+
+/** A response with received headers, and two ways to read its body. */
+export interface OpenAnswer<T> {
+  /** Replaced if reading failed and the request was repeated. */
+  response: Response;
+  requestId: string | undefined;
+  /** Reads the body. Called at most once. */
+  parse(): Promise<T>;
+  /** Returns the unread response. While it stays unread, it can still be parsed. */
+  raw(): Response;
+}
+
+/** A parsed response and the raw one. */
+export interface WithResponse<T> {
+  data: T;
+  response: Response;
+  /** The gateway's request id, or `null` if the response has none. */
+  request_id: string | null;
+}
+
+/** State of a call, shared by all its promises. */
+interface CallState<T> {
+  readonly answer: Promise<OpenAnswer<T>>;
+  parsed: Promise<T> | undefined;
+  raw: Response | undefined;
+}
+
+// Defined outside the constructor, whose closures would share a scope and keep the call in memory longer.
+const neverSettle = (): void => {};
+const returning =
+  <T>(value: T): (() => T) =>
+  () =>
+    value;
+
+/**
+ * A promise for a parsed response that also gives access to the raw `Response`.
+ *
+ * The request is sent immediately, even if the promise is never awaited.
+ */
+export class GatewayPromise<T> extends Promise<T> {
+  /**
+   * Returns the state. A property instead of a private field, because tracing wrappers return a proxy of this
+   * promise, and its methods are then called with the proxy as `this`.
+   *
+   * @internal
+   */
+  declare readonly state: () => CallState<T>;
+
+  constructor(answer: Promise<OpenAnswer<T>>) {
+    // `then` is overridden, so the inner promise is never used and never settles.
+    super(neverSettle);
+    // Not enumerable: hidden from `console.log` and from equality checks.
+    Reflect.defineProperty(this, 'state', {
+      value: returning({ answer, parsed: undefined, raw: undefined }),
+    });
+  }
+
+  /**
+   * Returns the same call as a promise of a subclass.
+   *
+   * @internal
+   */
+  static of<T, Own>(
+    this: new (answer: Promise<OpenAnswer<T>>) => Own,
+    call: GatewayPromise<T>,
+  ): Own {
+    return new this(call.state().answer);
+  }
+
+  /**
+   * `then` returns plain promises, because derived promises have no response.
+   *
+   * @internal
+   */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  /**
+   * Returns the raw `Response` once headers with a success status are received. The body is neither read nor
+   * checked; read it, cancel it, or await the promise to parse it.
+   *
+   * @throws the same errors as awaiting the promise, up to the headers
+   */
+  async asResponse(): Promise<Response> {
+    const state = this.state();
+    const answer = await state.answer;
+    if (state.parsed !== undefined) return answer.response;
+    state.raw ??= answer.raw();
+    return state.raw;
+  }
+
+  /** Returns the parsed response, the raw `Response` (its body is consumed) and the request id. */
+  async withResponse(): Promise<WithResponse<T>> {
+    const state = this.state();
+    const data = await parsed(state);
+    const { response, requestId } = await state.answer;
+    return { data, response, request_id: requestId ?? null };
+  }
+
+  /**
+   * Returns the same call with a transformed result. Instrumentations of `openai` call this method.
+   *
+   * @internal
+   */
+  _thenUnwrap<Result>(transform: (data: T) => Result): GatewayPromise<Result> {
+    return transformCall(this.state(), transform);
+  }
+
+  /** @internal */
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise: awaiting is what reads the body
+  override then<Fulfilled = T, Rejected = never>(
+    onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return parsed(this.state()).then(onFulfilled, onRejected);
+  }
+}
+
+/** Reads the body once for all promises of the call. */
+function parsed<T>(state: CallState<T>): Promise<T> {
+  state.parsed ??= state.answer.then((answer) => {
+    const { raw } = state;
+    const isTaken = raw?.bodyUsed === true || raw?.body?.locked === true;
+    const problem = 'was read through asResponse(), so its body cannot be parsed.';
+    check(!isTaken, 'response', problem);
+    return answer.parse();
+  });
+  return state.parsed;
+}
+
+// Defined outside the class, because bundlers rename classes that refer to themselves.
+function transformCall<T, Result>(
+  state: CallState<T>,
+  transform: (data: T) => Result,
+): GatewayPromise<Result> {
+  const answer = state.answer.then((open) => ({
+    get response() {
+      return open.response;
+    },
+    requestId: open.requestId,
+    parse: async () => transform(await parsed(state)),
+    raw: () => open.raw(),
+  }));
+  return new GatewayPromise(answer);
+}

@@ -1,0 +1,238 @@
+import { readErrorInSuccess, readErrorValue } from '../answers/error-body.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
+import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
+import type { AnswerFormat, LogicalCall } from './call.ts';
+import { classifyErrorInSuccess } from '../http/classify.ts';
+import {
+  type Answer,
+  ReadFailure,
+  attachRequestId,
+  peek,
+  readText,
+  findRequestId,
+  unusable,
+} from '../http/response-body.ts';
+
+/** Returns the content type, which is often wrong. */
+export function readContentType({ headers }: Response): string {
+  return headers.get('content-type')?.toLowerCase() ?? '';
+}
+
+/** Detects the format of text by its beginning. */
+export function detectFormat(text: string): 'nothing' | 'json' | 'markup' | 'events' | 'other' {
+  // `trimStart` also removes a byte order mark.
+  const start = text.trimStart();
+  if (start === '') return 'nothing';
+  if (/^[[{]/.test(start)) return 'json';
+  if (start.startsWith('<')) return 'markup';
+  return /^(?:data|event|id|retry)?:/.test(start) ? 'events' : 'other';
+}
+
+/** Bytes needed to recognize an event stream. */
+const fieldLength = 6;
+
+/** @throws `ReadFailure` if a parsed success response contains an error */
+export function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
+  const { charge, task } = spec;
+  const body = readErrorInSuccess(value, task);
+  if (body === undefined) return;
+  const { status, headers } = response;
+  const requestId = findRequestId(headers, body.requestId);
+  const kind = classifyErrorInSuccess(body, charge, task === 'creates');
+  throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
+}
+
+/**
+ * Creates the failure for JSON that is not a result. Gateways other than OpenAI put error messages anywhere.
+ */
+export function notResult(
+  value: unknown,
+  answer: Answer,
+  problem: string,
+  text: string,
+): ReadFailure {
+  // `error` would repeat the text.
+  const body = { ...readErrorValue(value), error: undefined };
+  const requestId = answer.requestId ?? body.requestId;
+  return new ReadFailure({ ...unusable(answer, problem, text), body, requestId });
+}
+
+/** Creates the failure for text that is not JSON. */
+export function notJSON(text: string, answer: Answer): ReadFailure {
+  const kind = detectFormat(text);
+  if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the response is empty.'));
+  const problem =
+    kind === 'markup'
+      ? 'the response is an HTML page instead of JSON. Gateways send it for unknown paths: check baseURL, and the vendor prefix if there is one.'
+      : 'the response is not JSON.';
+  return new ReadFailure(unusable(answer, problem, text));
+}
+
+/** Parses text as JSON, whatever its content type, and applies the checks of the call. */
+function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
+  const value = parseJSON(text, parse);
+  if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
+  throwIfError(value, answer, text);
+  const { spec, response } = answer;
+  return spec.adapt ? spec.adapt(value, response.headers) : value;
+}
+
+/** Parses a response. If it only names a task, returns the result of that task. */
+export function readWhole(
+  call: LogicalCall,
+  answer: Answer,
+  text: string,
+  parse?: (text: string) => unknown,
+): unknown {
+  const { follow } = answer.spec;
+  if (follow === undefined) return readJSON(text, answer, parse);
+  const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
+  const { response, requestId } = answer;
+  const whole = follow(value, call, { response, requestId, text });
+  if (whole !== undefined) call.noteTask();
+  else if (value === undefined) throw notJSON(text, answer);
+  return whole ?? value;
+}
+
+/** Details of a call besides its result. */
+interface CallInfo {
+  readonly callId: string;
+  readonly requestId: string | undefined;
+  readonly status: number;
+}
+
+interface JSONAnswer<T> {
+  readonly schema: ResponseSchema<T>;
+  /** Assembles the result from an event stream that was sent instead of JSON. */
+  readonly fromEvents?: (call: LogicalCall, answer: Answer) => Promise<T>;
+}
+
+/**
+ * Reads a JSON response.
+ *
+ * @param finish - Adds details that the response lacks, or replaces the value.
+ */
+export function jsonAnswer<T>(answer: JSONAnswer<T>): AnswerFormat<T, 'json'>;
+export function jsonAnswer<T, Value>(
+  answer: JSONAnswer<T>,
+  finish: (value: T, info: CallInfo) => Value | Promise<Value>,
+): AnswerFormat<Value, 'json'>;
+/* @__NO_SIDE_EFFECTS__ */
+export function jsonAnswer<T>(
+  { schema, fromEvents }: JSONAnswer<T>,
+  finish?: (value: T, info: CallInfo) => unknown,
+): AnswerFormat<unknown, 'json'> {
+  return {
+    kind: 'json',
+    async read(call, given) {
+      let answer = given;
+      let isStream = false;
+      if (fromEvents && readContentType(answer.response).includes('event-stream')) {
+        // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
+        let beginning: string;
+        ({ beginning, answer } = await peek(answer, fieldLength));
+        isStream = detectFormat(beginning) === 'events';
+      }
+      let value: T;
+      if (fromEvents && isStream) {
+        call.scope.clearLimits();
+        value = await fromEvents(call, answer);
+      } else {
+        const text = await readText(answer, call.settings.maxResponseBytes);
+        value =
+          fromEvents && detectFormat(text) === 'events'
+            ? await fromEvents(call, { ...answer, response: new Response(text, answer.response) })
+            : await fromJSON(call, answer, text, schema);
+      }
+      const { requestId, response } = answer;
+      attachRequestId(value, requestId);
+      if (finish === undefined) return { value };
+      const { status } = response;
+      return { value: await finish(value, { callId: call.id, requestId, status }) };
+    },
+  };
+}
+
+async function fromJSON<T>(
+  call: LogicalCall,
+  answer: Answer,
+  received: string,
+  schema: ResponseSchema<T>,
+): Promise<T> {
+  // The message of a failed task can become an error, which must not contain the key.
+  const isTask = call.spec.task !== undefined;
+  const text = isTask ? call.redaction.withoutKeys(received) : received;
+  const value = await readWhole(call, answer, text, schema.parse);
+  const content = schema.answer;
+  if (content !== undefined && !(isObject(value) && content.isIn(value))) {
+    throw notResult(value, answer, `the response is JSON, but contains no ${content.name}.`, text);
+  }
+  return readChecked(call, answer, value, schema, text);
+}
+
+/** Compares a value with its schema and reports differences, which are errors in strict mode. */
+function readChecked<T>(
+  call: LogicalCall,
+  answer: Answer,
+  value: unknown,
+  schema: ResponseSchema<T>,
+  text: string,
+): T {
+  try {
+    return readValue(value, schema, call.check);
+  } catch (error) {
+    if (!(error instanceof ShapeMismatch)) throw error;
+    const { issues, message } = error;
+    throw call.toError({ ...unusable(answer, message, text), issues, data: value });
+  }
+}
+
+/** Returns whether text is an HTML page, which gateways and proxies send for unknown paths. */
+export function isHTMLPage(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
+}
+
+/**
+ * Reads a text response, which may be JSON nevertheless.
+ *
+ * @param fromText - Converts the text, with a function for parsed JSON, or returns the problem with it.
+ */
+export function textAnswer<T>(
+  fromText: (
+    text: string,
+    read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
+  ) => { readonly value: T } | { readonly problem: string },
+): AnswerFormat<T, 'text'> {
+  return {
+    kind: 'text',
+    async read(call, answer) {
+      const text = await readText(answer, call.settings.maxResponseBytes);
+      if (isHTMLPage(text)) throw notJSON(text, answer);
+      throwIfError(parseJSON(text), answer, text);
+      const result = fromText(text, (value, schema) =>
+        readChecked(call, answer, value, schema, text),
+      );
+      if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
+      attachRequestId(result.value, answer.requestId);
+      return result;
+    },
+  };
+}
+
+/**
+ * Reads JSON as its parsed value, other text as text, a 204 as `null`, and an empty body labelled JSON as
+ * `undefined`.
+ */
+export const valueAnswer: AnswerFormat<unknown> = {
+  kind: 'json',
+  read: (call, answer) =>
+    textAnswer((text) => {
+      const isLabelled = /\bjson\b/.test(readContentType(answer.response));
+      const looksLikeJSON = detectFormat(text) === 'json';
+      const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
+      if (value !== undefined) return { value };
+      if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
+      if (answer.response.status === 204) return { value: null };
+      return { value: isLabelled && text === '' ? undefined : text };
+    }).read(call, answer),
+};

@@ -1,0 +1,369 @@
+import { DriftReporter } from '../answers/reader.ts';
+import {
+  check,
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkInteger,
+  checkLimit,
+  checkObject,
+  checkOptions,
+  checkRequestOptions,
+  checkWord,
+  withoutNulls,
+} from '../options/check.ts';
+import { type GatewayReader, readDefined } from '../gateways/find.ts';
+import type {
+  FallbackModel,
+  GatewayOptions,
+  LogLevel,
+  Logger,
+  RequestOptions,
+  SharedOptions,
+} from '../options/options.ts';
+import {
+  type Credential,
+  checkIdempotency,
+  checkIdempotencyKey,
+  createCredential,
+} from '../http/auth.ts';
+import { checkFallback, checkReasons } from '../options/fallback.ts';
+import { applyHeaders } from '../http/request.ts';
+import { RetryBudget } from '../http/retry.ts';
+import { globalFetch } from '../http/send.ts';
+import { type BaseURL, buildQuery, parseBaseURL } from '../http/url.ts';
+
+const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
+
+function parseLogLevel(value: unknown, field: string): LogLevel {
+  return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
+}
+
+/**
+ * Details of a log message. They contain neither keys nor prompts, and gateway messages only as errors show
+ * them.
+ */
+export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Warnings that were logged already, because a program may create a client per request. */
+const warned = new WeakMap<Logger, Set<string>>();
+
+/** Returns whether a logger takes details before the message, as pino and bunyan do. */
+function takesDetailsFirst(logger: object): boolean {
+  return ['bindings', 'addSerializers'].some(
+    (method) => typeof Reflect.get(logger, method) === 'function',
+  );
+}
+
+class Log {
+  readonly #logger: Logger;
+  readonly #detailsFirst: boolean;
+  level: LogLevel;
+
+  constructor(logger: Logger, level: LogLevel) {
+    this.#logger = logger;
+    this.#detailsFirst = takesDetailsFirst(logger);
+    this.level = level;
+  }
+
+  /** Returns whether messages of `level` are logged; check before building details on a hot path. */
+  isEnabled(level: Exclude<LogLevel, 'off'>): boolean {
+    return levels.indexOf(this.level) >= levels.indexOf(level);
+  }
+
+  write(level: Exclude<LogLevel, 'off'>, message: string, details: LogDetails): void {
+    if (!this.isEnabled(level)) return;
+    try {
+      const text = `[model-gateway] ${message}`;
+      if (this.#detailsFirst) Reflect.apply(this.#logger[level], this.#logger, [details, text]);
+      else this.#logger[level](text, details);
+    } catch {
+      // A failing logger must not fail a paid call.
+    }
+  }
+
+  /** Logs each warning once per logger. */
+  warnOnce(messages: Iterable<string>): void {
+    if (!this.isEnabled('warn')) return;
+    const logged = warned.get(this.#logger) ?? new Set();
+    warned.set(this.#logger, logged);
+    for (const message of messages) {
+      if (logged.has(message)) continue;
+      logged.add(message);
+      this.write('warn', message, {});
+    }
+  }
+}
+
+/** The options of a call, with all defaults. */
+export type CallSettings = {
+  readonly [Name in Exclude<keyof SharedOptions, 'onFallback'>]-?: Name extends 'fallback'
+    ? readonly FallbackModel[] | null
+    : Name extends 'retryUnknownOutcome'
+      ? SharedOptions[Name]
+      : Exclude<SharedOptions[Name], undefined>;
+};
+
+/** The options of a client, with all defaults. */
+export type ClientSettings = ReturnType<typeof resolveSettings>;
+
+/** The longest text that Node and Chromium can hold. */
+const longestText = 536_870_888;
+
+const defaults: CallSettings = {
+  maxRetries: 2,
+  timeout: 600_000,
+  firstByteTimeout: 300_000,
+  idleTimeout: 300_000,
+  chunkTimeout: null,
+  totalTimeout: null,
+  retryUnknownOutcome: undefined,
+  idempotency: null,
+  fallback: null,
+  fallbackOn: ['limits', 'model', 'context', 'overload', 'timeout'],
+  structuredOutput: 'auto',
+  onTruncated: 'throw',
+  maxEventBytes: 134_217_728,
+  maxResponseBytes: 134_217_728,
+  partial: true,
+  validation: 'tolerant',
+};
+
+const bytesUpTo = (largest: number) => (field: string, value: unknown) =>
+  checkInteger(field, value, 1_024, largest);
+
+const checks: {
+  readonly [Name in keyof CallSettings]: (field: string, value: unknown) => CallSettings[Name];
+} = {
+  maxRetries: (field, value) => checkInteger(field, value, 0, 100),
+  timeout: checkDuration,
+  firstByteTimeout: checkLimit,
+  idleTimeout: checkLimit,
+  chunkTimeout: checkLimit,
+  totalTimeout: checkLimit,
+  retryUnknownOutcome: checkBoolean,
+  idempotency: checkIdempotency,
+  fallback: checkFallback,
+  fallbackOn: checkReasons,
+  structuredOutput: (field, value) =>
+    checkWord(field, value, ['auto', 'json_schema', 'json_object', 'prompt']),
+  onTruncated: (field, value) => checkWord(field, value, ['throw', 'warn', 'allow']),
+  maxEventBytes: bytesUpTo(1_073_741_824),
+  maxResponseBytes: bytesUpTo(longestText),
+  partial: checkBoolean,
+  validation: (field, value) => checkWord(field, value, ['tolerant', 'strict', 'off']),
+};
+
+const isSetting = (name: string): name is keyof CallSettings => name in checks;
+const settingNames = Object.keys(checks).filter(isSetting);
+
+/** Merges options over settings and checks each of them. */
+export function mergeCallSettings(base: CallSettings, options: SharedOptions): CallSettings {
+  const settings: { -readonly [Name in keyof CallSettings]: CallSettings[Name] } = { ...base };
+  const set = <Name extends keyof CallSettings>(name: Name, read: (typeof checks)[Name]): void => {
+    const value = options[name];
+    if (value !== undefined) settings[name] = read(name, value);
+  };
+  for (const name of settingNames) set(name, checks[name]);
+  return settings;
+}
+
+/**
+ * Returns the settings of a call.
+ *
+ * @throws `InvalidInputError` naming the invalid option
+ */
+export function resolveCallSettings(
+  { call, log }: Pick<ClientSettings, 'call' | 'log'>,
+  input: RequestOptions | null | undefined,
+): CallSettings {
+  log.warnOnce(checkOptions(input).values());
+  if (!input) return call;
+  const options = withoutNulls(input);
+  checkRequestOptions(options);
+  const settings = mergeCallSettings(call, options);
+  checkIdempotencyKey(options, settings.idempotency);
+  return settings;
+}
+
+function readEnvironment(name: string): string | undefined {
+  try {
+    const environment: unknown = Reflect.get(globalThis, 'process')?.env;
+    if (typeof environment !== 'object' || environment === null) return undefined;
+    const value: unknown = Reflect.get(environment, name);
+    return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+  } catch {
+    // Deno throws without permission to read the environment.
+    return undefined;
+  }
+}
+
+export function isBrowser(): boolean {
+  return (
+    typeof window !== 'undefined' &&
+    typeof window.document !== 'undefined' &&
+    typeof navigator !== 'undefined'
+  );
+}
+
+const keysInPages =
+  'pass a function that gets a short-lived key from your server, or apiKey: null if your server adds the key';
+
+/** Returns the key from the options or the environment, if it is set yet. */
+function findKey({ apiKey, dangerouslyAllowBrowser }: GatewayOptions): Credential | undefined {
+  const key = apiKey === undefined || apiKey === '' ? readEnvironment('GATEWAY_API_KEY') : apiKey;
+  check(
+    typeof key !== 'string' || dangerouslyAllowBrowser === true || !isBrowser(),
+    'apiKey',
+    `is a plain string in a browser, where every visitor can read it; ${keysInPages}, or set dangerouslyAllowBrowser: true if you know that this is safe.`,
+  );
+  return key === undefined ? undefined : createCredential(key);
+}
+
+/**
+ * Resolves the key. A missing key is looked up again for each call, because frameworks build without their
+ * environment.
+ */
+function resolveCredential(options: GatewayOptions): Credential {
+  const found = findKey(options);
+  if (found !== undefined) return found;
+  const authorize: Credential['authorize'] = (headers) => {
+    const credential = findKey(options);
+    const fix = isBrowser()
+      ? keysInPages
+      : 'pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY';
+    check(credential !== undefined, 'apiKey', `is missing; ${fix}.`);
+    return credential.authorize(headers);
+  };
+  return { ...createCredential(null), authorize };
+}
+
+/** Returns a function that resolves the base URL, and retries while it is missing. */
+function createBaseFinder(
+  { baseURL, gateway }: GatewayOptions,
+  readGateway: GatewayReader,
+): () => BaseURL | undefined {
+  let base: BaseURL | undefined;
+  const findGateway = readGateway(gateway ?? readEnvironment('GATEWAY_PROFILE') ?? 'auto');
+  const find = (): BaseURL | undefined => {
+    const url = baseURL || readEnvironment('GATEWAY_BASE_URL');
+    base ??= url === undefined ? undefined : parseBaseURL(url, findGateway);
+    return base;
+  };
+  find();
+  return find;
+}
+
+/** @throws `InvalidInputError` if the base URL is missing, or is a path outside a page */
+export function requireBase({ findBase }: Pick<ClientSettings, 'findBase'>): BaseURL {
+  const base = findBase();
+  const fix = isBrowser()
+    ? 'pass the root of the gateway, or a path of your own server such as "/api"'
+    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" works only in a page';
+  check(base !== undefined, 'baseURL', `is missing; there is no default host: ${fix}.`);
+  return base;
+}
+
+function resolveLog(options: GatewayOptions): Log {
+  const { logger = console, logLevel } = options;
+  checkObject('logger', logger);
+  for (const method of ['error', 'warn', 'info', 'debug'] as const) {
+    check(typeof logger?.[method] === 'function', 'logger', `has no method ${method}().`);
+  }
+  const level =
+    logLevel === undefined
+      ? parseLogLevel(readEnvironment('GATEWAY_LOG') ?? 'warn', 'GATEWAY_LOG')
+      : parseLogLevel(logLevel, 'logLevel');
+  return new Log(logger, level);
+}
+
+/** Headers that the gateway prefers to the bearer key on some routes. */
+const conflictingAuthHeaders = ['x-api-key', 'x-goog-api-key', 'mj-api-secret'];
+
+function checkHeaders(options: GatewayOptions, log: Log): void {
+  if (!Array.isArray(options.defaultHeaders)) checkObject('defaultHeaders', options.defaultHeaders);
+  const headers = new Headers();
+  applyHeaders(headers, options.defaultHeaders, 'defaultHeaders');
+  for (const header of conflictingAuthHeaders) {
+    if (!headers.has(header)) continue;
+    log.write('warn', `defaultHeaders contains ${header}: the gateway may take it for the key`, {
+      header,
+    });
+  }
+}
+
+/** Reads the id of a billed organization or project. */
+function readAccountId(
+  options: GatewayOptions,
+  field: 'organization' | 'project',
+): string | undefined {
+  const value: unknown = options[field] || undefined;
+  check(value === undefined || typeof value === 'string', field, 'must be a string.');
+  applyHeaders(new Headers(), { [`openai-${field}`]: value }, field);
+  return value;
+}
+
+function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
+  checkObject('defaultQuery', defaultQuery);
+  buildQuery(defaultQuery);
+  if (typeof defaultQuery?.['key'] === 'string') {
+    log.write('warn', 'defaultQuery contains key: the gateway may take it for the key', {});
+  }
+}
+
+/**
+ * Checks the options of a client and fills in defaults.
+ *
+ * @param readGateway - Reads the option `gateway`.
+ */
+export function resolveSettings(input: GatewayOptions, readGateway: GatewayReader = readDefined) {
+  const isObject = typeof input === 'object' && input !== null;
+  check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
+  const ignored = checkOptions(input, 'client');
+  const original = { ...input };
+  const options = withoutNulls(input);
+  const { bodyFormat } = options;
+  const log = resolveLog(options);
+  log.warnOnce(ignored.values());
+  for (const name of ['fetch', 'onDrift'] as const) checkFunction(name, options[name]);
+  checkObject('fetchOptions', options.fetchOptions);
+  checkHeaders(options, log);
+  checkQuery(options, log);
+  return {
+    findBase: createBaseFinder(options, readGateway),
+    readGateway,
+    credential: resolveCredential(options),
+    account: {
+      'openai-organization': readAccountId(options, 'organization'),
+      'openai-project': readAccountId(options, 'project'),
+    },
+    headers: options.defaultHeaders,
+    query: options.defaultQuery,
+    fetch: options.fetch ?? globalFetch,
+    fetchOptions: options.fetchOptions,
+    log,
+    drift: new DriftReporter(options.onDrift, log),
+    budget: new RetryBudget(),
+    /** A copy, so that each client has its own limits unless it is a copy of another one. */
+    limits: options.limits ? { ...options.limits } : undefined,
+    bodyFormat:
+      bodyFormat === undefined
+        ? undefined
+        : checkWord('bodyFormat', bodyFormat, ['form', 'json'] as const),
+    call: mergeCallSettings(defaults, options),
+    /** Identity shared by clients of one gateway with a common price list and download queue. */
+    shared: {},
+    /** Returns the original options. A function, so that the key in them is never printed. */
+    original: () => original,
+  };
+}
+
+/** Returns the settings of a client with changed options. Facts learned about the gateway are kept. */
+export function changeSettings(
+  { log, drift, budget, limits, shared, readGateway, original }: ClientSettings,
+  options: GatewayOptions,
+): ClientSettings {
+  const changed = resolveSettings({ ...original(), ...options }, readGateway);
+  log.level = changed.log.level;
+  return { ...changed, log, drift, budget, limits, shared };
+}

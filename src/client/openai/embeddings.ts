@@ -1,0 +1,11 @@
+/** Types of embeddings, with the namespaces that code for `openai` uses. */
+import type * as embeddings from '../../resources/embeddings/types.ts';
+import type { EmbeddingUsage } from '../../resources/embeddings/types.ts';
+
+export type * from '../../resources/embeddings/types.ts';
+
+/** Embeddings of a request. */
+export interface CreateEmbeddingResponse extends embeddings.CreateEmbeddingResponse {}
+export declare namespace CreateEmbeddingResponse {
+  export { EmbeddingUsage as Usage };
+}

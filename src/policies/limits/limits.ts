@@ -1,0 +1,172 @@
+import { checkInteger, checkObject } from '../../options/check.ts';
+import { InvalidInputError } from '../../errors/gateway-error.ts';
+import type { ClientLimits, ModelLimits } from '../../options/options.ts';
+import { parseWait, readRetryAfter } from '../../http/retry.ts';
+import { Pace, Turns } from './turns.ts';
+
+/** The window of the limits per minute in milliseconds. */
+const minute = 60_000;
+
+const names = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'];
+
+/** @throws `InvalidInputError` naming the invalid field */
+function checkFields(field: string, limits: unknown, known: readonly string[]): void {
+  checkObject(field, limits);
+  for (const [name, value] of Object.entries(limits ?? {})) {
+    const path = `${field}.${name}`;
+    if (value === undefined || value === null) continue;
+    if (!known.includes(name)) {
+      throw new InvalidInputError(path, `is not a limit; use ${known.join(', ')}.`);
+    }
+    if (name !== 'models') checkInteger(path, value, 1);
+  }
+}
+
+/** @throws `InvalidInputError` naming the invalid field */
+export function checkLimits(limits: ClientLimits | null | undefined): void {
+  checkFields('limits', limits, [...names, 'models']);
+  checkObject('limits.models', limits?.models);
+  for (const [model, fields] of Object.entries(limits?.models ?? {})) {
+    checkFields(`limits.models.${model}`, fields, names);
+  }
+}
+
+/** The requests that count towards one set of limits. */
+class Meter {
+  readonly #limits: ModelLimits;
+  readonly #running = new Set<Turn>();
+  #recent: Turn[] = [];
+
+  constructor(limits: ModelLimits) {
+    this.#limits = limits;
+  }
+
+  /** Returns the milliseconds until a request may start; `Infinity` if another one must end or be sent first. */
+  waitFor(tokens: number, now: number): number {
+    const { concurrency, requestsPerMinute, tokensPerMinute } = this.#limits;
+    const mostRequests = requestsPerMinute ?? Infinity;
+    const mostTokens = tokensPerMinute ?? Infinity;
+    if (this.#running.size >= (concurrency ?? Infinity)) return Infinity;
+    if (mostRequests === Infinity && mostTokens === Infinity) this.#recent = [];
+    this.#recent = this.#recent
+      .filter(({ sentAt }) => sentAt + minute > now)
+      .toSorted((one, other) => one.sentAt - other.sentAt);
+    // A request with more tokens than the limit starts alone, once no others count.
+    const room = tokens > 0 ? mostTokens - Math.min(tokens, mostTokens) : Infinity;
+    let count = this.#recent.length;
+    let used = this.#recent.reduce((sum, turn) => sum + turn.tokens, 0);
+    let wait = 0;
+    for (const turn of this.#recent) {
+      if (count < mostRequests && used <= room) break;
+      count -= 1;
+      used -= turn.tokens;
+      wait = turn.sentAt + minute - now;
+    }
+    return wait;
+  }
+
+  add(turn: Turn): void {
+    this.#running.add(turn);
+    this.#recent.push(turn);
+  }
+
+  end(turn: Turn): void {
+    this.#running.delete(turn);
+    if (turn.sentAt === Infinity) this.#recent = this.#recent.filter((other) => other !== turn);
+  }
+}
+
+/** The limits and the pace of the requests to one model, or of those without a model. */
+interface Lane {
+  readonly meter: Meter;
+  readonly pace: Pace;
+}
+
+/** One attempt of a call. */
+export interface Turn {
+  readonly lane: Lane;
+  /** Estimated, and corrected once the response reports its usage. */
+  tokens: number;
+  /** On the clock of `performance.now()`; `Infinity` until it is sent. */
+  sentAt: number;
+  /** `lane.pace.limits` at the start. */
+  limits: number;
+}
+
+/** Returns the milliseconds until the latest reset in `x-ratelimit-reset-*`; `undefined` without one. */
+function readReset(headers: Headers, onlyExhausted: boolean): number | undefined {
+  const resets = [...headers].flatMap(([name, remaining]) => {
+    const isCounter = name.startsWith('x-ratelimit-remaining');
+    if (!isCounter || (onlyExhausted && !/^0+$/.test(remaining))) return [];
+    return parseWait(headers.get(name.replace('remaining', 'reset'))) ?? [];
+  });
+  // A later reset isn't that of a limit per minute, so the gateway's error is more useful than the wait.
+  return resets.length === 0 ? undefined : Math.min(minute, Math.max(...resets));
+}
+
+/** Lets the requests of a client start in order, as soon as its limits allow it. */
+export class Limits {
+  readonly #models: ReadonlyMap<string | undefined, ModelLimits>;
+  readonly #all: Meter;
+  readonly #lanes = new Map<string | undefined, Lane>();
+  readonly #turns = new Turns<Turn>(
+    ({ lane: { meter, pace }, tokens }) => {
+      const now = performance.now();
+      const lane = Math.max(pace.pause, meter.waitFor(tokens, now));
+      return { all: this.#all.waitFor(tokens, now), lane };
+    },
+    (turn) => {
+      const { meter, pace } = turn.lane;
+      turn.limits = pace.limits;
+      pace.started();
+      this.#all.add(turn);
+      meter.add(turn);
+    },
+  );
+
+  constructor({ models, ...client }: ClientLimits) {
+    const own = Object.entries(models ?? {});
+    this.#models = new Map(own.map(([model, fields]) => [model, { ...fields }]));
+    this.#all = new Meter(client);
+  }
+
+  /** Waits until an attempt may start. `end()` must be called for the turn. */
+  async enter(model: string | undefined, tokens: number, signal: AbortSignal): Promise<Turn> {
+    const lane = this.#lanes.get(model) ?? {
+      meter: new Meter(this.#models.get(model) ?? {}),
+      pace: new Pace(),
+    };
+    this.#lanes.set(model, lane);
+    const turn: Turn = { lane, tokens, sentAt: Infinity, limits: 0 };
+    await this.#turns.take(turn, signal);
+    return turn;
+  }
+
+  sent(turn: Turn): void {
+    turn.sentAt = performance.now();
+    this.#turns.update();
+  }
+
+  /** Follows the headers of a success response. */
+  answered({ lane: { pace }, limits }: Turn, headers: Headers): void {
+    pace.succeeded(limits);
+    pace.hold(readReset(headers, true) ?? 0);
+    this.#turns.update();
+  }
+
+  /** Follows the headers of an error response. */
+  failed({ lane: { pace } }: Turn, status: number | undefined, headers: Headers): void {
+    const reset = readReset(headers, true);
+    pace.hold(reset ?? 0);
+    if (status !== 429) return;
+    const hint = readRetryAfter(headers, status) ?? reset ?? readReset(headers, false);
+    if (hint !== undefined) pace.limit(Math.min(minute, hint));
+  }
+
+  /** Ends an attempt. Safe to call more than once. */
+  end(turn: Turn): void {
+    this.#all.end(turn);
+    turn.lane.meter.end(turn);
+    this.#turns.update();
+  }
+}

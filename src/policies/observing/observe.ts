@@ -1,0 +1,268 @@
+import { check, checkFunction } from '../../options/check.ts';
+import type {
+  CallObserver,
+  GatewayOptions,
+  ObservedCall,
+  ObservedEnd,
+  ObservedRequest,
+  ObservedResponse,
+  Observer,
+} from '../../options/options.ts';
+import { toFields } from '../../answers/objects.ts';
+import {
+  type CallListener,
+  type CallSubscriber,
+  costFrom,
+  type Ending,
+  type LogicalCall,
+  usageFrom,
+} from '../../calls/call.ts';
+import type { Redaction } from '../../http/redaction.ts';
+import type { CallSpec } from '../../http/request.ts';
+import type { Answer } from '../../http/response-body.ts';
+import type { FailedAttempt } from '../../http/retry.ts';
+import { deepCopy, lazyCopy } from './view.ts';
+
+/** Returns a function that runs `work` at its first call only. */
+function once(work: () => void): () => void {
+  let isCalled = false;
+  return () => {
+    if (isCalled) return;
+    isCalled = true;
+    work();
+  };
+}
+
+/**
+ * Returns a subscriber that notifies the observers and hooks in the options of a client.
+ *
+ * @throws `InvalidInputError` if one of them is invalid
+ */
+export function observeCalls({
+  observer = [],
+  onRequest,
+  onResponse,
+}: GatewayOptions): CallSubscriber {
+  const observers = [observer].flat();
+  const areValid = observers.every((item) => typeof item?.start === 'function');
+  check(areValid, 'observer', 'has no method start().');
+  checkFunction('onRequest', onRequest);
+  checkFunction('onResponse', onResponse);
+  const addAttemptObserver = (attempt: NonNullable<CallObserver['attempt']>) =>
+    observers.push({ start: () => ({ attempt }) });
+  if (onRequest) addAttemptObserver((request) => onRequest(request));
+  if (onResponse) addAttemptObserver((request) => (response) => onResponse(response, request));
+  return (call, isStream) => observeWith(observers, call, isStream);
+}
+
+/**
+ * Notifies observers of a call. The call is not affected if an observer throws, or runs the work of the call
+ * twice or never, which would charge twice or lose the call.
+ */
+export function observeWith(
+  observers: readonly Observer[],
+  call: LogicalCall,
+  isStream: boolean,
+): CallListener | undefined {
+  if (observers.length === 0) return undefined;
+  const { id: callId, client, spec, redaction, settings } = call;
+  const { origin, pathname } = new URL(call.url);
+  const { operation, method } = spec;
+  const fail = (error: unknown): void =>
+    client.log.write('error', 'An observer failed', { callId, error: String(error) });
+  const safely = <T>(notify: () => T): T | undefined => {
+    try {
+      const result = notify();
+      // An asynchronous function throws later.
+      Promise.resolve(result).catch(fail);
+      return result;
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+  };
+  const begun = safely(() => describeCall(call, isStream));
+  const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
+  let watching = observers.flatMap(start);
+  const each = <T>(notify: (one: CallObserver) => T) =>
+    watching.map((one) => safely(() => notify(one)));
+  let requestId: string | undefined;
+  let received: Headers | undefined;
+  let attempt = 0;
+  let sentAt = 0;
+  let settledAt = 0;
+  let callbacks: ReturnType<NonNullable<CallObserver['attempt']>>[] = [];
+  let unread: ReturnType<typeof setTimeout> | undefined;
+
+  function settleAttempt(answer: Answer | FailedAttempt): void {
+    ({ requestId } = answer);
+    received = 'response' in answer ? answer.response.headers : undefined;
+    const pending = callbacks;
+    callbacks = [];
+    const durationMs = Math.round(performance.now() - sentAt);
+    settledAt = performance.now();
+    if (pending.length === 0) return;
+    const response = describeAnswer(answer, redaction, durationMs);
+    for (const callback of pending) {
+      if (typeof callback === 'function') safely(() => callback(response));
+    }
+  }
+
+  function end(ending: Ending): void {
+    clearTimeout(unread);
+    if (watching.length === 0) return;
+    const description = describeEnd(ending, requestId, costFrom(call, ending, received));
+    each((one) => one.end?.(description));
+    watching = [];
+  }
+
+  return {
+    trace: each(({ trace }) => trace).find((trace) => typeof trace === 'string'),
+    run<T>(work: () => T): T {
+      const results: T[] = [];
+      const begin = watching.reduce(
+        (inner, one) =>
+          once(() => {
+            safely(() => one.run?.(inner));
+            inner();
+          }),
+        once(() => results.push(work())),
+      );
+      begin();
+      const [result = work()] = results;
+      return result;
+    },
+    sent({ headers, body: { body } }) {
+      sentAt = performance.now();
+      attempt += 1;
+      const request: ObservedRequest = {
+        operation,
+        callId,
+        attempt,
+        delayMs: attempt === 1 ? 0 : Math.round(sentAt - settledAt),
+        method,
+        url: origin + pathname,
+        headers: Object.fromEntries(
+          [...headers].map(([name, value]) => [
+            name,
+            redaction.isSecret(name, value) ? '[key]' : value,
+          ]),
+        ),
+        body: typeof body === 'string' ? body : getFormFields(spec),
+      };
+      callbacks = each((one) => one.attempt?.(request));
+    },
+    answered: settleAttempt,
+    failed: settleAttempt,
+    firstChunk: () => void each((one) => one.firstChunk?.()),
+    reading(isRead) {
+      clearTimeout(unread);
+      if (isRead || watching.length === 0) return;
+      unread = setTimeout(() => end({}), settings.timeout);
+      // Timers are objects in runtimes where they keep the process alive.
+      if (typeof unread === 'object') unread.unref();
+    },
+    ended: end,
+  };
+}
+
+const nonEmptyText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const isPlain = (value: unknown): value is string | number | boolean =>
+  /^(string|number|boolean)$/.test(typeof value);
+
+/**
+ * Returns the fields of a form. A list repeats its field, and an object is sent as JSON. Files are included
+ * only as `Blob`, because an observer could consume a stream.
+ */
+function getFormFields({ form, options }: CallSpec): ObservedRequest['body'] {
+  const extra = options?.extraBody ?? {};
+  const formFields = form?.fields?.filter(([name]) => !Object.hasOwn(extra, name));
+  const all = formFields?.concat(Object.entries(extra));
+  return all?.flatMap(([name, value, purpose]) => {
+    const isFile = purpose !== undefined;
+    const isRepeated = Array.isArray(value) && (isFile || value.every(isPlain));
+    const list: readonly unknown[] = isRepeated ? value : [value];
+    return list.flatMap((one): [string, string | number | boolean | Blob][] => {
+      if (one === undefined || one === null) return [];
+      if (isPlain(one) || one instanceof Blob) return [[name, one]];
+      return [[name, isFile ? '[file]' : JSON.stringify(one)]];
+    });
+  });
+}
+
+function describeCall(call: LogicalCall, stream: boolean): ObservedCall {
+  const { id: callId, spec, client } = call;
+  const { operation, charge: chargeClass, trace } = spec;
+  const params: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(call.params)) if (isPlain(value)) params[name] = value;
+  const model = nonEmptyText(call.params['model']);
+  const baseURL = client.findBase()?.root ?? '';
+  return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
+}
+
+/** @param answer - The response, or a failure without secrets. */
+function describeAnswer(
+  answer: Answer | FailedAttempt,
+  redaction: Redaction,
+  durationMs: number,
+): ObservedResponse {
+  const { requestId } = answer;
+  if ('response' in answer) {
+    const { status, headers } = answer.response;
+    const shown = withoutCookies(redaction.headers(headers));
+    const nothing = { code: undefined, message: undefined, body: undefined };
+    return { status, headers: shown, requestId, ...nothing, durationMs };
+  }
+  const { status, headers = new Headers(), body, problem } = answer;
+  const content = lazyCopy(body?.error);
+  return {
+    status,
+    headers: withoutCookies(headers),
+    requestId,
+    code: body?.code ?? answer.code,
+    message: body?.message ?? problem,
+    get body() {
+      return content();
+    },
+    durationMs,
+  };
+}
+
+function withoutCookies(headers: Headers): Record<string, string> {
+  const { 'set-cookie': _, ...shown } = Object.fromEntries(headers);
+  return shown;
+}
+
+function describeEnd(
+  ending: Ending,
+  received: string | undefined,
+  cost: number | undefined,
+): ObservedEnd {
+  const { error, progress, isWhole } = ending;
+  const answer = ending.answer ?? progress?.partial;
+  const fields = toFields(answer);
+  const choices = fields['choices'] ?? fields['candidates'];
+  const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
+    Object(error);
+  const { outcome = 'unknown' } = thrown;
+  const content = lazyCopy(answer);
+  const usage = usageFrom(ending);
+  return {
+    outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
+    error,
+    get answer() {
+      return content();
+    },
+    usage: usage && toFields(deepCopy(usage)),
+    cost,
+    finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
+      const { finish_reason: inChat, finishReason } = toFields(choice);
+      return nonEmptyText(inChat ?? finishReason) ?? [];
+    }),
+    responseId: nonEmptyText(fields['id'] ?? fields['responseId']),
+    responseModel: nonEmptyText(fields['model'] ?? fields['modelVersion']),
+    requestId: thrown.requestID ?? received,
+  };
+}

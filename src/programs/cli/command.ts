@@ -1,0 +1,139 @@
+import { Command, Option } from 'commander';
+import { gatewayNames } from '../../gateways/index.ts';
+import type { Gateway } from '../../index.ts';
+import { ReportedCosts } from '../../policies/observing/costs.ts';
+import { report, reportOutput, type Context } from './report.ts';
+import { openClient, type CommonOptions } from './settings.ts';
+import { formatDollars, Terminal } from './terminal.ts';
+import { Exit, exitCodes, parseDuration } from './usage.ts';
+
+/** The options, output and client of a command that runs. */
+export interface Run<Options> {
+  readonly options: Options & CommonOptions;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** `true` if results are written as JSON. */
+  readonly json: boolean;
+  readonly context: Context;
+  /** Creates a client from the options. `model` is used in error messages. */
+  client(model?: string): Promise<Gateway>;
+  /** Writes a result as JSON or as lines. Without lines, prints the text `none`. */
+  show(value: unknown, lines: readonly string[], none?: string): void;
+  /**
+   * Prints the charge, and asks for confirmation on a terminal.
+   *
+   * @throws `Exit` if the user declines
+   */
+  confirmCharge(message: string): Promise<void>;
+}
+
+/** Creates a command with examples below its help. */
+export function bareCommand(
+  name: string,
+  description: string,
+  examples: readonly string[],
+): Command {
+  const lines = examples.map((example) =>
+    example.includes('model-gateway ') || example.startsWith('curl ')
+      ? `  $ ${example}`
+      : `  $ model-gateway ${example}`,
+  );
+  return new Command(name)
+    .description(description)
+    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** Creates the option for the kind of gateway. */
+export const gatewayOption = (): Option =>
+  new Option(
+    '--gateway <kind>',
+    'the kind of gateway (default: GATEWAY_PROFILE, or auto, by its host)',
+  ).choices(gatewayNames);
+
+/** Creates a command with the options of every command that calls a gateway. */
+export function command(name: string, description: string, examples: readonly string[]): Command {
+  return bareCommand(name, description, examples)
+    .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
+    .addOption(gatewayOption())
+    .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .option('--timeout <time>', 'time limit, such as 30s or 5m', parseDuration)
+    .option('--json', 'write JSON, which is the default in a pipe');
+}
+
+/** Adds the options of a command that writes files. */
+export function withOut(program: Command, description = 'the output file'): Command {
+  return program
+    .option('-o, --out <path>', description)
+    .option('--force', 'replace an existing file');
+}
+
+/** Adds the options of a command whose result is charged. */
+export function withCharge(program: Command): Command {
+  return program
+    .option('--call-id <id>', 'an id for this call: a second run with it is not charged again')
+    .option('-y, --yes', 'do not ask for confirmation before the charge');
+}
+
+/**
+ * Sets the action of a command. Errors are printed and set the exit code; Ctrl-C aborts `run.signal`.
+ *
+ * @param body - Receives the arguments and the run.
+ */
+export function define<Options>(
+  program: Command,
+  body: (args: readonly string[], run: Run<Options>) => Promise<void>,
+): Command {
+  return program.action(async () => {
+    const options = program.opts<Options & CommonOptions & { readonly yes?: boolean }>();
+    const terminal = new Terminal();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stop = (): void => {
+      // A second Ctrl-C exits immediately.
+      if (signal.aborted) process.exit(exitCodes.interrupted);
+      controller.abort();
+    };
+    process.on('SIGINT', stop);
+    const context: Context = { costs: new ReportedCosts() };
+    const json = options.json ?? !terminal.isOutput;
+    const run: Run<Options> = {
+      options,
+      terminal,
+      signal,
+      json,
+      context,
+      show(value, lines, none) {
+        if (json) return terminal.json(value);
+        if (lines.length === 0 && none !== undefined) terminal.note(none);
+        for (const line of lines) terminal.line(line);
+      },
+      async client(model) {
+        context.client = await openClient(options, context.costs);
+        context.model = model;
+        return context.client;
+      },
+      async confirmCharge(message) {
+        context.isCharged = true;
+        terminal.note(message);
+        if (options.yes === true || !terminal.canAsk) return;
+        if (!(await terminal.confirm('Continue?', signal))) throw new Exit(exitCodes.refused);
+      },
+    };
+    try {
+      await body(program.args, run);
+    } catch (error) {
+      const code = await report(error, terminal, context);
+      process.exitCode = signal.aborted ? exitCodes.interrupted : code;
+    } finally {
+      terminal.endProgress();
+      const cost = context.costs.total;
+      if (cost !== undefined && context.hasShownCost !== true) {
+        terminal.aside(`${formatDollars(cost)}, as reported by the gateway\n`);
+      }
+      const code = await reportOutput(terminal, context);
+      if (code !== undefined) process.exitCode ||= code;
+      process.off('SIGINT', stop);
+    }
+  });
+}

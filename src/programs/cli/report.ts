@@ -1,0 +1,169 @@
+import { closeTo } from '../../answers/similar-names.ts';
+import {
+  APIError,
+  APIUserAbortError,
+  GatewayError,
+  InvalidInputError,
+  VideoFailedError,
+  VideoSubmitUnknownError,
+  ImageFailedError,
+  ImageWaitAbortedError,
+  ImageWaitError,
+  VideoWaitAbortedError,
+  VideoWaitError,
+  type Gateway,
+} from '../../index.ts';
+import { FileError } from '../../adapters/node/index.ts';
+import type { ReportedCosts } from '../../policies/observing/costs.ts';
+import type { Terminal } from './terminal.ts';
+import { exitCodes, Exit, UsageError } from './usage.ts';
+
+function isModelUnknown(error: unknown): boolean {
+  if (!APIError.isInstance(error)) return false;
+  if (error.code === 'model_not_found') return true;
+  return (
+    [400, 404, 503].includes(error.status ?? 0) &&
+    /model/i.test(error.message) &&
+    /not (found|exist|available|support)|no (available )?channel|unknown/i.test(error.message)
+  );
+}
+
+/** Prints models with similar names if the gateway does not know the model. */
+async function suggestModels(
+  error: unknown,
+  client: Gateway | undefined,
+  model: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  if (client === undefined || model === undefined || !isModelUnknown(error)) return;
+  try {
+    const names: string[] = [];
+    const list = client.models.list({ totalTimeout: 5_000, maxRetries: 0 });
+    for await (const { id } of list) names.push(id);
+    const close = closeTo(model, names);
+    terminal.note(
+      close.length === 0
+        ? 'List the models: model-gateway models'
+        : `Did you mean ${close.join(' or ')}?`,
+    );
+  } catch {
+    // Only the first error is reported.
+  }
+}
+
+/** Returns whether a wait ended while its task continues. */
+const isWait = (error: unknown): error is VideoWaitError | ImageWaitError =>
+  VideoWaitError.isInstance(error) || ImageWaitError.isInstance(error);
+
+/** Returns whether an error reports a failed task, which is refunded. */
+const isFailed = (error: unknown): boolean =>
+  VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
+
+/** Options of the library with an equivalent on the command line. */
+const optionNames: readonly (readonly [RegExp, string])[] = [
+  [/\bbaseURL\b/g, '--base-url'],
+  [/\bset the option gateway\b/g, 'pass --gateway'],
+  [/\bcallId\b/g, '--call-id'],
+  [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
+  [/\bmodels\.list\(\)/g, '"model-gateway models"'],
+];
+
+/** Names that only a program can use: `onTruncated`, `error.partial`, `settle()`, the field "partial". */
+const libraryName = /\b[a-z]+[A-Z]\w*|\berror\.\w+|\w\(\)|`|field "/;
+
+/** Returns advice for the command line: without the sentences that only a program can follow. */
+function toCommandAdvice(advice: string): string {
+  const renamed = optionNames.reduce((text, [name, option]) => text.replace(name, option), advice);
+  const sentences = renamed.split(/(?<=[.:]) (?=[A-Z])/);
+  return sentences.filter((sentence) => !libraryName.test(sentence)).join(' ');
+}
+
+/** Returns the message of an error, with its advice reworded for the command line. */
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
+  // Messages name the option that led to an error in parentheses.
+  const message = error.message.replace(` ${error.advice}`, '').replace(/ \([a-z]+[A-Z]\w*\)/, '');
+  if (isWait(error)) return message;
+  if (!VideoSubmitUnknownError.isInstance(error)) {
+    return `${message} ${toCommandAdvice(error.advice)}`.trimEnd();
+  }
+  const advice = error.isInProgress
+    ? 'Run this again when it has finished.'
+    : 'It may have been charged: check the account, then choose a new call id.';
+  return `${message} ${advice}`;
+}
+
+function exitCodeFor(error: unknown): number {
+  if (error instanceof UsageError || InvalidInputError.isInstance(error)) return exitCodes.usage;
+  const aborts = [VideoWaitAbortedError, ImageWaitAbortedError, APIUserAbortError];
+  if (aborts.some((abort) => abort.isInstance(error))) return exitCodes.interrupted;
+  if (FileError.isInstance(error)) return exitCodes.refused;
+  // The task continues; only reading its status failed.
+  if (isWait(error)) return exitCodes.stillRunning;
+  if (GatewayError.isInstance(error) && error.outcome === 'unknown') return exitCodes.unknown;
+  return exitCodes.refused;
+}
+
+/** The state of a command, for error messages and the exit code. */
+export interface Context {
+  client?: Gateway | undefined;
+  model?: string | undefined;
+  /** `true` if the command makes a call that is charged. */
+  isCharged?: boolean | undefined;
+  /** `true` once that call has succeeded: from then on, a failure loses its result. */
+  isPaid?: boolean | undefined;
+  /** The costs reported in responses. */
+  readonly costs: ReportedCosts;
+  /** `true` if the command has printed the cost. */
+  hasShownCost?: boolean | undefined;
+}
+
+/** Prints an error in one or two lines. @returns the exit code */
+export async function report(
+  error: unknown,
+  terminal: Terminal,
+  { client, model, isCharged = false, isPaid = false }: Context,
+): Promise<number> {
+  terminal.endProgress();
+  if (error instanceof Exit) return error.code;
+  terminal.note(`model-gateway: ${errorText(error)}`);
+  await suggestModels(error, client, model, terminal);
+  const code = exitCodeFor(error);
+  if (code === exitCodes.unknown && !isCharged) return exitCodes.refused;
+  // Failed tasks are refunded; results that could not be saved are not.
+  const isLost = isPaid && code === exitCodes.refused && !isFailed(error);
+  return isLost ? exitCodes.unknown : code;
+}
+
+/** Maximum length of a result that is repeated in a message, in characters. */
+const longest = 16_384;
+
+/**
+ * Reports results that could not be written to standard output.
+ *
+ * @returns the exit code, or `undefined` to leave it unchanged
+ */
+export async function reportOutput(
+  terminal: Terminal,
+  { isCharged = false }: Context,
+): Promise<number | undefined> {
+  const { output } = terminal;
+  await output.flush();
+  const { failure, unwritten } = output;
+  if (failure === undefined) return undefined;
+  if (!failure.isReaderGone) {
+    const reason = failure.code === 'ENOSPC' ? 'the disk is full' : failure.code;
+    terminal.note(`model-gateway: Writing to standard output failed: ${reason}.`);
+  }
+  if (isCharged && unwritten !== '') {
+    const isShort = unwritten.length <= longest;
+    terminal.note(
+      isShort
+        ? `The call was charged. Its result: ${unwritten.trimEnd()}`
+        : `The call was charged. Its result (${unwritten.length} characters) is lost.`,
+    );
+  }
+  if (failure.isReaderGone) return undefined;
+  return isCharged ? exitCodes.unknown : exitCodes.refused;
+}

@@ -1,0 +1,100 @@
+import { Console } from 'node:console';
+import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { HostFinder } from '../../gateways/find.ts';
+import { readGateway } from '../../gateways/index.ts';
+import type { GatewayName } from '../../options/gateway-profile.ts';
+import { Gateway, type Observer } from '../../index.ts';
+import { UsageError } from './usage.ts';
+
+/** Options of every command that calls a gateway. */
+export interface CommonOptions {
+  readonly baseUrl?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly gateway?: 'auto' | GatewayName | undefined;
+  readonly timeout?: number | undefined;
+  readonly json?: boolean | undefined;
+}
+
+function folder(variable: string, windows: string, others: readonly string[]): string {
+  const { [variable]: base = '', [windows]: onWindows = '' } = process.env;
+  if (base !== '') return join(base, 'model-gateway');
+  if (process.platform === 'win32' && onWindows !== '') return join(onWindows, 'model-gateway');
+  return join(homedir(), ...others, 'model-gateway');
+}
+
+/** Returns the folder of the key file, `~/.config/model-gateway` by default. */
+function configFolder(): string {
+  return folder('XDG_CONFIG_HOME', 'APPDATA', ['.config']);
+}
+
+/** Returns the folder of ledgers and records, `~/.local/state/model-gateway` by default. */
+export function stateFolder(): string {
+  return folder('XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state']);
+}
+
+const tryEmulator = 'To try it without a gateway, run "npx model-gateway emulator".';
+
+async function keyFromFile(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (!found.isFile())
+    throw new UsageError(`${path} is not a file. A key file contains only the key.`);
+  // Windows does not have permission bits.
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
+    throw new UsageError(`Other users can read ${path}. Restrict it: chmod 600 ${path}`);
+  }
+  const key = (await readFile(path, 'utf8')).trim();
+  if (key === '' || /\s/.test(key)) throw new UsageError(`${path} must contain only the key.`);
+  return key;
+}
+
+/** Reads the key from the environment or a private file. Arguments would expose it to other users. */
+export async function readKey({ keyFile }: CommonOptions): Promise<string> {
+  const { GATEWAY_API_KEY: key = '', GATEWAY_API_KEY_FILE: keyPath = '' } = process.env;
+  const path = keyFile ?? (keyPath === '' ? undefined : keyPath);
+  if (path !== undefined) {
+    const read = await keyFromFile(path);
+    if (read !== undefined) return read;
+    throw new UsageError(`The key file ${path} does not exist.`);
+  }
+  if (key !== '') return key;
+  const defaultPath = join(configFolder(), 'key');
+  const read = await keyFromFile(defaultPath);
+  if (read !== undefined) return read;
+  throw new UsageError(
+    `The key is missing. Set GATEWAY_API_KEY, or put the key into ${defaultPath} (chmod 600). ${tryEmulator}`,
+  );
+}
+
+/** Returns the base URL from `--base-url` or the environment. */
+export function readBaseURL({ baseUrl }: CommonOptions): string {
+  const address = baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '';
+  if (address !== '') return address;
+  throw new UsageError(
+    `The base URL is missing. Set GATEWAY_BASE_URL, or pass --base-url https://… ${tryEmulator}`,
+  );
+}
+
+/**
+ * Returns the function that recognizes the gateway, by `--gateway` or the environment.
+ *
+ * @throws `InvalidInputError` for an unknown name, listing the known ones
+ */
+export function readGatewayFinder({ gateway }: CommonOptions): HostFinder {
+  const name = gateway ?? process.env['GATEWAY_PROFILE'] ?? '';
+  return readGateway(name.trim() === '' ? 'auto' : name);
+}
+
+/** Writes log lines to stderr, because stdout is for results. */
+export const logger = new Console(process.stderr);
+
+/** Creates a client from the environment and the options. */
+export async function openClient(options: CommonOptions, observer: Observer): Promise<Gateway> {
+  const baseURL = readBaseURL(options);
+  const apiKey = await readKey(options);
+  const totalTimeout = options.timeout ?? null;
+  const { gateway } = options;
+  return new Gateway({ baseURL, gateway, apiKey, totalTimeout, observer, logger });
+}

@@ -1,0 +1,341 @@
+import { errorMessage } from '../../answers/objects.ts';
+import { randomUUID } from 'node:crypto';
+import { copyFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Command } from 'commander';
+import {
+  VideoWaitError,
+  type Gateway,
+  type VideoTask,
+  type VideoTaskLike,
+  type VideoTaskRef,
+  type VideoWaitState,
+} from '../../index.ts';
+import { downloadVideo, fileLedger } from '../../adapters/node/index.ts';
+import { bareCommand, command, define, withCharge, withOut, type Run } from './command.ts';
+import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
+import { readPrompt, formatDuration } from './terminal.ts';
+import {
+  findFile,
+  findVideo,
+  knownVideos,
+  ledgerFolder,
+  rememberFile,
+  rememberVideo,
+} from './records.ts';
+import { Exit, exitCodes } from './usage.ts';
+
+const taskId = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
+
+/** Quotes an argument for a shell. */
+function quote(arg: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(arg)) return arg;
+  return process.platform === 'win32' ? `"${arg}"` : `'${arg.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Returns the command that continues waiting for a task. */
+function resumeCommand(task: VideoTaskLike, { options }: Run<OutOptions>): string {
+  const { out, force = false, baseUrl, gateway, keyFile } = options;
+  const args = ['model-gateway', 'video', 'wait', taskId(task)];
+  if (out !== undefined) args.push('--out', out);
+  if (force) args.push('--force');
+  if (baseUrl !== undefined) args.push('--base-url', baseUrl);
+  if (gateway !== undefined) args.push('--gateway', gateway);
+  if (keyFile !== undefined) args.push('--key-file', keyFile);
+  return args.map(quote).join(' ');
+}
+
+/** Time until the first poll of a new task, in milliseconds. */
+const firstPause = 5_000;
+
+/** Reports a task that the gateway doesn't know. */
+function noSuchTask(task: VideoTaskLike, { terminal }: Run<OutOptions>): Exit {
+  terminal.note(
+    `model-gateway: The gateway has no task ${taskId(task)}. Check the id and the base URL, or run: model-gateway video list`,
+  );
+  return new Exit(exitCodes.notFound);
+}
+
+/** Waits for a task, and shows its progress and the time until the next poll. */
+async function waitFor(
+  client: Gateway,
+  task: VideoTaskLike,
+  isNew: boolean,
+  run: Run<OutOptions>,
+): Promise<VideoTask> {
+  const { terminal, signal } = run;
+  const { timeout = 1_800_000 } = run.options;
+  const started = Date.now();
+  const before = isNew ? Math.min(firstPause, timeout) : 0;
+  // step() measures its timeout from the first step.
+  const limits = { signal, timeout: Math.max(1, timeout - before) };
+  let next = started + before;
+  let statusText = 'submitted';
+  const show = (): void => {
+    const now = Date.now();
+    const again = Math.max(0, Math.round((next - now) / 1_000));
+    terminal.progress(`${statusText}, ${formatDuration(now - started)}, next check in ${again} s`);
+  };
+  const timer = setInterval(show, 1_000);
+  try {
+    for (let state: VideoWaitState | undefined; ;) {
+      show();
+      // step() throws after an abort.
+      await setTimeout(Math.max(0, next - Date.now()), undefined, { signal }).catch(() => {});
+      const step = await client.videos.step(task, state, limits);
+      state = step.state;
+      const { status = 'submitted', progress } = state;
+      statusText = `${status}${progress === undefined ? '' : ` ${Math.round(progress)} %`}`;
+      if ('video' in step.next) return step.next.video;
+      if ('error' in step.next) throw step.next.error;
+      if (!isNew && state.missing >= 2 && state.status === undefined) throw noSuchTask(task, run);
+      next = Date.now() + step.next.delayMs;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Saves the file of a completed video, and prints its path. */
+async function saveVideo(
+  client: Gateway,
+  task: VideoTaskLike,
+  targets: Targets,
+  run: Run<OutOptions>,
+): Promise<void> {
+  const { terminal, signal } = run;
+  const { path, bytes } = await downloadVideo(client, task, {
+    to: await targets.path(0, 'mp4'),
+    resume: true,
+    signal,
+    onProgress({ received, total }) {
+      const outOf = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
+      terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
+    },
+  });
+  terminal.endProgress();
+  await rememberFile(taskId(task), path).catch(() => {
+    // The file is saved. Without this record, a second run with the call id downloads it again.
+  });
+  run.show({ id: taskId(task), path, bytes }, [path]);
+}
+
+/**
+ * Prints the path of a video that an earlier run has saved, or copies the file to `--out`.
+ *
+ * @returns `true` if there is such a file
+ */
+async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<boolean> {
+  const { out } = run.options;
+  const saved = await findFile(id);
+  if (saved === undefined) return false;
+  const isSame = out === undefined || [saved, dirname(saved)].includes(resolve(out));
+  let path = saved;
+  if (!isSame) {
+    const targets = await chooseTargets('video', run.options);
+    path = await targets.path(0, 'mp4');
+    await copyFile(saved, path);
+  }
+  const { size } = await stat(path);
+  run.show({ id, path, bytes: size }, [path]);
+  return true;
+}
+
+/** Waits for a task, and saves its file. */
+async function finish(
+  client: Gateway,
+  task: VideoTaskLike,
+  targets: Targets,
+  run: Run<OutOptions>,
+  isNew = false,
+): Promise<void> {
+  const { terminal } = run;
+  const { id, ref } = await waitFor(client, task, isNew, run).catch((error: unknown) => {
+    if (VideoWaitError.isInstance(error)) {
+      const isSeen = error.lastStatus !== undefined;
+      const intro = isSeen || isNew ? 'The task continues. To' : 'To';
+      terminal.note(`${intro} wait for it again: ${resumeCommand(task, run)}`);
+    }
+    throw error;
+  });
+  terminal.progress('Downloading…');
+  await saveVideo(client, ref, targets, run).catch((error: unknown) => {
+    terminal.note(`The video is ready. To download it again: model-gateway video download ${id}`);
+    throw error;
+  });
+}
+
+interface CreateOptions extends OutOptions {
+  readonly model: string;
+  readonly seconds?: string | undefined;
+  readonly size?: string | undefined;
+  readonly image?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly wait: boolean;
+}
+
+function createCommand(): Command {
+  const program = command('create', 'Create a video, wait for it and save its file. Charged.', [
+    'video create -m sora-2 --seconds 4 "A paper boat on a quiet lake" -o boat.mp4',
+    'video create -m sora-2 --no-wait --call-id boat-1 "A paper boat"',
+  ])
+    .argument(
+      '[prompt...]',
+      'the prompt; - appends standard input, which is also read without a prompt',
+    )
+    .requiredOption('-m, --model <name>', 'the model')
+    .option('--seconds <number>', 'the length of the video')
+    .option('--size <size>', 'such as 1280x720')
+    .option('--image <file>', 'the first frame, as a file or URL')
+    .option('--no-wait', 'print the task and exit');
+  return define<CreateOptions>(withCharge(withOut(program)), async (args, run) => {
+    const { options, terminal, signal, context } = run;
+    const { model, seconds, size, image } = options;
+    const client = await run.client(model);
+    const prompt = await readPrompt(args, terminal, signal);
+    const reference = image === undefined || isAddress(image) ? image : await openFile(image);
+    const ledger = fileLedger(await ledgerFolder());
+    const callId = options.callId ?? `cli-${randomUUID()}`;
+    const params = {
+      model,
+      prompt,
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(size === undefined ? {} : { size }),
+      ...(reference === undefined ? {} : { input_reference: reference }),
+    };
+    const submit = () => client.videos.create(params, { callId, ledger, signal });
+    const entry = await ledger.entry(callId);
+    if (entry !== undefined && (entry.refs.length > 0 || entry.status === 'unknown')) {
+      // With an existing entry this submits nothing: it checks that the request is the same, and reads the task
+      // from the ledger, or throws if the outcome is unknown.
+      context.isCharged = true;
+      const { id, ref } = await submit();
+      context.isPaid = true;
+      terminal.note(`${callId} was submitted before, as ${id}: it is not charged again.`);
+      if (!options.wait) return run.show(ref, [id]);
+      if (await showSaved(ref, run)) return;
+      return finish(client, ref, await chooseTargets('video', options), run);
+    }
+    const targets = await chooseTargets('video', options);
+    await run.confirmCharge(`${model} creates a video, which will be charged.`);
+    const again = `a second run with --call-id ${quote(callId)} is not charged again`;
+    terminal.note(`Call id ${callId}: ${again}.`);
+    terminal.progress('Submitting…');
+    const task = await submit();
+    context.isPaid = true;
+    // Record the task before printing: if the terminal or pipe is closed, "video list" still finds it.
+    const isListed = await rememberVideo(task.ref).then(
+      () => true,
+      () => false,
+    );
+    terminal.note(
+      `Submitted ${task.id}. To continue after an interruption: ${resumeCommand(task.ref, run)}`,
+    );
+    if (!isListed) {
+      terminal.note(`${task.id} could not be recorded: "video list" will not show it.`);
+    }
+    if (!options.wait) return run.show(task.ref, [task.id]);
+    await finish(client, task.ref, targets, run, true);
+  });
+}
+
+const taskArgument = 'the id of the task, or its handle as JSON';
+
+function waitCommand(): Command {
+  const program = command('wait', 'Wait for a video and save its file. Free.', [
+    'video wait task_abc -o boat.mp4',
+    'video wait task_abc --timeout 5m',
+  ]).argument('<task>', taskArgument);
+  return define<OutOptions>(withOut(program), async ([idOrHandle = ''], run) => {
+    const client = await run.client();
+    const targets = await chooseTargets('video', run.options);
+    await finish(client, await findVideo(idOrHandle), targets, run);
+  });
+}
+
+function statusCommand(): Command {
+  const program = command('status', 'Show the status of a video once. Free.', [
+    'video status task_abc',
+  ]).argument('<task>', taskArgument);
+  return define(program, async ([idOrHandle = ''], run) => {
+    const gateway = await run.client();
+    const task = await gateway.videos.retrieve(await findVideo(idOrHandle), { signal: run.signal });
+    const percent = task.progress == null ? '' : ` ${task.progress} %`;
+    run.show(task, [`${task.id} ${task.status}${percent}`]);
+  });
+}
+
+function downloadCommand(): Command {
+  const program = command('download', 'Save the file of a completed video. Free.', [
+    'video download task_abc -o boat.mp4',
+  ]).argument('<task>', taskArgument);
+  return define<OutOptions>(withOut(program), async ([idOrHandle = ''], run) => {
+    const client = await run.client();
+    const targets = await chooseTargets('video', run.options);
+    await saveVideo(client, await findVideo(idOrHandle), targets, run);
+  });
+}
+
+/** An entry of `video list`. */
+interface ListEntry {
+  readonly id: string;
+  readonly model: string | undefined;
+  readonly submitted: string;
+  readonly status: string;
+}
+
+async function toListEntry(
+  client: Gateway,
+  ref: VideoTaskRef,
+  signal: AbortSignal,
+): Promise<ListEntry> {
+  const { id, model, createdAt } = ref;
+  const submitted = new Date(createdAt).toISOString();
+  const status = await client.videos
+    .retrieve(ref, { signal, maxRetries: 0, totalTimeout: 10_000 })
+    .then(
+      (task) => task.status,
+      (error: unknown) => errorMessage(error),
+    );
+  return { id, model, submitted, status };
+}
+
+function listCommand(): Command {
+  const program = command(
+    'list',
+    'List the videos submitted from this computer, newest first. Free.',
+    ['video list', "video list --json | jq -r '.[0].id'"],
+  );
+  return define(program, async (_, run) => {
+    const client = await run.client();
+    const refs = (await knownVideos()).slice(0, 50);
+    const entries: ListEntry[] = [];
+    for (let start = 0; start < refs.length; start += 4) {
+      const batch = refs.slice(start, start + 4);
+      entries.push(
+        ...(await Promise.all(batch.map((ref) => toListEntry(client, ref, run.signal)))),
+      );
+    }
+    const lines = entries.map(
+      ({ id, model = '', submitted, status }) =>
+        `${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`,
+    );
+    run.show(entries, lines, 'No videos were submitted from this computer.');
+  });
+}
+
+/** `model-gateway video …`. */
+export function videoCommand(): Command {
+  const examples = [
+    'video create -m sora-2 --seconds 4 "A paper boat on a quiet lake" -o boat.mp4',
+    'video wait task_abc -o boat.mp4',
+    'video list',
+  ];
+  return bareCommand('video', 'Create videos and wait for them.', examples)
+    .addCommand(createCommand())
+    .addCommand(waitCommand())
+    .addCommand(statusCommand())
+    .addCommand(downloadCommand())
+    .addCommand(listCommand());
+}

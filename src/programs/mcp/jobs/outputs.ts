@@ -1,0 +1,220 @@
+import {
+  access,
+  constants,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import {
+  defaultExtension,
+  findFormatByBytes,
+  findFormatByExtension,
+  sniffLength,
+} from '../../../answers/bytes.ts';
+import type { ImagesResponse } from '../../../index.ts';
+import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
+import { systemErrorCode } from '../../../adapters/node/durable.ts';
+import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
+
+/** Creates a folder for results. @throws if it cannot be written */
+export async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await access(folder, constants.W_OK);
+}
+
+/** Reads the first bytes of a file, which identify its format. */
+export async function readHead(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(sniffLength), 0, sniffLength, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns an unused path in a folder. */
+export async function findFreePath(
+  folder: string,
+  name: string,
+  extension: string,
+): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
+    if ((await stat(path).catch(() => undefined)) === undefined) return path;
+  }
+}
+
+/** Returns whether a failure is one of the folder, so that another one may work. */
+export function isFileProblem(error: unknown): boolean {
+  return FileError.isInstance(error) || systemErrorCode(error) !== '';
+}
+
+/** Moves a file to an unused name. An existing file is never replaced. */
+async function moveToFreeName(
+  from: string,
+  folder: string,
+  name: string,
+  extension: string,
+): Promise<string> {
+  for (;;) {
+    const path = await findFreePath(folder, name, extension);
+    try {
+      await link(from, path);
+      await rm(from, { force: true });
+      return path;
+    } catch (error) {
+      // Another process was faster.
+      if (systemErrorCode(error) === 'EEXIST') continue;
+      // The file system has no hard links.
+      await rename(from, path);
+      return path;
+    }
+  }
+}
+
+/** Returns the extension of a file by its content. */
+async function findExtension(path: string): Promise<string> {
+  const format = findFormatByBytes(await readHead(path));
+  return format === undefined ? 'bin' : defaultExtension(format);
+}
+
+/** Saves a result in a folder under an unused name. The temporary file is complete once it exists. */
+async function saveIn(
+  source: Savable,
+  folder: string,
+  name: string,
+  extension: string | undefined,
+): Promise<OutputFile> {
+  await prepareFolder(folder);
+  const temporary = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
+  const { bytes } = await saveTo(source, temporary);
+  const ending = extension ?? (await findExtension(temporary));
+  const path = await moveToFreeName(temporary, folder, name, ending);
+  return { path, mimeType: mimeType(path), bytes };
+}
+
+/**
+ * Saves a result that was paid for, in the first folder that can be written.
+ *
+ * @param folders - In order of preference. The folder for temporary files follows.
+ * @param extension - The default is that of the content.
+ * @throws the error of the first folder if none can be written
+ */
+export async function saveOutput(
+  source: Savable,
+  folders: readonly string[],
+  name: string,
+  extension?: string,
+): Promise<OutputFile> {
+  let failure: unknown;
+  for (const folder of [...folders, tmpdir()]) {
+    try {
+      return await saveIn(source, folder, name, extension);
+    } catch (error) {
+      failure ??= error;
+      // Another folder doesn't help if the result itself cannot be read.
+      if (!isFileProblem(error)) throw error;
+    }
+  }
+  throw failure;
+}
+
+/** Names the complete files of a process that was killed before it could. */
+async function nameLeftovers(folder: string, name: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    const isLeftover =
+      entry.startsWith(`.${name}.`) && /^[\da-f]{12}\.part$/.test(entry.slice(name.length + 2));
+    if (!isLeftover) continue;
+    const path = join(folder, entry);
+    const { nlink } = await stat(path);
+    // It was killed between the two steps of the move.
+    if (nlink > 1) await rm(path);
+    else await moveToFreeName(path, folder, name, await findExtension(path));
+  }
+}
+
+/** Returns the files that `saveOutput` has written under a name, by their numbers. */
+async function findOutputs(folder: string, name: string): Promise<OutputFile[]> {
+  await nameLeftovers(folder, name);
+  const found: { readonly number: number; readonly file: OutputFile }[] = [];
+  for (const entry of await readdir(folder)) {
+    if (!entry.startsWith(name)) continue;
+    const match = /^(?:-(\d+))?\.[a-z\d]+$/.exec(entry.slice(name.length));
+    if (match === null) continue;
+    const path = join(folder, entry);
+    const file = { path, mimeType: mimeType(path), bytes: (await stat(path)).size };
+    found.push({ number: Number(match[1] ?? 1), file });
+  }
+  return found.toSorted((a, b) => a.number - b.number).map(({ file }) => file);
+}
+
+/** Saved images, with a small version of the first. */
+export interface SavedImages {
+  readonly files: readonly OutputFile[];
+  readonly thumbnail: string | undefined;
+}
+
+/** Returns a small version of the first file, if it is an image that can be decoded. */
+async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
+  if (file?.mimeType.startsWith('image/') !== true) return undefined;
+  try {
+    const { createThumbnail } = await import('./thumbnail.ts');
+    return createThumbnail(await readFile(file.path));
+  } catch {
+    // The image is saved; only its preview is missing.
+    return undefined;
+  }
+}
+
+/** Returns the result of a process that ended before it recorded the files that it had saved. */
+export async function findResult(
+  { folder, name, count }: JobRecord,
+  spareFolder: string,
+): Promise<JobUpdate | undefined> {
+  const files: OutputFile[] = [];
+  for (const each of [folder, spareFolder, tmpdir()]) {
+    // A folder that cannot be read has no result that can be returned.
+    files.push(...(await findOutputs(each, name).catch(() => [])));
+  }
+  if (files.length === 0) return undefined;
+  const message =
+    files.length < count
+      ? `${files.length} of ${count} images were saved before the process ended; the others are lost.`
+      : undefined;
+  return { state: 'done', charged: 'yes', message, files, thumbnail: await readThumbnail(files) };
+}
+
+/**
+ * Saves the images of a response.
+ *
+ * @param onSaved - Called and awaited with the files so far.
+ */
+export async function saveImages(
+  { data }: ImagesResponse,
+  folders: readonly string[],
+  name: string,
+  onSaved?: (files: readonly OutputFile[]) => Promise<unknown>,
+): Promise<SavedImages> {
+  const files: OutputFile[] = [];
+  for (const image of data) {
+    files.push(await saveOutput(image, folders, name));
+    await onSaved?.(files);
+  }
+  return { files, thumbnail: await readThumbnail(files) };
+}
+
+/** Returns the MIME type of a file by its extension. */
+export function mimeType(path: string): string {
+  const extension = extname(path).slice(1).toLowerCase();
+  const known = findFormatByExtension(extension)?.types[extension];
+  return known ?? { opus: 'audio/ogg', pcm: 'audio/L16' }[extension] ?? 'application/octet-stream';
+}

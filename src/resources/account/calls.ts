@@ -1,0 +1,85 @@
+import type { Caller, LogicalCall } from '../../calls/call.ts';
+import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
+import type { JsonObject } from '../../types.ts';
+
+/** The end of a call. */
+interface CallEnd {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** The id of the call, if one was created. */
+  readonly callId: string | undefined;
+  /** The outcome of its error; `undefined` if the call succeeded. */
+  readonly outcome: Outcome | undefined;
+  readonly usage: JsonObject | undefined;
+  /** The cost that the response or a later poll of its task reports, in US dollars. */
+  readonly cost: number | undefined;
+  /** The model that the response names. */
+  readonly model: unknown;
+  /** The id of the task that the call submitted. */
+  readonly taskId: string | undefined;
+}
+
+/**
+ * One call that may be charged, with the facts that determine its cost and its entries in the usage log.
+ * Contains neither the prompt nor the response.
+ */
+export interface CallRecord {
+  readonly operation: string;
+  /** Parameters that determine the price, as the caller wrote them. */
+  readonly model: unknown;
+  readonly n: unknown;
+  readonly size?: unknown;
+  readonly quality?: unknown;
+  readonly seconds?: unknown;
+  /** The attempts that failed. */
+  readonly attempts: readonly AttemptEvidence[];
+  /**
+   * The number of failed attempts that may have been charged, without those that ended with an error of the
+   * gateway.
+   */
+  lost?: number;
+  /** When the call was first sent, in milliseconds since 1970; `undefined` before that. */
+  sentAt?: number;
+  /** The response with a success status; `undefined` while a request is running. */
+  answer?:
+    | {
+        readonly requestId: string | undefined;
+        /** The header with the price multipliers. */
+        readonly ratios: string | null;
+      }
+    | undefined;
+  end?: CallEnd;
+}
+
+/** The last calls of clients that share state. */
+export interface Calls {
+  records: CallRecord[];
+  /** Adds a call that has ended to the sums; set once sums are needed. */
+  onEnd?: (record: CallRecord) => void;
+}
+
+const allCalls = new WeakMap<object, Calls>();
+
+/** Returns the calls of a client and of those that share their state with it. */
+export function findCalls({ client: { shared } }: Pick<Caller, 'client'>): Calls {
+  const known = allCalls.get(shared);
+  if (known !== undefined) return known;
+  const calls: Calls = { records: [] };
+  allCalls.set(shared, calls);
+  return calls;
+}
+
+const records = new WeakMap<LogicalCall, CallRecord>();
+
+/** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
+export const findRecord = (call: LogicalCall): CallRecord | undefined => records.get(call);
+
+/** Starts the record of a call. */
+export function createRecord(call: LogicalCall): CallRecord {
+  const { spec, attempts, params } = call;
+  const { model, n, size, quality, duration, seconds = duration } = params;
+  const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
+  // Only budgets look up records, so other calls are spared the cost of this map.
+  if (call.client.original().budget) records.set(call, record);
+  return record;
+}

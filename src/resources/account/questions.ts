@@ -1,0 +1,104 @@
+import { isObject, isText, toFields } from '../../answers/objects.ts';
+import { check } from '../../options/check.ts';
+import { APIError } from '../../errors/api-errors.ts';
+import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
+import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
+import type { CallRecord, Calls } from './calls.ts';
+import { priceKind } from './cost.ts';
+import type { Question } from './settle.ts';
+
+const kinds =
+  'must be an error of this package, a video task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
+
+/** Returns whether an id appears in the usage log. */
+export type IsLogged = (requestId: string | undefined) => boolean;
+
+/** Returns the ids of a call's requests that got a response. */
+export function readRequestIds({ attempts, answer }: CallRecord): readonly string[] {
+  return [...attempts, ...(answer ? [answer] : [])].flatMap(({ requestId }) => requestId ?? []);
+}
+
+/** Returns the request ids of calls whose error response was read to its end. */
+export function readAnsweredIds(calls: readonly CallRecord[]): readonly string[] {
+  return answeredIn(calls.flatMap(({ attempts }) => attempts));
+}
+
+/** Returns the request ids of attempts whose error response was read to its end. */
+function answeredIn(attempts: readonly AttemptEvidence[]): readonly string[] {
+  return attempts.flatMap(({ isErrorComplete, requestId }) => (isErrorComplete && requestId) || []);
+}
+
+/** Returns whether a request of a call may be in the usage log under an id that the client does not know. */
+export function hasUnnamedRequest(
+  { attempts, answer, end }: CallRecord,
+  isLogged: IsLogged,
+): boolean {
+  if (answer ? !isLogged(answer.requestId) : !end) return true;
+  return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isLogged(requestId));
+}
+
+/** Returns the request ids in an error. */
+function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged): Question {
+  const { evidence, callId } = error;
+  const own = APIError.isInstance(error) ? error.requestID : undefined;
+  // An attempt that did not reach the gateway was not charged.
+  const sent = evidence.attempts.filter(({ phase }) => phase !== 'connect' && phase !== 'local');
+  const ids = [own, ...sent.map(({ requestId }) => requestId)].filter(isText);
+  // Errors about a task contain its handle.
+  const ofTask = ofRef(Reflect.get(error, 'ref'));
+  const calls = records.filter(({ end }) => callId !== undefined && end?.callId === callId);
+  return {
+    requestIds: [...new Set([...ids, ...ofTask.requestIds])],
+    taskIds: ofTask.taskIds,
+    answeredIds: answeredIn(sent),
+    isWhole: sent.every(({ requestId }) => isLogged(requestId)),
+    makesTask: VideoSubmitUnknownError.isInstance(error) || calls.some(isSubmission),
+    endedAt: findLastEnd(calls),
+  };
+}
+
+/** Returns whether a call submits a video, which may be charged only when it completes. */
+const isSubmission = ({ operation }: CallRecord): boolean => priceKind(operation) === 'video';
+
+/** Returns the time when the last of the calls ended; 0 if this client has no record of them. */
+export const findLastEnd = (calls: readonly CallRecord[]): number =>
+  Math.max(0, ...calls.map(({ end }) => end?.at ?? 0));
+
+function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
+  const { id, requestId } = toFields(ref);
+  return { taskIds: [id].filter(isText), requestIds: [requestId].filter(isText) };
+}
+
+/**
+ * Reads the question of a caller.
+ *
+ * @returns the reason, as text, if the verdict is known without the usage log
+ * @throws `InvalidInputError` if the value cannot be settled
+ */
+export function readQuestion(
+  given: unknown,
+  baseURL: string,
+  calls: Calls,
+  isLogged: IsLogged,
+): Question | string {
+  if (GatewayError.isInstance(given)) {
+    if (given.outcome === 'not_sent') {
+      return 'It was never sent (outcome "not_sent"), so the usage log has no entry of it.';
+    }
+    return readError(given, calls, isLogged);
+  }
+  // Ids contain no evidence, but this client may have made the request.
+  const shared = { answeredIds: readAnsweredIds(calls.records), isWhole: true, endedAt: 0 };
+  if (isText(given)) {
+    const own = calls.records.filter((call) => readRequestIds(call).includes(given));
+    const makesTask = own.some(isSubmission);
+    return { requestIds: [given], taskIds: [given], ...shared, makesTask };
+  }
+  check(isObject(given) && !(given instanceof Error), 'question', kinds);
+  const ref = isObject(given['ref']) ? given['ref'] : given;
+  check(isText(ref['id']), 'question', kinds);
+  const root = ref['baseURL'] ?? baseURL;
+  const problem = 'is another gateway, whose usage log this client cannot read.';
+  check(root === baseURL, 'ref.baseURL', problem);
+  return { ...ofRef(ref), ...shared, makesTask: true };
+}

@@ -1,0 +1,294 @@
+import { dollars } from '../../answers/cost.ts';
+import type { Outcome } from '../../errors/gateway-error.ts';
+import { findId, isObject, readId } from '../../answers/objects.ts';
+import { readUsage } from '../../answers/usage.ts';
+import { type CallSubscriber, costFrom, type LogicalCall, usageFrom } from '../../calls/call.ts';
+import { getOutcome } from '../../http/retry.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { JsonObject } from '../../types.ts';
+import { BudgetState } from './budget.ts';
+import { type Calls, type CallRecord, createRecord, findCalls, findRecord } from './calls.ts';
+import {
+  addUsage,
+  computeCost,
+  assumedUnits,
+  hasCounts,
+  findModel,
+  priceKind,
+  readUnits,
+  type UsageSum,
+} from './cost.ts';
+import { PriceList, readPriceList } from './prices.ts';
+import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
+
+const unread = 'the price list was not read yet; call account.prices() once';
+
+const nothing: CostEstimate = { amount: dollars(0) };
+
+/** All calls of one operation to one model. */
+class Sum {
+  readonly operation: string;
+  readonly model: string | undefined;
+  #calls = 0;
+  #unknown = 0;
+  readonly #tokens: UsageSum = {};
+  /** The calls whose responses report their cost, and that cost in US dollars. */
+  #reported = 0;
+  #reportedCost = 0;
+  // The other calls, whose cost comes from the price list.
+  #listed = 0;
+  #units = 0;
+  readonly #usage: UsageSum = {};
+  /** The number of calls in the sum `#usage`, also those of unknown outcome. */
+  #counted = 0;
+  /** The number of the other calls without usage. */
+  #silent = 0;
+  /** The number of the other calls without readable ratios, although the price depends on them. */
+  #unread = 0;
+  #listedUnknown = 0;
+  #unknownUnits = 0;
+
+  constructor(operation: string, model: string | undefined) {
+    this.operation = operation;
+    this.model = model;
+  }
+
+  /** @param sign - -1 subtracts the call. */
+  add(call: CallRecord, sign: 1 | -1 = 1): void {
+    const { outcome, usage = {}, cost } = call.end ?? {};
+    const counts = readUsage(usage);
+    addUsage(this.#tokens, counts, sign);
+    if (outcome === undefined) this.#calls += sign;
+    else this.#unknown += sign;
+    if (cost !== undefined) {
+      this.#reported += sign;
+      this.#reportedCost += sign * cost;
+      return;
+    }
+    addUsage(this.#usage, counts, sign);
+    const hasUsage = hasCounts(counts);
+    if (hasUsage) this.#counted += sign;
+    const units = readUnits(call);
+    if (outcome === undefined) {
+      this.#listed += sign;
+      this.#units += sign * (units ?? 0);
+      if (units === undefined) this.#unread += sign;
+      else if (!hasUsage) this.#silent += sign;
+    } else {
+      this.#listedUnknown += sign;
+      this.#unknownUnits += sign * (units ?? assumedUnits(call));
+    }
+  }
+
+  /** Returns the cost, and the number of calls that are not included in it. */
+  price(
+    prices: Prices | undefined,
+    group: string | undefined,
+  ): { readonly line: SpentLine; readonly unpriced: number } {
+    const { operation, model } = this;
+    const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
+      prices === undefined ? { reason: unread } : computeCost(prices, { model, ...work }, group);
+    const isListed = this.#listed > 0 || hasCounts(this.#usage);
+    const listedWork = { units: this.#units, usage: this.#usage, calls: this.#counted };
+    const listed = isListed ? costs(listedWork) : nothing;
+    const possible = this.#listedUnknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
+    const isByToken = prices?.models.find((one) => one.model === model)?.billedPer === 'token';
+    const silent = this.#unread + (isByToken ? this.#silent : 0);
+    const estimate =
+      this.#reported === 0
+        ? listed
+        : { amount: dollars(this.#reportedCost + (listed.amount?.value ?? 0)) };
+    const { inputTokens: input = 0, outputTokens: output = 0 } = this.#tokens;
+    const line: SpentLine = {
+      operation,
+      model,
+      calls: this.#calls,
+      unknown: this.#unknown,
+      reported: this.#reported,
+      tokens: { input, output },
+      estimate,
+      possible,
+    };
+    return {
+      line,
+      unpriced:
+        (listed.amount === undefined ? this.#listed : silent) +
+        (possible.amount === undefined ? this.#listedUnknown : 0),
+    };
+  }
+}
+
+/** Sums over the calls of a client, by operation and model. */
+type Sums = Map<string, Sum>;
+
+const known = new WeakMap<Calls, Sums>();
+
+/** Returns the operation and the model under which a call is counted. */
+function toPlace(call: CallRecord) {
+  // Undocumented routes are counted by method, because ids in their paths would create countless entries.
+  const [operation = ''] = call.operation.split(' ', 1);
+  const model = findModel(call);
+  return { operation, model, key: `${operation} ${model}` };
+}
+
+function isCounted({ end, sentAt }: CallRecord): boolean {
+  return Boolean(sentAt && end && end.outcome !== 'not_sent' && end.outcome !== 'rejected');
+}
+
+/** Returns the sums of all calls that have ended. From now on each call is added when it ends. */
+function findSums(calls: Calls): Sums {
+  const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
+  if (calls.onEnd) return sums;
+  known.set(calls, sums);
+  calls.onEnd = (call) => {
+    BudgetState.end(call);
+    if (!isCounted(call)) return;
+    const { operation, model, key } = toPlace(call);
+    const sum = sums.get(key) ?? new Sum(operation, model);
+    sums.set(key, sum);
+    sum.add(call);
+  };
+  calls.records.forEach(calls.onEnd);
+  return sums;
+}
+
+/** Counts the cost that a poll of a task reports, and removes the cost that was counted for its submission. */
+function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): void {
+  const call = calls.records.findLast(({ end }) => end?.taskId && taskIds.includes(end.taskId));
+  if (call?.end === undefined || call.end.cost === cost || !isCounted(call)) return;
+  const sum = known.get(calls)?.get(toPlace(call).key);
+  sum?.add(call, -1);
+  call.end = { ...call.end, cost };
+  sum?.add(call);
+  BudgetState.revise(call, cost);
+}
+
+/** The number of call records above which the older half is dropped. */
+const mostCalls = 3_000;
+
+/**
+ * The number of call records that remain. More are useless, because usage logs return only about 1,000
+ * entries.
+ */
+const keptCalls = 1_500;
+
+/** Stores the record of a call, and drops the oldest records once they are in the sums. */
+function remember(record: CallRecord, calls: Calls): void {
+  if (calls.records.push(record) % mostCalls > 0) return;
+  findSums(calls);
+  calls.records = calls.records.slice(-keptCalls);
+}
+
+/** Operations whose results may be tasks. The response to a poll may report the cost of the task. */
+const hasTasks = ({ spec }: LogicalCall): boolean =>
+  /^(video|image)$/.test(priceKind(spec.operation));
+
+/** Records the cost that the response to a poll reports. */
+const recordPoll: CallSubscriber = (call) => {
+  if (!hasTasks(call)) return undefined;
+  let headers: Headers | undefined;
+  return {
+    answered({ response }) {
+      ({ headers } = response);
+    },
+    ended(ending) {
+      const cost = costFrom(call, ending, headers);
+      if (cost === undefined) return;
+      const { task_id: taskId, video_id: videoId } = call.params;
+      const { answer } = ending;
+      const ids = [taskId, videoId, isObject(answer) ? findId(answer) : undefined];
+      reviseCost(findCalls(call.caller), ids.map(readId), cost);
+    },
+  };
+};
+
+/** Records a call that may be charged. */
+export const recordCall: CallSubscriber = (call, isStream) => {
+  if (call.spec.charge === 'free') return recordPoll(call, isStream);
+  const record = createRecord(call);
+  let headers: Headers | undefined;
+  return {
+    sent() {
+      record.answer = undefined;
+      headers = undefined;
+      if (record.sentAt) return;
+      record.sentAt = Date.now();
+      remember(record, findCalls(call.caller));
+    },
+    answered({ requestId, response }) {
+      ({ headers } = response);
+      record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
+    },
+    failed(failed) {
+      if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
+      record.lost = (record.lost ?? 0) + 1;
+    },
+    ended(ending) {
+      const { error, answer } = ending;
+      const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
+      const { model }: JsonObject = Object(answer);
+      const usage = usageFrom(ending);
+      record.end = {
+        at: Date.now(),
+        callId: call.knownId,
+        outcome: error ? outcome : undefined,
+        // A copy, because callers may change their result.
+        usage: usage && { ...usage },
+        cost: costFrom(call, ending, headers),
+        model,
+        taskId: isObject(answer) && hasTasks(call) ? findId(answer) : undefined,
+      };
+      findCalls(call.caller).onEnd?.(record);
+    },
+  };
+};
+
+/**
+ * Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` if the call may not be
+ * sent.
+ */
+export function keepWithinBudget(
+  call: LogicalCall,
+  transport: Transport,
+): Promise<void> | undefined {
+  const { client, scope, settings } = call;
+  const { budget } = client.original();
+  const record = findRecord(call);
+  if (!budget || record === undefined) return undefined;
+  // Registers `onEnd`, which updates the budget.
+  findSums(findCalls(transport));
+  const readPrices = async (): Promise<Prices> => {
+    // Reading prices has the same time limit as an attempt of the call.
+    scope.startAttempt(settings.timeout);
+    try {
+      return await readPriceList(transport, { signal: scope.controller.signal });
+    } catch (error) {
+      const { known: outdated } = PriceList.of(transport);
+      if (outdated === undefined) throw error;
+      return outdated;
+    } finally {
+      scope.endAttempt();
+    }
+  };
+  return BudgetState.of(budget).reserve(call, record, readPrices);
+}
+
+const addUp = (costs: readonly CostEstimate[]): Amount =>
+  dollars(costs.reduce((sum, { amount }) => sum + (amount?.value ?? 0), 0));
+
+/** Sums up the cost of a client's calls, with the last price list that was read. */
+export function sumUp(transport: Transport, ownGroup: string | undefined): Spent {
+  const { budget } = transport.client.original();
+  const group = ownGroup ?? budget?.group;
+  const { known: prices } = PriceList.of(transport);
+  const all = [...findSums(findCalls(transport)).values()].map((sum) => sum.price(prices, group));
+  const lines = all.map(({ line }) => line);
+  const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
+  return {
+    lines,
+    estimate: addUp(lines.map(({ estimate }) => estimate)),
+    possible: addUp(lines.map(({ possible }) => possible)),
+    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, 0),
+    budget: budget ? { limit: budget.limit, spent, reserved } : undefined,
+  };
+}

@@ -1,0 +1,288 @@
+import { isNaturalEnd, isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
+import { copyUnknownFields, growText, isObject, toFields } from '../../answers/objects.ts';
+import type { JsonObject } from '../../types.ts';
+import type { ChatCompletionReasoningDetail } from './params.ts';
+import type {
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionChunkDelta,
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionMessage,
+  CompletionUsage,
+} from './types.ts';
+import {
+  addCallPiece,
+  appendTexts,
+  type OpenCall,
+  findPosition,
+  ToolCallAssembler,
+} from './tool-calls.ts';
+import type { StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
+import { normalizeValue, type ResponseSchema } from '../../answers/reader.ts';
+
+const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
+/** Text fields that are concatenated. */
+const texts = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
+const deltaFields = new Set<string>([
+  ...texts,
+  'role',
+  'content_parts',
+  'tool_calls',
+  'reasoning_details',
+  'audio',
+  'function_call',
+]);
+const noFields = new Set<string>();
+const audioTexts = ['data', 'transcript'] as const;
+const audioFields = new Set<string>([...audioTexts, 'id', 'expires_at']);
+
+/** Returns whether a choice contains nothing, as on a chunk that only carries fields such as usage. */
+function isEmpty(piece: ChatCompletionChunkChoice): boolean {
+  const fields = { ...piece.delta, ...piece, index: null, delta: null };
+  return Object.values<unknown>(fields).every((value) => value === null || value === undefined);
+}
+
+/** A choice that is being assembled. */
+export interface OpenChoice {
+  readonly choice: ChatCompletionChoice;
+  readonly toolCalls: ToolCallAssembler;
+  /** `true` once `content.done` was emitted. */
+  isTextDone?: boolean;
+  /** The tool call of the last event. */
+  current?: OpenCall | undefined;
+}
+
+/** Assembles a completion from the chunks of its stream. */
+export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
+  readonly #expectedChoices: number;
+  readonly #keepsText: boolean;
+  readonly #choices = new Map<number, OpenChoice>();
+  #completion: ChatCompletion | undefined;
+  #unfinished = 0;
+
+  /**
+   * @param expectedChoices - Number of requested choices.
+   * @param keepsText - `false` drops text after it was streamed. Arguments of tool calls are always kept,
+   *   because they distinguish calls.
+   */
+  constructor(expectedChoices: number, keepsText = true) {
+    this.#expectedChoices = expectedChoices;
+    this.#keepsText = keepsText;
+  }
+
+  get started(): boolean {
+    return this.#choices.size > 0;
+  }
+
+  get partial(): ChatCompletion | undefined {
+    return this.#keepsText ? this.#completion : undefined;
+  }
+
+  get usage(): CompletionUsage | undefined {
+    return this.#completion?.usage ?? undefined;
+  }
+
+  /**
+   * Returns whether all choices are complete. Some providers stream choices one after the other, so without a
+   * terminator all requested ones must have begun.
+   */
+  isFinished(terminated: boolean): boolean {
+    if (this.#unfinished > 0 && !(terminated && this.#areCallsComplete())) return false;
+    return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+  }
+
+  /** Audio models omit the finish reason after tool calls. */
+  #areCallsComplete(): boolean {
+    return [...this.#choices.values()].every(({ choice, toolCalls }) =>
+      choice.finish_reason === '' ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
+    );
+  }
+
+  /** The choices so far, by index. */
+  get choices(): ReadonlyMap<number, OpenChoice> {
+    return this.#choices;
+  }
+
+  add(chunk: ChatCompletionChunk): void {
+    const completion = (this.#completion ??= {
+      id: '',
+      object: 'chat.completion',
+      created: 0,
+      model: '',
+      choices: [],
+    });
+    fillHead(completion, chunk);
+    // Gateways append their own usage, without the vendor's cost.
+    if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };
+    copyUnknownFields(chunk, completion, chunkFields);
+    for (const piece of chunk.choices) this.#addChoice(completion, piece);
+  }
+
+  #addChoice(completion: ChatCompletion, piece: ChatCompletionChunkChoice): void {
+    if (!this.#choices.has(piece.index) && isEmpty(piece)) return;
+    const { choice, toolCalls } =
+      this.#choices.get(piece.index) ?? this.#begin(completion, piece.index);
+    const { message } = choice;
+    const { delta, logprobs } = piece;
+    if (this.#keepsText) {
+      addDelta(message, delta);
+      if (logprobs)
+        copyUnknownFields(
+          logprobs,
+          (choice.logprobs ??= { content: null, refusal: null }),
+          noFields,
+          true,
+        );
+    }
+    if (delta.tool_calls) {
+      toolCalls.add(delta.tool_calls);
+      if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
+    }
+    copyUnknownFields(piece, choice, choiceFields);
+    // Audio ends with `expires_at` instead of a finish reason.
+    const reason = piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '');
+    if (reason === '') return;
+    this.#unfinished += Number(isFinishReason(choice.finish_reason));
+    this.#unfinished -= Number(isFinishReason(reason));
+    choice.finish_reason = reason;
+    const isFinished = isNaturalEnd(reason);
+    toolCalls.end(isFinished);
+    if (isFinished && message.function_call) message.function_call.arguments ||= noArguments;
+  }
+
+  #begin(completion: ChatCompletion, index: number): OpenChoice {
+    const choice: ChatCompletionChoice = {
+      index,
+      message: { role: 'assistant', content: null, refusal: null },
+      finish_reason: '',
+      logprobs: null,
+    };
+    completion.choices.splice(findPosition(index, completion.choices), 0, choice);
+    const open = { choice, toolCalls: new ToolCallAssembler() };
+    this.#choices.set(index, open);
+    this.#unfinished += 1;
+    return open;
+  }
+}
+
+/**
+ * Copies shared fields between the completion and a chunk, because some chunks lack them. The first chunk with
+ * choices takes precedence, because callers never see a chunk without choices.
+ */
+function fillHead(completion: ChatCompletion, chunk: ChatCompletionChunk): void {
+  const [first, second] =
+    completion.choices.length === 0 ? [chunk, completion] : [completion, chunk];
+  completion.id = first.id || second.id;
+  completion.model = first.model || second.model;
+  completion.created = first.created || second.created;
+  chunk.id ||= completion.id;
+  chunk.model ||= completion.model;
+  chunk.created ||= completion.created;
+}
+
+function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
+  const { audio, function_call: call } = delta;
+  addParts(message, delta);
+  appendTexts(message, delta, texts);
+  if (audio) {
+    const sum = (message.audio ??= { id: '', data: '', expires_at: 0, transcript: '' });
+    sum.id ||= audio.id ?? '';
+    sum.expires_at ||= audio.expires_at ?? 0;
+    appendTexts(sum, audio, audioTexts);
+    copyUnknownFields(audio, sum, audioFields);
+  }
+  if (call) addCallPiece((message.function_call ??= { name: '', arguments: '' }), call);
+  for (const piece of [delta.reasoning_details ?? []].flat().filter(isObject)) {
+    addReasoning((message.reasoning_details ??= []), piece);
+  }
+  copyUnknownFields(delta, message, deltaFields, true);
+}
+
+const reasoningTexts = ['text', 'summary'] as const;
+const reasoningFields = new Set<string>(reasoningTexts);
+
+/** Adds a piece of reasoning to the step that it continues, or as a new step. */
+function addReasoning(
+  steps: ChatCompletionReasoningDetail[],
+  piece: ChatCompletionReasoningDetail,
+): void {
+  const { type, index, id, data } = piece;
+  const step = steps.findLast(
+    (candidate, position) =>
+      candidate.type === type &&
+      (!id || !candidate.id || candidate.id === id) &&
+      // Without an index, a piece continues the last step unless that has its signature.
+      (index == null
+        ? position === steps.length - 1 && !candidate.signature
+        : candidate.index === index),
+  );
+  // Encrypted steps are sent whole, and may be repeated.
+  if (step === undefined || (data && data !== step.data)) {
+    steps.push({ ...piece });
+    return;
+  }
+  appendTexts(step, piece, reasoningTexts);
+  copyUnknownFields(piece, step, reasoningFields);
+}
+
+/** Merges typed content parts. Some providers mix them with plain text. */
+function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
+  if ((delta.content_parts ?? message.content_parts) === undefined) return;
+  message.content_parts = toParts(message);
+  for (const part of toParts(delta)) addPart(message.content_parts, part);
+}
+
+function toParts({
+  content,
+  content_parts: parts,
+}: Pick<ChatCompletionChunkDelta, 'content' | 'content_parts'>): unknown[] {
+  return parts ?? (content ? [{ type: 'text', text: content }] : []);
+}
+
+/**
+ * Adds a streamed content part. Pieces of text and thinking are merged into one part; a signature is sent
+ * with the last piece.
+ */
+function addPart(parts: unknown[], part: unknown): void {
+  const last = parts.at(-1);
+  if (!isObject(last) || !isObject(part) || !continues(last, part)) {
+    parts.push(structuredClone(part));
+    return;
+  }
+  for (const [key, value] of Object.entries(part)) {
+    if (key === '__proto__') continue;
+    const previous = last[key];
+    const isText = key === part['type'] && typeof previous === 'string';
+    if (isText && typeof value === 'string') last[key] = growText(previous, value);
+    else if (!Array.isArray(previous) || !Array.isArray(value)) last[key] = structuredClone(value);
+    else for (const item of value) addPart(previous, item);
+  }
+}
+
+/**
+ * Returns whether a part continues the previous one: both have the same type, and the field named after it
+ * has the same form.
+ */
+function continues(last: JsonObject, part: JsonObject): boolean {
+  const { type } = part;
+  if (last['type'] !== type || (type !== 'text' && type !== 'thinking')) return false;
+  return part[type] === undefined || Array.isArray(last[type]) === Array.isArray(part[type]);
+}
+
+/** A chunk that was validated before it was forwarded. */
+const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
+  fields: {},
+  normalize: normalizeChunk,
+};
+
+/**
+ * Reads the JSON lines of `toReadableStream()`. Another package may have written them, so they are
+ * normalized.
+ */
+export const chatLines: StreamProtocol<ChatCompletionChunk> = {
+  read: (value) => normalizeValue(toFields(value), forwardedChunk),
+  follow: (keeps) => new ChatAccumulator(1, keeps),
+  fromAnswer: () => [],
+};

@@ -1,0 +1,300 @@
+import { isObject, listObjects } from '../../answers/objects.ts';
+import {
+  check,
+  checkInteger,
+  checkList,
+  checkModel,
+  checkOptions,
+  checkParams,
+} from '../../options/check.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import { type Change, withoutChanged } from '../../http/request.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { peek } from '../../options/snapshot.ts';
+import { eventAnswer } from '../../streams/open-stream.ts';
+import type { Stream } from '../../streams/stream.ts';
+import { inModes, type OutputModes } from '../../policies/modes/output-modes.ts';
+import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
+import { deliverWithChoices } from './delivery.ts';
+import { readParts } from './normalize.ts';
+import { OutputParser } from './output-parser.ts';
+import type {
+  ChatCompletionCreateParamsBase,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+  ChatCompletionTool,
+} from './params.ts';
+import { chatProtocolFor, completionAnswer } from './protocol.ts';
+import type { ChatRun } from './runs/run.ts';
+import { applyOutputMode, chatOutputModes } from './structured-output.ts';
+import type {
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  RunnerOptions,
+} from './runs/run-tools.ts';
+import type { ChatCompletionRunner } from './runs/runner.ts';
+import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
+
+/** Removes the fields that this package adds to messages of a model. */
+function toRequestMessage(message: unknown): unknown {
+  if (!isObject(message) || message['role'] !== 'assistant') return message;
+  const { parsed: _, content_parts: parts, audio, ...sent } = message;
+  // Gateways accept the id of audio, not its data.
+  if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
+  if (sent['refusal'] === null) delete sent['refusal'];
+  if (Array.isArray(parts)) {
+    const { text, thoughts } = readParts(parts);
+    // The caller may have changed the text.
+    if (sent['content'] === text) sent['content'] = parts;
+    if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
+  }
+  if (sent['tool_calls']) {
+    sent['tool_calls'] = listObjects(sent['tool_calls']).map((call) => {
+      const { incomplete: __, ...rest } = call;
+      if (!isObject(rest['function'])) return rest;
+      const { parsed_arguments: ___, ...called } = rest['function'];
+      return { ...rest, function: called };
+    });
+  }
+  return sent;
+}
+
+/**
+ * Checks parameters and returns the body of their request.
+ *
+ * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
+ * providers, and a complete response would look like a truncated one.
+ */
+function createBody(params: ChatCompletionCreateParamsBase): object {
+  checkParams('chat.completions.create', params);
+  checkModel(params.model);
+  checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
+  const body = { ...params, messages: params.messages.map(toRequestMessage) };
+  if (params.stream_options?.include_usage !== false) return body;
+  return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
+}
+
+/** Returns the source of the requests, with the schema in the prompt if the provider does not take it. */
+function createRequest(
+  transport: Transport,
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+  output: OutputModes | undefined,
+  format: { use(params: ChatCompletionCreateParamsBase): ChatCompletionCreateParamsBase },
+  onChange?: (change: Change) => void,
+) {
+  const paramsFor = changeable(transport, params, options, output !== undefined);
+  return (change?: Change) => {
+    if (change !== undefined) onChange?.(change);
+    const changed = format.use(paramsFor(change));
+    return { json: createBody(output ? applyOutputMode(changed, output) : changed) };
+  };
+}
+
+export function createCompletion(
+  transport: Transport,
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+  output?: OutputModes,
+  onChange?: (change: Change) => void,
+): GatewayPromise<ChatCompletion> {
+  const format = formatByParams('json', params, (own) => jsonAnswer(completionAnswer(own)));
+  const request = createRequest(transport, params, options, output, format, onChange);
+  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
+}
+
+export function streamCompletion(
+  transport: Transport,
+  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+  options: RequestOptions | undefined,
+  output?: OutputModes,
+  onChange?: (change: Change) => void,
+): GatewayPromise<Stream<ChatCompletionChunk>> {
+  const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
+  const format = formatByParams('events', params, (own) =>
+    eventAnswer({
+      ...chatProtocolFor(peek(own, 'n') ?? 1),
+      deliver: (emit) => deliverWithChoices(emit, includesUsage),
+    }),
+  );
+  const request = createRequest(transport, params, options, output, format, onChange);
+  const streamed = (change?: Change) => ({ json: { ...request(change).json, stream: true } });
+  return transport.call('chat.completions.create', streamed, ...inModes(format, options, output));
+}
+
+export function parseCompletion(
+  transport: Transport,
+  params: ChatCompletionCreateParamsNonStreaming,
+  options: RequestOptions | undefined,
+): GatewayPromise<ParsedChatCompletion<unknown>> {
+  const output = chatOutputModes(transport, params, options, false);
+  const parser = new OutputParser<unknown>(params, 'parse', output);
+  const format = formatByParams('json', params, (own: ChatCompletionCreateParamsBase) =>
+    jsonAnswer(completionAnswer(own), (completion, { callId, requestId, status }) => {
+      const sent = { phase: 'body', status, requestId } as const;
+      const evidence = { ...sent, attempts: [sent] };
+      return parser.apply(completion, { callId, evidence });
+    }),
+  );
+  const onChange = (change: Change): void => parser.follow(change);
+  const request = createRequest(transport, params, options, output, format, onChange);
+  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
+}
+
+/** Reads a streamed completion with the events of a run. */
+export async function streamWithEvents(
+  transport: Transport,
+  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+  options: RequestOptions | undefined,
+  run: ChatRun<unknown>,
+): Promise<void> {
+  checkParams('chat.completions.stream', params);
+  checkOptions(options);
+  const output = chatOutputModes(transport, params, options, true);
+  if (params.response_format || params.tools) {
+    run.parser = new OutputParser(params, 'stream', output);
+  }
+  const { signal } = run.controller;
+  const callOptions = { ...options, signal };
+  const onChange = (change: Change): void => run.parser?.follow(change);
+  await run.read(streamCompletion(transport, params, callOptions, output, onChange));
+}
+
+/**
+ * Requests completions and runs the tools that they call, until one calls none.
+ *
+ * @param transport - A snapshot, so that all requests go to one gateway with one key.
+ */
+export async function runTools(
+  transport: Transport,
+  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+  options: RunnerOptions | undefined,
+  run: ChatRun<unknown>,
+  runner: ChatCompletionRunner<unknown>,
+): Promise<void> {
+  checkOptions(options);
+  const { signal } = run.controller;
+  const { maxChatCompletions: limit = 10, afterCompletion, ...requestOptions } = options ?? {};
+  checkParams('chat.completions.runTools', params);
+  const { tools, toolContext, ...body } = params;
+  const output = chatOutputModes(transport, params, requestOptions, params.stream === true);
+  const parser = new OutputParser<unknown>(params, 'run', output);
+  run.parser = parser;
+  check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
+  checkInteger('maxChatCompletions', limit, 1, 1_000_000);
+  check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
+  const { tool_choice: choice } = params;
+  const requiredTool =
+    typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : undefined;
+  const sent: ChatCompletionTool[] = [];
+  const callable = new Map<string, CallableTool>();
+  const prepared = tools.map((tool) => prepareTool(tool, runner, toolContext, parser));
+  checkToolNames(
+    'tools',
+    prepared.map(({ name }) => name),
+  );
+  for (const { name, sentAs, ...called } of prepared) {
+    sent.push(sentAs);
+    if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
+  }
+  /** The parameters of the model that answered, if that was a fallback. */
+  let answered: Change = {};
+  const onChange = (change: Change): void => {
+    if (run.completions.length > 0) return;
+    answered = change;
+    parser.follow(change);
+  };
+  async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
+    // Providers reject an empty list of tools.
+    const list = sent.length > 0 ? { tools: sent } : {};
+    const { model } = answered;
+    const history = createHistory(run, typeof model === 'string' ? model : params.model);
+    const request = { ...body, ...answered, messages: history, ...list };
+    const stays = run.completions.length > 0 ? { fallback: null } : {};
+    const callOptions = withoutChanged({ ...requestOptions, ...stays, signal }, answered);
+    if (body.stream === true) {
+      return run.read(streamCompletion(transport, request, callOptions, output, onChange));
+    }
+    const completion = await createCompletion(transport, request, callOptions, output, onChange);
+    run.emit('connect');
+    const parsed = run.add(await parser.apply(completion));
+    const text = parsed.choices[0]?.message.content;
+    if (text) run.emit('content', text, text);
+    return parsed;
+  }
+  await runToolLoop<ParsedChatCompletion<unknown>, ChatCompletionMessageToolCall>({
+    tools: callable,
+    limit,
+    signal,
+    isSequential: requiredTool !== undefined || params.parallel_tool_calls === false,
+    async ask() {
+      const completion = await requestCompletion();
+      if (completion?.choices[0] !== undefined) return completion;
+      throw new GatewayError('The completion contains no message.', { outcome: 'unknown' });
+    },
+    callsIn: ({ choices }) => choices[0]?.message.tool_calls ?? [],
+    read: (call) =>
+      call.type === 'function'
+        ? [call.function.name, call.function.arguments]
+        : [call.custom.name, call.custom.input],
+    add(results) {
+      for (const [call, { error, text }] of results) {
+        if (error !== undefined && call.type === 'function') {
+          run.emit('functionToolCallError', error, call.function);
+        }
+        run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
+      }
+      return requiredTool !== undefined && results.some(([, { error }]) => error === undefined);
+    },
+    afterEach: (completion) => afterCompletion?.(completion, runner),
+  });
+}
+
+/** Models that require their reasoning while they call tools; without it they fail or lose context. */
+const needsReasoning = /deepseek|kimi|moonshot|mimo|glm|minimax/i;
+
+/** Returns the conversation. Other models reject or bill the `reasoning_content` of earlier messages. */
+function createHistory(run: ChatRun<unknown>, model: string): ChatCompletionMessageParam[] {
+  const completions = run.completions.filter(
+    (completion) => !needsReasoning.test(`${model} ${completion.model}`),
+  );
+  const excluded = new Set<unknown>(completions.map(({ choices }) => choices[0]?.message));
+  return run.messages.map((message) =>
+    excluded.has(message) ? { ...message, reasoning_content: undefined } : message,
+  );
+}
+
+/** Returns the request's definition of a tool, and the functions that parse its arguments and call it. */
+function prepareTool(
+  tool: ChatCompletionToolRunnerParams['tools'][number],
+  runner: ChatCompletionRunner<unknown>,
+  toolContext: unknown,
+  parser: OutputParser<unknown>,
+): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
+  if ('$parseRaw' in tool) {
+    const { name } = tool.function;
+    checkRunnable(name, tool.$callback !== undefined);
+    const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
+    return { name, sentAs: tool, parse: parser.getParser(name), call };
+  }
+  const { function: definition } = tool;
+  checkRunnable(definition?.name, typeof definition?.function === 'function');
+  const { name = definition.function.name, description, parameters, strict } = definition;
+  const sent = { name, description, parameters: parameters && { ...parameters }, strict };
+  return {
+    name,
+    sentAs: { type: 'function', function: sent },
+    parse: definition.parse && ((text) => definition.parse?.(text)),
+    call: (args) => definition.function(args, runner, toolContext),
+  };
+}
+
+function checkRunnable(name = '', isRunnable: boolean): void {
+  const problem = `"${name}" has no function to run; add one, or use create().`;
+  check(isRunnable, 'tools', problem);
+}

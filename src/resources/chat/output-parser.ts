@@ -1,0 +1,179 @@
+import { errorMessage, isObject, listObjects, parseJSON } from '../../answers/objects.ts';
+import { type ResponseSchema, trust } from '../../answers/reader.ts';
+import {
+  extractJSON,
+  findJSON,
+  GrowingJSON,
+  parseJSONText,
+  SchemaMismatch,
+} from '../../structured/json.ts';
+import type { OutputModes } from '../../policies/modes/output-modes.ts';
+import type { JsonObject } from '../../types.ts';
+import {
+  ContentFilterFinishReasonError,
+  InvalidOutputError,
+  LengthFinishReasonError,
+  type OutputErrorInit,
+} from './errors.ts';
+import { findSchema } from './structured-output.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionMessage,
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+} from './types.ts';
+
+/**
+ * The method that parses. `parse` and `run` fail if a completion is cut or filtered, `stream` only if the
+ * request has a parser. With `run`, invalid arguments are an error for the model.
+ */
+type ParseMode = 'parse' | 'stream' | 'run';
+
+const isSchema = (format: unknown): boolean => isObject(format) && format['type'] === 'json_schema';
+
+/** Parses texts and tool calls of completions as defined by their request, each only once. */
+export class OutputParser<Parsed> {
+  readonly #partialTexts = new WeakMap<object, GrowingJSON>();
+  /** By tool name; `undefined` is the text of the message. */
+  readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
+  readonly #mode: ParseMode;
+  readonly #output: Pick<OutputModes, 'current'> | undefined;
+  readonly #format: unknown;
+
+  /**
+   * @param params - Invalid values are rejected when they are sent.
+   * @param output - How the requests specify JSON.
+   */
+  constructor(
+    params: { response_format?: unknown; tools?: unknown } | null | undefined,
+    mode: ParseMode,
+    output?: Pick<OutputModes, 'current'>,
+  ) {
+    this.#mode = mode;
+    this.#output = output;
+    const { response_format: format, tools } = params ?? {};
+    this.#format = format;
+    if (isObject(format)) this.#add(undefined, format, isSchema(format));
+    for (const tool of listObjects(tools)) {
+      const { function: definition } = tool;
+      if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
+      this.#add(definition['name'], tool, definition['strict'] === true);
+    }
+  }
+
+  /** Parses texts by the `response_format` of a fallback, if it has a schema, or else by that of the call. */
+  follow({ response_format: changed }: JsonObject): void {
+    const format = isSchema(changed) ? changed : this.#format;
+    if (isObject(format)) this.#add(undefined, format, isSchema(format));
+  }
+
+  #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {
+    const { $parseRaw: customParse } = format;
+    const hasCustomParse = typeof customParse === 'function';
+    if (!hasCustomParse && !isJSON) return;
+    const parse = (received: string): Parsed => {
+      const text = name === undefined ? this.#readJSON(received, format) : received;
+      const value: unknown = hasCustomParse
+        ? Reflect.apply(customParse, format, [text])
+        : parseJSONText(text);
+      const unchecked: ResponseSchema<Parsed> = { fields: {} };
+      trust(value, unchecked);
+      return value;
+    };
+    const cache = new Map<string, Promise<Parsed>>();
+    this.#parsers.set(name, (text) => {
+      const value = cache.get(text) ?? Promise.resolve(text).then(parse);
+      cache.set(text, value);
+      return value;
+    });
+  }
+
+  /** Returns the JSON of a text: without a code fence and, if the provider doesn't enforce JSON, without prose. */
+  #readJSON(text: string, format: JsonObject): string {
+    const json = extractJSON(text);
+    const isEnforced = (this.#output?.current ?? 'json_schema') === 'json_schema';
+    if (isEnforced || parseJSON(json) !== undefined) return json;
+    const type = findSchema(format)?.['type'];
+    return findJSON(json, type === 'object' || type === 'array' ? type : undefined) ?? json;
+  }
+
+  /** Returns the parser for the arguments of a tool, or for the text; `undefined` if they are not parsed. */
+  getParser(tool?: string): ((text: string) => Promise<Parsed>) | undefined {
+    return this.#parsers.get(tool);
+  }
+
+  /**
+   * Parses the beginning of a text, or of the arguments of a tool; `null` if they are not parsed.
+   *
+   * @param key - The same object for all beginnings of one text.
+   */
+  parsePartial(key: object, text: string, tool?: string): unknown {
+    if (!this.#parsers.has(tool)) return null;
+    const json = this.#partialTexts.get(key) ?? new GrowingJSON();
+    this.#partialTexts.set(key, json);
+    return json.read(text);
+  }
+
+  /** Returns whether a completion with this finish reason is an error. */
+  rejects(reason: string): boolean {
+    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
+    return isNeeded && (reason === 'length' || reason === 'content_filter');
+  }
+
+  /**
+   * Adds parsed texts and arguments to a completion.
+   *
+   * @throws `OutputError` with the completion if that is impossible
+   */
+  async apply(
+    completion: ChatCompletion,
+    call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
+  ): Promise<ParsedChatCompletion<Parsed>> {
+    const errorInit = { completion, ...call };
+    const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
+    if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(errorInit);
+    if (rejected !== undefined) throw new ContentFilterFinishReasonError(errorInit);
+    const choices = completion.choices.map(async (choice) =>
+      Object.assign(choice, { message: await this.#applyTo(choice.message, errorInit) }),
+    );
+    return Object.assign(completion, { choices: await Promise.all(choices) });
+  }
+
+  async #applyTo(
+    message: ChatCompletionMessage,
+    errorInit: OutputErrorInit,
+  ): Promise<ParsedChatCompletionMessage<Parsed>> {
+    const { content, refusal } = message;
+    const calls = message.tool_calls ?? [];
+    const isCalling = calls.length > 0 || Boolean(message.function_call);
+    /** Parses a text. Returns `null` for an invalid text if that is tolerated, and throws otherwise. */
+    const parse = async (
+      text: string,
+      tool: string | undefined,
+      isTolerated: boolean,
+    ): Promise<Parsed | null> => {
+      try {
+        const parser = this.getParser(tool);
+        return parser ? await parser(text) : null;
+      } catch (cause) {
+        if (isTolerated) return null;
+        const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
+        const problem = errorMessage(cause);
+        const issues = cause instanceof SchemaMismatch ? cause.issues : [];
+        const init = { ...errorInit, issues, cause };
+        throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);
+      }
+    };
+    const parsing = calls.map(async (call) => {
+      if (call.type !== 'function' || !this.getParser(call.function.name)) return call;
+      const { name, arguments: text } = call.function;
+      const parsed_arguments = await parse(text, name, this.#mode === 'run');
+      return Object.assign(call, { function: Object.assign(call.function, { parsed_arguments }) });
+    });
+    const toolCalls = await Promise.all(parsing);
+    // Text next to tool calls is not the final text.
+    const hasText = content !== null && !refusal && !(content === '' && isCalling);
+    const parsed = hasText ? await parse(content, undefined, isCalling) : null;
+    return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
+  }
+}

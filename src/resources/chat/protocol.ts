@@ -1,0 +1,60 @@
+import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { readValue } from '../../answers/reader.ts';
+import { collectAs } from '../../streams/open-stream.ts';
+import type { StreamProtocol } from '../../streams/protocol.ts';
+import type { JsonObject } from '../../types.ts';
+import { ChatAccumulator } from './accumulator.ts';
+import { peek } from '../../options/snapshot.ts';
+import type { ChatCompletionCreateParamsBase } from './params.ts';
+import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
+import type { ChatCompletionChunk } from './types.ts';
+
+/** Returns the format of a completion that is not streamed, but may arrive as a stream anyway. */
+export function completionAnswer(params: ChatCompletionCreateParamsBase) {
+  return {
+    schema: chatCompletionSchema,
+    fromEvents: collectAs(chatProtocolFor(peek(params, 'n') ?? 1)),
+  };
+}
+
+/**
+ * Returns the protocol of a streamed completion.
+ *
+ * @param choices - Number of requested choices.
+ */
+export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionChunk> {
+  return {
+    read: (value, check) => readValue(value, chatChunkSchema, check),
+    follow: (keeps) => new ChatAccumulator(choices, keeps),
+    hasContent: ({ choices: pieces }) =>
+      pieces.some(({ delta }) =>
+        Object.entries<unknown>({ ...delta }).some(
+          ([name, value]) => name !== 'role' && hasValue(value),
+        ),
+      ),
+    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
+    isPiece: (answer) =>
+      isObject(answer) &&
+      (endsInError(answer) ||
+        listObjects(answer['choices']).some(({ delta: piece }) => isObject(piece))),
+  };
+}
+
+/** Converts a complete completion to one chunk. */
+function toChunk(completion: JsonObject): JsonObject {
+  const { choices } = completion;
+  return {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
+  };
+}
+
+function toChunkChoice(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  const { message, ...rest } = choice;
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return { ...rest, delta: message };
+  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
+  return { ...rest, delta: { ...message, tool_calls: pieces } };
+}

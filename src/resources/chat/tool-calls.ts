@@ -1,0 +1,234 @@
+import { parseJSON, copyUnknownFields, growText } from '../../answers/objects.ts';
+import type { ChatCompletionMessageToolCall } from './params.ts';
+import { areArgumentsComplete, noArguments } from './normalize.ts';
+import type { ChatCompletionChunkToolCall } from './types.ts';
+
+const textFields = ['arguments', 'input'] as const;
+type CalledText = (typeof textFields)[number];
+const knownFields = new Set<string>([...textFields, 'name']);
+const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
+
+/** Longer arguments are complete only if they end in a bracket, because arguments aren't primitives. */
+const shortText = 64;
+
+/** A tool call that is being assembled. */
+export class OpenCall {
+  /** Unique index among the calls of the message. Indexes of providers may repeat. */
+  readonly index: number;
+  readonly call: ChatCompletionMessageToolCall;
+  /** `true` once its end was emitted. */
+  isDone = false;
+  /** State of the scan for the end of the arguments. */
+  #offset = 0;
+  #depth = 0;
+  #isInString = false;
+  #isWhole: boolean | undefined;
+
+  constructor(index: number, call: ChatCompletionMessageToolCall) {
+    this.index = index;
+    this.call = call;
+  }
+
+  /**
+   * `true` if the arguments so far are complete JSON. A list or an object is parsed only once, at its end;
+   * before that, each character is scanned once.
+   */
+  get isWhole(): boolean {
+    if (this.call.type !== 'function') return false;
+    const { arguments: text } = this.call.function;
+    if (text.length < shortText) return parseJSON(text) !== undefined;
+    for (; this.#offset < text.length && this.#isWhole === undefined; this.#offset += 1) {
+      const char = text[this.#offset];
+      if (char === '"') this.#isInString = !this.#isInString;
+      else if (this.#isInString) this.#offset += Number(char === '\\');
+      else if (char === '{' || char === '[') this.#depth += 1;
+      else if ((char === '}' || char === ']') && --this.#depth <= 0) {
+        this.#isWhole = parseJSON(text) !== undefined;
+      }
+    }
+    return this.#isWhole === true;
+  }
+}
+
+/**
+ * Assembles tool calls from their pieces.
+ *
+ * Pieces are matched by index, else by id, else by position. Providers start indexes at 1, omit them, repeat
+ * one index for every call or send a new id with every piece, and send empty ids and names with later pieces.
+ */
+export class ToolCallAssembler {
+  /** The calls, sorted by index. */
+  readonly calls: ChatCompletionMessageToolCall[] = [];
+  /** The same calls in the same order. */
+  readonly #open: OpenCall[] = [];
+  /** The current call for each index of the provider. */
+  readonly #byWireIndex = new Map<number, OpenCall>();
+  readonly #byId = new Map<string, OpenCall>();
+  /** Calls that began since the last finish reason. */
+  begun: OpenCall[] = [];
+  /** Calls that ended at the last finish reason. */
+  ended: readonly OpenCall[] = [];
+
+  /** Returns the call with an index. */
+  get(index: number): OpenCall | undefined {
+    const open = this.#open[findPosition(index, this.#open)];
+    return open?.index === index ? open : undefined;
+  }
+
+  /** Adds the pieces of a chunk, and sets the index of each piece to the index of its call. */
+  add(pieces: readonly ChatCompletionChunkToolCall[]): void {
+    pieces.forEach((piece, position) => {
+      // The index is required, but some providers omit it.
+      const { index }: { index?: unknown } = piece;
+      const match =
+        typeof index === 'number'
+          ? this.#findByIndex(piece, index)
+          : this.#findByPosition(piece, position, pieces.length);
+      const open = match ?? this.#begin(this.#freeIndex(index), piece);
+      if (typeof index === 'number') this.#byWireIndex.set(index, open);
+      piece.index = open.index;
+      // Pieces after the finish reason may complete the call.
+      if (open.call.incomplete === true && !this.begun.includes(open)) this.begun.push(open);
+      addPiece(open, piece);
+      if (open.call.id !== '') this.#byId.set(open.call.id, open);
+    });
+  }
+
+  /** `true` if there are calls and the arguments of each are a complete JSON object. */
+  get areWhole(): boolean {
+    return this.#open.length > 0 && this.#open.every(hasWholeArguments);
+  }
+
+  /**
+   * Ends the open calls at a finish reason.
+   *
+   * @param isFinished - `true` if the model ended the response itself. Many models write no text for a call
+   *   without arguments; in a cut response, arguments may be missing.
+   */
+  end(isFinished: boolean): void {
+    for (const { call } of this.begun) {
+      if (isFinished) {
+        delete call.incomplete;
+        if (call.type === 'function' && call.function.arguments.trim() === '') {
+          call.function.arguments = noArguments;
+        }
+      } else if (call.type !== 'function' || !areArgumentsComplete(call.function.arguments)) {
+        call.incomplete = true;
+      }
+    }
+    this.ended = this.begun;
+    this.begun = [];
+  }
+
+  /** One index refers to several calls if their ids differ and each has a name. */
+  #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
+    const current = this.#byWireIndex.get(index);
+    const id = piece.id ?? '';
+    if (current === undefined || id === '' || id === current.call.id) return current;
+    const another = this.#byId.get(id);
+    if (another !== undefined) return another;
+    const isNewCall = current.call.id === '' ? startsNewCall(current, piece) : hasName(piece);
+    return isNewCall ? undefined : current;
+  }
+
+  #findByPosition(
+    piece: ChatCompletionChunkToolCall,
+    position: number,
+    count: number,
+  ): OpenCall | undefined {
+    const id = piece.id ?? '';
+    if (id !== '') return this.#byId.get(id);
+    const candidate = this.#open.at(count === 1 ? -1 : position);
+    return candidate !== undefined && startsNewCall(candidate, piece) ? undefined : candidate;
+  }
+
+  /** Returns the provider's index, or the next one if that is taken. */
+  #freeIndex(preferred: unknown): number {
+    const next = (this.#open.at(-1)?.index ?? -1) + 1;
+    return typeof preferred === 'number' && this.get(preferred) === undefined ? preferred : next;
+  }
+
+  #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {
+    const isCustom = piece.type === 'custom' || (piece.custom !== undefined && !piece.function);
+    const call: ChatCompletionMessageToolCall = isCustom
+      ? { id: '', type: 'custom', custom: { name: '', input: '' } }
+      : { id: '', type: 'function', function: { name: '', arguments: '' } };
+    const open = new OpenCall(index, call);
+    const position = findPosition(index, this.#open);
+    this.#open.splice(position, 0, open);
+    this.calls.splice(position, 0, call);
+    this.begun.push(open);
+    return open;
+  }
+}
+
+/**
+ * Returns the position for an index in a sorted list, by binary search, because thousands may arrive in any
+ * order.
+ */
+export function findPosition(index: number, sorted: readonly { readonly index: number }[]): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.index ?? index) < index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void {
+  call.id ||= piece.id ?? '';
+  // Providers require some of their extra fields in later requests, such as Gemini's signatures.
+  copyUnknownFields(piece, call, callFields);
+  if (call.type === 'custom') {
+    addCallPiece(call.custom, piece.custom ?? {});
+    return;
+  }
+  // Empty arguments that were filled in at the end are not a prefix of later ones.
+  const isEmpty = call.function.arguments === noArguments;
+  if (isEmpty && piece.function?.arguments) call.function.arguments = '';
+  addCallPiece(call.function, piece.function ?? {});
+}
+
+function hasWholeArguments(open: OpenCall): boolean {
+  const { call } = open;
+  if (call.type !== 'function' || call.function.name === '') return false;
+  return call.function.arguments.trimStart().startsWith('{') && open.isWhole;
+}
+
+type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
+
+/** Adds a piece of a function call to the previous ones. */
+export function addCallPiece(
+  called: { name: string } & Texts<CalledText>,
+  piece: { name?: string | null | undefined } & Texts<CalledText>,
+): void {
+  copyUnknownFields(piece, called, knownFields);
+  if (piece.name) called.name = piece.name;
+  appendTexts(called, piece, textFields);
+}
+
+/** Appends pieces of text. Values of other types are ignored. */
+export function appendTexts<Name extends string>(
+  sum: Texts<Name>,
+  pieces: Texts<Name>,
+  names: readonly Name[],
+): void {
+  for (const name of names) {
+    const piece = pieces[name];
+    if (typeof piece === 'string') sum[name] = growText(sum[name], piece);
+  }
+}
+
+/**
+ * Returns whether a piece with a name starts a new call, although it is labelled as a piece of `call`. It
+ * does if that call is complete.
+ */
+function startsNewCall(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+  const { call } = open;
+  return hasName(piece) && call.type === 'function' && call.function.name !== '' && open.isWhole;
+}
+
+function hasName(piece: ChatCompletionChunkToolCall): boolean {
+  return Boolean(piece.function?.name ?? piece.custom?.name);
+}

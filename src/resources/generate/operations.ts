@@ -1,0 +1,337 @@
+import { changeable } from '../../policies/fallback/fallback.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import { type Change, withoutChanged } from '../../http/request.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import type { Stream } from '../../streams/stream.ts';
+import { generateProtocol } from './accumulator.ts';
+import type {
+  GenerateContentParams,
+  ContentInput,
+  ContentsInput,
+  SystemInstructionInput,
+  FunctionDeclaration,
+} from './params.ts';
+import { generateContentSchema } from './schema.ts';
+import type {
+  GenerateContentResponse,
+  Content,
+  Part,
+  FunctionCall,
+  UsageMetadata,
+} from './types.ts';
+import {
+  check,
+  checkInteger,
+  checkList,
+  checkModel,
+  checkOptions,
+  checkParams,
+} from '../../options/check.ts';
+import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
+import { addCounts, isObject } from '../../answers/objects.ts';
+import { peek } from '../../options/snapshot.ts';
+import { toGoogleSchema } from '../../structured/dialects.ts';
+import { inModes, outputInstruction, OutputModes } from '../../policies/modes/output-modes.ts';
+import type { JsonObject } from '../../types.ts';
+import { followSignal } from '../../http/abort.ts';
+import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
+
+const wholeAnswer = jsonAnswer({
+  schema: generateContentSchema,
+  fromEvents: collectAs(generateProtocol),
+});
+
+const streamedAnswer = eventAnswer(generateProtocol);
+
+const json = 'application/json';
+
+/** Creates the source of the requests of both operations. */
+function createRequest(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+  method: string,
+  output: OutputModes | undefined,
+) {
+  const paramsFor = changeable(transport, params, options, output !== undefined);
+  return (change?: Change) => {
+    const changed = paramsFor(change);
+    const own = output ? applyOutputMode(changed, output) : changed;
+    return { json: createBody(own, method), params: { model: own.model } };
+  };
+}
+
+export function generateContent(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+  onChange?: (change: Change) => void,
+): GatewayPromise<GenerateContentResponse> {
+  const output = outputModesFor(transport, params, options, false);
+  const request = createRequest(transport, params, options, 'generate.content', output);
+  const reported = (change?: Change) => {
+    if (change !== undefined) onChange?.(change);
+    return request(change);
+  };
+  return transport.call('generate.content', reported, ...inModes(wholeAnswer, options, output));
+}
+
+export function streamContent(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+): GatewayPromise<Stream<GenerateContentResponse>> {
+  const output = outputModesFor(transport, params, options, true);
+  const operation = 'generate.contentStream';
+  const request = createRequest(transport, params, options, operation, output);
+  return transport.call(operation, request, ...inModes(streamedAnswer, options, output));
+}
+
+/** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */
+function findSchema(config: GenerateContentParams['generationConfig']): JsonObject | undefined {
+  const { responseJsonSchema, responseSchema, responseMimeType = json } = config ?? {};
+  const schema = responseJsonSchema ?? responseSchema;
+  return isObject(schema) && responseMimeType === json ? schema : undefined;
+}
+
+/** Returns the modes of requests with a schema; `undefined` if these parameters have none. */
+function outputModesFor(
+  transport: Transport,
+  params: GenerateContentParams,
+  options: RequestOptions | undefined,
+  isStream: boolean,
+): OutputModes | undefined {
+  if (findSchema(peek(params, 'generationConfig')) === undefined) return undefined;
+  const kind = `generate ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
+  return new OutputModes(transport, options, kind, ['json_schema', 'json_object', 'prompt']);
+}
+
+/** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
+function applyOutputMode(params: GenerateContentParams, modes: OutputModes): GenerateContentParams {
+  const { model, generationConfig, systemInstruction } = params;
+  const mode = modes.choose(model);
+  const schema = findSchema(generationConfig);
+  if (schema === undefined || mode === 'json_schema') return params;
+  const {
+    responseSchema: _,
+    responseJsonSchema: __,
+    responseMimeType: ___,
+    ...config
+  } = generationConfig ?? {};
+  const { parts = [], ...turn } = isNil(systemInstruction) ? {} : toInstruction(systemInstruction);
+  return {
+    ...params,
+    generationConfig: mode === 'json_object' ? { ...config, responseMimeType: json } : config,
+    systemInstruction: { ...turn, parts: [...parts, { text: outputInstruction(schema) }] },
+  };
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** Wraps a value in a list unless it is one. */
+function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
+  return isList(value) ? value : [value];
+}
+
+function toTurn({ parts, ...turn }: ContentInput): Content {
+  return isNil(parts) ? turn : { ...turn, parts: [...toList(parts)] };
+}
+
+function isTurn(value: string | Part | ContentInput): value is ContentInput {
+  return typeof value === 'object' && ('parts' in value || 'role' in value);
+}
+
+function isNil(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/**
+ * Converts contents to turns, the only format that the gateway accepts. Consecutive texts and parts are one
+ * turn of the user.
+ */
+function toContents(contents: ContentsInput): readonly Content[] {
+  const list = toList(contents);
+  check(
+    list.length > 0 && !list.some((content) => isNil(content) || content === ''),
+    'contents',
+    'is empty; pass text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
+  );
+  const turns: Content[] = [];
+  let parts: Part[] | undefined;
+  for (const item of list) {
+    if (isTurn(item)) {
+      turns.push(toTurn(item));
+      parts = undefined;
+      continue;
+    }
+    if (parts === undefined) turns.push({ role: 'user', parts: (parts = []) });
+    parts.push(typeof item === 'string' ? { text: item } : item);
+  }
+  return turns;
+}
+
+function toInstruction(instruction: SystemInstructionInput): Content {
+  if (typeof instruction === 'string') return { parts: [{ text: instruction }] };
+  return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
+}
+
+/** Corrections for field names that the gateway silently drops: snake case, and names of `@google/genai`. */
+const correctNames: Readonly<Record<string, string>> = {
+  config: 'its fields beside contents, and those of the model in generationConfig',
+  generation_config: 'generationConfig',
+  system_instruction: 'systemInstruction',
+  safety_settings: 'safetySettings',
+  tool_config: 'toolConfig',
+  cached_content: 'cachedContent',
+};
+
+function checkSpelling(params: object): void {
+  for (const name of Object.keys(params)) {
+    const correct = isNil(Reflect.get(params, name)) ? undefined : correctNames[name];
+    check(correct === undefined, name, `is not recognized by the gateway; use ${correct}.`);
+  }
+}
+
+/**
+ * Creates the request body. Single objects are wrapped in lists, because the gateway accepts only lists and
+ * camel case; the model is part of the path.
+ */
+function createBody(params: GenerateContentParams, method: string): object {
+  checkParams(method, params);
+  checkSpelling(params);
+  const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
+  checkModel(model);
+  const body = {
+    ...rest,
+    contents: toContents(contents),
+    systemInstruction: isNil(systemInstruction) ? null : toInstruction(systemInstruction),
+    safetySettings: isNil(safetySettings) ? null : toList(safetySettings),
+    tools: isNil(tools) ? null : toList(tools),
+  };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => !isNil(value)));
+}
+
+/** Parameters of `generate.runTools()`. */
+export interface GenerateToolRunParams extends GenerateContentParams {
+  /** Functions that the model may call, created by `tool()`. Other `tools` are sent with them. */
+  functions: readonly AutoParseableTool<unknown>[];
+  /** Passed to every function. Never sent. */
+  toolContext?: unknown;
+}
+
+/** Options of `generate.runTools()`. `maxRetries` and time limits apply to each request. */
+export interface GenerateToolRunOptions extends RequestOptions {
+  /**
+   * Maximum number of requests to the model. Each is billed. If the last response calls functions, they still
+   * run.
+   * @defaultValue 10
+   */
+  maxCalls?: number | undefined;
+  /**
+   * Called with each turn that is added to the conversation: responses, and results of functions. Store them
+   * to continue after a failure.
+   */
+  onContent?: ((content: Content) => void) | undefined;
+}
+
+/** Result of `generate.runTools()`. */
+export interface GenerateToolRun {
+  /** The last response. It calls functions only if `maxCalls` was reached. */
+  readonly response: GenerateContentResponse;
+  /** All responses. */
+  readonly responses: readonly GenerateContentResponse[];
+  /** The conversation: the contents of the request, and all added turns. */
+  readonly contents: readonly Content[];
+  /** Token usage of all responses. */
+  readonly usage: UsageMetadata;
+}
+
+function toDeclaration({ function: definition }: AutoParseableTool<unknown>): FunctionDeclaration {
+  const { name, description, parameters } = definition;
+  const google = toGoogleSchema(parameters);
+  return {
+    name,
+    ...(description ? { description } : {}),
+    ...(google ? { parameters: google } : { parametersJsonSchema: parameters }),
+  };
+}
+
+/** Requests responses and runs the functions that they call, until a response calls no functions. */
+export async function runTools(
+  transport: Transport,
+  params: GenerateToolRunParams,
+  options: GenerateToolRunOptions | undefined,
+): Promise<GenerateToolRun> {
+  checkParams('generate.runTools', params);
+  checkOptions(options);
+  const { functions, toolContext, tools, ...rest } = params;
+  const { maxCalls = 10, onContent, ...request } = options ?? {};
+  checkList('functions', functions, 'created by tool()');
+  checkInteger('maxCalls', maxCalls, 1, 1_000_000);
+  const { candidateCount = 1 } = rest.generationConfig ?? {};
+  const problem = 'must be 1: a run follows one conversation.';
+  check(candidateCount === 1, 'generationConfig.candidateCount', problem);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const run: ToolRun = { controller, abort: () => controller.abort() };
+  const callable = functions.map((tool): [string, CallableTool] => {
+    const isRunnable = typeof tool?.$callback === 'function';
+    check(isRunnable, 'functions', 'must be created by tool(), with an execute function.');
+    const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
+    return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
+  });
+  checkToolNames(
+    'functions',
+    callable.map(([name]) => name),
+  );
+  const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(toDeclaration) }];
+  const contents = [...toContents(rest.contents)];
+  const responses: GenerateContentResponse[] = [];
+  const add = (content: Content): void => {
+    contents.push(content);
+    onContent?.(content);
+  };
+  /** The parameters of the model that answered, if that was a fallback. */
+  let answered: Change = {};
+  const release = followSignal(options?.signal, controller);
+  try {
+    const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
+      tools: new Map(callable),
+      limit: maxCalls,
+      signal,
+      whatRemains: 'onContent received every turn.',
+      async ask() {
+        const next = { ...rest, ...answered, contents: [...contents], tools: declared };
+        const stays = responses.length > 0 ? { fallback: null } : {};
+        const own = withoutChanged({ ...request, ...stays, signal }, answered);
+        const latest = await generateContent(transport, next, own, (change) => {
+          if (responses.length === 0) answered = change;
+        });
+        responses.push(latest);
+        // Sent back unchanged, because signatures of thoughts must stay on their parts.
+        const content = latest.candidates?.[0]?.content;
+        if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
+        return latest;
+      },
+      callsIn: ({ functionCalls = [] }) => functionCalls,
+      read: ({ name = '', args = {} }) => [name, JSON.stringify(args)],
+      add(results) {
+        const parts = results.map(([{ id, name }, { error, text, value = null }]): Part => {
+          const result = error === undefined ? { output: value } : { error: text };
+          return { functionResponse: { ...(id ? { id } : {}), name, response: result } };
+        });
+        if (parts.length > 0) add({ role: 'user', parts });
+        return false;
+      },
+    });
+    const usage = responses.map(({ usageMetadata }) => usageMetadata ?? {});
+    return { response, responses, contents, usage: usage.reduce<UsageMetadata>(addCounts, {}) };
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,174 @@
+import { check, checkText } from '../../options/check.ts';
+import { writeParams } from '../../gateways/define.ts';
+import type { GatewayProfile } from '../../options/gateway-profile.ts';
+import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import type { Change, OperationRequest } from '../../http/request.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { eventAnswer } from '../../streams/open-stream.ts';
+import type { Stream } from '../../streams/stream.ts';
+import type { OpenString } from '../../types.ts';
+import { isUploadable, notFile } from '../../uploads/file-input.ts';
+import { jsonWithImages } from '../../uploads/json-files.ts';
+import { formBody, formFields } from '../../uploads/multipart.ts';
+import type { Uploadable } from '../../uploads/types.ts';
+import { isObject } from '../../answers/objects.ts';
+import type { Submitter } from '../../tasks/submit.ts';
+import { checkImage, imageRules, wholeAnswer } from './operations.ts';
+import { type Submission, submitImages, rejectLedger } from './submit.ts';
+import type { ImageRequestOptions } from './wait-options.ts';
+import type { OnAccepted } from './wait.ts';
+import { imageEditProtocol } from './schema.ts';
+import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse } from './types.ts';
+
+/** An image reference in JSON, sent unchanged. The provider decides which form a model accepts. */
+export interface ImageReferenceObject {
+  /** The URL of the image. */
+  image_url?: string | { url: string } | undefined;
+  /** The URL of the image. */
+  url?: string | undefined;
+  /** The image bytes in base64. */
+  b64_json?: string | undefined;
+  /** The id of a file at the provider. */
+  file_id?: string | undefined;
+}
+
+/** An image reference in JSON: an `https:` or `data:` URL, or an object that the model understands. */
+export type ImageReference = string | ImageReferenceObject;
+
+/**
+ * Parameters of `images.edit()`: `POST /v1/images/edits`.
+ *
+ * The kind of images decides the encoding: files are sent as a form, references as JSON. The provider decides
+ * which encoding a model accepts; for OpenRouter both are sent as JSON, files as data URLs. Send fields that
+ * are not listed here with the option `extraBody`.
+ */
+export interface ImageEditParamsBase extends ImageParamsBase {
+  /**
+   * The image to edit, or several: all files or all references. A file gets a name and extension that match
+   * its bytes.
+   */
+  image?: Uploadable | ImageReference | readonly (Uploadable | ImageReference)[] | undefined;
+  /** The images as references, for models that expect a list under this name. Only in JSON. */
+  images?: readonly ImageReference[] | undefined;
+  /** The mask: the image may change where it is transparent. A file if `image` is one, else a reference. */
+  mask?: Uploadable | ImageReference | null | undefined;
+  /** The fidelity of the edit to the input image. */
+  input_fidelity?: OpenString<'high' | 'low'> | null | undefined;
+}
+
+/** Parameters of `images.edit()` without a stream. */
+export interface ImageEditParamsNonStreaming extends ImageEditParamsBase {
+  stream?: false | null | undefined;
+}
+
+/** Parameters of `images.edit()` with a stream. */
+export interface ImageEditParamsStreaming extends ImageEditParamsBase {
+  stream: true;
+}
+
+/** Parameters of `images.edit()`. */
+export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
+
+export function editImages(
+  submitter: Submitter,
+  params: ImageEditParamsBase,
+  options: ImageRequestOptions | undefined,
+): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
+  const { transport } = submitter;
+  const operation = 'images.edit';
+  const submission: Submission = { operation, params, model: params?.model };
+  const paramsFor = changeable(transport, params, options);
+  const request =
+    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
+      const changed = paramsFor(change);
+      submission.model = changed?.model;
+      checkImage('edit', changed, 'what to change');
+      const { profile } = transport.gateway ?? {};
+      return {
+        ...editRequest(changed, own, profile),
+        ...imageRules(transport, changed, own, onAccepted),
+      };
+    };
+  if (params?.stream === true) {
+    const events = formatByParams('events', params, ({ n }) =>
+      eventAnswer(imageEditProtocol(n ?? 1)),
+    );
+    const streamed = (change?: Change) => {
+      rejectLedger(options);
+      events.use(paramsFor(change));
+      return request(options)(change);
+    };
+    return transport.call(operation, streamed, events, options);
+  }
+  if (options?.ledger !== undefined) request(options)();
+  return submitImages(submitter, submission, options, (own, onAccepted) =>
+    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+  );
+}
+
+/**
+ * Checks the images of an edit and returns its body. Files are sent as a form, unless the gateway takes only JSON.
+ * References are sent as JSON unchanged, because providers differ in their forms.
+ */
+function editRequest(
+  params: ImageEditParamsBase,
+  options: RequestOptions | undefined,
+  profile: GatewayProfile | undefined,
+): OperationRequest<'images.edit'> {
+  const { image, images, mask, ...others } = params;
+  const inputs = [
+    ...listImages('image', image),
+    ...listImages('images', images),
+    ...listImages('mask', mask),
+  ].map(([field, source]) => ({ field, isFile: isImageFile(field, source) }));
+  const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
+  check(!isMissing, 'image', 'is missing; pass a file, a URL or a list of them.');
+  if (profile?.requests?.['images.edit']?.body === 'json' && inputs.some(({ isFile }) => isFile)) {
+    const json = writeParams(profile, 'images.edit', params);
+    return { form: jsonWithImages(json), isWritten: true };
+  }
+  const [first = { field: 'image', isFile: false }] = inputs;
+  for (const { field, isFile } of inputs) {
+    const [own, other] = isFile ? ['file', 'reference'] : ['reference', 'file'];
+    const problem = `is a ${own}, but ${first.field} is a ${other}; files are sent as a form and references as JSON, so pass only one kind.`;
+    check(isFile === first.isFile, field, problem);
+  }
+  if (!first.isFile) return { json: params };
+  check(
+    (images ?? undefined) === undefined,
+    'images',
+    'accepts only references; pass files as image.',
+  );
+  // The gateway takes several files only as `image[]`, and a single file only as `image`.
+  const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
+  return {
+    form: formBody([...formFields(others), [name, image, 'image'], ['mask', mask, 'image']]),
+  };
+}
+
+/** Lists the images of a parameter, each with its field name for error messages. */
+function listImages(field: string, value: unknown): readonly (readonly [string, unknown])[] {
+  if (value === undefined || value === null) return [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  check(list.length > 0, field, 'is an empty list; pass at least one image.');
+  return list.map((item, at) => [list.length === 1 ? field : `${field}[${at}]`, item]);
+}
+
+/** Returns whether an image is a file, not a reference. Throws if it is neither. */
+function isImageFile(field: string, source: unknown): boolean {
+  if (isUploadable(source)) return true;
+  if (isObject(source) && !(source instanceof Promise)) return false;
+  if (typeof source !== 'string' || isPath(source)) throw notFile(field, source);
+  checkText(field, source, 'a file, a URL or an object');
+  return false;
+}
+
+/**
+ * Returns whether text is a file path. A leading slash alone proves nothing, because base64 may begin with
+ * one.
+ */
+function isPath(text: string): boolean {
+  if (/^(https?|data):/i.test(text)) return false;
+  return /^(file:|\.{1,2}[\\/]|~\/)|\.(png|jpe?g|webp|gif)$/i.test(text);
+}

@@ -1,0 +1,182 @@
+import {
+  check,
+  checkInteger,
+  checkModel,
+  checkNumber,
+  checkParams,
+  checkText,
+} from '../../options/check.ts';
+import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import type { Change } from '../../http/request.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import {
+  checkEach,
+  checkBatch,
+  mapWithProgress,
+  type ManyOptions,
+  optionsForCall,
+} from '../../tasks/many.ts';
+import type { Copied } from '../../options/snapshot.ts';
+import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import type { Stream } from '../../streams/stream.ts';
+import type { ImageTaskRef } from '../../tasks/ref.ts';
+import type { Submitter } from '../../tasks/submit.ts';
+import { imageGenProtocol, toImagesResponse, imagesSchema } from './schema.ts';
+import { type Submission, submitImages, rejectLedger } from './submit.ts';
+import { checkTaskOptions, explainImages, followTask, type OnAccepted } from './wait.ts';
+import type { ImageRequestOptions } from './wait-options.ts';
+import type {
+  ImageGenerateParamsBase,
+  ImageGenerateParamsNonStreaming,
+  ImageGenStreamEvent,
+  ImagesResponse,
+} from './types.ts';
+
+/**
+ * Checks the parameters of a call for images.
+ *
+ * @param purpose - The purpose of the prompt, for error messages.
+ */
+export function checkImage(method: string, params: ImageGenerateParamsBase, purpose: string): void {
+  checkParams(`images.${method}`, params);
+  const { model, prompt, n, output_compression: compression } = params;
+  if (model !== undefined && model !== null) checkModel(model);
+  checkText('prompt', prompt, purpose);
+  checkInteger('n', n ?? 1, 1);
+  checkNumber('output_compression', compression ?? 0);
+  const size = String(params.size);
+  const problem = `has a multiplication sign, which the gateway rejects; write "${size.replaceAll('×', 'x')}".`;
+  check(!size.includes('×'), 'size', problem);
+}
+
+function checkNewImage(params: ImageGenerateParamsBase): ImageGenerateParamsBase {
+  checkImage('generate', params, 'a description of the image');
+  return params;
+}
+
+const collectEvents = collectAs(imageGenProtocol(1));
+
+/** Returns the rules of calls for images: they wait for a task that is returned instead of images. */
+export function imageRules(
+  transport: Transport,
+  { model }: ImageGenerateParamsBase,
+  options: ImageRequestOptions | undefined,
+  onAccepted?: OnAccepted,
+) {
+  checkTaskOptions(options);
+  // A task exists on one gateway, so the wait keeps the base URL and key from the time of the call.
+  const follow = followTask(transport.snapshot(), model, options, onAccepted);
+  return { follow, explain: explainImages };
+}
+
+/** Reads images from a response that is not streamed. */
+export const wholeAnswer = jsonAnswer({
+  schema: imagesSchema,
+  fromEvents: async (call, answer) => toImagesResponse(await collectEvents(call, answer)),
+});
+
+function generateWhole(
+  submitter: Submitter,
+  params: ImageGenerateParamsBase,
+  options: ImageRequestOptions | undefined,
+): GatewayPromise<ImagesResponse> {
+  const { transport } = submitter;
+  const operation = 'images.generate';
+  const submission: Submission = { operation, params, model: params?.model };
+  const paramsFor = changeable(transport, params, options);
+  const request =
+    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
+      const changed = paramsFor(change);
+      submission.model = changed?.model;
+      return { json: checkNewImage(changed), ...imageRules(transport, changed, own, onAccepted) };
+    };
+  if (options?.ledger !== undefined) checkNewImage(params);
+  return submitImages(submitter, submission, options, (own, onAccepted) =>
+    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+  );
+}
+
+export function generateImages(
+  submitter: Submitter,
+  params: ImageGenerateParamsBase,
+  options: ImageRequestOptions | undefined,
+): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
+  if (params?.stream !== true) return generateWhole(submitter, params, options);
+  const { transport } = submitter;
+  const events = formatByParams('events', params, ({ n }) => eventAnswer(imageGenProtocol(n ?? 1)));
+  const paramsFor = changeable(transport, params, options);
+  const request = (change?: Change) => {
+    rejectLedger(options);
+    const changed = events.use(paramsFor(change));
+    return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
+  };
+  return transport.call('images.generate', request, events, options);
+}
+
+/** Options of `images.generateMany()`. Call options apply to each call. */
+export interface ImagesGenerateManyOptions
+  extends
+    Omit<ImageRequestOptions, 'idempotencyKey' | 'callId' | 'onSubmitted'>,
+    ManyOptions<ImagesGenerateManyResult> {
+  /**
+   * Identifies the calls in errors, logs and a `ledger`: the first is `<callId>-0`.
+   * @defaultValue a new id for each call, unless there is a ledger
+   */
+  callId?: string | undefined;
+  /**
+   * Called with the handle of a task and the index of its call, if the gateway returns a task instead of
+   * images. Awaited before the first poll. Save the handle here.
+   */
+  onSubmitted?: ((ref: ImageTaskRef, index: number) => void | Promise<void>) | undefined;
+}
+
+/** The result of one of many calls. */
+export type ImagesGenerateManyResult = {
+  /** The index of the call in `params`. */
+  readonly index: number;
+  /** Its parameters: the object that the caller passed. */
+  readonly params: ImageGenerateParamsNonStreaming;
+} & (
+  | { readonly images: ImagesResponse; readonly error?: undefined }
+  | {
+      readonly images?: undefined;
+      /** The error that `generate` would throw. Its `outcome` shows whether the call may have been charged. */
+      readonly error: unknown;
+    }
+);
+
+/** Checks the parameters of one of many calls, which are never streamed. */
+function checkWhole(params: ImageGenerateParamsBase): void {
+  checkNewImage(params);
+  check(params.stream !== true, 'stream', 'cannot be true here; use generate() for a stream.');
+}
+
+/** Generates images for a list of parameters. */
+export async function* generateManyImages(
+  submitter: Submitter,
+  takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
+  options: ImagesGenerateManyOptions,
+): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
+  submitter.transport.checkNames(options);
+  // Plain JavaScript callers may pass `null`.
+  const { concurrency: _, onProgress, onSubmitted, ...request } = options ?? {};
+  const concurrency = checkBatch(options ?? {});
+  const list = takeParams();
+  checkEach(list, checkWhole);
+  yield* mapWithProgress(
+    list,
+    { concurrency, onProgress },
+    async ({ original: params, copy }, index) => {
+      try {
+        const own = optionsForCall(request, index);
+        const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
+        const images = await generateWhole(submitter, copy, { ...own, onSubmitted: notify });
+        return { index, params, images };
+      } catch (error) {
+        return { index, params, error };
+      }
+    },
+  );
+}

@@ -1,0 +1,208 @@
+import { findIds, isObject, toFields, unwrapLevels, trimmedText } from '../../answers/objects.ts';
+import type { ResponseSchema } from '../../answers/reader.ts';
+import { APIError, UnexpectedResponseError } from '../../errors/api-errors.ts';
+import type { WithResponse } from '../../calls/promise.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import { displayURL, isSameOrigin } from '../../http/url.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import {
+  findFailure,
+  findProgress,
+  findStatusWord,
+  parseWithIds,
+  readStatusWord,
+} from '../../tasks/reading.ts';
+import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
+import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
+import type { JsonObject } from '../../types.ts';
+import { findImages, joinImages } from './pictures.ts';
+
+/** Routes that gateways use for image tasks, the most common first. */
+const knownRoutes = [
+  '/v1/images/tasks/{id}',
+  '/v1/images/generations/{id}',
+  '/v1/images/jobs/{id}',
+  '/v1/tasks/{id}',
+];
+
+/** An image task as a poll returned it. */
+export interface ImageTask extends PolledTask {
+  /** The images of a completed task, in the form of a response; `undefined` if there are none. */
+  images?: JsonObject | undefined;
+  /** The URL of the result, if the response names a separate one. */
+  resultURL?: string | undefined;
+  /** `true` if the response describes a task. */
+  isKnown: boolean;
+}
+
+/** Accepts any body; `toImageTask` searches it. */
+const anyBody: ResponseSchema<unknown> = { fields: {}, parse: parseWithIds };
+
+/** Reads a task from any of the known forms of a status body. */
+function toImageTask(raw: unknown): ImageTask {
+  const body = isObject(raw) ? raw : {};
+  const levels = unwrapLevels(body);
+  const word = findStatusWord(body);
+  const reading = readStatusWord(word);
+  const images = findImages(body);
+  const resultURL = levels.map((level) => trimmedText(level['response_url'])).find(Boolean);
+  const hasPictures = Array.isArray(images?.['data']) && images['data'].length > 0;
+  let { status } = reading;
+  let inferred: true | undefined;
+  if (reading.word !== 'known' && hasPictures) {
+    status = 'completed';
+    inferred = word === undefined ? undefined : true;
+  }
+  // In an envelope without an id, `status` describes the request, not the task.
+  const isNamed =
+    levels.some((level) => findIds(level).length > 0) || trimmedText(body['request_id']);
+  const isEmpty = status === 'completed' && images === undefined && resultURL === undefined;
+  if (isEmpty && !isNamed) status = 'queued';
+  const isKnown = word !== undefined || hasPictures || Boolean(isNamed);
+  const error = status === 'failed' ? findFailure(body) : null;
+  const progress = findProgress(body);
+  const task: ImageTask = { status, raw_status: word, inferred, progress, error, raw, isKnown };
+  return status === 'completed' ? { ...task, images, resultURL } : task;
+}
+
+/** Overwrites the status of a task. */
+export function restateImage(task: ImageTask, status: TaskStatus): void {
+  task.status = status;
+  task.error = status === 'failed' ? findFailure(isObject(task.raw) ? task.raw : {}) : null;
+}
+
+type Read = WithResponse<ImageTask>;
+
+/** Reads a path below the root of the gateway, or a URL on the gateway's origin. */
+function readAt(
+  transport: Transport,
+  ref: ImageTaskRef,
+  path: string,
+  options: RequestOptions,
+): Promise<Read> {
+  const spec = {
+    operation: 'images.retrieveTask',
+    method: 'GET',
+    path,
+    query: undefined,
+    charge: 'free',
+    task: 'reads',
+    accept: 'application/json',
+    trace: ref.trace,
+    options,
+  } as const;
+  return transport.raw(() => spec, jsonAnswer({ schema: anyBody }, toImageTask)).withResponse();
+}
+
+/** Returns whether an error only means that this route does not have the task. */
+function isUnknownTask(error: unknown): boolean {
+  if (!APIError.isInstance(error)) return false;
+  const { status = 0, message } = error;
+  if ([404, 405, 501].includes(status)) return true;
+  // Gateways return an HTML page for unknown paths.
+  if (UnexpectedResponseError.isInstance(error) && status < 300) return true;
+  return status === 400 && /not.{0,6}(exist|found)/i.test(message);
+}
+
+/** The last route that knew a task, for each state shared by clients of a gateway. */
+const remembered = new WeakMap<object, string>();
+
+/** Lists the routes to try for a task, the most likely first: paths, or URLs on the gateway's origin. */
+export function listRoutes(
+  { path, baseURL }: Pick<ImageTaskRef, 'path' | 'baseURL'>,
+  own: string | undefined,
+  known: string | undefined,
+): readonly string[] {
+  const named = path === undefined ? undefined : new URL(baseURL).origin + path;
+  const routes = [named, own, known, ...knownRoutes].filter((route) => route !== undefined);
+  return [...new Set(routes)];
+}
+
+const fill = (route: string, id: string): string =>
+  route.replaceAll('{id}', encodeURIComponent(id));
+
+/**
+ * Reads one task on the first route that knows it.
+ *
+ * @throws the first error other than a missing task; otherwise the first 404, or else the last error
+ */
+async function readOne(
+  transport: Transport,
+  ref: ImageTaskRef,
+  id: string,
+  options: RequestOptions,
+): Promise<Read> {
+  const { shared } = transport.client;
+  const own = gatewayFor(transport, ref)?.profile.imageTask;
+  let missing: unknown;
+  let unknown: Read | undefined;
+  for (const route of listRoutes(ref, own, remembered.get(shared))) {
+    try {
+      const read = await readAt(transport, ref, fill(route, id), options);
+      if (read.data.isKnown) {
+        if (route.includes('{id}')) remembered.set(shared, route);
+        return await withResult(transport, ref, read, options);
+      }
+      unknown ??= read;
+    } catch (error) {
+      if (!isUnknownTask(error)) throw error;
+      const isFirst = !(APIError.isInstance(missing) && missing.status === 404);
+      if (isFirst) missing = error;
+    }
+  }
+  if (unknown !== undefined) return unknown;
+  throw missing;
+}
+
+/** Adds the result of a task if the result is at another URL of the gateway. */
+async function withResult(
+  transport: Transport,
+  ref: ImageTaskRef,
+  read: Read,
+  options: RequestOptions,
+): Promise<Read> {
+  const { data: task, response } = read;
+  const { images, resultURL } = task;
+  if (images !== undefined || resultURL === undefined) return read;
+  const base = new URL(ref.baseURL).origin;
+  const url = URL.canParse(resultURL, base) ? new URL(resultURL, base).href : undefined;
+  if (url === undefined || !isSameOrigin(url, base)) return read;
+  const result = await readAt(transport, ref, url, options);
+  return { ...result, response, data: { ...task, images: findImages(toFields(result.data.raw)) } };
+}
+
+/** Returns the URL of a result on a host that must not receive the key, for error messages. */
+export function foreignResult({ resultURL }: ImageTask): string | undefined {
+  return resultURL === undefined ? undefined : displayURL(resultURL);
+}
+
+/** The order of statuses, the least advanced first. */
+const order: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+
+/** Joins the tasks of one call into one. Failed tasks count only if all of them failed. */
+function joinTasks(tasks: readonly ImageTask[]): ImageTask {
+  const running = tasks.filter(({ status }) => status === 'queued' || status === 'in_progress');
+  const completed = tasks.filter(({ status }) => status === 'completed');
+  const counted = running.length > 0 ? running : completed.length > 0 ? completed : tasks;
+  const [first] = counted.toSorted(
+    (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
+  );
+  if (first === undefined) throw new TypeError('There is no task.');
+  if (first.status !== 'completed') return first;
+  const answers = completed.flatMap(({ images }) => (images === undefined ? [] : [images]));
+  return { ...first, images: answers.length === 0 ? undefined : joinImages(answers) };
+}
+
+/** Polls the tasks of a handle once. */
+export async function pollImages(
+  transport: Transport,
+  ref: ImageTaskRef,
+  options: RequestOptions,
+): Promise<Read> {
+  const { id, ids = [id] } = ref;
+  const reads = await Promise.all(ids.map((one) => readOne(transport, ref, one, options)));
+  const [first] = reads;
+  if (first === undefined) throw new TypeError('There is no task.');
+  return reads.length === 1 ? first : { ...first, data: joinTasks(reads.map(({ data }) => data)) };
+}

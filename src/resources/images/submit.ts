@@ -1,0 +1,159 @@
+import { check } from '../../options/check.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
+import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
+import type { Transport } from '../../calls/transport.ts';
+import { copyOptions } from '../../options/snapshot.ts';
+import { handOver, type LedgerCall, type TaskKind } from '../../tasks/ledger.ts';
+import { type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
+import {
+  comparable,
+  createLedgerCall,
+  onlyRequest,
+  settleCall,
+  type Submitter,
+} from '../../tasks/submit.ts';
+import type { JsonObject } from '../../types.ts';
+import { ImageFailedError, imageErrors } from './errors.ts';
+import type { ImagesResponse } from './types.ts';
+import type { ImageRequestOptions } from './wait-options.ts';
+import { checkTaskOptions, defaultTaskTimeout, type OnAccepted, waitForImages } from './wait.ts';
+
+/** The task kind of images, for ledgers. */
+const imageTasks: TaskKind<ImageTaskRef> = {
+  parse: parseImageTaskRef,
+  errors: imageErrors,
+  SubmitUnknown: ImageSubmitUnknownError,
+};
+
+/** A validated call for images. */
+export interface Submission {
+  readonly operation: 'images.generate' | 'images.edit';
+  readonly params: object;
+  /** The model of its last request. */
+  model: string | null | undefined;
+}
+
+/** Sends a call for images. `onAccepted` is awaited as soon as the gateway returns a task. */
+type Send = (
+  options: ImageRequestOptions | undefined,
+  onAccepted?: OnAccepted,
+) => GatewayPromise<ImagesResponse>;
+
+/** Submits a call for images. With a ledger, each call id is submitted once, even if the process crashes. */
+export function submitImages(
+  submitter: Submitter,
+  submission: Submission,
+  given: ImageRequestOptions | undefined,
+  send: Send,
+): GatewayPromise<ImagesResponse> {
+  // The ledger is read before the request is sent; the caller may change its options meanwhile.
+  const options = copyOptions(given) ?? {};
+  const call = createLedgerCall(imageTasks, options);
+  if (call === undefined) return send(given);
+  submitter.transport.checkOptions(options);
+  checkTaskOptions(options);
+  return new GatewayPromise(submitOnce(submitter, submission, options, call, send));
+}
+
+function createRef(
+  { baseURL }: Transport,
+  { model }: Submission,
+  id: string,
+  by: { readonly callId: string; readonly requestId: string | undefined },
+): ImageTaskRef {
+  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
+  const { callId, requestId } = by;
+  return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
+}
+
+async function submitOnce(
+  submitter: Submitter,
+  submission: Submission,
+  options: ImageRequestOptions,
+  call: LedgerCall<ImageTaskRef>,
+  send: Send,
+): Promise<OpenAnswer<ImagesResponse>> {
+  const { transport } = submitter;
+  const { callId = '', onUnknown, extraBody } = options;
+  const fields: JsonObject = { ...submission.params };
+  const content = [[submission.operation, undefined, ...comparable(fields)], extraBody];
+  const toRef = (id: string, by: Parameters<typeof createRef>[3]) =>
+    createRef(transport, submission, id, by);
+  const known = await call.claim(content, onUnknown, (before) =>
+    settleCall(submitter, options, before, submission.model ?? undefined, (id, { model, ...by }) =>
+      createRef(transport, { ...submission, model }, id, by),
+    ),
+  );
+  try {
+    if (known !== undefined) {
+      const images = await resumeTask(transport, known, options);
+      await call.finish('completed');
+      return opened(images, Response.json(images), known.requestId);
+    }
+    let isRecorded = false;
+    const onAccepted: OnAccepted = (ref) => {
+      isRecorded = true;
+      return call.accept(ref);
+    };
+    const answer = await send(options, onAccepted)
+      .withResponse()
+      .catch(async (error: unknown) => {
+        if (isRecorded) throw error;
+        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+        await call.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
+        throw error;
+      });
+    const { data, response } = answer;
+    const requestId = answer.request_id ?? undefined;
+    // These images can't be fetched again, so return them even if the ledger fails.
+    if (!isRecorded) {
+      const ref = { ...toRef(callId, { callId, requestId }), hasImages: true } as const;
+      await call.accept(ref).catch(() => {});
+    }
+    await call.finish('completed');
+    return opened(data, Response.json(data, response), requestId);
+  } catch (error) {
+    if (ImageFailedError.isInstance(error)) await call.finish('failed');
+    throw error;
+  }
+}
+
+/** Returns a response whose body was already read for the ledger; `response` has a copy of the body. */
+function opened(
+  images: ImagesResponse,
+  response: Response,
+  requestId: string | undefined,
+): OpenAnswer<ImagesResponse> {
+  return { response, requestId, parse: () => Promise.resolve(images), raw: () => response };
+}
+
+/** Waits for a task from a ledger. */
+async function resumeTask(
+  transport: Transport,
+  ref: ImageTaskRef,
+  { onSubmitted, ...options }: ImageRequestOptions,
+): Promise<ImagesResponse> {
+  if (ref.hasImages === true) {
+    throw imageErrors.withoutResult(
+      `Call ${ref.callId} already returned its images.`,
+      'They are paid for, but the ledger does not store images. A new callId creates new ones and is charged again.',
+      { ref, state: { polls: 0, status: 'completed' } },
+    );
+  }
+  if (onSubmitted !== undefined) {
+    await handOver('onSubmitted', ref, onSubmitted, options.signal, imageErrors);
+  }
+  const { signal, headers, query, fetchOptions, maxRetries, timeout, totalTimeout } = options;
+  const { taskTimeout = defaultTaskTimeout } = options;
+  const limits = [taskTimeout, totalTimeout].filter((limit) => typeof limit === 'number');
+  const limit = limits.length === 0 ? null : Math.min(...limits);
+  const wait = { signal, headers, query, fetchOptions, maxRetries, timeout, taskTimeout: limit };
+  return waitForImages(transport, ref, wait);
+}
+
+/** Rejects a ledger for a stream, because a ledger does not store images. */
+export function rejectLedger(options: ImageRequestOptions | undefined): void {
+  const problem = 'cannot be combined with stream: true; omit one of them.';
+  check(options?.ledger === undefined, 'ledger', problem);
+}

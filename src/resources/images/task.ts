@@ -1,0 +1,122 @@
+import {
+  findFirst,
+  isObject,
+  unwrapLevels,
+  firstObject,
+  listObjects,
+  readId,
+  trimmedText,
+} from '../../answers/objects.ts';
+import { displayURL } from '../../http/url.ts';
+import type { JsonObject } from '../../types.ts';
+import { holdsPicture } from './pictures.ts';
+
+/** The task that a response names instead of containing images. */
+export interface AcceptedTask {
+  /** Empty if the gateway accepted the request (202) without naming a task. */
+  readonly ids: readonly string[];
+  /** The status URL from the response. */
+  readonly address: string | undefined;
+}
+
+const pendingWords =
+  /^(submitted|pending|queue(d|ing)|in_?queue|processing|in_?progress|running|generating|starting|created|waiting|accepted|not_?start(ed)?)$/i;
+const finalWords = /^(complete(d)?|succe(ss|ed|eded)|done|finished)$/i;
+
+function findStatus(levels: readonly JsonObject[]): string | undefined {
+  return findFirst(levels, ({ status, task_status, state }) =>
+    findFirst([task_status, status, state], trimmedText),
+  );
+}
+
+/** Returns the id in a field that only tasks have. */
+const readTaskId = ({ task_id, taskId, job_id, jobId }: JsonObject): string | undefined =>
+  findFirst([task_id, taskId, job_id, jobId], readId);
+
+/** Returns the id in a field that other objects have too. */
+function findAnyId(levels: readonly JsonObject[]): string | undefined {
+  return findFirst(levels, ({ id }) => readId(id)) ?? readId(levels[0]?.['request_id']);
+}
+
+/** Returns text that was sent instead of an object and can only be an id: a word with a digit in it. */
+function idText(value: unknown): string | undefined {
+  const text = trimmedText(value);
+  return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
+}
+
+/** Returns ids that were sent instead of an object, as text or a list. */
+function findIdTexts(body: JsonObject): readonly string[] {
+  for (const name of ['data', 'result', 'output', 'task', 'response']) {
+    const values: readonly unknown[] = [body[name]].flat();
+    const ids = values.map(idText).filter((id) => id !== undefined);
+    if (ids.length > 0 && ids.length === values.length) return ids;
+  }
+  return [];
+}
+
+/** Returns the ids of a list of tasks, if there are several. */
+function findListedIds(levels: readonly JsonObject[], read: typeof readTaskId): readonly string[] {
+  for (const level of levels) {
+    for (const list of [level['data'], level['tasks'], level['output']]) {
+      const ids = listObjects(Array.isArray(list) ? list : undefined).map(read);
+      const known = ids.filter((id) => id !== undefined);
+      if (known.length > 1) return [...new Set(known)];
+    }
+  }
+  return [];
+}
+
+const addressFields = ['status', 'polling', 'poll', 'task', 'query', 'fetch', 'get'].flatMap(
+  (name) => [`${name}_url`, `${name}Url`, `${name}URL`],
+);
+
+/** Returns the status URL of a task from the response. */
+function findAddress(levels: readonly JsonObject[]): string | undefined {
+  return findFirst(levels, (level) => {
+    const { get, status } = firstObject(level['urls']) ?? {};
+    return findFirst([...addressFields.map((name) => level[name]), status, get], trimmedText);
+  });
+}
+
+/** Returns the id in the last or second-last segment of a URL. */
+function idInAddress(address: string | undefined): string | undefined {
+  const [last, ...before] = displayURL(address ?? '')
+    .split('/')
+    .filter(Boolean)
+    .toReversed();
+  return idText(last) ?? idText(before[0]);
+}
+
+/**
+ * Returns the task that a response names, unless the response contains an image.
+ *
+ * @param answer - The parsed response; `undefined` if the body was empty.
+ */
+export function findAcceptedTask(
+  answer: unknown,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+): AcceptedTask | undefined {
+  const body = answer === undefined && status === 202 ? {} : answer;
+  if (!isObject(body) || holdsPicture(body)) return undefined;
+  const levels = unwrapLevels(body);
+  const word = findStatus(levels);
+  const address = findAddress(levels) ?? headers.get('location') ?? undefined;
+  const taskId = findFirst(levels, readTaskId);
+  const { data } = body;
+  // A filter may remove every image from the response of a finished task.
+  const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
+  if (isFiltered && status !== 202) return undefined;
+  const isTask = levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
+  const isSure = status === 202 || isTask || pendingWords.test(word ?? '');
+  const several = findListedIds(
+    levels,
+    (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),
+  );
+  const own = taskId ?? (isSure ? findAnyId(levels) : undefined);
+  const single = own === undefined ? findIdTexts(body) : [own];
+  const ids = several.length > 0 ? several : single;
+  if (ids.length > 0) return { ids, address };
+  if (status !== 202) return undefined;
+  const inAddress = idInAddress(address);
+  return { ids: inAddress === undefined ? [] : [inAddress], address };
+}

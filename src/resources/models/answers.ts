@@ -1,0 +1,198 @@
+import { isEmptyResult } from '../../answers/error-body.ts';
+import { fill, hasValue, normalizeItems, listObjects } from '../../answers/objects.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
+import { checkModel } from '../../options/check.ts';
+import { NotFoundError } from '../../errors/api-errors.ts';
+import { explained } from '../../errors/operation-errors.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import { attachRequestId } from '../../http/response-body.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import { ListPage } from './list-page.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import type { JsonObject, OpenString, WithRequestId } from '../../types.ts';
+
+/** An API that a model can be called with. Gateways may use other values. */
+export type ModelEndpointType = OpenString<
+  | 'openai'
+  | 'openai-response'
+  | 'openai-response-compact'
+  | 'anthropic'
+  | 'gemini'
+  | 'jina-rerank'
+  | 'image-generation'
+  | 'embeddings'
+  | 'openai-video'
+  | 'video'
+  | 'video-to-music'
+>;
+
+/** Prices of a model in US dollars for a token, an image, a request or a search, as text. Gateways may add others. */
+export interface ModelPricing {
+  prompt?: string | undefined;
+  completion?: string | undefined;
+  request?: string | undefined;
+  image?: string | undefined;
+  audio?: string | undefined;
+  web_search?: string | undefined;
+  internal_reasoning?: string | undefined;
+  input_cache_read?: string | undefined;
+  input_cache_write?: string | undefined;
+}
+
+/** The kinds of input and output of a model. */
+export interface ModelArchitecture {
+  input_modalities?: OpenString<'text' | 'image' | 'audio' | 'video' | 'file'>[] | undefined;
+  output_modalities?: OpenString<'text' | 'image' | 'audio' | 'video' | 'embeddings'>[] | undefined;
+  /** For example `"text+image->text"`. */
+  modality?: string | null | undefined;
+  tokenizer?: string | undefined;
+  instruct_type?: string | null | undefined;
+}
+
+/** A model available to the key. */
+export interface Model {
+  /** Value for the parameter `model`. */
+  id: string;
+  object: 'model';
+  /** Creation time in Unix seconds. Many gateways use one constant for all models; 0 if unknown. */
+  created: number;
+  /** Owner of the model; empty if the gateway does not report it. */
+  owned_by: string;
+  /** Supported APIs. Empty if the gateway does not report them, so an empty list proves nothing. */
+  supported_endpoint_types: ModelEndpointType[];
+  /** Output type of the model, where the gateway reports it. */
+  type?: OpenString<'text' | 'image' | 'video' | 'audio'> | null | undefined;
+  /** The most tokens of input and output together, at OpenRouter and others. */
+  context_length?: number | null | undefined;
+  /** Prices at OpenRouter. Other gateways may use the name for other contents. */
+  pricing?: ModelPricing | null | undefined;
+  architecture?: ModelArchitecture | null | undefined;
+  /** Names of the parameters that the model supports, for example `"tools"`. */
+  supported_parameters?: string[] | null | undefined;
+}
+
+/** The response of `models.list()` as plain data. */
+interface ModelList extends WithRequestId {
+  object: 'list';
+  /** Models available to the key's group. */
+  data: Model[];
+}
+
+/**
+ * The models available to the key.
+ *
+ * The gateway does not paginate: this is always the complete list. The pagination methods exist for
+ * compatibility. Extra fields that the gateway adds to the list are set on the page too.
+ */
+export class ModelsPage extends ListPage<Model> {
+  declare readonly _request_id?: string | null;
+}
+
+const modelFields: FieldsOf<Model> = {
+  id: 'string',
+  object: 'any',
+  created: numeric,
+  owned_by: 'string',
+  supported_endpoint_types: ['string'],
+  type: 'string',
+  context_length: 'any',
+  pricing: 'any',
+  architecture: 'any',
+  supported_parameters: 'any',
+};
+
+function normalizeModel(value: JsonObject): void {
+  const { name, created, created_at: date } = value;
+  // Lists in Gemini's format have the id in `name`, with a path prefix.
+  value['id'] ||=
+    typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
+  value['object'] = 'model';
+  if (typeof created !== 'number') {
+    // Lists in Anthropic's format have an ISO 8601 date.
+    const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
+    value['created'] = Number(created ?? Number.NaN) || seconds || 0;
+  }
+  fill(value, { owned_by: '', supported_endpoint_types: [] });
+}
+
+/** Schema of a single model. */
+const modelSchema: ResponseSchema<Model & WithRequestId> = {
+  fields: modelFields,
+  answer: { name: 'model', isIn: ({ id, name }) => hasValue(id ?? name) },
+  normalize: normalizeModel,
+};
+
+const modelAnswer = jsonAnswer({ schema: modelSchema });
+
+/** Returns whether the list is in `models`, as Gemini sends it, with `data` missing or empty. */
+function isGeminiList({ data, models }: JsonObject): boolean {
+  return Array.isArray(models) && !hasValue(data);
+}
+
+function holdsModels(list: unknown): boolean {
+  return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
+}
+
+/** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */
+function areModels(value: JsonObject): boolean {
+  const { object, data, models } = value;
+  const list = isGeminiList(value) ? models : (data ?? (object === 'list' ? [] : undefined));
+  return isEmptyResult(list, value) || holdsModels(list);
+}
+
+/** Parses a list of models. Wraps a bare array, as Together sends it, in `data`. */
+function parseList(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return Array.isArray(value) && holdsModels(value) ? { object: 'list', data: value } : value;
+}
+
+/** Schema of a list of models in OpenAI's, Gemini's, Anthropic's or Together's format. */
+const modelListSchema: ResponseSchema<ModelList> = {
+  fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
+  answer: { name: 'model', isIn: areModels },
+  parse: parseList,
+  normalize(value) {
+    value['object'] = 'list';
+    if (isGeminiList(value)) {
+      value['data'] = value['models'];
+      // Otherwise a printed page would show every model twice.
+      delete value['models'];
+    }
+    normalizeItems(value, 'data', normalizeModel);
+  },
+};
+
+const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
+  const page = new ModelsPage(list);
+  attachRequestId(page, requestId);
+  return page;
+});
+
+export function listModels(
+  transport: Transport,
+  options: RequestOptions | undefined,
+): GatewayPromise<ModelsPage> {
+  return transport.call('models.list', {}, modelsAnswer, options);
+}
+
+/** Gateways may respond with status 200 for an unknown model. */
+const explainModel = (error: Error): Error | undefined =>
+  explained(
+    error,
+    /not exist|not found/i,
+    'models.list() returns the models that your key can use.',
+    NotFoundError,
+  );
+
+export function retrieveModel(
+  transport: Transport,
+  id: string,
+  options: RequestOptions | undefined,
+): GatewayPromise<Model & WithRequestId> {
+  const request = () => {
+    checkModel(id);
+    return { params: { model: id }, explain: explainModel };
+  };
+  return transport.call('models.retrieve', request, modelAnswer, options);
+}

@@ -1,0 +1,356 @@
+import { isObject, listObjects, getTag } from '../../answers/objects.ts';
+import { readValue, type ResponseSchema } from '../../answers/reader.ts';
+import { check } from '../../options/check.ts';
+import { type ChargeClass, endpoints } from '../../endpoints.ts';
+import { explainSubmission } from '../../errors/operation-errors.ts';
+import type { AnswerFormat } from '../../calls/call.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import {
+  applyHeaders,
+  type BodyEncoding,
+  type CallSpec,
+  type PreparedBody,
+  type RawRequestOptions,
+  type RouteRequest,
+  findTaskRole,
+} from '../../http/request.ts';
+import { writeJSON } from '../../http/json.ts';
+import { exposeResponse, peek } from '../../http/response-body.ts';
+import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
+import { requireBase } from '../../calls/settings.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { BaseURL } from '../../http/url.ts';
+import { nodeProcess } from '../../http/node-process.ts';
+import { eventAnswer } from '../../streams/open-stream.ts';
+import type { StreamProtocol } from '../../streams/protocol.ts';
+import type { JsonObject } from '../../types.ts';
+import { fileAnswer } from '../../uploads/file-answer.ts';
+import {
+  toBlob,
+  has,
+  isUploadable,
+  isUploadData,
+  openFile,
+  reading,
+} from '../../uploads/file-input.ts';
+import { createFormBody, type Part, prepareBody, streamBody } from '../../uploads/form.ts';
+import { formFields } from '../../uploads/multipart.ts';
+import type { Uploadable, UploadChunk } from '../../uploads/types.ts';
+
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Idempotent methods (RFC 9110, 9.2.2) may be repeated; the cost of others is unknown. */
+const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
+
+/** Returns whether a path matches a template such as `/v1/videos/{task_id}/content`. */
+function matchesTemplate(template: string, path: string): boolean {
+  const segments = path.split('/');
+  const parts = template.split('/');
+  return (
+    parts.length === segments.length &&
+    segments.every((segment, index) => {
+      const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
+      if (end === undefined) return segment === start;
+      const isLong = segment.length > start.length + end.length;
+      return isLong && segment.startsWith(start) && segment.endsWith(end);
+    })
+  );
+}
+
+function findOperation(
+  method: string,
+  path: string,
+  paths: Readonly<Record<string, string>> = {},
+): readonly [name: string, charge: ChargeClass] {
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const template = paths[name] ?? endpoint.path;
+    if (endpoint.method === method && matchesTemplate(template, path))
+      return [name, endpoint.charge];
+  }
+  return ['', repeatable.includes(method) ? 'free' : 'charged'];
+}
+
+/** Characters that URL parsers drop or turn into a slash, which could hide `..`. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
+
+/**
+ * Returns the path of a route below the root.
+ *
+ * If the base URL ended with `/v1`, paths are below `/v1`, as in `openai`; a path with its own version, also
+ * after a vendor prefix, is used unchanged.
+ */
+export function resolvePath(path: string, version: BaseURL['version']): string {
+  const text = typeof path === 'string' ? path.trim() : '';
+  const field = 'path';
+  check(text !== '', field, 'is empty; pass a path such as "/v1/models".');
+  check(
+    !/^([a-z][a-z\d+.-]*:|\/\/)/i.test(text),
+    field,
+    'must be a path below baseURL, not a URL: the key is never sent to another host.',
+  );
+  const hidesNothing = !hiddenCharacters.test(path);
+  check(hidesNothing, field, 'must not contain a backslash or a control character.');
+  check(!text.includes('#'), field, 'must not contain "#"; escape it as %23.');
+  const rooted = text.startsWith('/') ? text : `/${text}`;
+  const climbs = /^[^?]*\/(\.|%2e){1,2}([/?]|$)/i.test(rooted);
+  check(!climbs, field, 'must not contain "." or ".." segments.');
+  return /^(\/[^/?]+)?\/v1(beta)?([/?]|$)/.test(rooted) ? rooted : version + rooted;
+}
+
+/**
+ * Creates the call of a route by its path. The cost of documented operations is known; other `POST` and
+ * `PATCH` calls count as charged. The caller can override that with `retryUnknownOutcome: false`.
+ *
+ * @param form - The encoding of a body that is not JSON.
+ */
+function createRouteSpec(
+  given: unknown,
+  path: string,
+  { version, gateway }: Pick<BaseURL, 'version' | 'gateway'>,
+  options: RawRequestOptions | undefined,
+  form: BodyEncoding | undefined,
+): CallSpec {
+  const method = String(given).toUpperCase();
+  check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
+  const isRead = method === 'GET';
+  check(
+    !isRead || options?.body === undefined,
+    'body',
+    'cannot be sent with GET; use query instead.',
+  );
+  const resolved = resolvePath(path, version);
+  const [plainPath = ''] = resolved.split('?', 1);
+  const [operation, charge] = findOperation(method, plainPath, gateway?.profile.paths);
+  const task = findTaskRole(operation, charge) ?? 'reads';
+  return {
+    operation: `${method} ${plainPath}`,
+    method,
+    path: resolved,
+    query: undefined,
+    charge: options?.retryUnknownOutcome === false ? 'charged' : charge,
+    task,
+    explain: task === 'creates' ? explainSubmission : undefined,
+    accept: options?.stream === true ? 'text/event-stream' : 'application/json',
+    json: form ? undefined : options?.body,
+    jsonField: 'body',
+    form,
+    options,
+  };
+}
+
+/** Calls a route by its path. Rejects on invalid input. */
+export function callRoute(transport: Transport, request: RouteRequest): GatewayPromise<unknown> {
+  const { method, path, body, ...rest } = { ...request };
+  // `null` means "not set", as in every parameter.
+  const options = { ...rest, body: body ?? undefined };
+  return transport.raw(
+    (client) => createRouteSpec(method, path, requireBase(client), options, rawBody(options)),
+    routeFormat(options),
+  );
+}
+
+/** Returns whether a value has this class name. Includes classes of other realms and libraries. */
+const isNamed = (value: unknown, name: string): boolean => getTag(value) === name;
+
+function isForm(value: unknown): value is FormData {
+  return isNamed(value, 'FormData') && has(value, Symbol.iterator);
+}
+
+/**
+ * Returns whether a value is a generator. Its chunks are checked while they are sent, as with every stream.
+ */
+function isGenerator(value: unknown): value is Iterable<UploadChunk> {
+  return has(value, Symbol.iterator) && has(value, 'next');
+}
+
+async function* later(pieces: Iterable<UploadChunk>): AsyncGenerator<UploadChunk, void, undefined> {
+  yield* pieces;
+}
+
+/** Returns a body that is sent as a file: bytes, a `Blob`, a `Response` or a stream. */
+function fileIn(body: unknown): Uploadable | undefined {
+  if (isGenerator(body)) return later(body);
+  return isUploadable(body) && !isUploadData(body) ? body : undefined;
+}
+
+const unknownType = 'application/octet-stream';
+const searchType = 'application/x-www-form-urlencoded';
+
+const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
+  body,
+  headers: { 'content-type': type },
+  replayable: true,
+});
+
+/** Encodes a body that is sent as text, in the format of its type. `undefined` for JSON without a type. */
+function encodeText(body: unknown, type: string | null): string | undefined {
+  if (isNamed(body, 'URLSearchParams')) return String(body);
+  const isOldStream = has(body, 'pipe');
+  check(
+    !isOldStream,
+    'body',
+    'is a stream that cannot be iterated; pass a Readable or a FormData.',
+  );
+  if (type === null || body === undefined) return undefined;
+  if (typeof body === 'string') return body;
+  if (type.startsWith('application/json')) return undefined;
+  if (!type.startsWith(searchType) || !isObject(body)) return writeJSON('body', body);
+  const fields = formFields(body).flatMap(([name, value]) =>
+    [value ?? []]
+      .flat()
+      .map((item) => [name, typeof item === 'string' ? item : writeJSON(name, item)]),
+  );
+  return String(new URLSearchParams(fields));
+}
+
+/**
+ * Creates the encoding of a body that is not JSON; `undefined` for JSON.
+ *
+ * Text and objects are JSON too, unless the call has another content type.
+ */
+function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefined {
+  const { body, headers } = options ?? {};
+  const callHeaders = new Headers();
+  applyHeaders(callHeaders, headers, 'headers');
+  const type = callHeaders.get('content-type');
+  const file = fileIn(body);
+  const form = isForm(body) ? body : undefined;
+  const text = file === undefined && form === undefined ? encodeText(body, type) : '';
+  if (text === undefined) return undefined;
+  return {
+    async encode(extra, signal) {
+      check(extra === undefined, 'extraBody', 'can only be added to a body that is an object.');
+      return prepareBody(signal, (controller) =>
+        reading('body', async () => {
+          if (file !== undefined) return fileBody(file, type, controller);
+          if (form === undefined) return ready(text, type ?? `${searchType};charset=UTF-8`);
+          return createFormBody(await Promise.all(Array.from(form, toPart)), signal, controller);
+        }),
+      );
+    },
+  };
+}
+
+/** A file in a form. In Bun it has no name by default. */
+type FormFile = Blob & { readonly name?: string | undefined };
+
+/** Converts an entry of a form to a part. */
+async function toPart([name, value]: [string, string | FormFile]): Promise<Part> {
+  if (typeof value === 'string') return { name, text: value };
+  const { type, ...file } = await openFile(value);
+  const filename = value.name ?? 'blob';
+  return { ...file, name, field: name, filename, type: type || unknownType };
+}
+
+/** Encodes a file. A stream is opened immediately, and sent at most once. */
+async function fileBody(
+  file: Uploadable,
+  contentType: string | null,
+  controller: AbortController,
+): Promise<PreparedBody> {
+  const { content, type } = await openFile(file, controller.signal);
+  const mime = contentType ?? (type || unknownType);
+  if (content instanceof Blob) return ready(content, mime);
+  // Browsers can't stream uploads, or only over HTTP/2; some would send the class name instead.
+  const canStream = nodeProcess()?.getBuiltinModule !== undefined;
+  if (canStream) return streamBody(content, { 'content-type': mime }, controller);
+  return { ...ready(await toBlob({ content }), mime), replayable: false };
+}
+
+const files = /^(audio|video|image|font)\//;
+const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
+
+/** Reads any response: JSON, text, a file as a `Response`, or nothing. */
+const anyResponse: AnswerFormat<unknown> = {
+  kind: 'json',
+  async read(call, given) {
+    const type = readContentType(given.response);
+    if (files.test(type)) return fileAnswer().read(call, given);
+    if (texts.test(type)) return valueAnswer.read(call, given);
+    const { beginning, answer } = await peek(given);
+    // JSON often has another content type.
+    const isText = beginning === '' || /^(json|markup)$/.test(detectFormat(beginning));
+    if (isText) return valueAnswer.read(call, answer);
+    return { value: exposeResponse(call, answer), stays: true };
+  },
+};
+
+/** Returns the response unchanged. */
+const rawResponse: AnswerFormat<unknown> = {
+  kind: 'binary',
+  read: (call, answer) => Promise.resolve({ value: exposeResponse(call, answer), stays: true }),
+};
+
+/** Returns the format of a route's response: a stream of events if requested. */
+function routeFormat(options: RawRequestOptions | undefined): AnswerFormat<unknown> {
+  const { stream, __binaryResponse: isRaw } = options ?? {};
+  if (stream === true) return eventAnswer(createRouteProtocol());
+  return isRaw === true ? rawResponse : anyResponse;
+}
+
+/** Types of events whose streams have a last event: those of OpenAI and of Anthropic's messages. */
+const families =
+  /^(response|speech\.audio|transcript\.text|image_generation|image_edit)\.|^message_/;
+
+/** Types of the last events of these streams. */
+const lastEvents =
+  /^(response\.(completed|incomplete|failed|cancelled)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
+
+/** Accepts any event. Events of unknown routes are unchanged. */
+const anyEvent: ResponseSchema<unknown> = { fields: {} };
+
+/**
+ * Creates the protocol of any route, whose events are parsed data.
+ *
+ * A stream in a known format is complete with its proof: a finish reason for every choice or candidate that
+ * began, or the last event of its family. Any other stream is complete once it has content and the connection
+ * closes properly.
+ */
+function createRouteProtocol(): StreamProtocol<unknown> {
+  /** The choices, candidates or blocks that have begun; `true` once they have ended. */
+  const parts = new Map<unknown, boolean>();
+  let started = false;
+  let usage: unknown;
+
+  function follow(event: JsonObject): void {
+    const { type, choices, candidates, response } = event;
+    for (const [kind, list] of Object.entries({ choices, candidates })) {
+      for (const { index = 0, finish_reason: reason, finishReason } of listObjects(list)) {
+        const part = `${kind} ${String(index)}`;
+        parts.set(part, parts.get(part) === true || Boolean(reason ?? finishReason));
+      }
+    }
+    if (typeof type === 'string' && families.test(type)) {
+      parts.set('', parts.get('') === true || lastEvents.test(type));
+    }
+    for (const holder of [response, event]) {
+      const counts = isObject(holder) ? (holder['usage'] ?? holder['usageMetadata']) : undefined;
+      if (counts) usage = counts;
+    }
+  }
+
+  const isFinished = (): boolean => parts.size > 0 && [...parts.values()].every(Boolean);
+  return {
+    read: (value, checking) => readValue(value, anyEvent, checking),
+    fromAnswer: (answer) => [answer],
+    keepsPings: true,
+    get endIsProof() {
+      return started && parts.size === 0;
+    },
+    follow: () => ({
+      get started() {
+        return started;
+      },
+      get usage() {
+        return usage;
+      },
+      partial: undefined,
+      isFinished: (terminated) => isFinished() || (terminated && started && parts.size === 0),
+      add(event) {
+        started = true;
+        if (isObject(event)) follow(event);
+      },
+    }),
+  };
+}

@@ -1,0 +1,151 @@
+import { checkObject, checkText } from '../../options/check.ts';
+import { APIError } from '../../errors/api-errors.ts';
+import {
+  ContentExpiredError,
+  ContentNotReadyError,
+  explained,
+} from '../../errors/operation-errors.ts';
+import { delay } from '../../http/abort.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import type { SendingRules } from '../../http/request.ts';
+import type { Transport } from '../../calls/transport.ts';
+import { Pace, Turns } from '../../policies/limits/turns.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { fileAnswer } from '../../uploads/file-answer.ts';
+import { readStatusWord } from '../../tasks/reading.ts';
+import { videoErrors } from './errors.ts';
+import { gatewayFor } from '../../tasks/ref.ts';
+import { isCompleted, resolveOwnTask } from './ref.ts';
+import type { VideoTaskLike, VideoTaskRef } from './types.ts';
+import type { VideoDownloadOptions } from './wait-options.ts';
+
+/** The duration of a download limit in milliseconds. Gateways limit downloads per minute. */
+const limitDuration = 60_000;
+
+/** The maximum wait for the content of a completed task in milliseconds, and the first pause. */
+const contentTimeout = 30_000;
+const firstContentPause = 2_000;
+
+/**
+ * Queues the downloads of a client while its gateway limits them.
+ *
+ * Without a limit the queue is empty. After a limit, the first download starts when the limit should have
+ * expired, and the next one after a pause, or as soon as one succeeds.
+ */
+class DownloadQueue {
+  /** The number of successful downloads. */
+  successes = 0;
+  readonly #pace = new Pace();
+  readonly #turns = new Turns<object>(
+    () => ({ all: this.#pace.pause, lane: 0 }),
+    () => this.#pace.started(),
+  );
+
+  /** The minimum wait of a download in milliseconds, unless another one succeeds. */
+  get pause(): number {
+    return this.#pace.pause;
+  }
+
+  /** Waits for the turn of a download. Returns the value to pass to `endLimit` or `startLimit`. */
+  async enter(signal: AbortSignal): Promise<number> {
+    await this.#turns.take({}, signal);
+    return this.#pace.limits;
+  }
+
+  /** Ends the limit after a successful download. */
+  endLimit(limits: number): void {
+    this.successes += 1;
+    this.#pace.succeeded(limits);
+    this.#turns.update();
+  }
+
+  /** Starts a limit after a rate-limited download. */
+  startLimit(limits: number): void {
+    const { limits: current, isLimited } = this.#pace;
+    if (limits === current && !isLimited) this.#pace.limit(limitDuration);
+  }
+}
+
+/**
+ * Creates the rules for when a download is sent, and after which failures it is retried.
+ *
+ * @param isReady - `true` if the task is known to be completed, so that its content exists.
+ */
+function createRules(queue: DownloadQueue, isReady: boolean): SendingRules {
+  let limits = 0;
+  let successes = 0;
+  let rejections = 0;
+  let missingSince: number | undefined;
+  let nextPause = firstContentPause;
+  let ownPause = 0;
+  return {
+    async begin(signal) {
+      if (ownPause > 0) await delay(ownPause, signal);
+      ownPause = 0;
+      limits = await queue.enter(signal);
+    },
+    succeeded: () => queue.endLimit(limits),
+    pauseAfter({ kind, status }, maxRetries) {
+      if (kind === 'bare_rate_limited') {
+        queue.startLimit(limits);
+        // While other downloads succeed, this one only needs its turn, so the count restarts.
+        rejections = queue.successes > successes ? 1 : rejections + 1;
+        successes = queue.successes;
+        return rejections <= maxRetries ? queue.pause : Number.POSITIVE_INFINITY;
+      }
+      if (!isReady || (status !== 404 && status !== 502)) return undefined;
+      const now = performance.now();
+      missingSince ??= now;
+      const remaining = missingSince + contentTimeout - now;
+      if (remaining <= 0) return Number.POSITIVE_INFINITY;
+      ownPause = Math.min(remaining, nextPause);
+      nextPause *= 2;
+      return ownPause;
+    },
+  };
+}
+
+/** Explains missing content: it is gone or not ready yet, or the task has failed. */
+function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
+  const { status } = APIError.isInstance(error) ? error : {};
+  const gone = 'The content no longer exists and cannot be restored.';
+  if (status === 410) return explained(error, /^/, gone, ContentExpiredError);
+  if (status !== 400) return undefined;
+  const wait = 'Wait for the task with videos.wait() and download it then.';
+  const early = explained(error, /not completed/i, wait, ContentNotReadyError);
+  const [, word] = /current status: *(\w+)/i.exec(early?.message ?? '') ?? [];
+  if (readStatusWord(word).status !== 'failed') return early;
+  const message = 'The response gives no reason; videos.retrieve() may.';
+  return videoErrors.failed(ref, { message }, early?.error, early);
+}
+
+/** The download queue of each client, or of the clients that share state. */
+const queues = new WeakMap<object, DownloadQueue>();
+
+export function download(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoDownloadOptions | null | undefined,
+  more: RequestOptions | undefined,
+): GatewayPromise<Response> {
+  for (const level of [options, more]) {
+    checkObject('options', level);
+    transport.checkOptions(level ?? {});
+  }
+  const { variant, ...request } = options ?? {};
+  if (variant !== undefined && variant !== null) {
+    checkText('variant', variant, 'the name of an asset such as "thumbnail", or omitted');
+  }
+  const { ref } = resolveOwnTask(transport, task);
+  const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
+  queues.set(transport.client.shared, queue);
+  const rules = createRules(queue, isCompleted(task));
+  const explain = (error: Error): Error | undefined => explainDownload(error, ref);
+  return transport.call(
+    'videos.downloadContent',
+    { params: { task_id: ref.id }, trace: ref.trace, download: rules, explain },
+    fileAnswer(),
+    { ...request, ...more, query: { ...request.query, ...more?.query, variant } },
+    gatewayFor(transport, ref),
+  );
+}

@@ -1,0 +1,61 @@
+import { isObject } from '../../answers/objects.ts';
+import { check } from '../../options/check.ts';
+import { checkTaskId, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
+import type { VideoTaskLike, VideoTaskRef } from './types.ts';
+
+/** A task that a caller passed. */
+export interface ResolvedTask {
+  /** The caller's handle, checked, or a handle made from the id. */
+  readonly ref: VideoTaskRef;
+  /** The handle object that the caller passed, if any. */
+  readonly handle?: object;
+}
+
+/**
+ * Resolves an id, a handle or a task. A task that was serialized to JSON has lost its handle, so only its id
+ * is used, and is assumed to be from the gateway at `baseURL`.
+ */
+export function resolveTask(value: VideoTaskLike, baseURL: string): ResolvedTask {
+  let id: unknown = value;
+  if (isObject(value)) {
+    check(!(value instanceof Promise), 'id', 'is a promise; put "await" before it.');
+    const handle = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
+    if (handle !== undefined) return { ref: parseVideoTaskRef(handle), handle: Object(handle) };
+    id = value['id'] ?? value['task_id'];
+  } else {
+    const isString = typeof value === 'string';
+    check(isString, 'id', 'must be a task id, a handle (task.ref) or a video task.');
+  }
+  return { ref: makeRef({ id: checkTaskId('id', id), baseURL, createdAt: Date.now() }) };
+}
+
+/**
+ * Resolves a task of this gateway. Rejects a handle from another gateway: its id is unknown here, or
+ * belongs to another customer's task.
+ */
+export function resolveOwnTask(
+  { baseURL }: { readonly baseURL: string },
+  task: VideoTaskLike,
+  hint = 'Or pass only the id.',
+): ResolvedTask {
+  const resolved = resolveTask(task, baseURL);
+  const { baseURL: issuer } = resolved.ref;
+  const problem = `is ${issuer}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
+  check(issuer === baseURL, 'ref.baseURL', problem);
+  return resolved;
+}
+
+/** Handles of tasks that were read as completed. Kept in memory only, not in the handles. */
+const completed = new WeakSet();
+
+export function rememberCompleted(...refs: readonly (object | undefined)[]): void {
+  for (const ref of refs) if (ref !== undefined) completed.add(ref);
+}
+
+/** Returns whether a task is known to be completed, from its status or from an earlier read of its handle. */
+export function isCompleted(task: VideoTaskLike): boolean {
+  if (typeof task === 'string') return false;
+  if ('status' in task && task.status === 'completed') return true;
+  const ref = 'ref' in task ? task.ref : task;
+  return isObject(ref) && completed.has(ref);
+}

@@ -1,0 +1,265 @@
+import type { JsonObject } from '../../types.ts';
+import {
+  findFirst,
+  isObject,
+  parseJSON,
+  unwrapLevels,
+  listObjects,
+  trimmedText,
+  findId,
+  hasValue,
+} from '../../answers/objects.ts';
+import {
+  defineHidden,
+  failurePlaces,
+  findFailure,
+  findProgress,
+  findStatusWord,
+  parseWithIds,
+  findAt,
+  readStatusWord,
+  stateNumberIn,
+} from '../../tasks/reading.ts';
+import type { VideoStatus, VideoTask } from './types.ts';
+import type { FieldsOf, ResponseSchema } from '../../answers/reader.ts';
+
+/** Fields that report the outcome of a request. Next to them, `request_id` is only the id of the request. */
+const requestFields = [
+  'error',
+  'errors',
+  'code',
+  'message',
+  'msg',
+  'detail',
+  'base_resp',
+  'data',
+  'output',
+  'result',
+];
+
+/** Returns the request id of a body without any other task id, such as xAI's. */
+function findRequestId(body: JsonObject): string | undefined {
+  if (requestFields.some((name) => hasValue(body[name]))) return undefined;
+  return trimmedText(body['request_id']);
+}
+
+/** Returns the task id in the response to a submission. */
+export function findTaskId(body: JsonObject): string | undefined {
+  return findId(body) ?? findRequestId(body);
+}
+
+/** Returns an http(s) URL or a data URL; gateways put error messages in the same fields. */
+export function toResultURL(value: unknown): string | undefined {
+  const text = trimmedText(Array.isArray(value) ? value[0] : value);
+  if (text === undefined) return undefined;
+  if (/^data:[^\s,]*,/i.test(text)) return text;
+  if (!/^https?:\/\/\S+$/i.test(text)) return undefined;
+  return URL.canParse(text) ? text : undefined;
+}
+
+const toPaths = (places: readonly string[]): readonly (readonly string[])[] =>
+  places.map((place) => place.split('.'));
+
+/** Paths of the result in a body. The URL of a video there proves that the task is completed. */
+const resultPlaces = toPaths([
+  'metadata.url',
+  'url',
+  'video_url',
+  'result_url',
+  'output',
+  'task_result.videos.url',
+  'video.url',
+  'data',
+  'result',
+  ...['outputs', 'results', 'creations', 'result.outputs', 'result.assets'].flatMap((list) => [
+    list,
+    `${list}.url`,
+    `${list}.video_url`,
+  ]),
+  ...['outputUrls', 'videoUrls', 'resultUrls', 'resultJson.resultUrls', 'unsigned_urls'].flatMap(
+    (list) => [list, `${list}.url`],
+  ),
+  'generated_video.video_url',
+  'download_url',
+  'result.download_url',
+  'task.content.url',
+]);
+
+/** More paths of the result. If `content` is a list, a running task may repeat its reference video there. */
+const contentPlaces = toPaths(['content.video_url', 'content.video_url.url', 'content.url']);
+
+/** Types of result items that are not the video. */
+const nonVideoTypes = /^(image|cover|thumbnail|poster|audio|text)/i;
+const imageFile = /\.(png|jpe?g|webp|gif|avif)$/i;
+
+/** Parses a list or an object that is encoded as JSON text. */
+function parseNested(value: unknown): unknown {
+  const isNested = typeof value === 'string' && /^\s*[[{]/.test(value);
+  return isNested ? (parseJSON(value) ?? value) : value;
+}
+
+/** Returns the values at a path, including those of every item of a list on it. */
+function valuesAt(owner: unknown, path: readonly string[]): readonly unknown[] {
+  const value = parseNested(owner);
+  const [name, ...rest] = path;
+  if (name === undefined) return [value].flat();
+  return listObjects(value)
+    .filter(({ type }) => !nonVideoTypes.test(trimmedText(type) ?? ''))
+    .flatMap((item) => valuesAt(item[name], rest));
+}
+
+/** Returns a URL unless it is an image's: some lists have covers before the video. */
+function toVideoURL(value: unknown): string | undefined {
+  const url = toResultURL(value);
+  if (url === undefined) return undefined;
+  return imageFile.test(new URL(url).pathname) ? undefined : url;
+}
+
+type ReadURL = (value: unknown) => string | undefined;
+
+function findURL(
+  level: JsonObject,
+  places: readonly (readonly string[])[],
+  read: ReadURL,
+): string | undefined {
+  return findFirst(places, (path) => findFirst(valuesAt(level, path), read));
+}
+
+/** Returns the URL of the result. It is meaningful only for completed tasks. */
+function findResultURL(body: JsonObject, read: ReadURL = toVideoURL): string | undefined {
+  return findFirst(unwrapLevels(body), (level) => {
+    const found = findURL(level, resultPlaces, read);
+    return found ?? (isObject(level['content']) ? findURL(level, contentPlaces, read) : undefined);
+  });
+}
+
+/** Returns the URL of a completed task's result. Old builds put it where failed tasks have their reason. */
+function findCompletedURL(body: JsonObject): string | undefined {
+  const levels = unwrapLevels(body);
+  return (
+    findResultURL(body) ??
+    findFirst(levels, (level) => findURL(level, contentPlaces, toVideoURL)) ??
+    findResultURL(body, toResultURL) ??
+    findFirst(levels, (level) => toResultURL(level['fail_reason']))
+  );
+}
+
+/**
+ * Infers from other fields that a task has ended, if its status is unknown.
+ *
+ * Most vendors with numeric states use 2 for "done" and 3 for "failed", but some use 2 for "running" and 3
+ * for "done". So a number ends a task only together with a result or a reason.
+ */
+function inferStatus(
+  body: JsonObject,
+  word: string | undefined,
+): 'completed' | 'failed' | undefined {
+  if (findResultURL(body) !== undefined) return 'completed';
+  const state = word ?? findFirst(unwrapLevels(body), stateNumberIn);
+  if (Number(state) === 2 && findCompletedURL(body) !== undefined) return 'completed';
+  const isFailed =
+    Number(state) === 3 &&
+    unwrapLevels(body).some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
+  return isFailed ? 'failed' : undefined;
+}
+
+/** The year 5138 in seconds, or 1973 in milliseconds. */
+const largestSeconds = 1e11;
+
+/** Converts seconds or milliseconds, as a number or text, to seconds since 1970. */
+export function toTimestamp(value: unknown): number | undefined {
+  const number = typeof value === 'number' ? value : Number(trimmedText(value));
+  if (!Number.isFinite(number) || number <= 0) return undefined;
+  return number > largestSeconds ? Math.floor(number / 1_000) : number;
+}
+
+/** Returns the first timestamp in these fields, outermost body first. */
+function findTimestamp(body: JsonObject, names: readonly string[]): number | undefined {
+  return findFirst(unwrapLevels(body), (level) =>
+    findFirst(names, (name) => toTimestamp(level[name])),
+  );
+}
+
+/** Accepts text and the numbers that vendors use as states. */
+function checkStatus(value: unknown): string | undefined {
+  const isKnown = typeof value === 'string' || [0, 1, 2, 3].some((state) => state === value);
+  return isKnown ? undefined : 'string';
+}
+
+const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
+  id: 'string or number',
+  task_id: 'string or number',
+  object: 'string',
+  model: 'string',
+  status: checkStatus,
+  raw_status: 'any',
+  inferred: 'any',
+  progress: 'string or number',
+  created_at: 'string or number',
+  completed_at: 'string or number',
+  expires_at: 'string or number',
+  seconds: 'string or number',
+  size: 'string',
+  remixed_from_video_id: 'string',
+  error: 'string or object',
+  url: 'string',
+  metadata: 'string or object',
+  usage: 'any',
+};
+
+/** Sets fields, and deletes those without a value. */
+function setFields(value: JsonObject, contents: JsonObject): void {
+  for (const key in contents) {
+    const content = contents[key] ?? undefined;
+    if (content !== undefined) value[key] = content;
+    else if (key in value) delete value[key];
+  }
+}
+
+/** Sets the status of a task and the fields that depend on it. */
+function setStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
+  value['status'] = status;
+  value['error'] = status === 'failed' ? findFailure(body) : null;
+  setFields(value, { url: status === 'completed' ? findCompletedURL(body) : undefined });
+}
+
+/** Sets the status to which the caller maps the gateway's own status. */
+export function restateVideo(task: VideoTask, status: VideoStatus): void {
+  if (isObject(task)) setStatus(task, isObject(task.raw) ? task.raw : {}, status);
+}
+
+/**
+ * Reads a video task from any of the known bodies: OpenAI's object, the gateway's own record, its short
+ * form with and without wrapper, the vendor's body, or a wrapper without a task.
+ *
+ * The caller sets the fields that the body doesn't have: the id of a polled task, and the handle.
+ */
+export const videoSchema: ResponseSchema<VideoTask> = {
+  fields,
+  parse: parseWithIds,
+  normalize(value) {
+    const body = { ...value };
+    const word = findStatusWord(body);
+    const reading = readStatusWord(word);
+    const inferredStatus = reading.word === 'known' ? undefined : inferStatus(body, word);
+    const id = findTaskId(body) ?? '';
+    const { seconds, object, model, size, remixed_from_video_id } = body;
+    setFields(value, {
+      id,
+      task_id: id,
+      raw_status: word,
+      inferred: inferredStatus === undefined ? undefined : true,
+      progress: findProgress(body),
+      created_at: findTimestamp(body, ['created_at', 'created', 'submit_time']),
+      completed_at: findTimestamp(body, ['completed_at', 'finish_time']),
+      expires_at: findTimestamp(body, ['expires_at']),
+      seconds: typeof seconds === 'number' ? String(seconds) : seconds,
+      object,
+      model,
+      size,
+      remixed_from_video_id,
+    });
+    setStatus(value, body, inferredStatus ?? reading.status);
+    defineHidden(value, 'raw', body);
+  },
+};

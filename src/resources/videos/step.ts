@@ -1,0 +1,90 @@
+import { jsonAnswer } from '../../calls/response.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { defineHidden } from '../../tasks/reading.ts';
+import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
+import { WaitScope } from '../../tasks/scope.ts';
+import { videoErrors } from './errors.ts';
+import { gatewayFor, makeRef } from '../../tasks/ref.ts';
+import { resolveTask, rememberCompleted, resolveOwnTask, type ResolvedTask } from './ref.ts';
+import { restateVideo, videoSchema } from './schema.ts';
+import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
+import { resolveWait, type VideoWaitOptions, type VideoWaitState } from './wait-options.ts';
+
+/** Reads the status of a task once, on its own route or the given one. */
+export function readTask(
+  transport: Transport,
+  { ref, handle }: ResolvedTask,
+  options: RequestOptions | undefined,
+  route = ref.route,
+): GatewayPromise<VideoTask> {
+  const { id, trace } = ref;
+  const answer = jsonAnswer({ schema: videoSchema }, (task) => {
+    // Some gateways forward their provider's body, which contains the provider's id.
+    task.id = id;
+    task.task_id = id;
+    const { model, created_at: created } = task;
+    const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
+    defineHidden(task, 'ref', handle === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
+    if (task.status === 'completed') rememberCompleted(task.ref, handle);
+    return task;
+  });
+  const gateway = gatewayFor(transport, ref);
+  if (route.type === 'openai') {
+    const request = { params: { task_id: id }, trace };
+    return transport.call('videos.retrieve', request, answer, options, gateway);
+  }
+  const params = { vendor_prefix: route.vendorPrefix, task_id: id };
+  return transport.call('videos.retrieveFromVendor', { params, trace }, answer, options, gateway);
+}
+
+/** The route that returns the gateway's own record of a task, for any vendor. */
+const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
+
+/** State shared by the waits of one call. */
+export class VideoScope extends WaitScope<VideoTask> {
+  readonly #transport: Transport;
+  readonly #allowsOthers: boolean;
+  readonly #kind: WaitedKind<VideoTask, VideoTaskRef, ResolvedTask> = {
+    reader: (task) => (options) => readTask(this.#transport, task, options).withResponse(),
+    recordReader: (task) =>
+      task.ref.route.type === 'openai'
+        ? (options) => readTask(this.#transport, task, options, vendorRoute).withResponse()
+        : undefined,
+    restate: restateVideo,
+    errors: videoErrors,
+  };
+
+  /** @param leaveSignal - Aborted when the caller leaves the loop. */
+  constructor(transport: Transport, options: VideoWaitOptions, leaveSignal?: AbortSignal) {
+    transport.checkNames(options);
+    // Plain JavaScript may pass `null` for no options.
+    const settings = resolveWait(options ?? {});
+    const { signal, request, allowOtherBaseURL } = settings;
+    transport.checkOptions({ ...request, signal });
+    super(settings, leaveSignal);
+    this.#transport = transport;
+    this.#allowsOthers = allowOtherBaseURL;
+  }
+
+  /** Resolves the caller's task. Rejects a handle from another gateway, unless it is allowed. */
+  resolveTask(task: VideoTaskLike): ResolvedTask {
+    if (this.#allowsOthers) return resolveTask(task, this.#transport.baseURL);
+    return resolveOwnTask(this.#transport, task, 'Or set allowOtherBaseURL: true.');
+  }
+
+  /**
+   * Creates the wait for a task.
+   *
+   * @param stored - The state of a wait to continue; it polls immediately.
+   * @param isNew - `true` if the task may just have been submitted, at the time in its handle.
+   */
+  run(
+    task: ResolvedTask,
+    stored?: VideoWaitState,
+    isNew = task.handle !== undefined,
+  ): WaitRun<VideoTask, VideoTaskRef, ResolvedTask> {
+    return new WaitRun(this, this.#kind, task, isNew ? task.ref.createdAt : undefined, stored);
+  }
+}

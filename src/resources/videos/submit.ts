@@ -1,0 +1,358 @@
+import { isNumber, isObject, isText } from '../../answers/objects.ts';
+import {
+  check,
+  checkModel,
+  checkObject,
+  checkParams,
+  checkText,
+  checkWord,
+  shown,
+} from '../../options/check.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../errors/api-errors.ts';
+import {
+  explainSubmission,
+  unknownAdvice,
+  VideoSubmitUnknownError,
+} from '../../errors/operation-errors.ts';
+import { writeParams } from '../../gateways/define.ts';
+import { newApi } from '../../gateways/new-api.ts';
+import { writeJSON } from '../../http/json.ts';
+import { type Change, type OperationRequest, withoutChanged } from '../../http/request.ts';
+import { GatewayPromise, type WithResponse } from '../../calls/promise.ts';
+import { toLoggable } from '../../calls/make-error.ts';
+import { jsonAnswer } from '../../calls/response.ts';
+import type { Transport } from '../../calls/transport.ts';
+import type { GatewayOptions } from '../../options/options.ts';
+import type { JsonObject } from '../../types.ts';
+import { copyOptions, copyParams } from '../../options/snapshot.ts';
+import { isUploadable } from '../../uploads/file-input.ts';
+import { jsonWithImages } from '../../uploads/json-files.ts';
+import { type FormField, formBody } from '../../uploads/multipart.ts';
+import { adviceToWait, videoErrors, VideoSubmitResponseError } from './errors.ts';
+import { makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
+import { resolveOwnTask } from './ref.ts';
+import type { LedgerCall, TaskKind } from '../../tasks/ledger.ts';
+import { defineHidden } from '../../tasks/reading.ts';
+import {
+  comparable,
+  filesLast,
+  holdsFile,
+  createLedgerCall,
+  onlyRequest,
+  settleCall,
+  type Submitter,
+} from '../../tasks/submit.ts';
+import { findTaskId, videoSchema } from './schema.ts';
+import { readTask } from './step.ts';
+import type {
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoTask,
+  VideoTaskLike,
+  VideoTaskRef,
+} from './types.ts';
+import type { VideoSubmitOptions } from './wait-options.ts';
+
+/** Writes `seconds` as text: the gateway cannot decode a JSON number, although its documentation allows one. */
+function toSecondsText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const isPositive = isNumber(value) && value > 0;
+  const problem = 'must be a number above 0, or such a number as text.';
+  check(isPositive || isText(value), 'seconds', problem);
+  return String(value);
+}
+
+/** Rejects references that gateways ignore but still bill for. */
+function checkReference(field: string, value: unknown): void {
+  if (value === undefined || value === null || isUploadable(value)) return;
+  check(typeof value !== 'string' || isText(value), field, 'is empty; omit it.');
+  const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway does not store files, so file ids are not supported.`;
+  check(isText(value), field, problem);
+}
+
+/** Returns an image reference as a file or text. OpenAI's object form is replaced by its URL. */
+function toReference(value: unknown): unknown {
+  const field = 'input_reference';
+  if (isObject(value) && 'image_url' in value && !isUploadable(value)) {
+    checkText(`${field}.image_url`, value['image_url'], 'an http(s) URL or a data URL');
+    return value['image_url'];
+  }
+  checkReference(field, value);
+  return value;
+}
+
+/** A checked submission. */
+export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
+  readonly operation: 'videos.create' | 'videos.remix';
+  /** Fields of the body. Unknown fields are sent unchanged. */
+  readonly fields: JsonObject;
+  /** The trace of the original of a remix. */
+  readonly origin?: string | undefined;
+  /** Returns the submission with changed parameters. */
+  readonly change?: ((change: Change) => Submission) | undefined;
+}
+
+/** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
+export function createSubmission(params: VideoCreateParams): Submission {
+  checkParams('videos.create', params);
+  checkModel(params.model);
+  checkText('prompt', params.prompt, 'a description of the video');
+  for (const name of ['image', 'images'] as const) {
+    const images: unknown = params[name];
+    if (!Array.isArray(images)) checkReference(name, images);
+    else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
+  }
+  const seconds = toSecondsText(params.seconds);
+  const fields = {
+    ...params,
+    seconds,
+    input_reference: toReference(params.input_reference),
+  };
+  const own = copyParams(params);
+  const change = (changed: Change): Submission => createSubmission({ ...own, ...changed });
+  return { operation: 'videos.create', fields, model: params.model, change };
+}
+
+/** Checks the submission of a remix. */
+export function remixSubmission(
+  transport: Transport,
+  task: VideoTaskLike,
+  params: VideoRemixParams,
+): Submission {
+  checkParams('videos.remix', params);
+  checkText('prompt', params.prompt, 'what to change');
+  const { ref } = resolveOwnTask(transport, task);
+  const { id: remixOf, model, trace: origin } = ref;
+  return { operation: 'videos.remix', fields: { ...params }, remixOf, model, origin };
+}
+
+/** Rejects files in a JSON body, where they would become `{}`. */
+function refuseFiles(path: string, fields: JsonObject, fix: string): void {
+  for (const [name, value] of Object.entries(fields)) {
+    check(!holdsFile(value), `${path}${name}`, `is a file, which JSON cannot contain; ${fix}.`);
+  }
+}
+
+/** Rejects values that JSON cannot hold, before a ledger claims the submission. */
+function checkWritable(fields: JsonObject): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'object' && value !== null && !holdsFile(value)) writeJSON(name, value);
+  }
+}
+
+/** Writes checked fields as a request body. */
+function writeBody(
+  fields: JsonObject,
+  bodyFormat: GatewayOptions['bodyFormat'],
+): OperationRequest<'videos.create'> {
+  const { metadata, image, images } = fields;
+  if (isObject(metadata)) refuseFiles('metadata.', metadata, 'pass its URL or data URL as text');
+  checkWritable(fields);
+  if (bodyFormat === 'json') {
+    refuseFiles('', fields, 'pass its URL or data URL as text, or omit bodyFormat: "json"');
+    return { json: fields };
+  }
+  // A form cannot express a list of one item: gateways reject a single value under the name of the list.
+  const isOne = Array.isArray(images) && images.length === 1 && (image ?? undefined) === undefined;
+  const form = filesLast(fields).map(({ name, value, isFile }): FormField => {
+    const field = isOne && name === 'images' ? 'image' : name;
+    return isFile ? [field, value, 'image'] : [field, value];
+  });
+  return { form: formBody(form) };
+}
+
+function buildRequest(
+  transport: Transport,
+  { operation, fields, remixOf = '', origin: trace, model }: Submission,
+  options: VideoSubmitOptions,
+) {
+  const { client } = transport;
+  const profile = transport.gateway?.profile;
+  const ownFormat = profile?.requests?.[operation]?.body === 'json' ? 'json' : 'form';
+  const { extraBody } = options;
+  const bodyFormat = options.bodyFormat ?? client.bodyFormat ?? ownFormat;
+  checkWord('bodyFormat', bodyFormat, ['form', 'json']);
+  checkObject('extraBody', extraBody);
+  // The request of a remix doesn't contain the model, but the price depends on it.
+  const params = { video_id: remixOf, ...(model === undefined ? {} : { model }) };
+  const paramsWithModel = isText(extraBody?.['model'])
+    ? { ...params, model: extraBody['model'] }
+    : params;
+  const written = { ...writeParams(profile, operation, fields, paramsWithModel), ...extraBody };
+  const isJSON = ownFormat === 'json' && bodyFormat === 'json';
+  const hasFiles = Object.values(fields).some(holdsFile);
+  if (isJSON && hasFiles) checkWritable({ ...fields, ...extraBody });
+  const body: OperationRequest<'videos.create'> =
+    isJSON && hasFiles ? { form: jsonWithImages(written) } : writeBody(written, bodyFormat);
+  return { ...body, isWritten: true, params, trace, explain: explainSubmission };
+}
+
+/** Creates the handle of a submitted task. */
+function createRef(
+  { baseURL, gateway }: Transport,
+  { model, remixOf }: Submission,
+  id: string,
+  details: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model'>,
+): VideoTaskRef {
+  const createdAt = Date.now();
+  const kind = gateway?.profile.name;
+  const names = { model: model ?? details.model, gateway: kind === newApi.name ? undefined : kind };
+  return makeRef({ ...details, ...names, id, baseURL, createdAt, remixOf });
+}
+
+/** Removes `extraBody`: its fields are already in the body, and a status request has no body. */
+function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
+  return options.extraBody === undefined ? options : { ...options, extraBody: undefined };
+}
+
+/** Sends a submission without a ledger. */
+function send(
+  transport: Transport,
+  submission: Submission,
+  options: VideoSubmitOptions,
+  request = buildRequest(transport, submission, options),
+): GatewayPromise<VideoTask> {
+  let sent = submission;
+  const changedRequest = (change: Change) => {
+    sent = submission.change?.(change) ?? submission;
+    return buildRequest(transport, sent, withoutChanged(options, change));
+  };
+  const answer = jsonAnswer({ schema: videoSchema });
+  const format: typeof answer = {
+    kind: 'json',
+    async read(call, received) {
+      const { requestId, response } = received;
+      const by = { callId: call.id, requestId, trace: call.trace };
+      try {
+        const { value: task } = await answer.read(call, received);
+        const { id, model, raw } = task;
+        if (id === '') throw createMissingIdError(raw, by, response.headers);
+        defineHidden(task, 'ref', createRef(transport, sent, id, { ...by, model }));
+        return { value: task };
+      } catch (error) {
+        throw addRef(error, (id) => createRef(transport, sent, id, by));
+      }
+    },
+  };
+  return transport.call(
+    submission.operation,
+    (change) => (change === undefined ? request : changedRequest(change)),
+    format,
+    withoutBody(options),
+  );
+}
+
+/** Creates the error for an accepted submission whose response has no task id. */
+function createMissingIdError(
+  raw: unknown,
+  { callId, requestId }: Pick<VideoTaskRef, 'callId' | 'requestId'>,
+  headers: Headers,
+): VideoSubmitUnknownError {
+  const attempt = { phase: 'body', requestId } as const;
+  return new VideoSubmitUnknownError(
+    'A video task was probably created, but the response contains no task id.',
+    {
+      callId,
+      headers,
+      requestID: requestId,
+      error: toLoggable(raw),
+      body: JSON.stringify(raw),
+      evidence: { ...attempt, attempts: [attempt] },
+      advice: `${unknownAdvice} The response is in error.body.`,
+    },
+  );
+}
+
+/** Adds the handle to an error of strict validation: the rejected response still names the task, which is paid for. */
+function addRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
+  if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
+  const id = findTaskId(error.data);
+  if (id === undefined) return error;
+  const { body, data } = error;
+  const ref = makeHandle(id);
+  const message = error.message.replace(` ${error.advice}`, '');
+  const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
+  return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${message}`, init);
+}
+
+/** The kind of task that the ledger stores for videos. */
+const videoTasks: TaskKind<VideoTaskRef> = {
+  parse: parseVideoTaskRef,
+  errors: videoErrors,
+  SubmitUnknown: VideoSubmitUnknownError,
+};
+
+/** A task that this call submitted, or that the ledger already had. */
+interface Submitted {
+  readonly ref: VideoTaskRef;
+  /** The response, if this call submitted the task. */
+  readonly answer?: WithResponse<VideoTask>;
+  /** The ledger entry of the submission. */
+  readonly call: LedgerCall<VideoTaskRef> | undefined;
+}
+
+/** Submits a task; with a ledger, once per call id, even if the process crashes. */
+export async function submitOnce(
+  submitter: Submitter,
+  submission: Submission,
+  options: VideoSubmitOptions,
+): Promise<Submitted> {
+  const { transport } = submitter;
+  transport.checkOptions(options);
+  const call = createLedgerCall(videoTasks, options);
+  // Built before the claim, so that the ledger never claims a submission that cannot be sent.
+  const request = buildRequest(transport, submission, options);
+  const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
+    settleCall(submitter, options, before, submission.model, (id, { model, ...by }) =>
+      createRef(transport, { ...submission, model }, id, by),
+    ),
+  );
+  if (existing !== undefined) return { ref: existing, call };
+  const answer = await send(transport, submission, options, request)
+    .withResponse()
+    .catch(async (error: unknown) => {
+      if (VideoSubmitResponseError.isInstance(error)) await call?.accept(error.ref);
+      else {
+        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+        await call?.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
+      }
+      throw error;
+    });
+  const { ref } = answer.data;
+  await call?.accept(ref);
+  return { ref, answer, call };
+}
+
+/** Returns the content that identifies a submission. Ledgers store digests of it, so its shape must not change. */
+function getContent(
+  { operation, fields, remixOf }: Submission,
+  { extraBody }: VideoSubmitOptions,
+): unknown {
+  const params = remixOf === undefined ? undefined : { video_id: remixOf };
+  return [[operation, params, ...comparable(fields)], extraBody];
+}
+
+/** Submits a task, or reads the existing task if the ledger already has one. */
+export function submit(
+  submitter: Submitter,
+  submission: Submission,
+  callerOptions: VideoSubmitOptions | undefined,
+): GatewayPromise<VideoTask> {
+  const { transport } = submitter;
+  // The ledger is read first; meanwhile the caller may change its options.
+  const options = copyOptions(callerOptions) ?? {};
+  if (createLedgerCall(videoTasks, options) === undefined)
+    return send(transport, submission, options);
+  const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
+    if (answer !== undefined) return answer;
+    return readTask(transport, resolveOwnTask(transport, ref), withoutBody(options)).withResponse();
+  });
+  const answer = done.then(({ data, response: read, request_id: requestId }) => {
+    // The body was consumed to store the task in the ledger first; this response repeats it.
+    const response = Response.json(data.raw, read);
+    const parse = () => Promise.resolve(data);
+    return { response, requestId: requestId ?? undefined, parse, raw: () => response };
+  });
+  return new GatewayPromise(answer);
+}

@@ -1,0 +1,79 @@
+import fsPromises, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { downloadVideo, fileLedger, saveTo } from '../../../src/adapters/node/index.ts';
+import { makeRef } from '../../../src/tasks/ref.ts';
+import { contentServer } from '../../helpers/content-server.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+/** The name of a file without what is random in it. */
+function plain(path: unknown): string {
+  const name = basename(String(path));
+  if (name.endsWith('.tmp') || name.endsWith('.part')) return 'temporary';
+  return /^[\da-f]{32}\./.test(name) ? 'entry' : name;
+}
+
+/** Operations on the disk, in order. */
+function watchDisk(): string[] {
+  const seen: string[] = [];
+  const { open, link, rename } = fsPromises;
+  const watch = (file: FileHandle, name: string): FileHandle => {
+    for (const method of ['write', 'writeFile', 'sync'] as const) {
+      const original: unknown = Reflect.get(file, method);
+      if (typeof original !== 'function') throw new Error(`Missing ${method}()`);
+      Reflect.set(file, method, (...parameters: unknown[]): unknown => {
+        seen.push(`${method === 'sync' ? 'sync' : 'write'} ${name}`);
+        return Reflect.apply(original, file, parameters);
+      });
+    }
+    return file;
+  };
+  Object.assign(fsPromises, {
+    open: async (...parameters: Parameters<typeof open>) =>
+      watch(await open(...parameters), plain(parameters[0])),
+    link: async (from: string, to: string) => {
+      await link(from, to);
+      seen.push(`name ${plain(to)}`);
+    },
+    rename: async (from: string, to: string) => {
+      await rename(from, to);
+      seen.push(`name ${plain(to)}`);
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fsPromises, { open, link, rename });
+    syncBuiltinESMExports();
+  });
+  return seen;
+}
+
+// A power failure keeps what was flushed, and nothing else: first the bytes, then their name.
+test('flushes a claim, a task, an end and their folder', async () => {
+  const folder = await temporaryFolder();
+  const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
+  const ledger = fileLedger(folder);
+  const seen = watchDisk();
+  const flushed = ['write temporary', 'sync temporary', 'name entry', `sync ${basename(folder)}`];
+
+  await ledger.claim('job', 'hash');
+  expect(seen.splice(0)).toEqual(flushed);
+  await ledger.accept('job', ref);
+  expect(seen.splice(0)).toEqual(flushed);
+  await ledger.finish('job', 'completed');
+  expect(seen.splice(0)).toEqual(flushed);
+});
+
+test('flushes a file before it is renamed, and the folder afterwards', async () => {
+  const { client } = await contentServer();
+  const folder = await temporaryFolder();
+  const seen = watchDisk();
+  const flushed = ['write temporary', 'sync temporary', 'name out', `sync ${basename(folder)}`];
+  const once = () => seen.splice(0).filter((step, index, all) => step !== all[index - 1]);
+
+  await downloadVideo(client, 'task_1', { to: join(folder, 'out') });
+  expect(once()).toEqual(flushed);
+  await saveTo(new Blob(['abc']), join(folder, 'out'));
+  expect(once()).toEqual(flushed);
+});

@@ -1,0 +1,181 @@
+import { metrics } from '@opentelemetry/api';
+import type { MetricData } from '@opentelemetry/sdk-metrics';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/otel/index.ts';
+import { addCounts } from '../../../src/answers/objects.ts';
+import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { traced } from './support.ts';
+
+const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+/** Counts or sums, by attributes. */
+function listPoints(metric: MetricData | undefined) {
+  return metric?.dataPoints.map(({ attributes, value }) => ({
+    attributes,
+    sum: typeof value === 'number' ? value : Reflect.get(value, 'sum'),
+    count: typeof value === 'number' ? 1 : value.count,
+  }));
+}
+
+/** Makes calls of several kinds; one fails. */
+async function measuredCalls(options: OpenTelemetryOptions) {
+  const { observer, measured } = traced(options);
+  const { client, emulator } = emulated({ observer, maxRetries: 0 });
+  const answer = await client.chat.completions.create(ask);
+  const stream = await client.chat.completions.create({ ...ask, stream: true });
+  await collect(stream);
+  const usage: Record<string, unknown> = addCounts({ ...answer.usage }, { ...stream.usage });
+  emulator.fail({ fault: { type: 'error', status: 500 } });
+  await failureOf(client.chat.completions.create(ask));
+  const { usage: embedded } = await client.embeddings.create({ model: 'embed', input: 'Hello' });
+  await client.models.list();
+  return { usage, embedded, metrics: await measured() };
+}
+
+const common = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': 'openai',
+  'gen_ai.request.model': 'gpt-4o-mini',
+  'server.address': 'emulator.test',
+  'server.port': 80,
+};
+const answered = { ...common, 'gen_ai.response.model': 'gpt-4o-mini' };
+
+describe('metrics', () => {
+  test('of the conventions 1.41', async () => {
+    const { usage, embedded, metrics: seen } = await measuredCalls({});
+
+    expect([...seen.keys()].toSorted()).toEqual([
+      'gen_ai.client.operation.duration',
+      'gen_ai.client.operation.time_to_first_chunk',
+      'gen_ai.client.token.usage',
+    ]);
+    const durations = listPoints(seen.get('gen_ai.client.operation.duration'));
+    expect(durations?.map(({ attributes, count }) => [attributes, count])).toEqual([
+      [answered, 2],
+      [{ ...common, 'error.type': 'InternalServerError' }, 1],
+      [expect.objectContaining({ 'gen_ai.operation.name': 'embeddings' }), 1],
+    ]);
+    expect(listPoints(seen.get('gen_ai.client.operation.time_to_first_chunk'))).toEqual([
+      { attributes: answered, sum: expect.any(Number), count: 1 },
+    ]);
+    const tokens = listPoints(seen.get('gen_ai.client.token.usage'));
+    expect(tokens).toContainEqual({
+      attributes: { ...answered, 'gen_ai.token.type': 'output' },
+      sum: usage['completion_tokens'],
+      count: 2,
+    });
+    expect(tokens).toContainEqual({
+      attributes: expect.objectContaining({
+        'gen_ai.operation.name': 'embeddings',
+        'gen_ai.token.type': 'input',
+      }),
+      sum: embedded.prompt_tokens,
+      count: 1,
+    });
+    expect(seen.get('gen_ai.client.operation.duration')?.descriptor).toMatchObject({ unit: 's' });
+  });
+
+  test('of the latest conventions', async () => {
+    const { usage, embedded, metrics: seen } = await measuredCalls({ semconv: 'latest' });
+
+    expect([...seen.keys()].toSorted()).toEqual([
+      'gen_ai.client.embeddings.duration',
+      'gen_ai.client.embeddings.operation.input_tokens',
+      'gen_ai.client.inference.duration',
+      'gen_ai.client.inference.operation.input_tokens',
+      'gen_ai.client.inference.operation.output_tokens',
+      'gen_ai.client.inference.time_to_first_chunk',
+      'gen_ai.client.inference.usage.cache_read.input_tokens',
+      'gen_ai.client.inference.usage.input_tokens',
+      'gen_ai.client.inference.usage.output_tokens',
+      'gen_ai.client.inference.usage.reasoning.output_tokens',
+    ]);
+    expect(listPoints(seen.get('gen_ai.client.inference.usage.output_tokens'))).toEqual([
+      {
+        attributes: { ...answered, 'gen_ai.token.modality': 'unknown' },
+        sum: usage['completion_tokens'],
+        count: 1,
+      },
+    ]);
+    expect(listPoints(seen.get('gen_ai.client.inference.operation.input_tokens'))).toEqual([
+      { attributes: answered, sum: usage['prompt_tokens'], count: 2 },
+    ]);
+    expect(listPoints(seen.get('gen_ai.client.embeddings.operation.input_tokens'))).toEqual([
+      { attributes: expect.anything(), sum: embedded.prompt_tokens, count: 1 },
+    ]);
+  });
+
+  test('are not recorded for polls and reads', async () => {
+    const { observer, measured } = traced();
+    const { client } = emulated({ observer }, { videoDuration: 0 });
+
+    const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
+    await client.videos.retrieve(ref);
+
+    const duration = listPoints((await measured()).get('gen_ai.client.operation.duration'));
+    expect(duration?.map(({ count }) => count)).toEqual([1]);
+  });
+
+  test("count Gemini's thoughts as output", async () => {
+    const usageMetadata = {
+      promptTokenCount: 10,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 3,
+      cachedContentTokenCount: 4,
+      totalTokenCount: 18,
+    };
+    const candidates = [
+      { content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' },
+    ];
+    const { observer, calls } = traced();
+    const { client } = scripted([json({ candidates, usageMetadata })], { observer });
+
+    await client.generate.content({ model: 'gemini', contents: 'Hi' });
+
+    expect(calls()[0]?.attributes).toMatchObject({
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.output_tokens': 8,
+      'gen_ai.usage.reasoning.output_tokens': 3,
+      'gen_ai.usage.cache_read.input_tokens': 4,
+    });
+  });
+});
+
+describe('the global provider of metrics', () => {
+  afterEach(() => metrics.disable());
+
+  test('may be set after the observer is created, and after the first call', async () => {
+    const observer = openTelemetry();
+    const { client } = emulated({ observer });
+    await client.chat.completions.create(ask);
+    const { measured, meterProvider } = traced();
+    metrics.setGlobalMeterProvider(meterProvider);
+
+    await client.chat.completions.create(ask);
+
+    const duration = listPoints((await measured()).get('gen_ai.client.operation.duration'));
+    expect(duration?.map(({ count }) => count)).toEqual([1]);
+  });
+});
+
+test.each(['1.41', 'latest'] as const)(
+  'adds the reported cost once per call and video, in %s',
+  async (semconv) => {
+    const { observer, measured, calls } = traced({ semconv });
+    const { client, emulator } = emulated(
+      { observer },
+      { videoDuration: 0, quirks: { reportedCost: 'usage' } },
+    );
+    await client.chat.completions.create(ask);
+    const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
+    await client.videos.retrieve(ref);
+    await client.videos.retrieve(ref);
+
+    const points = listPoints((await measured()).get('model_gateway.cost'));
+
+    const [chat = 0, video = 0] = emulator.charges.map(({ amount }) => amount / 500_000);
+    expect(points?.map(({ sum }) => sum)).toEqual([chat, video]);
+    expect(calls()[0]?.attributes['model_gateway.cost']).toBe(chat);
+  },
+);

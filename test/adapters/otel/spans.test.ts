@@ -1,0 +1,273 @@
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { openTelemetry } from '../../../src/adapters/otel/index.ts';
+import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { traced, within } from './support.ts';
+
+const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'A secret' }] };
+
+afterEach(() => void vi.useRealTimers());
+
+/** A stream that never says anything. */
+const silent = () =>
+  new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+
+describe('a call is one span', () => {
+  test('of a chat with one retry: it has two attempts', async () => {
+    const { observer, spans } = traced();
+    const { client, emulator } = emulated({ observer });
+    emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
+
+    const answer = await client.chat.completions.create(
+      { ...ask, max_tokens: 50, temperature: 0.5, seed: 7, n: 1 },
+      { callId: 'job-1' },
+    );
+
+    const [first, second, call, ...rest] = spans();
+    expect(rest).toEqual([]);
+    expect(call).toMatchObject({ name: 'chat gpt-4o-mini', kind: SpanKind.CLIENT, links: [] });
+    expect(call?.status.code).toBe(SpanStatusCode.UNSET);
+    expect(call?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-4o-mini',
+      'gen_ai.request.max_tokens': 50,
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.seed': 7,
+      'gen_ai.response.id': answer.id,
+      'gen_ai.response.model': answer.model,
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': answer.usage?.prompt_tokens,
+      'gen_ai.usage.output_tokens': answer.usage?.completion_tokens,
+      'gen_ai.usage.cache_read.input_tokens': 0,
+      'gen_ai.usage.reasoning.output_tokens': 0,
+      'server.address': 'emulator.test',
+      'server.port': 80,
+      'model_gateway.operation': 'chat.completions.create',
+      'model_gateway.charge_class': 'metered',
+      'model_gateway.call_id': 'job-1',
+      'model_gateway.outcome': 'completed',
+      'model_gateway.attempts': 2,
+      'model_gateway.request_id': answer._request_id,
+    });
+    expect(within(call, spans())).toEqual([first, second]);
+    const url = `${emulator.baseURL}/v1/chat/completions`;
+    expect(first).toMatchObject({
+      name: 'attempt 1',
+      kind: SpanKind.INTERNAL,
+      status: { code: SpanStatusCode.ERROR },
+      attributes: {
+        'http.request.method': 'POST',
+        'url.full': url,
+        'http.response.status_code': 429,
+      },
+    });
+    expect(second).toMatchObject({
+      name: 'attempt 2',
+      status: { code: SpanStatusCode.UNSET },
+      attributes: {
+        'http.response.status_code': 200,
+        'http.request.resend_count': 1,
+        'model_gateway.delay_ms': expect.any(Number),
+      },
+    });
+  });
+
+  const calls = {
+    'generate_content gemini-2.5-flash': ['gcp.gen_ai', undefined],
+    'embeddings text-embedding-3-small': ['openai', undefined],
+    'generate_content gpt-image-1': ['openai', 'image'],
+    'generate_content tts-1': ['openai', 'speech'],
+    'generate_content sora-2': ['openai', 'video'],
+    'models.list': ['openai', undefined],
+    'POST /v1/other': ['openai', undefined],
+  } as const;
+
+  test('for every operation', async () => {
+    const { observer, calls: spansOfCalls } = traced();
+    const { client } = emulated({ observer });
+    await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hi' });
+    await client.embeddings.create({ model: 'text-embedding-3-small', input: 'Hi', dimensions: 8 });
+    await client.images.generate({ model: 'gpt-image-1', prompt: 'A boat' });
+    const speech = await client.audio.speech.create({
+      model: 'tts-1',
+      input: 'Hi',
+      voice: 'alloy',
+    });
+    await speech.arrayBuffer();
+    await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
+    await client.models.list();
+    await failureOf(client.post('/v1/other', { body: {} }));
+
+    const seen = spansOfCalls().map(({ name, attributes }) => [
+      name,
+      [attributes['gen_ai.provider.name'], attributes['gen_ai.output.type']],
+    ]);
+    expect(Object.fromEntries(seen)).toEqual(calls);
+    expect(spansOfCalls()[1]?.attributes).toMatchObject({
+      'gen_ai.embeddings.dimension.count': 8,
+    });
+  });
+
+  test("inside the caller's span, and around the request", async () => {
+    const { observer, tracerProvider, spans } = traced();
+    let inside: string | undefined;
+    const { client, emulator } = emulated();
+    const observed = client.withOptions({
+      observer,
+      fetch: (...given) => {
+        inside = trace.getSpan(context.active())?.spanContext().spanId;
+        return emulator.fetch(...given);
+      },
+    });
+
+    await tracerProvider.getTracer('test').startActiveSpan('caller', async (span) => {
+      await observed.chat.completions.create(ask);
+      span.end();
+    });
+
+    const call = spans().find(({ name }) => name === 'chat gpt-4o-mini');
+    const caller = spans().find(({ name }) => name === 'caller');
+    expect(within(caller, spans())).toEqual([call]);
+    expect(inside).toBe(call?.spanContext().spanId);
+  });
+});
+
+describe('a span of a stream ends', () => {
+  const asStream = { ...ask, stream: true as const, stream_options: { include_usage: true } };
+
+  test('with the stream', async () => {
+    const { observer, calls } = traced();
+    const { client } = emulated({ observer });
+
+    const stream = await client.chat.completions.create(asStream);
+    expect(calls()).toEqual([]);
+    await collect(stream);
+
+    expect(calls()[0]?.attributes).toMatchObject({
+      'gen_ai.request.stream': true,
+      'gen_ai.response.time_to_first_chunk': expect.any(Number),
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.output_tokens': stream.usage?.completion_tokens,
+      'model_gateway.outcome': 'completed',
+    });
+  });
+
+  test('if it is closed', async () => {
+    const { observer, calls } = traced();
+    const { client } = emulated({ observer });
+
+    (await client.chat.completions.create(asStream)).close();
+
+    expect(calls()[0]?.attributes['model_gateway.outcome']).toBe('incomplete');
+    expect(calls()[0]?.status.code).toBe(SpanStatusCode.UNSET);
+  });
+
+  test('if it is aborted', async () => {
+    const { observer, calls } = traced();
+    const { client } = emulated({ observer });
+    const controller = new AbortController();
+
+    const stream = await client.chat.completions.create(asStream, { signal: controller.signal });
+    controller.abort();
+    await failureOf(collect(stream));
+
+    expect(calls()[0]?.attributes['error.type']).toBe('APIUserAbortError');
+  });
+
+  test('if it stalls, and if it is not read', async () => {
+    vi.useFakeTimers();
+    for (const isRead of [true, false]) {
+      const { observer, calls } = traced();
+      const { client } = scripted([silent], { observer, idleTimeout: 50, firstByteTimeout: 50 });
+
+      const stream = await client.chat.completions.create(asStream);
+      const failure = isRead ? failureOf(collect(stream)) : undefined;
+      await vi.advanceTimersByTimeAsync(100);
+      await failure;
+
+      expect(calls()).toHaveLength(1);
+      expect(calls()[0]?.attributes['error.type']).toBe('StreamTimeoutError');
+    }
+  });
+
+  test('if it is truncated', async () => {
+    const { observer, calls } = traced();
+    const { client, emulator } = emulated({ observer });
+    emulator.fail({ fault: { type: 'cut-events', after: 2 } });
+
+    await failureOf(collect(await client.chat.completions.create(asStream)));
+
+    expect(calls()[0]).toMatchObject({
+      status: { code: SpanStatusCode.ERROR },
+      attributes: { 'error.type': 'StreamTruncatedError', 'model_gateway.outcome': 'unknown' },
+    });
+  });
+});
+
+describe('a failure', () => {
+  test('records its class, but not the gateway’s message, which may be private', async () => {
+    const says = { error: { message: 'You asked for A secret', code: 'bad_prompt' } };
+    const { observer, spans } = traced();
+    const { client } = scripted([json(says, 400)], { observer });
+
+    await failureOf(client.chat.completions.create(ask));
+
+    const call = spans().at(-1);
+    expect(call?.attributes['error.type']).toBe('BadRequestError');
+    expect(call?.status).toEqual({
+      code: SpanStatusCode.ERROR,
+      message: 'BadRequestError 400 bad_prompt',
+    });
+    expect(
+      JSON.stringify(spans().map(({ attributes, status }) => [attributes, status])),
+    ).not.toContain('A secret');
+  });
+
+  test('of the connection is recorded in full', async () => {
+    const { observer, calls } = traced();
+    const { client, emulator } = emulated({ observer, maxRetries: 0 });
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
+
+    await failureOf(client.images.generate({ model: 'gpt-image-1', prompt: 'A boat' }));
+
+    expect(calls()[0]).toMatchObject({
+      status: { message: expect.stringContaining('lost its connection') },
+      attributes: {
+        'error.type': 'APIConnectionError',
+        'model_gateway.outcome': 'unknown',
+        'model_gateway.charge_class': 'charged',
+      },
+    });
+  });
+});
+
+test('records nothing and does not fail without an SDK', async () => {
+  const { client } = emulated({ observer: openTelemetry() });
+
+  const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A boat' });
+  await client.videos.retrieve(ref);
+
+  expect(ref).not.toHaveProperty('trace');
+});
+
+test('the provider name is an option', async () => {
+  const { observer, calls } = traced({ providerName: 'acme' });
+  const { client } = emulated({ observer });
+
+  await client.chat.completions.create(ask);
+
+  expect(calls()[0]?.attributes['gen_ai.provider.name']).toBe('acme');
+});
+
+test.each([
+  { name: 'semconv', value: '1.30', problem: 'semconv: must be "1.41" or "latest".' },
+  { name: 'captureContent', value: 'yes', problem: 'captureContent: must be true or false.' },
+  { name: 'providerName', value: '', problem: 'providerName: must be a name such as "openai".' },
+  { name: 'tracerProvider', value: {}, problem: 'tracerProvider: must have a method getTracer().' },
+  { name: 'meterProvider', value: {}, problem: 'meterProvider: must have a method getMeter().' },
+])('an invalid $name is rejected', ({ name, value, problem }) => {
+  const options: object = { [name]: value };
+
+  expect(() => openTelemetry(options)).toThrow(problem);
+});

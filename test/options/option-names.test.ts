@@ -1,0 +1,266 @@
+// A misspelt option would be dropped: a signal that ends nothing, retries that are paid for.
+import { describe, expect, test, vi } from 'vitest';
+import {
+  type EmbeddingsCreateManyOptions,
+  Gateway,
+  type GatewayOptions,
+  type GenerateToolRunOptions,
+  type ImagesGenerateManyOptions,
+  type RequestOptions,
+  type RouteRequest,
+  type VideoCreateAndWaitAllOptions,
+  type VideoDownloadOptions,
+  type VideoSubmitOptions,
+} from '../../src/index.ts';
+import type { AccountOptions } from '../../src/resources/account/types.ts';
+import type { RunnerOptions } from '../../src/resources/chat/runs/run-tools.ts';
+import { checkNames } from '../../src/options/option-names.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+const ask = { model: 'm-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const order = { model: 'm', prompt: 'A boat' };
+
+const calls: Record<string, (client: Gateway, options: RequestOptions) => unknown> = {
+  'chat.completions.create': ({ chat }, options) => chat.completions.create(ask, options),
+  'chat.completions.parse': ({ chat }, options) => chat.completions.parse(ask, options),
+  'chat.completions.stream': ({ chat }, options) => chat.completions.stream(ask, options).done(),
+  'chat.completions.runTools': ({ chat }, options) =>
+    chat.completions.runTools({ ...ask, tools: [] }, options).done(),
+  'generate.content': ({ generate }, options) =>
+    generate.content({ model: 'm', contents: 'Hi' }, options),
+  'generate.runTools': ({ generate }, options) =>
+    generate.runTools({ model: 'm', contents: 'Hi', functions: [] }, options),
+  'embeddings.create': ({ embeddings }, options) =>
+    embeddings.create({ model: 'm', input: 'Hi' }, options),
+  'embeddings.createMany': ({ embeddings }, options) =>
+    embeddings.createMany({ model: 'm', input: ['Hi'] }, options),
+  'images.generate': ({ images }, options) => images.generate(order, options),
+  'images.generateMany': ({ images }, options) => images.generateMany([order], options).next(),
+  'audio.speech.create': ({ audio }, options) =>
+    audio.speech.create({ model: 'm', voice: 'alloy', input: 'Hi' }, options),
+  'models.list': ({ models }, options) => models.list(options),
+  'videos.create': ({ videos }, options) => videos.create(order, options),
+  'videos.retrieve': ({ videos }, options) => videos.retrieve('task', options),
+  'videos.wait': ({ videos }, options) => videos.wait('task', untyped(options)),
+  'videos.waitAll': ({ videos }, options) => videos.waitAll(['task'], untyped(options)).next(),
+  'videos.watch': ({ videos }, options) => videos.watch('task', untyped(options)).next(),
+  'videos.step': ({ videos }, options) => videos.step('task', undefined, untyped(options)),
+  'videos.createAndWait': ({ videos }, options) => videos.createAndWait(order, untyped(options)),
+  'videos.createAndWaitAll': ({ videos }, options) =>
+    videos.createAndWaitAll([order], untyped(options)).next(),
+  'videos.remixAndWait': ({ videos }, options) =>
+    videos.remixAndWait('task', order, untyped(options)),
+  'videos.downloadContent': ({ videos }, options) => videos.downloadContent('task', options),
+  'account.balance': ({ account }, options) => account.balance(untyped(options)),
+  post: (client, options) => client.post('/v1/responses', { body: {}, ...options }),
+};
+
+test.each(Object.entries(calls))('%s rejects a misspelled option', async (_name, call) => {
+  const { client, emulator } = emulated();
+  const options = untyped<RequestOptions>({ abortSignal: AbortSignal.abort() });
+
+  const error = await failureOf(Promise.resolve().then(async () => call(client, options)));
+
+  expect(error).toMatchObject({
+    name: 'InvalidInputError',
+    field: 'abortSignal',
+    message: 'abortSignal: is not an option of a call; use signal.',
+    outcome: 'not_sent',
+  });
+  expect(emulator.requests).toEqual([]);
+});
+
+const refused: readonly { kind: 'call' | 'client'; name: string; advice: string }[] = [
+  { kind: 'call', name: 'retries', advice: 'use maxRetries' },
+  { kind: 'call', name: 'max_retries', advice: 'use maxRetries' },
+  { kind: 'call', name: 'maxRetry', advice: 'use maxRetries' },
+  { kind: 'call', name: 'timeOut', advice: 'use timeout' },
+  { kind: 'call', name: 'singal', advice: 'use signal' },
+  { kind: 'call', name: 'header', advice: 'use headers' },
+  { kind: 'call', name: 'extra_body', advice: 'use extraBody' },
+  { kind: 'call', name: 'extraHeaders', advice: 'use headers' },
+  { kind: 'call', name: 'httpAgent', advice: 'use fetchOptions' },
+  { kind: 'call', name: 'idempotency_key', advice: 'use idempotencyKey' },
+  { kind: 'call', name: 'maxTokens', advice: 'put max_tokens into the parameters' },
+  { kind: 'call', name: 'temperature', advice: 'put temperature into the parameters' },
+  { kind: 'client', name: 'retries', advice: 'use maxRetries' },
+  { kind: 'client', name: 'baseUrl', advice: 'use baseURL' },
+  { kind: 'client', name: 'base_url', advice: 'use baseURL' },
+  { kind: 'client', name: 'apikey', advice: 'use apiKey' },
+  { kind: 'client', name: 'headers', advice: 'use defaultHeaders' },
+  { kind: 'client', name: 'onDrif', advice: 'use onDrift' },
+];
+
+test.each(refused)('the option of a $kind $name: $advice', ({ kind, name, advice }) => {
+  expect(() => checkNames({ [name]: 1 }, kind)).toThrow(advice);
+});
+
+test('a client rejects a misspelled option', () => {
+  const options = untyped<GatewayOptions>({ apiKey: 'key', baseUrl: 'https://gateway.test' });
+
+  expect(() => new Gateway(options)).toThrow('baseUrl: is not an option of a client; use baseURL.');
+  expect(() => new Gateway().withOptions(untyped({ retries: 0 }))).toThrow('use maxRetries');
+});
+
+/** Clients that share a logger, and its warnings. */
+function listening() {
+  const warn = vi.fn<(message: string, details: unknown) => void>();
+  const logger = { error: vi.fn(), warn, info: vi.fn(), debug: vi.fn() };
+  const make = (more: object = {}) => emulated(untyped({ logger, logLevel: 'warn', ...more }));
+  return { make, warnings: () => warn.mock.calls.map(([message]) => message) };
+}
+
+describe('an unknown option', () => {
+  test('logs one warning', async () => {
+    const { make, warnings } = listening();
+    const options = untyped<RequestOptions>({ cacheFor: 60, apiKey: 'sk-of-another-tenant' });
+    const { client } = make();
+
+    await client.chat.completions.create(ask, options);
+    await client.chat.completions.create(ask, options);
+    await client.withOptions({ maxRetries: 0 }).chat.completions.create(ask, options);
+    await make().client.images.generate(order, options);
+
+    expect(warnings()).toEqual([
+      '[model-gateway] The option "cacheFor" of a call has no effect: it is unknown',
+      '[model-gateway] The option "apiKey" of a call has no effect: it is an option of the client; use withOptions()',
+    ]);
+  });
+
+  test('logs a warning for a client too', () => {
+    const { make, warnings } = listening();
+
+    make({ webhookSecret: 'x', signal: AbortSignal.abort() });
+    make({ webhookSecret: 'x' });
+
+    expect(warnings()).toEqual([
+      '[model-gateway] The option "webhookSecret" of a client has no effect: it is unknown',
+      '[model-gateway] The option "signal" of a client has no effect: it is an option of a call',
+    ]);
+  });
+
+  test('logs no warning without a value, or for options of wrappers', async () => {
+    const { make, warnings } = listening();
+    const options = { cacheFor: undefined, abortSignal: undefined, __metadata: {} };
+
+    await make().client.chat.completions.create(ask, untyped<RequestOptions>(options));
+
+    expect(warnings()).toEqual([]);
+  });
+
+  test('does not fail the call if the logger throws', async () => {
+    const logger = {
+      ...console,
+      warn: vi.fn(() => Promise.reject(new Error('full')).catch(() => {})),
+    };
+    const { client } = emulated({ logger, logLevel: 'warn' });
+
+    const options = untyped<RequestOptions>({ cacheFor: 60 });
+    const completion = await client.chat.completions.create(ask, options);
+
+    expect(completion.choices).toHaveLength(1);
+  });
+});
+
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+/** Every option that is documented; the compiler keeps the list whole. */
+const shared = {
+  maxRetries: true,
+  timeout: true,
+  firstByteTimeout: true,
+  idleTimeout: true,
+  chunkTimeout: true,
+  totalTimeout: true,
+  retryUnknownOutcome: true,
+  structuredOutput: true,
+  fallback: true,
+  fallbackOn: true,
+  onFallback: true,
+  idempotency: true,
+  onTruncated: true,
+  maxEventBytes: true,
+  maxResponseBytes: true,
+  partial: true,
+  validation: true,
+} as const;
+const request: Names<RequestOptions> = {
+  ...shared,
+  signal: true,
+  headers: true,
+  query: true,
+  extraBody: true,
+  fetchOptions: true,
+  idempotencyKey: true,
+  callId: true,
+  onUploadProgress: true,
+};
+const client: Names<GatewayOptions> = {
+  ...shared,
+  apiKey: true,
+  baseURL: true,
+  gateway: true,
+  organization: true,
+  project: true,
+  defaultHeaders: true,
+  defaultQuery: true,
+  fetch: true,
+  fetchOptions: true,
+  logger: true,
+  logLevel: true,
+  dangerouslyAllowBrowser: true,
+  bodyFormat: true,
+  budget: true,
+  limits: true,
+  onDrift: true,
+  observer: true,
+  onRequest: true,
+  onResponse: true,
+};
+const ofCalls: Names<
+  RouteRequest &
+    RunnerOptions &
+    GenerateToolRunOptions &
+    EmbeddingsCreateManyOptions &
+    ImagesGenerateManyOptions &
+    VideoSubmitOptions &
+    VideoCreateAndWaitAllOptions &
+    VideoDownloadOptions &
+    AccountOptions
+> = {
+  ...request,
+  body: true,
+  stream: true,
+  method: true,
+  path: true,
+  __binaryResponse: true,
+  maxChatCompletions: true,
+  afterCompletion: true,
+  maxCalls: true,
+  onContent: true,
+  batchSize: true,
+  concurrency: true,
+  onProgress: true,
+  interval: true,
+  pollTimeout: true,
+  notFoundGrace: true,
+  maxConsecutiveErrors: true,
+  unknownStatus: true,
+  onUpdate: true,
+  limiter: true,
+  allowOtherBaseURL: true,
+  maxPollsPerSecond: true,
+  ledger: true,
+  onUnknown: true,
+  bodyFormat: true,
+  onSubmitted: true,
+  taskTimeout: true,
+  variant: true,
+  maxAge: true,
+};
+
+test('every documented option is known', () => {
+  expect([...checkNames(client, 'client').keys()]).toEqual([]);
+  expect([...checkNames(ofCalls, 'call').keys()]).toEqual([]);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import type { ObservedCall } from '../../../src/index.ts';
+import { collect, emulated, eventStream, failureOf, scripted } from '../../helpers/clients.ts';
+import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
+import { ReportedCosts } from '../../../src/policies/observing/costs.ts';
+import { traced } from '../../adapters/otel/support.ts';
+
+const image = { model: 'model-a', prompt: 'a boat' };
+const chat = { model: 'model-a', messages: [{ role: 'user' as const, content: 'hi' }] };
+const fallback = ['model-b'];
+const perCall = { 'model-a': 0.01, 'model-b': 0.04 };
+const rejected = { type: 'error', status: 429 } as const;
+
+describe('a budget of a call with fallbacks', () => {
+  test('reserves and counts the price of the requested model', async () => {
+    const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.05, perCall } });
+    failFirst(emulator, rejected);
+    const reserved: (number | undefined)[] = [];
+    const counting = client.withOptions({
+      onRequest({ operation }) {
+        if (operation !== 'images.generate') return;
+        void client.account.spent().then(({ budget }) => reserved.push(budget?.reserved));
+      },
+    });
+
+    await counting.images.generate(image, { fallback });
+
+    const { budget, lines } = await client.account.spent();
+    expect(reserved).toEqual([0.01, 0.04]);
+    expect(budget).toMatchObject({ spent: 0.04, reserved: 0 });
+    expect(lines).toEqual([
+      expect.objectContaining({ operation: 'images.generate', model: 'model-b', calls: 1 }),
+    ]);
+  });
+
+  test('counts both models if the first may be billed', async () => {
+    const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.05, perCall } });
+    failFirst(emulator, { type: 'reset', when: 'after-charge' });
+
+    await client.chat.completions.create(chat, { fallback });
+
+    const { budget, lines } = await client.account.spent();
+    expect(budget?.spent).toBeCloseTo(0.05);
+    expect(lines).toEqual([
+      expect.objectContaining({ model: 'model-a', calls: 0, unknown: 1 }),
+      expect.objectContaining({ model: 'model-b', calls: 1, unknown: 0 }),
+    ]);
+    expect(requestedModels(emulator).charges).toEqual(['model-a', 'model-b']);
+  });
+
+  test('counts the cost that a stream reports before it fails without content', async () => {
+    const costs = new ReportedCosts();
+    const failing = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 0, cost: 0.3 } };
+    const delta = { role: 'assistant', content: 'Hi' };
+    const usage = { prompt_tokens: 5, completion_tokens: 1, cost: 0.5 };
+    const { client } = scripted(
+      [
+        eventStream(failing, { error: { message: 'Overloaded', code: 502 } }),
+        eventStream(
+          { choices: [{ index: 0, delta, finish_reason: 'stop' }] },
+          { choices: [], usage },
+          '[DONE]',
+        ),
+      ],
+      { maxRetries: 0, gateway: 'openrouter', observer: costs },
+    );
+
+    await collect(await client.chat.completions.create({ ...chat, stream: true }, { fallback }));
+
+    const { lines } = await client.account.spent();
+    expect(lines).toEqual([
+      expect.objectContaining({ model: 'model-a', unknown: 1, reported: 1 }),
+      expect.objectContaining({ model: 'model-b', calls: 1, reported: 1 }),
+    ]);
+    expect(costs.total).toBeCloseTo(0.8);
+  });
+
+  test('that is too small for the next model ends the call with the previous error', async () => {
+    const { client, emulator } = emulated({ maxRetries: 0, budget: { limit: 0.03, perCall } });
+    failFirst(emulator, rejected);
+
+    const failed = await failureOf(client.images.generate(image, { fallback }));
+
+    expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'rejected' });
+    expect(String(failed)).toMatch(
+      /The next request was not sent: .*model-b would exceed the budget/,
+    );
+    expect(requestedModels(emulator)).toEqual({ requests: ['model-a'], charges: [] });
+    const { budget } = await client.account.spent();
+    expect(budget).toMatchObject({ spent: 0, reserved: 0 });
+  });
+});
+
+describe('observers of a call with fallbacks', () => {
+  test('receive a call for each model, with the same id', async () => {
+    const calls: (Pick<ObservedCall, 'callId' | 'model'> & { error?: string })[] = [];
+    const { client, emulator } = emulated({
+      maxRetries: 0,
+      observer: {
+        start({ callId, model }) {
+          const call: (typeof calls)[number] = { callId, model };
+          calls.push(call);
+          return {
+            end({ error }) {
+              if (error instanceof Error) call.error = error.name;
+            },
+          };
+        },
+      },
+    });
+    failFirst(emulator, rejected);
+
+    await client.chat.completions.create(chat, { fallback, callId: 'talk-1' });
+
+    expect(calls).toEqual([
+      { callId: 'talk-1', model: 'model-a', error: 'RateLimitError' },
+      { callId: 'talk-1', model: 'model-b' },
+    ]);
+  });
+
+  test('write a span for each model', async () => {
+    const { observer, calls } = traced();
+    const { client, emulator } = emulated({ maxRetries: 0, observer });
+    failFirst(emulator, rejected);
+
+    await client.chat.completions.create(chat, { fallback });
+
+    const spans = calls().map(({ name, attributes }) => [name, attributes['error.type']]);
+    expect(spans).toEqual([
+      ['chat model-a', expect.anything()],
+      ['chat model-b', undefined],
+    ]);
+  });
+});

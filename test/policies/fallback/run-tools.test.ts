@@ -1,0 +1,152 @@
+import * as z from 'zod';
+import { describe, expect, test } from 'vitest';
+import { type Gateway, tool } from '../../../src/index.ts';
+import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
+
+const messages = [{ role: 'user' as const, content: 'hi' }];
+const find = tool({
+  name: 'find',
+  description: 'Finds a city.',
+  schema: z.object({ city: z.string() }),
+  execute: ({ city }) => ({ city, found: true }),
+});
+const rejected = { type: 'error', status: 429 } as const;
+const called = {
+  role: 'assistant',
+  content: null,
+  reasoning_content: 'Hm.',
+  tool_calls: [
+    { id: 'c-1', type: 'function', function: { name: 'find', arguments: '{"city":"Rome"}' } },
+  ],
+};
+const completion = (message: object, finish_reason: string) =>
+  json({ id: 'x', model: 'served', choices: [{ index: 0, message, finish_reason }] });
+
+const answer = (...parts: object[]) =>
+  json({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] });
+const wants = answer({ functionCall: { name: 'find', args: { city: 'Rome' } } });
+const pathsOf = (requests: readonly Request[]) =>
+  requests.map(({ url }) => /models\/(.*):/.exec(url)?.[1]);
+
+const chunk = (delta: object) => ({
+  id: 'x',
+  choices: [{ index: 0, delta, finish_reason: null }],
+});
+
+describe('chat.completions.runTools() with fallbacks', () => {
+  const params = { model: 'model-a', messages, tools: [find], max_tokens: 90 };
+  const options = { fallback: [{ model: 'model-b', max_tokens: 50 }] };
+
+  test.for<{ kind: string; run: (client: Gateway) => { done(): Promise<void> } }>([
+    {
+      kind: 'of complete responses',
+      run: ({ chat }) => chat.completions.runTools(params, options),
+    },
+    {
+      kind: 'of streams',
+      run: ({ chat }) => chat.completions.runTools({ ...params, stream: true }, options),
+    },
+  ])('$kind stays with the model that answered, with its parameters', async ({ run }) => {
+    const { client, emulator } = emulated({ maxRetries: 0 });
+    failFirst(emulator, rejected);
+
+    await run(client).done();
+
+    expect(requestedModels(emulator)).toEqual({
+      requests: ['model-a', 'model-b', 'model-b'],
+      charges: ['model-b', 'model-b'],
+    });
+    const limits = emulator.requests.map(
+      ({ body }) => body.kind === 'json' && Object(body.value).max_tokens,
+    );
+    expect(limits).toEqual([90, 50, 50]);
+  });
+
+  test('ends if the model that answered fails later', async () => {
+    const { client, requests } = scripted(
+      [json({ error: {} }, 429), completion(called, 'tool_calls'), json({ error: {} }, 429)],
+      { maxRetries: 0 },
+    );
+    const runner = client.chat.completions.runTools(
+      { model: 'model-a', messages, tools: [find] },
+      { fallback: ['model-b', 'model-c'] },
+    );
+
+    const failed = await failureOf(runner.finalContent());
+
+    expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'rejected' });
+    const bodies = await Promise.all(requests.map(bodyOf));
+    expect(bodies.map((body) => Object(body).model)).toEqual(['model-a', 'model-b', 'model-b']);
+  });
+
+  test.for([
+    { from: 'gpt-5.5', to: 'deepseek-chat', sent: 'Hm.' },
+    { from: 'deepseek-chat', to: 'gpt-5.5', sent: undefined },
+  ])(
+    'sends reasoning back to $to after $from only if it requires that',
+    async ({ from, to, sent }) => {
+      const { client, requests } = scripted(
+        [
+          json({ error: {} }, 429),
+          completion(called, 'tool_calls'),
+          completion({ role: 'assistant', content: 'Rome.' }, 'stop'),
+        ],
+        { maxRetries: 0 },
+      );
+      const runner = client.chat.completions.runTools(
+        { model: from, messages, tools: [find] },
+        { fallback: [to] },
+      );
+
+      await runner.done();
+
+      const last = await bodyOf(requests[2]);
+      expect(last).toHaveProperty('model', to);
+      expect(Object(last).messages[1].reasoning_content).toBe(sent);
+    },
+  );
+
+  test('of a stream changes the model before content, and not after', async () => {
+    const { client, requests } = scripted(
+      [
+        eventStream(chunk({ role: 'assistant' }), { error: { message: 'Overloaded' } }),
+        eventStream(chunk({ role: 'assistant', content: 'Ro' })),
+      ],
+      { maxRetries: 0 },
+    );
+    const runner = client.chat.completions.runTools(
+      { model: 'model-a', messages, tools: [find], stream: true },
+      { fallback: ['model-b', 'model-c'] },
+    );
+
+    const failed = await failureOf(runner.done());
+
+    expect(failed).toMatchObject({ name: 'StreamTruncatedError', outcome: 'unknown' });
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe('generate.runTools() with fallbacks', () => {
+  const params = { model: 'model-a', contents: 'Where to?', functions: [find] };
+
+  test('stays with the model that answered', async () => {
+    const { client, requests } = scripted(
+      [json({ error: {} }, 429), wants, answer({ text: 'Rome.' })],
+      { maxRetries: 0 },
+    );
+    const { response } = await client.generate.runTools(params, { fallback: ['model-b'] });
+    expect(response.text).toBe('Rome.');
+    expect(pathsOf(requests)).toEqual(['model-a', 'model-b', 'model-b']);
+  });
+
+  test('ends if the model that answered fails later', async () => {
+    const { client, requests } = scripted(
+      [json({ error: {} }, 429), wants, json({ error: {} }, 429)],
+      { maxRetries: 0 },
+    );
+    const run = client.generate.runTools(params, { fallback: ['model-b', 'model-c'] });
+    await expect(run).rejects.toHaveProperty('name', 'RateLimitError');
+    expect(pathsOf(requests)).toEqual(['model-a', 'model-b', 'model-b']);
+  });
+});

@@ -1,0 +1,759 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../../src/testing/index.ts';
+import { begin, Machine } from './run.ts';
+
+let emulator: Emulator;
+let server: EmulatorServer;
+let machine: Machine;
+
+beforeEach(async () => {
+  ({ emulator, server, machine } = await begin());
+});
+
+const inFolder = (name: string): string => join(machine.folder, name);
+
+describe('chat', () => {
+  test('writes only the text of the response to stdout', async () => {
+    const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Say', 'hello']);
+
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: 'You said: "Say hello" This is the answer of m-large.\n',
+      stderr: '',
+    });
+  });
+
+  test('reads standard input for "-" and without a prompt', async () => {
+    const both = await machine.run(['chat', '-m', 'm-large', 'Sum up:', '-'], '@all of it\n');
+    const piped = await machine.run(['chat', '-m', 'm-large'], 'only this');
+
+    expect(both.stdout).toContain('You said: "Sum up:\n\n@all of it"');
+    expect(piped.stdout).toContain('You said: "only this"');
+  });
+
+  test('does not read the standard input of a shell loop', async () => {
+    const loop = 'printf "one\\ntwo\\n" | while read -r line; do "$@" "$line"; done';
+    const { stdout } = await machine.shell(loop, ['chat', '-m', 'm-large']);
+
+    expect(stdout).toMatch(/You said: "one"[^]*You said: "two"/);
+  });
+
+  test('writes log lines to standard error', async () => {
+    const env = { GATEWAY_LOG: 'debug' };
+    const { stdout, stderr } = await machine.run(['models', '--json'], '', env);
+
+    expect(JSON.parse(stdout)).not.toEqual([]);
+    expect(stderr).toContain('[model-gateway]');
+  });
+
+  test.each([
+    ['chat', '-m', 'm-large', 'Sum up:', '-'],
+    ['image', '-m', 'm-image', 'Sum up:', '-'],
+    ['speak', '-m', 'm-speech', 'Sum up:', '-'],
+    ['video', 'create', '--no-wait', '-m', 'm-video', 'Sum up:', '-'],
+  ])('%s reads a slow pipe to its end, and reports it', async (...words) => {
+    const child = machine.start(words);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Reading standard input');
+    expect(emulator.requests).toEqual([]);
+
+    child.stdin.write('all of ');
+    child.stdin.end('it\n');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+
+    expect(code).toBe(0);
+    const [request] = emulator.requests;
+    expect(JSON.stringify(request?.body)).toMatch(/Sum up:(\\r)?\\n(\\r)?\\nall of it/);
+  });
+
+  test('Ctrl-C ends the reading of a pipe', async () => {
+    const child = machine.start(['chat', '-m', 'm-large', 'Sum up:', '-']);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Reading standard input');
+
+    child.kill('SIGINT');
+
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('--json writes the completion', async () => {
+    const { stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello']);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: 'chat.completion',
+      usage: { total_tokens: expect.any(Number) },
+    });
+  });
+
+  test('a truncated stream ends with 3, and keeps the received text', async () => {
+    emulator.fail({ fault: { type: 'cut-events', after: 4 } });
+
+    const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Hello there']);
+
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(/^You said/) });
+    expect(stderr).toMatch(/^model-gateway: The stream/);
+    // Advice about options of the library helps nobody here.
+    expect(stderr).not.toMatch(/onTruncated|partial|\(\)/);
+  });
+
+  test('a truncated stream ends with 3 with --json too', async () => {
+    emulator.fail({ fault: { type: 'cut-events', after: 4 } });
+
+    const { code, stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello there']);
+
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout).partial.choices[0].message.content).toMatch(/^You said/);
+  });
+
+  test('sends images', async () => {
+    await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'cat.png', '-y']);
+
+    const { stdout } = await machine.run(['chat', '-m', 'm-large', '--image', 'cat.png', 'What?']);
+
+    expect(stdout).toContain('You sent a PNG image of');
+  });
+
+  test('succeeds when the reader closes the pipe', async () => {
+    emulator.quirks.eventDelay = 20;
+    const child = machine.start(['chat', '-m', 'm-large', '[long]']);
+    child.stdin.end();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdout.once('data', () => child.stdout.destroy());
+
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('an unknown model: similar names', async () => {
+    const { code, stderr } = await machine.run(['chat', '-m', 'missing-model', 'Hello']);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Did you mean|model-gateway models/);
+  });
+});
+
+describe('a lost response', () => {
+  test.each([
+    ['chat', '-m', 'm-large', 'Hello'],
+    ['chat', '-m', 'm-large', '--json', 'Hello'],
+    ['embed', '-m', 'm-embed', 'a cat'],
+    ['speak', '-m', 'm-speech', 'Hello'],
+    ['image', '-m', 'm-image', 'A boat'],
+    ['post', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
+  ])('ends %s with 3: it may have been charged', async (...words) => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+    const { code, stderr } = await machine.run(words);
+
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('charged') });
+    expect(emulator.charges.length).toBeGreaterThan(0);
+  });
+
+  test('ends translate with 3', async () => {
+    await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.mp3']);
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+    expect((await machine.run(['translate', '-m', 'm-translate', 'a.mp3'])).code).toBe(3);
+  });
+
+  test('ends chat with 3 after a blocked prompt, which may be charged', async () => {
+    emulator.fail({
+      fault: { type: 'error', status: 400, code: 'prompt_blocked', message: 'no', charged: true },
+    });
+
+    expect((await machine.run(['chat', '-m', 'm-large', 'Hello'])).code).toBe(3);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([['models'], ['get', '/v1/models'], ['video', 'status', 'task_1']])(
+    'ends %s with 1, because it is free',
+    async (...words) => {
+      emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+      expect((await machine.run(words)).code).toBe(1);
+    },
+  );
+
+  test('of one of several requests ends embed with 3, and writes the charged vectors', async () => {
+    const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`).join('\n');
+    emulator.fail({ fault: { type: 'error', status: 400, message: 'no' }, after: 4 });
+
+    const { code, stdout } = await machine.run(['embed', '-m', 'm-embed'], lines);
+
+    const { error, vectors } = JSON.parse(stdout);
+    expect(code).toBe(3);
+    expect(error).toContain('failed');
+    expect(vectors).toHaveLength(450);
+    expect(emulator.charges.length).toBeGreaterThan(0);
+  });
+});
+
+describe('usage', () => {
+  test.each<{ name: string; words: string[]; message: RegExp }>([
+    { name: 'no prompt', words: ['chat', '-m', 'm'], message: /text is missing/ },
+    {
+      name: 'an unknown option',
+      words: ['chat', '-m', 'm', '--modle', 'm'],
+      message: /unknown option/,
+    },
+    { name: 'an unknown command', words: ['caht'], message: /Did you mean chat/ },
+    {
+      name: 'an invalid time',
+      words: ['chat', '-m', 'm', '--timeout', 'soon', 'a'],
+      message: /30s/,
+    },
+    {
+      name: 'a number out of range',
+      words: ['image', '-m', 'm', '-n', '99', 'a'],
+      message: /from 1 to 10/,
+    },
+    {
+      name: 'a missing file',
+      words: ['edit', '-m', 'm', '--image', 'no.png', 'a'],
+      message: /no.png cannot be read/,
+    },
+    {
+      name: 'a file that is not an image',
+      words: ['chat', '-m', 'm', '--image', 'a.txt', 'a'],
+      message: /a.txt is neither an image/,
+    },
+    { name: 'a body that is not JSON', words: ['post', '/v1/x', '{'], message: /not valid JSON/ },
+    {
+      name: 'an unknown fault',
+      words: ['emulator', '--fail', 'nothing'],
+      message: /Unknown fault/,
+    },
+    {
+      name: 'an unknown gateway',
+      words: ['emulator', '--gateway', 'x'],
+      message: /new-api, openrouter/,
+    },
+    {
+      name: 'an unknown kind of gateway',
+      words: ['models', '--gateway', 'x'],
+      message: /auto, new-api, openrouter, lite/,
+    },
+    {
+      name: 'and before the command',
+      words: ['--gateway', 'x', 'doctor'],
+      message: /auto, new-api, openrouter, litellm/,
+    },
+  ])('$name ends with 2 before anything is sent', async ({ words, message }) => {
+    const { code, stderr } = await machine.run(words);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('no base URL and no key: explains how to set them', async () => {
+    const noAddress = await new Machine().run(['models']);
+    const noKey = await new Machine({ url: server.url }).run(['models']);
+
+    expect(noAddress).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('GATEWAY_BASE_URL'),
+    });
+    expect(noKey).toMatchObject({ code: 2, stderr: expect.stringContaining('GATEWAY_API_KEY') });
+    expect(noKey.stderr).toContain('npx model-gateway emulator');
+  });
+
+  test('a key file that others can read is rejected, and a private one is used', async () => {
+    const owner = new Machine({ url: server.url });
+    const path = join(owner.folder, 'config/model-gateway/key');
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, `${emulator.apiKey}\n`);
+    chmodSync(path, 0o644);
+    const open = await owner.run(['models']);
+    chmodSync(path, 0o600);
+    const closed = await owner.run(['models']);
+
+    expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') });
+    expect(closed.code).toBe(0);
+  });
+
+  test('--gateway names the kind of gateway, and takes precedence over GATEWAY_PROFILE', async () => {
+    const openRouter = createEmulator({ gateway: 'openrouter' });
+    const listening = await openRouter.listen();
+    const user = new Machine({ url: listening.url, key: openRouter.apiKey });
+    const image = ['image', '-m', 'gpt-image-1', 'A fox', '-y', '-o', 'fox.png'];
+    const env = { GATEWAY_PROFILE: 'litellm' };
+    const after = await user.run([...image, '--gateway', 'openrouter'], '', env);
+    const before = await user.run(
+      ['--gateway', 'openrouter', 'chat', '-m', 'm-large', 'Hi'],
+      '',
+      env,
+    );
+    const doctor = await user.run(['doctor', '--gateway', 'openrouter', '--json'], '', env);
+    await listening.close();
+
+    expect([after.code, before.code, doctor.code]).toEqual([0, 0, 0]);
+    const paths = openRouter.requests.map(({ path }) => path);
+    expect(paths).toContain('/api/v1/images');
+    expect(paths.filter((path) => !path.startsWith('/api/v1/'))).toEqual([]);
+  });
+
+  test('advice about the kind of gateway names --gateway', async () => {
+    const { code, stderr } = await machine.run(['account', 'balance', '--gateway', 'openai']);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/If the gateway is of another kind, pass --gateway\.\n/);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('an unknown GATEWAY_PROFILE ends with 2 and lists the known names', async () => {
+    for (const command of [['models'], ['doctor']]) {
+      const { code, stderr } = await machine.run(command, '', { GATEWAY_PROFILE: 'x' });
+
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/"auto", "new-api", "openrouter", "litellm", "openai"/);
+    }
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('the key is never shown', async () => {
+    const { stdout, stderr } = await machine.run(['models'], '', {
+      GATEWAY_API_KEY: 'sk-wrong-key',
+    });
+
+    expect(stdout + stderr).not.toContain('sk-wrong-key');
+  });
+
+  test('the examples of --help can be copied', async () => {
+    const { stdout } = await machine.run(['chat', '--help']);
+
+    expect(stdout).toContain('  $ git diff | model-gateway chat');
+    expect(stdout).toContain('  $ model-gateway chat -m gpt-4o-mini -i');
+  });
+
+  test('the examples of --help have no unquoted pattern, which zsh would refuse', async () => {
+    const helps = ['image', 'account', 'get', 'post', 'models', 'emulator', 'doctor', 'video'];
+    const runs = await Promise.all(helps.map((name) => machine.run([name, '--help'])));
+    const examples = runs.flatMap(({ stdout }) => stdout.match(/^ {2}\$ .*$/gm) ?? []);
+    const unquoted = examples.map((line) => line.replaceAll(/"[^"]*"|'[^']*'/g, ''));
+
+    expect(examples).toContain('  $ model-gateway emulator --fail "images.generate=500*3"');
+    expect(unquoted.filter((line) => /[*?[\]{}()<>~^!]/.test(line))).toEqual([]);
+  });
+
+  test('--version and --help', async () => {
+    const version = await machine.run(['--version']);
+    const help = await machine.run(['video', 'create', '--help']);
+
+    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('Examples:') });
+  });
+});
+
+describe('images', () => {
+  const image = ['image', '-m', 'm-image', 'A boat'];
+
+  test('are written to unused names, and listed as JSON', async () => {
+    const first = await machine.run([...image, '-n', '2']);
+    const { paths } = JSON.parse(first.stdout);
+
+    expect(new Set(paths).size).toBe(2);
+    expect(readFileSync(paths[0]).subarray(1, 4).toString()).toBe('PNG');
+    expect(first.stderr).toContain('will be charged');
+  });
+
+  test('an existing file is not replaced, without a charge', async () => {
+    writeFileSync(inFolder('boat.png'), 'mine');
+    const refused = await machine.run([...image, '-o', 'boat.png']);
+
+    expect(refused.code).toBe(2);
+    expect(emulator.requests).toEqual([]);
+
+    const forced = await machine.run([...image, '-o', 'boat.png', '--force']);
+    expect(forced.code).toBe(0);
+    expect(readFileSync(inFolder('boat.png')).length).toBeGreaterThan(100);
+  });
+
+  test('the same call id gives the saved image again, or a copy of it, without a charge', async () => {
+    const words = [...image, '--call-id', 'poster', '-o', 'poster.png'];
+    const first = await machine.run(words);
+    const second = await machine.run(words);
+    const copied = await machine.run([...image, '--call-id', 'poster', '-o', 'copy.png']);
+    rmSync(inFolder('poster.png'));
+    const gone = await machine.run(words);
+
+    expect([first, second, copied, gone].map(({ code }) => code)).toEqual([0, 0, 0, 1]);
+    expect(second.stdout).toBe(first.stdout);
+    expect(second.stderr).not.toContain('will be charged');
+    expect(JSON.parse(copied.stdout).paths).toEqual([expect.stringMatching(/copy\.png$/)]);
+    expect(readFileSync(inFolder('copy.png')).length).toBeGreaterThan(100);
+    expect(gone.stderr).toContain('is gone');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a second run with the call id lists the same files, without a charge', async () => {
+    const first = await machine.run([...image, '--call-id', 'poster']);
+    const second = await machine.run([...image, '--call-id', 'poster']);
+    const other = await machine.run(['image', '-m', 'm-image', 'A ship', '--call-id', 'poster']);
+
+    expect(second.stdout).toBe(first.stdout);
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('another request') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('exits with 3 for an unknown outcome, on the second run too', async () => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+    const first = await machine.run([...image, '--call-id', 'poster']);
+    const second = await machine.run([...image, '--call-id', 'poster']);
+
+    expect([first.code, second.code]).toEqual([3, 3]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a rejected call releases its call id', async () => {
+    emulator.fail({ fault: { type: 'error', status: 400, message: 'no' } });
+    const refused = await machine.run([...image, '--call-id', 'poster']);
+    const again = await machine.run([...image, '--call-id', 'poster']);
+
+    expect([refused.code, again.code]).toEqual([1, 0]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a killed run is not charged again', async () => {
+    emulator.fail({ fault: { type: 'hang', charged: true } });
+    const child = machine.start([...image, '--call-id', 'poster']);
+    child.stdin.end();
+    await expect.poll(() => emulator.charges.length).toBe(1);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+
+    expect((await machine.run([...image, '--call-id', 'poster'])).code).toBe(3);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('saves a paid result elsewhere if its folder is gone', async () => {
+    mkdirSync(inFolder('out'));
+    emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 } });
+    const running = machine.run([...image, '-o', 'out/boat.png']);
+    await expect.poll(() => emulator.requests.length).toBe(1);
+    // The folder disappears while the image is created.
+    rmSync(inFolder('out'), { recursive: true });
+    const { code, stdout, stderr } = await running;
+
+    expect(code).toBe(0);
+    expect(stderr).toContain('The result was charged');
+    expect(existsSync(JSON.parse(stdout).paths[0])).toBe(true);
+  });
+
+  test('edits accept files', async () => {
+    await machine.run([...image, '-o', 'boat.png']);
+    const { code, stdout } = await machine.run(
+      ['edit', '-m', 'm-image', '--image', 'boat.png', 'snow', '-o', 'snow.png'],
+      '',
+    );
+
+    expect({ code, paths: JSON.parse(stdout).paths }).toEqual({
+      code: 0,
+      paths: [expect.stringMatching(/snow\.png$/)],
+    });
+  });
+});
+
+describe('speech, text and vectors', () => {
+  test('transcribe, with options before the command', async () => {
+    await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+
+    const words = ['--json', '--timeout', '1m', 'transcribe', '-m', 'm-transcribe', 'a.mp3'];
+    const { code, stdout } = await machine.run(words);
+
+    expect({ code, text: JSON.parse(stdout).text }).toEqual({ code: 0, text: 'hello there' });
+  });
+
+  test('speak and translate', async () => {
+    const spoken = await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+    const text = await machine.run(['translate', '-m', 'm-translate', 'a.mp3']);
+
+    expect(JSON.parse(spoken.stdout).path).toMatch(/a\.mp3$/);
+    expect(JSON.parse(text.stdout).text).toBe('hello there');
+  });
+
+  test('speak requests the format of the file name', async () => {
+    const { code } = await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.wav']);
+    const unknown = await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.txt']);
+
+    expect(code).toBe(0);
+    expect(readFileSync(join(machine.folder, 'a.wav')).subarray(0, 4).toString()).toBe('RIFF');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('mp3, opus') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('image requests the format of the file name', async () => {
+    const { stderr } = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.jpg']);
+    const unknown = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.tiff']);
+
+    const [request] = emulator.requests;
+    expect(request?.body).toMatchObject({ value: { output_format: 'jpeg' } });
+    // Like many gateways, the emulator always returns PNG.
+    expect(stderr).toContain('a.jpg contains PNG, although JPG was requested.');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('png, jpg or webp') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('embed accepts arguments or lines', async () => {
+    const given = await machine.run(['embed', '-m', 'm-embed', 'a cat', 'a dog']);
+    const piped = await machine.run(['embed', '-m', 'm-embed'], 'a cat\na dog\n');
+
+    expect(JSON.parse(given.stdout).vectors).toHaveLength(2);
+    expect(JSON.parse(piped.stdout).vectors).toEqual(JSON.parse(given.stdout).vectors);
+  });
+
+  test('models, get and post', async () => {
+    const models = await machine.run(['models', 'IMAGE', '--json']);
+    const lines = await machine.run(['models', 'IMAGE']);
+    const got = await machine.run(['get', '/v1/models']);
+    const posted = await machine.run(
+      ['post', '/v1/embeddings'],
+      '{"model":"m-embed","input":"@not a file"}',
+    );
+
+    expect(JSON.parse(models.stdout).map(({ id }: { id: string }) => id)).toContain('m-image');
+    expect(lines.stdout).toMatch(/^m-image\b/m);
+    expect(JSON.parse(got.stdout).data.length).toBeGreaterThan(3);
+    expect(JSON.parse(posted.stdout).data).toHaveLength(1);
+  });
+
+  test('post writes the bytes of a file', async () => {
+    const order = '{"model":"m-speech","input":"Hello"}';
+    const { code, stdout } = await machine.run(['post', '/v1/audio/speech', order]);
+
+    expect({ code, start: stdout.slice(0, 3) }).toEqual({ code: 0, start: 'ID3' });
+  });
+});
+
+describe('videos', () => {
+  const create = ['video', 'create', '-m', 'm-video', 'A boat'];
+
+  test('are submitted, waited for and written', async () => {
+    const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ path: inFolder('boat.mp4') });
+    expect(stderr).toMatch(
+      /Submitted \S+\. To continue after an interruption: model-gateway video wait \S+/,
+    );
+  });
+
+  test('the printed command continues a killed one, without a charge', async () => {
+    emulator.clock.hold();
+    const child = machine.start([...create, '-o', 'boat.mp4']);
+    child.stdin.end();
+    let told = '';
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    await expect.poll(() => told).toContain('To continue after');
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+    emulator.clock.release();
+    const words = /interruption: model-gateway (.*)/.exec(told)?.[1] ?? '';
+
+    const { code } = await machine.run(words.replaceAll('"', '').split(' '));
+
+    expect(code).toBe(0);
+    expect(existsSync(inFolder('boat.mp4'))).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('the same call id gives the same task', async () => {
+    const first = await machine.run([...create, '--no-wait', '--call-id', 'boat']);
+    const second = await machine.run([...create, '--no-wait', '--call-id', 'boat']);
+
+    expect(JSON.parse(second.stdout).id).toBe(JSON.parse(first.stdout).id);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('the same call id gives the saved file again, a copy of it, or downloads it', async () => {
+    const words = [...create, '--call-id', 'boat', '-o', 'boat.mp4'];
+    const first = await machine.run(words);
+    const downloads = () =>
+      emulator.requests.filter(({ operation }) => operation === 'videos.downloadContent').length;
+    const second = await machine.run(words);
+    const copied = await machine.run([...create, '--call-id', 'boat', '-o', 'copy.mp4']);
+    expect(downloads()).toBe(1);
+    const bytes = readFileSync(inFolder('boat.mp4'));
+    rmSync(inFolder('boat.mp4'));
+    const again = await machine.run(words);
+
+    expect([first, second, copied, again].map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(JSON.parse(second.stdout).path).toBe(JSON.parse(first.stdout).path);
+    expect(second.stderr).toContain('is not charged again');
+    expect(second.stderr).not.toContain('will be charged');
+    expect(readFileSync(inFolder('copy.mp4'))).toEqual(bytes);
+    expect(readFileSync(inFolder('boat.mp4'))).toEqual(bytes);
+    expect(downloads()).toBe(2);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a call id of another request is rejected', async () => {
+    await machine.run([...create, '--no-wait', '--call-id', 'boat']);
+    const words = ['video', 'create', '-m', 'm-video', 'A ship', '--no-wait', '--call-id', 'boat'];
+
+    const { code, stderr } = await machine.run(words);
+
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('call') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('exits with 3 for a submission without a response, on the second run too', async () => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+    const first = await machine.run([...create, '--call-id', 'boat']);
+    const second = await machine.run([...create, '--call-id', 'boat']);
+
+    expect([first.code, second.code]).toEqual([3, 3]);
+    expect(first.stderr).toContain('will be charged');
+    expect(second.stderr).not.toContain('will be charged');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('ends with 4 at the time limit, and explains how to continue', async () => {
+    emulator.clock.hold();
+    const { stdout } = await machine.run([...create, '--no-wait']);
+    const { id } = JSON.parse(stdout);
+    const { code, stderr } = await machine.run(['video', 'wait', id, '--timeout', '500ms']);
+
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining(`model-gateway video wait ${id}`),
+    });
+  });
+
+  test('an unknown task ends a wait with 5 after two polls', async () => {
+    const { code, stderr } = await machine.run(['video', 'wait', 'task_none']);
+
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringContaining('has no task task_none'),
+    });
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  test('a short time limit does not shorten the polling interval', async () => {
+    emulator.clock.hold();
+
+    const { code } = await machine.run([...create, '--timeout', '1500ms']);
+
+    const polls = emulator.requests.filter(({ method }) => method === 'GET');
+    expect(code).toBe(4);
+    // Its time may be over before the first one is on its way.
+    expect(polls.length).toBeLessThanOrEqual(1);
+  });
+
+  test('status, list and download; a handle works in place of an id', async () => {
+    const { stdout: handle } = await machine.run([...create, '--no-wait']);
+    const { id } = JSON.parse(handle);
+    const status = await machine.run(['video', 'status', handle.trim()]);
+    const list = await machine.run(['video', 'list']);
+    const file = await machine.run(['video', 'download', id, '-o', 'boat.mp4']);
+
+    expect(JSON.parse(status.stdout)).toMatchObject({ id, status: 'completed' });
+    expect(JSON.parse(list.stdout)).toEqual([
+      expect.objectContaining({ id, model: 'm-video', status: 'completed' }),
+    ]);
+    expect(JSON.parse(file.stdout).bytes).toBeGreaterThan(100);
+    expect(readdirSync(machine.folder)).toContain('boat.mp4');
+  });
+
+  test('a failed task ends with 1', async () => {
+    const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
+    const { id } = JSON.parse((await machine.run(words)).stdout);
+
+    const { code, stderr } = await machine.run(['video', 'wait', id]);
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('model-gateway:');
+  });
+});
+
+describe('emulator', () => {
+  test('prints its URL, its key, and each request with its charge', async () => {
+    const child = machine.start([
+      'emulator',
+      '--port',
+      '0',
+      '--json',
+      '--fail',
+      'images.generate=500',
+    ]);
+    let told = '';
+    child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    await expect.poll(() => told).toContain('\n');
+    const { baseURL, apiKey } = JSON.parse(told.split('\n')[0] ?? '');
+    const user = new Machine({ url: baseURL, key: apiKey });
+
+    const refused = await user.run(['image', '-m', 'm-image', 'a', '--timeout', '5s']);
+    await user.run(['embed', '-m', 'm-embed', 'a cat']);
+    await expect.poll(() => told).toContain('/v1/embeddings');
+    child.kill('SIGINT');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+
+    expect(code).toBe(0);
+    expect(refused.code).not.toBe(0);
+    const lines = told
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ path: '/v1/embeddings', status: 200, charged: 2 });
+  });
+
+  test('a port in use ends with 2', async () => {
+    const { code, stderr } = await machine.run(['emulator', '--port', String(server.port)]);
+
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--port 0') });
+  });
+});
+
+describe('account', () => {
+  test('balance, prices and charges, for a person and for a program', async () => {
+    await machine.run(['image', '-m', 'm-image', '-o', 'a.png', 'A boat']);
+    const balance = await machine.run(['account', 'balance']);
+    const prices = await machine.run(['account', 'prices', 'M-IMAGE']);
+    const charges = await machine.run(['account', 'charges', '--since', '24h']);
+    const none = await machine.run(['account', 'charges', '--model', 'm-video']);
+
+    expect(JSON.parse(balance.stdout)).toMatchObject({ used: { value: 1_000, unit: 'quota' } });
+    expect(JSON.parse(prices.stdout).models).toMatchObject([{ model: 'm-image' }]);
+    expect(JSON.parse(charges.stdout).data).toMatchObject([{ type: 'consume', model: 'm-image' }]);
+    expect(JSON.parse(none.stdout).data).toEqual([]);
+  });
+
+  test('settle reports the charge, and exits with 3 if it is unknown', async () => {
+    const words = ['video', 'create', '-m', 'm-video', '--seconds', '4', 'A boat'];
+    const made = await machine.run([...words, '--no-wait']);
+    const [task] = emulator.videos.list;
+    emulator.videos.fail(task?.id ?? '');
+    const refunded = await machine.run(['account', 'settle', task?.id ?? '']);
+    const unknown = await machine.run(['account', 'settle', '202611220116521625292858']);
+
+    expect(made.code).toBe(0);
+    expect(refunded.code).toBe(0);
+    expect(JSON.parse(refunded.stdout)).toMatchObject({ verdict: 'refunded' });
+    expect(unknown.code).toBe(3);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ verdict: 'unknowable' });
+  });
+
+  test('a gateway without a usage log is reported', async () => {
+    emulator.quirks.accountRoutes = [];
+    const { code, stderr } = await machine.run(['account', 'charges']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('does not report what it has charged');
+  });
+});

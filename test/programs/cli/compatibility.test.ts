@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createPage, examineEmulator, readKept } from '../../../docs/compatibility.ts';
+import { root } from '../../helpers/run-program.ts';
+
+/** Removes what differs from day to day, and the padding of cells. */
+const comparable = (page: string): string =>
+  page
+    .replaceAll(/^\| (Tested on|With model-gateway) .*\n/gm, '')
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/-{3,}/g, '---')
+    .trim();
+
+test('the page "Compatibility" is the one that its script writes', async () => {
+  const shown = await readFile(join(root, 'docs/guides/compatibility.md'), 'utf8');
+  const columns = [...(await examineEmulator()), await readKept()];
+
+  // If it differs: npm run build && npm run --prefix docs compatibility
+  expect(comparable(shown)).toBe(comparable(createPage(columns)));
+  expect(columns.map(({ name }) => name).at(-1)).toMatch(/^LiteLLM \d/);
+});

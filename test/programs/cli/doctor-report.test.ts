@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
+import { createEmulator, defaultQuirks, type EmulatorOptions } from '../../../src/testing/index.ts';
+import { modes } from '../../helpers/modes.ts';
+import { Machine } from './run.ts';
+
+async function report(options: EmulatorOptions = {}, args: readonly string[] = ['--json']) {
+  const emulator = createEmulator(options);
+  const server = await emulator.listen();
+  onTestFinished(() => server.close());
+  const machine = new Machine({ url: server.url, key: emulator.apiKey });
+  const env = { GATEWAY_PROFILE: options.gateway ?? 'auto' };
+  const run = await machine.run(['doctor', '--report', ...args], '', env);
+  return { ...run, emulator, server, machine };
+}
+
+async function rows(options: EmulatorOptions = {}) {
+  const { stdout, emulator, server } = await report(options);
+  const document = reportSchema.parse(JSON.parse(stdout));
+  expect(stdout).not.toContain(emulator.apiKey);
+  expect(stdout).not.toContain(new URL(server.url).host);
+  expect(stdout).not.toContain(new URL(server.url).hostname);
+  expect(emulator.charges).toEqual([]);
+  expect(document.removed.map(({ name }) => name)).toContain('host');
+  const find = (id: string) => {
+    const row = document.rows.find((candidate) => candidate.id === id);
+    return `${row?.status} ${row?.detail}`;
+  };
+  return { find, document };
+}
+
+test.each(modes)('%s: names the family and the routes, without a charge', async (gateway) => {
+  const { find } = await rows({ gateway, credit: 5_000_000 });
+
+  const sign = gateway === 'openai' ? 'its errors' : 'the header x-';
+  const named = new RegExp(`^ok ${gateway}, by ${sign}`);
+  expect(find('family')).toMatch(named);
+  expect(find('route.chat.completions.create')).toMatch(/^yes/);
+  expect(find('route.videos.create')).toMatch(/^yes/);
+  const hasGemini = gateway === 'new-api' || gateway === 'litellm';
+  expect(find('route.generate.content')).toMatch(hasGemini ? /^yes/ : /^no/);
+  expect(find('content-key')).toMatch(gateway === 'new-api' ? /^no/ : /^yes/);
+});
+
+test.each<{ quirks: EmulatorOptions['quirks']; row: string; result: RegExp }>([
+  { quirks: { modelList: 'gemini' }, row: 'model-kinds', result: /"models"/ },
+  { quirks: { modelList: 'anthropic' }, row: 'model-kinds', result: /types: 8 model,/ },
+  { quirks: { modelList: 'failure' }, row: 'models', result: /^fail/ },
+  { quirks: { requestIdHeader: false }, row: 'request-id', result: /^no/ },
+  { quirks: { contentNeedsKey: true }, row: 'content-key', result: /^yes/ },
+  { quirks: { accountRoutes: ['log'] }, row: 'prices', result: /^no/ },
+  { quirks: { accountRoutes: ['pricing'] }, row: 'usage-log', result: /^no/ },
+  { quirks: { accountRoutes: ['log'] }, row: 'credit', result: /^skip.*does not show the rem/ },
+])('$quirks changes the row $row', async ({ quirks = {}, row, result }) => {
+  expect(defaultQuirks).not.toMatchObject(quirks);
+  expect((await rows()).find(row)).not.toMatch(result);
+  expect((await rows({ quirks })).find(row)).toMatch(result);
+});
+
+test('writes Markdown that says what was removed', async () => {
+  const { code, stdout, emulator, server } = await report({ credit: 5_000_000 }, []);
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^### model-gateway doctor\n/);
+  expect(stdout).toContain('| route.chat.completions.create | yes |');
+  expect(stdout).toMatch(/Removed: .*host \(\d+\), amount \(1\)/);
+  expect(stdout).not.toContain(emulator.apiKey);
+  expect(stdout).not.toContain(new URL(server.url).hostname);
+});
+
+test('removes keys, hosts and accounts that the gateway quotes', async () => {
+  const secrets = [
+    'sk-test…f00d',
+    'private.example',
+    'jane@corp.example',
+    'org-4711',
+    '0123456789abcdef01234567',
+    '12.50 USD',
+  ];
+  const server = createServer((_, response) => {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    const [key, host, ...others] = secrets;
+    const message = `own-key ${key} http://${host}/u ${others.join(' ')}`;
+    response.end(JSON.stringify({ error: { message } }));
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const url = `http://127.0.0.1:${port}/tenant-9/v1`;
+  const machine = new Machine({ url, key: 'own-key' });
+  const { code, stdout } = await machine.run(['doctor', '--report', '--json']);
+
+  expect(code).toBe(1);
+  for (const secret of [...secrets, 'own-key', '127.0.0.1', String(port), 'tenant-9']) {
+    expect(stdout).not.toContain(secret);
+  }
+  expect(stdout).toContain('[key] [key] [host]');
+});
+
+test('the published schema is the schema of the document', () => {
+  const path = join(import.meta.dirname, '../../../dist/doctor-report.schema.json');
+
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(z.toJSONSchema(reportSchema));
+});
+
+describe('--compare', () => {
+  test('prints the rows that differ, and exits with 1', async () => {
+    const { machine, emulator } = await report({}, ['a.json']);
+    await machine.run(['doctor', '--report', 'same.json']);
+    emulator.quirks.requestIdHeader = false;
+    await machine.run(['doctor', '--report', 'b.json']);
+    const same = await machine.run(['doctor', '--compare', 'a.json', 'same.json']);
+    const other = await machine.run(['doctor', '--compare', 'a.json', 'b.json', '--json']);
+
+    expect({ code: same.code, differences: JSON.parse(same.stdout) }).toEqual({
+      code: 0,
+      differences: [],
+    });
+    expect(other.code).toBe(1);
+    expect(JSON.parse(other.stdout)).toContainEqual({
+      id: 'request-id',
+      before: 'yes x-oneapi-request-id',
+      after: 'no responses have no request id',
+      change: 'worse',
+    });
+  });
+
+  test('requires two reports', async () => {
+    const machine = new Machine();
+    const one = await machine.run(['doctor', '--compare', 'a.json']);
+    const missing = await machine.run(['doctor', '--compare', 'a.json', 'b.json']);
+
+    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('two reports') });
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read') });
+  });
+});

@@ -1,0 +1,251 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Emulator } from '../../../src/testing/index.ts';
+import { begin, Machine } from './run.ts';
+
+let emulator: Emulator;
+let machine: Machine;
+
+beforeEach(async () => {
+  ({ emulator, machine } = await begin());
+});
+
+test('chat shows the response, then the tokens and the time to the first one', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/You said: "Hello"[\s\S]*\d+ \+ \d+ tokens, first after \d+ ms/);
+  expect(run.screen).toContain('\u001B[2m');
+  expect(run.screen.endsWith(' s\r\n\u001B[0m')).toBe(true);
+});
+
+test('reasoning is shown dimmed, before the response', async () => {
+  const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('\u001B[2mThe');
+  expect(run.screen).toMatch(/words[\s\S]*You said/);
+});
+
+test('control sequences are removed', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', 'a\u001B]0;title\u0007b\u001B[2Jc\u009Bd']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('You said: "a]0;titleb[2Jcd"');
+});
+
+test('a conversation continues until /exit, and an empty line prompts again', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', '-i']);
+  await run.shows(/> \S{0,4}$/);
+  run.type('Hello\r');
+  await run.shows(/You said: "Hello"[\s\S]*> \S{0,4}$/);
+  run.type('Again\r');
+  await run.shows(/You said: "Again"[\s\S]*> \S{0,4}$/);
+  run.type('\r');
+  await run.shows(/You said: "Again"[\s\S]*> [\s\S]*> \S{0,4}$/);
+  run.type('/exit\r');
+
+  expect(await run.end()).toBe(0);
+  const last = emulator.requests.at(-1)?.body;
+  expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 3 } } });
+});
+
+test('a rejected message does not end a conversation, and the arrow key repeats the line', async () => {
+  emulator.fail({ fault: { type: 'error', status: 403, message: 'no access' } });
+  const run = machine.open(['chat', '-m', 'm-large', '-i']);
+  await run.shows(/> \S{0,4}$/);
+  run.type('Hello\r');
+  await run.shows(/no access[\s\S]*> \S{0,4}$/);
+  run.type('\u001B[A\r');
+  await run.shows(/You said: "Hello"[\s\S]*> \S{0,4}$/);
+  run.type('\u0004');
+
+  expect(await run.end()).toBe(0);
+  const last = emulator.requests.at(-1)?.body;
+  expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 1 } } });
+});
+
+test('Ctrl-C ends a chat with 130', async () => {
+  emulator.fail({ fault: { type: 'stall-events', after: 3 } });
+  const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
+  await run.shows(/You/);
+  run.type('\u0003');
+
+  expect(await run.end()).toBe(130);
+});
+
+test('asks for confirmation before an image is charged, and stops after "no"', async () => {
+  const run = machine.open(['image', '-m', 'm-image', 'A boat']);
+  await run.shows(/will be charged[\s\S]*Continue\?/);
+  run.type('n\r');
+
+  expect(await run.end()).toBe(1);
+  expect(emulator.requests).toEqual([]);
+});
+
+test.each(['\u0003', '\u0004'])('%j ends the prompt without an error', async (keys) => {
+  const run = machine.open(['video', 'create', '-m', 'm-video', 'A boat']);
+  await run.shows(/Continue\?/);
+  run.type(keys);
+
+  expect(await run.end()).toBe(130);
+  expect(run.screen).not.toContain('model-gateway:');
+  expect(emulator.requests).toEqual([]);
+});
+
+test('creates the image after "yes", and prints its path', async () => {
+  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
+  await run.shows(/Continue\?/);
+  run.type('\r');
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/boat\.png\r\n$/);
+  expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
+});
+
+test('shows images on a terminal that supports them', async () => {
+  machine.env['TERM'] = 'xterm-kitty';
+  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-y']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('\u001B_Ga=T,f=100');
+});
+
+test('Ctrl-C while waiting for a video prints the command to continue', async () => {
+  emulator.clock.hold();
+  const run = machine.open(['video', 'create', '-m', 'm-video', '-y', 'A boat']);
+  await run.shows(/Submitted/);
+  await run.shows(/submitted, \d+ s, next check in \d s/);
+  run.type('\u0003');
+
+  expect(await run.end()).toBe(130);
+  expect(run.screen).toMatch(
+    /The task continues\. To wait for it again: model-gateway video wait task_/,
+  );
+  expect(run.screen).not.toContain('videos.wait(');
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('NO_COLOR disables colours', async () => {
+  machine.env['NO_COLOR'] = '1';
+  const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).not.toContain('\u001B[2m');
+});
+
+test('the doctor prints a line for each check', async () => {
+  const run = machine.open(['doctor']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/ok .* connection[\s\S]*ok .* key[\s\S]*ok .* models/);
+});
+
+describe('a terminal shows text and paths, not JSON', () => {
+  test.each<{ name: string; words: string[]; expected: RegExp }>([
+    {
+      name: 'edit',
+      words: ['edit', '-m', 'm-image', '--image', 'a.png', '-y', '-o', 'b.png', 'snow'],
+      expected: /b\.png\r\n$/,
+    },
+    {
+      name: 'speak',
+      words: ['speak', '-m', 'm-speech', '-o', 'a.mp3', 'hello there'],
+      expected: /a\.mp3\r\n$/,
+    },
+    {
+      name: 'translate',
+      words: ['translate', '-m', 'm-translate', 'hello.mp3'],
+      expected: /^hello there\r\n$/,
+    },
+    {
+      name: 'embed',
+      words: ['embed', '-m', 'm-embed', 'a cat'],
+      expected: /^\[.*, …\] \d+ numbers: a cat\r\n$/,
+    },
+    { name: 'models', words: ['models', 'image'], expected: /^m-image /m },
+    { name: 'get', words: ['get', '/v1/models'], expected: /"object": "list"/ },
+    {
+      name: 'post',
+      words: ['post', '-y', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
+      expected: /may be charged/,
+    },
+    {
+      name: 'video status',
+      words: ['video', 'status', 'TASK'],
+      expected: /^task_\S+ completed 100 %\r\n$/,
+    },
+    {
+      name: 'video wait',
+      words: ['video', 'wait', 'TASK', '-o', 'w.mp4'],
+      expected: /w\.mp4\r\n$/,
+    },
+    {
+      name: 'video download',
+      words: ['video', 'download', 'TASK', '-o', 'd.mp4'],
+      expected: /d\.mp4\r\n$/,
+    },
+    {
+      name: 'video list',
+      words: ['video', 'list'],
+      expected: /^task_\S+ .* m-video {2}completed\r\n$/,
+    },
+  ])('$name', async ({ words, expected }) => {
+    if (words.includes('a.png')) {
+      await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
+    }
+    if (words.includes('hello.mp3')) {
+      await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'hello.mp3']);
+    }
+    let task = '';
+    if (words.includes('video')) {
+      const made = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
+      task = JSON.parse(made.stdout).id;
+      emulator.clock.advance(60_000);
+    }
+    const run = machine.open(words.map((word) => word.replace('TASK', task)));
+
+    expect(await run.end()).toBe(0);
+    // Lines of progress are written over.
+    expect(run.screen.replaceAll('\r\u001B[K', '')).toMatch(expected);
+  });
+
+  test('emulator', async () => {
+    const run = machine.open(['emulator', '--port', '0']);
+    await run.shows(
+      /export GATEWAY_BASE_URL=http:\S+\s+export GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator/,
+    );
+    const url = /GATEWAY_BASE_URL=(\S+)/.exec(run.screen)?.[1] ?? '';
+    await new Machine({ url, key: 'sk-emulator' }).run(['models']);
+    await run.shows(/200 GET \/v1\/models/);
+    run.type('\u0003');
+
+    expect(await run.end()).toBe(0);
+  });
+});
+
+test.each([
+  {
+    name: 'a chat',
+    words: ['chat', '-m', 'm-large', 'Hello'],
+    line: /tokens, \$0\.\d+, first after/,
+  },
+  {
+    name: 'a picture',
+    words: ['image', '-y', '-m', 'm-image', 'A boat'],
+    line: /\$0\.002, as reported by the gateway/,
+  },
+  {
+    name: 'a video',
+    words: ['video', 'create', '-y', '-m', 'm-video', '--seconds', '4', 'A boat'],
+    line: /\$0\.008, as reported by the gateway/,
+  },
+])('$name ends with the cost reported by the gateway', async ({ words, line }) => {
+  emulator.quirks.reportedCost = 'usage';
+  const run = machine.open(words);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(line);
+  expect(run.screen.match(/\$0/g)).toHaveLength(1);
+});

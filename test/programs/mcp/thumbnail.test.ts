@@ -1,0 +1,84 @@
+import { encode as encodePNG } from 'fast-png';
+import * as fc from 'fast-check';
+import jpeg from 'jpeg-js';
+import { describe, expect, test } from 'vitest';
+import { createThumbnail } from '../../../src/programs/mcp/jobs/thumbnail.ts';
+
+/** Decodes a thumbnail, and returns its size and the color at a position from 0 to 1. */
+function decode(thumbnail: string | undefined) {
+  const { width, height, data } = jpeg.decode(Buffer.from(thumbnail ?? '', 'base64'), {
+    useTArray: true,
+  });
+  const colorAt = (x: number, y: number): number[] => {
+    const at = (Math.floor(y * (height - 1)) * width + Math.floor(x * (width - 1))) * 4;
+    return [...data.subarray(at, at + 3)];
+  };
+  return { width, height, colorAt };
+}
+
+/** Returns pixels of one color on the left and another on the right. */
+function halves(width: number, height: number, left: number[], right: number[]): Uint8Array {
+  const pixels = Array.from({ length: width * height }, (_, index) =>
+    index % width < width / 2 ? left : right,
+  );
+  return Uint8Array.from(pixels.flat());
+}
+
+const near = (color: readonly number[]) => color.map((value) => expect.closeTo(value, -1.5));
+
+describe('a thumbnail', () => {
+  test.each([
+    { name: 'RGB', channels: 3, left: [250, 10, 10], right: [10, 10, 250], shown: [250, 10, 10] },
+    {
+      name: 'RGBA',
+      channels: 4,
+      left: [250, 10, 10, 255],
+      right: [0, 0, 0, 255],
+      shown: [250, 10, 10],
+    },
+    {
+      name: 'transparent',
+      channels: 4,
+      left: [0, 0, 0, 0],
+      right: [0, 0, 0, 255],
+      shown: [255, 255, 255],
+    },
+    { name: 'gray', channels: 1, left: [120], right: [0], shown: [120, 120, 120] },
+  ])('of a PNG in $name has its colors, 320 pixels wide', ({ channels, left, right, shown }) => {
+    const data = halves(1_024, 512, left, right);
+    const png = encodePNG({ width: 1_024, height: 512, data, channels, depth: 8 });
+
+    const { width, height, colorAt } = decode(createThumbnail(png));
+
+    expect([width, height]).toEqual([320, 160]);
+    expect(colorAt(0.2, 0.5)).toEqual(near(shown));
+  });
+
+  test('of a JPEG and of a PNG with 16 bits', () => {
+    const data = halves(400, 400, [200, 100, 50, 255], [0, 0, 0, 255]);
+    const photo = jpeg.encode({ width: 400, height: 400, data }, 90).data;
+    const deep = Uint16Array.from(
+      halves(400, 400, [200, 100, 50], [0, 0, 0]),
+      (value) => value * 257,
+    );
+    const png = encodePNG({ width: 400, height: 400, data: deep, channels: 3, depth: 16 });
+
+    for (const image of [photo, png]) {
+      const { width, colorAt } = decode(createThumbnail(image));
+      expect(width).toBe(320);
+      expect(colorAt(0.2, 0.5)).toEqual(near([200, 100, 50]));
+    }
+  });
+
+  test('is not made of other formats, huge images and random bytes', () => {
+    const header = Buffer.from('89504e470d0a1a0a0000000d49484452ffffffffffffffff', 'hex');
+
+    expect(createThumbnail(header)).toBeUndefined();
+    expect(createThumbnail(Buffer.from('RIFF0000WEBPVP8 '))).toBeUndefined();
+    fc.assert(
+      fc.property(fc.constantFrom('89504e47', 'ffd8ffe0', ''), fc.uint8Array(), (head, bytes) => {
+        expect(createThumbnail(Buffer.concat([Buffer.from(head, 'hex'), bytes]))).toBeUndefined();
+      }),
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { findCalls } from '../../../src/resources/account/calls.ts';
+import type { Gateway } from '../../../src/index.ts';
+import { emulated, failureOf } from '../../helpers/clients.ts';
+import { untyped } from '../../helpers/untyped.ts';
+
+const image = { model: 'm-image', prompt: 'A boat', size: '64x64' };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Makes a number of calls; the older ones are then forgotten. */
+async function makeMany(client: Gateway): Promise<void> {
+  for (let made = 0; made < 3_000; made += 100) {
+    await Promise.allSettled(Array.from({ length: 100 }, () => client.images.generate(image)));
+  }
+  const calls = findCalls(client.transport());
+  await vi.waitFor(() => expect(calls.records.length).toBeLessThan(2_000), { timeout: 10_000 });
+}
+
+test.each([true, false])(
+  'counts all calls when the oldest are forgotten; responses have request ids: %j',
+  async (requestIdHeader) => {
+    const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { requestIdHeader } });
+    emulator.fail({ fault: { type: 'cut', bytes: 5 } });
+    const forgotten = await failureOf(client.images.generate(image));
+    await makeMany(client);
+    emulator.fail({ fault: { type: 'cut', bytes: 5 } });
+    const error = await failureOf(client.images.generate(image));
+    vi.advanceTimersByTime(70_000);
+
+    const verdict = requestIdHeader ? 'charged' : 'unknowable';
+    expect(await client.account.settle(untyped(error))).toMatchObject({ verdict });
+    // Its entry is not among the newest any more.
+    expect(await client.account.settle(untyped(forgotten))).toMatchObject({
+      verdict: 'unknowable',
+    });
+    const { lines } = await client.account.spent();
+    expect(lines).toMatchObject([{ calls: 3_000, unknown: 2 }]);
+  },
+);

@@ -1,0 +1,301 @@
+// A tool call is finished by the model, cut by a limit, or whole without a finish reason.
+import * as fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { StreamTruncatedError, tool } from '../../../src/index.ts';
+import type { ChatCompletionMessageToolCall } from '../../../src/resources/chat/params.ts';
+import type { ChatCompletion } from '../../../src/resources/chat/types.ts';
+import { bodyOf, collect, eventStream, json, scripted } from '../../helpers/clients.ts';
+import { chunk, encode, openChat, readStream, respond, usageChunk } from '../../helpers/sse.ts';
+
+const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+
+const toolCall = (id: string, text: unknown, name = 'purge') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+});
+
+/** A chunk with one call per argument text. */
+const callChunk = (...texts: readonly string[]) =>
+  chunk({ tool_calls: texts.map((text, index) => ({ index, ...toolCall(`c${index}`, text) })) });
+
+const completionWith = (finish: string | null, ...calls: readonly unknown[]) => ({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', tool_calls: calls }, finish_reason: finish }],
+});
+
+type Ways = Readonly<
+  Record<string, (finish: string, ...texts: string[]) => Promise<ChatCompletion | undefined>>
+>;
+
+const ways: Ways = {
+  'a loop': async (finish, ...texts) => {
+    const { client } = scripted([eventStream(callChunk(...texts), chunk({}, finish), '[DONE]')]);
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    await collect(stream);
+    return stream.partial;
+  },
+  'the helper': async (finish, ...texts) => {
+    const { client } = scripted([eventStream(callChunk(...texts), chunk({}, finish), '[DONE]')]);
+    return client.chat.completions.stream(params).finalChatCompletion();
+  },
+  'a whole answer': async (finish, ...texts) => {
+    const calls = texts.map((text, index) => toolCall(`c${index}`, text));
+    const { client } = scripted([json(completionWith(finish, ...calls))]);
+    return client.chat.completions.create(params);
+  },
+  'events in place of a whole answer': async (finish, ...texts) => {
+    const { client } = scripted([eventStream(callChunk(...texts), chunk({}, finish), '[DONE]')]);
+    return client.chat.completions.create(params);
+  },
+  'a whole answer in place of events': async (finish, ...texts) => {
+    const calls = texts.map((text, index) => toolCall(`c${index}`, text));
+    const { client } = scripted([json(completionWith(finish, ...calls))]);
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    await collect(stream);
+    return stream.partial;
+  },
+};
+
+/** The arguments of each call, and the flag of one that was cut. */
+const read = (completion: ChatCompletion | undefined) =>
+  completion?.choices[0]?.message.tool_calls?.map((call: ChatCompletionMessageToolCall) => [
+    call.type === 'function' ? call.function.arguments : call.custom.input,
+    ...('incomplete' in call ? [call.incomplete] : []),
+  ]);
+
+describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
+  test.each(['tool_calls', 'stop', 'function_call', 'tool_use', 'end_turn', 'STOP'])(
+    'has empty arguments if it has none and the model finished with %s',
+    async (finish) => {
+      expect(read(await complete(finish, ''))).toEqual([['{}']]);
+      expect(read(await complete(finish, ' '))).toEqual([['{}']]);
+    },
+  );
+
+  test.each(['length', 'content_filter', 'insufficient_system_resource', 'model_length', 'abort'])(
+    'keeps the received arguments and is marked as incomplete after %s',
+    async (finish) => {
+      expect(read(await complete(finish, ''))).toEqual([['', true]]);
+      expect(read(await complete(finish, '{"path":"/tm'))).toEqual([['{"path":"/tm', true]]);
+      expect(read(await complete(finish, '{"a":1}', '{'))).toEqual([['{"a":1}'], ['{', true]]);
+    },
+  );
+
+  test('is not marked if the model finished with arguments that are not JSON', async () => {
+    expect(read(await complete('tool_calls', '{"a'))).toEqual([['{"a']]);
+  });
+});
+
+describe('an unfinished tool call', () => {
+  test("without arguments has '' in a whole response", async () => {
+    for (const text of [undefined, null]) {
+      const { client } = scripted([json(completionWith('length', toolCall('c0', text)))]);
+      expect(read(await client.chat.completions.create(params))).toEqual([['', true]]);
+    }
+  });
+
+  test('is complete in a whole response without a finish reason', async () => {
+    const { client } = scripted([json(completionWith(null, toolCall('c0', '')))]);
+
+    expect(read(await client.chat.completions.create(params))).toEqual([['{}']]);
+  });
+
+  test('of a custom tool is marked too', async () => {
+    const custom = { id: 'c0', type: 'custom', custom: { name: 'shell', input: 'rm -rf /tm' } };
+    const { client } = scripted([
+      json(completionWith('length', custom)),
+      eventStream(chunk({ tool_calls: [{ index: 0, ...custom }] }), chunk({}, 'length')),
+    ]);
+
+    expect(read(await client.chat.completions.create(params))).toEqual([['rm -rf /tm', true]]);
+    expect(read(await client.chat.completions.stream(params).finalChatCompletion())).toEqual([
+      ['rm -rf /tm', true],
+    ]);
+  });
+
+  test('of the legacy format keeps the received arguments', async () => {
+    const called = chunk({ function_call: { name: 'purge', arguments: '' } });
+    const { client } = scripted([
+      eventStream(called, chunk({}, 'length')),
+      eventStream(called, chunk({}, 'function_call')),
+    ]);
+    const final = async () => {
+      const { choices } = await client.chat.completions.stream(params).finalChatCompletion();
+      return choices[0]?.message.function_call?.arguments;
+    };
+
+    expect(await final()).toBe('');
+    expect(await final()).toBe('{}');
+  });
+
+  test('is complete if the response continues and finishes it', async () => {
+    const { client } = scripted([
+      eventStream(
+        callChunk('{"a":'),
+        chunk({}, 'length'),
+        chunk({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] }),
+        chunk({}, 'tool_calls'),
+      ),
+    ]);
+
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    await collect(stream);
+
+    expect(read(stream.partial)).toEqual([['{"a":1}']]);
+  });
+
+  test('emits no done event', async () => {
+    const { client } = scripted([
+      eventStream(callChunk('{}', ''), chunk({}, 'length'), '[DONE]'),
+      eventStream(callChunk('{}', ''), chunk({}, 'tool_calls'), '[DONE]'),
+    ]);
+    const seen: number[] = [];
+    const stream = () =>
+      client.chat.completions
+        .stream(params)
+        .on('tool_calls.function.arguments.done', ({ index }) => seen.push(index));
+
+    await stream().done();
+    expect(seen.splice(0)).toEqual([0]);
+    await stream().done();
+    expect(seen).toEqual([0, 1]);
+  });
+
+  test('is not run by runTools()', async () => {
+    const execute = vi.fn();
+    const tools = [tool({ name: 'purge', execute })];
+    const { client } = scripted([
+      json(completionWith('length', toolCall('c0', ''))),
+      eventStream(callChunk(''), chunk({}, 'length'), '[DONE]'),
+    ]);
+
+    const runs = [
+      () => client.chat.completions.runTools({ ...params, tools }).done(),
+      () => client.chat.completions.runTools({ ...params, tools, stream: true }).done(),
+    ];
+    for (const run of runs) {
+      await expect(run()).rejects.toMatchObject({ name: 'LengthFinishReasonError' });
+    }
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  test('is sent back without its mark', async () => {
+    const { client, requests } = scripted([json(completionWith('length', toolCall('c0', '')))]);
+    const { choices } = await client.chat.completions.create(params);
+    const [choice] = choices;
+    if (choice === undefined) expect.unreachable();
+
+    await client.chat.completions.create({
+      ...params,
+      messages: [...params.messages, choice.message],
+    });
+
+    const sent = Object(await bodyOf(requests[1]));
+    expect(sent.messages[1].tool_calls).toEqual([toolCall('c0', '')]);
+  });
+});
+
+/** Tool calls as a model that speaks sends them: no finish reason, usage, and the terminator. */
+const spoken = [
+  chunk({ role: 'assistant', content: null }),
+  callChunk(''),
+  chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] }),
+  chunk({ tool_calls: [{ index: 0, function: { arguments: '"Rome"}' } }] }),
+];
+
+describe('tool calls without a finish reason', () => {
+  test('are complete with whole arguments and a terminator', async () => {
+    const { client } = scripted([eventStream(...spoken, usageChunk, '[DONE]')]);
+
+    const loop = await readStream(
+      await client.chat.completions.create({ ...params, stream: true }),
+    );
+    const helped = await client.chat.completions.stream(params).finalChatCompletion();
+    const whole = await client.chat.completions.create(params);
+
+    expect(loop).toMatchObject({ verdict: 'complete', error: undefined });
+    for (const completion of [loop.partial, helped, whole]) {
+      expect(read(completion)).toEqual([['{"city":"Rome"}']]);
+      expect(completion?.usage).toEqual(usageChunk.usage);
+    }
+  });
+
+  test('are run by runTools()', async () => {
+    const execute = vi.fn(() => 'sunny');
+    const tools = [tool({ name: 'purge', execute })];
+    const { client, requests } = scripted([
+      eventStream(...spoken, usageChunk, '[DONE]'),
+      eventStream(chunk({ content: 'Sunny.' }, 'stop'), '[DONE]'),
+    ]);
+
+    const runner = client.chat.completions.runTools({ ...params, tools, stream: true });
+
+    expect(await runner.finalContent()).toBe('Sunny.');
+    expect(execute).toHaveBeenCalledOnce();
+    expect(requests).toHaveLength(2);
+  });
+
+  const end = [usageChunk, '[DONE]'];
+  test.each<[name: string, events: readonly (object | string)[]]>([
+    ['no terminator', [...spoken, usageChunk]],
+    ['arguments that are cut', [...spoken.slice(0, -1), ...end]],
+    ['no arguments', [...spoken.slice(0, 2), ...end]],
+    ['one of two calls cut', [callChunk('{"a":1}', '{"b"'), ...end]],
+    ['arguments that are not an object', [callChunk('4'), ...end]],
+    ['text alone', [chunk({ content: 'Hi' }), ...end]],
+    [
+      'another choice that is cut',
+      [...spoken, { ...chunk({}), choices: [{ index: 1, delta: { content: 'a' } }] }, ...end],
+    ],
+    ['an error as the reason', [...spoken, chunk({}, 'error'), ...end]],
+    [
+      'a custom tool',
+      [chunk({ tool_calls: [{ index: 0, id: 'c', custom: { name: 'f', input: '{}' } }] }), ...end],
+    ],
+  ])('are not complete with %s', async (_, events) => {
+    const { error, verdict } = await readStream(openChat(encode(...events)));
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(verdict).not.toBe('complete');
+  });
+
+  test("are not complete after the remains of a provider's error", async () => {
+    const hollow = { id: '', object: '', created: 0, model: '', choices: null, usage: null };
+
+    const { error } = await readStream(openChat(encode(...spoken, hollow, '[DONE]')));
+
+    expect(String(error)).toContain('forwarded an error of the provider');
+  });
+
+  test('truncated at any byte, are complete only with the terminator', async () => {
+    const anyArguments = fc.constantFrom(
+      '{}',
+      '{"a":1}',
+      '{"text":"} \\" {"}',
+      '{"deep":{"list":[1]}}',
+    );
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyArguments, { minLength: 1, maxLength: 3 }), async (texts) => {
+        const pieces = texts.flatMap((text, index) => [
+          chunk({ tool_calls: [{ index, ...toolCall(`c${index}`, text.slice(0, 2)) }] }),
+          chunk({ tool_calls: [{ index, function: { arguments: text.slice(2) } }] }),
+        ]);
+        const bytes = new TextEncoder().encode(encode(...pieces, ...end));
+        for (let length = 0; length <= bytes.length; length += 1) {
+          const stream = openChat(respond([bytes.slice(0, length)]));
+          const { verdict } = await readStream(stream);
+
+          // The terminator is read without the blank line behind it.
+          const isWhole = length >= bytes.length - '\n\n'.length;
+          expect(verdict === 'complete', `cut at ${length}`).toBe(isWhole);
+        }
+      }),
+      { numRuns: 6 },
+    );
+  });
+});

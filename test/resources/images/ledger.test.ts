@@ -1,0 +1,221 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { fileLedger } from '../../../src/adapters/node/index.ts';
+import { memoryLedger, type SubmitLedger } from '../../../src/tasks/ledger.ts';
+import type { ImageTaskRef } from '../../../src/tasks/ref.ts';
+import { parseTaskRef } from '../../../src/tasks/ref.ts';
+import { emulated, json, scripted } from '../../helpers/clients.ts';
+import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
+
+const order = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
+const callId = 'poster-7';
+
+fakeWaitingTime();
+
+const posts = ({ requests }: { readonly requests: readonly { readonly method: string }[] }) =>
+  requests.filter(({ method }) => method === 'POST').length;
+
+describe('images with a ledger', () => {
+  test('a task is submitted once, by any number of calls', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
+    const ledger = memoryLedger();
+    const refs: ImageTaskRef[] = [];
+    const onSubmitted = (ref: ImageTaskRef) => void refs.push(ref);
+    const options = { ledger, callId, onSubmitted };
+
+    const first = await settle(client.images.generate(order, options));
+    const second = await settle(client.images.generate(order, options));
+
+    expect(first).toHaveProperty('value.data.0.url');
+    expect(second).toEqual(first);
+    expect(refs[1]).toEqual(refs[0]);
+    expect(posts(emulator)).toBe(1);
+    await expect(ledger.entry(callId)).resolves.toMatchObject({
+      status: 'finished',
+      ref: { kind: 'image', id: refs[0]?.id, callId },
+    });
+  });
+
+  test('continues an interrupted wait', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'data' } });
+    const options = { ledger: memoryLedger(), callId };
+
+    const first = await settle(
+      client.images.edit(
+        { ...order, image: 'https://a.test/a.png' },
+        { ...options, taskTimeout: 1 },
+      ),
+    );
+    const second = await settle(
+      client.images.edit({ ...order, image: 'https://a.test/a.png' }, options),
+    );
+
+    expect(first).toHaveProperty('error.name', 'ImageWaitTimeoutError');
+    expect(second).toHaveProperty('value.data.0.url');
+    expect(posts(emulator)).toBe(1);
+  });
+
+  test('a wait that fails records no outcome of the submission', async () => {
+    const { client } = emulated({}, { quirks: { imageTasks: 'data' } });
+    const ledger = memoryLedger();
+    const finish = vi.spyOn(ledger, 'finish');
+
+    const { error } = await settle(
+      client.images.generate(order, { ledger, callId, taskTimeout: 1 }),
+    );
+
+    expect(error).toHaveProperty('name', 'ImageWaitTimeoutError');
+    expect(finish).not.toHaveBeenCalled();
+  });
+
+  test('images without a task are not charged twice, and the error reports the earlier response', async () => {
+    const { client, emulator } = emulated();
+    const ledger = memoryLedger();
+
+    const first = await settle(client.images.generate(order, { ledger, callId }));
+    const second = await settle(client.images.generate(order, { ledger, callId }));
+
+    expect(first).toHaveProperty('value.data.0.url');
+    expect(second).toHaveProperty('error.name', 'ImageWaitError');
+    expect(second).toHaveProperty('error.ref.hasImages', true);
+    expect(posts(emulator)).toBe(1);
+    await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
+  });
+
+  test('images without a task are returned even if the ledger fails', async () => {
+    const { client } = emulated();
+    const ledger: SubmitLedger = {
+      ...memoryLedger(),
+      accept: () => Promise.reject(new Error('disk full')),
+    };
+    const end = await settle(client.images.generate(order, { ledger, callId }));
+    expect(end).toHaveProperty('value.data.0.url');
+  });
+
+  test('a task that the ledger fails to store is on the error', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
+    const ledger: SubmitLedger = {
+      ...memoryLedger(),
+      accept: () => Promise.reject(new Error('disk full')),
+    };
+    const end = await settle(client.images.generate(order, { ledger, callId }));
+    expect(end).toHaveProperty('error.name', 'ImageWaitError');
+    expect(end).toHaveProperty('error.ref.id', expect.stringMatching(/^imgtask_/));
+    expect(posts(emulator)).toBe(1);
+  });
+
+  test('a rejected call may be submitted again', async () => {
+    const { client, emulator } = emulated({ maxRetries: 0 });
+    emulator.respondOnce('images.generate', () =>
+      Response.json({ error: { message: 'no such size', code: 'invalid' } }, { status: 400 }),
+    );
+    const options = { ledger: memoryLedger(), callId };
+
+    const first = await settle(client.images.generate(order, options));
+    const second = await settle(client.images.generate(order, options));
+
+    expect(first).toHaveProperty('error.name', 'BadRequestError');
+    expect(second).toHaveProperty('value.data.0.url');
+  });
+
+  test('a call with an unknown outcome is not submitted again', async () => {
+    const { client, requests } = scripted([new Error('socket hang up'), json({ data: [] })]);
+    const options = { ledger: memoryLedger(), callId };
+
+    await settle(client.images.generate(order, options));
+    const second = await settle(client.images.generate(order, options));
+
+    expect(second).toHaveProperty('error.name', 'ImageSubmitUnknownError');
+    expect(second).toHaveProperty('error.outcome', 'unknown');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('the call id of other images is rejected', async () => {
+    const { client, emulator } = emulated();
+    const options = { ledger: memoryLedger(), callId };
+    await settle(client.images.generate(order, options));
+
+    const end = await settle(client.images.generate({ ...order, prompt: 'A kite' }, options));
+
+    expect(end).toHaveProperty('error.field', 'callId');
+    expect(posts(emulator)).toBe(1);
+  });
+
+  test('the call id of a video is rejected', async () => {
+    const { client, emulator } = emulated();
+    const options = { ledger: memoryLedger(), callId };
+    await settle(client.videos.create({ model: 'm-video', prompt: 'A kite' }, options));
+
+    const end = await settle(client.images.generate(order, options));
+
+    expect(end).toHaveProperty('error.field', 'callId');
+    expect(posts(emulator)).toBe(1);
+  });
+
+  test('a failed task finishes its entry', async () => {
+    const { client } = emulated({}, { quirks: { imageTasks: 'list' } });
+    const ledger = memoryLedger();
+    const prompt = '[fail] A kite';
+    const end = await settle(client.images.generate({ ...order, prompt }, { ledger, callId }));
+    expect(end).toHaveProperty('error.name', 'ImageFailedError');
+    await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
+  });
+
+  test('generateMany() stores each call under its own id', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
+    const ledger = memoryLedger();
+    const make = async (): Promise<number> => {
+      let count = 0;
+      const params = [order, { ...order, prompt: 'A kite' }];
+      for await (const { images } of client.images.generateMany(params, { ledger, callId })) {
+        count += images?.data.length ?? 0;
+      }
+      return count;
+    };
+
+    await expect(settle(make())).resolves.toEqual({ value: 2 });
+    await expect(settle(make())).resolves.toEqual({ value: 2 });
+    expect(posts(emulator)).toBe(2);
+  });
+
+  test('onUnknown: "settle" does not submit charged images again', async () => {
+    const { client, emulator } = emulated({ maxRetries: 0 });
+    emulator.fail({
+      operation: 'images.generate',
+      fault: { type: 'reset', when: 'after-charge' },
+    });
+    const options = { ledger: memoryLedger(), callId, onUnknown: 'settle' } as const;
+    await settle(client.images.generate(order, options));
+
+    const end = await settle(client.images.generate(order, options));
+
+    expect(end).toHaveProperty('error.name', 'ImageSubmitUnknownError');
+    expect(posts(emulator)).toBe(1);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a handle is stored in files', async () => {
+    vi.useRealTimers();
+    const folder = await mkdtemp(join(tmpdir(), 'model-gateway-images-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const ref = {
+      v: 1,
+      kind: 'image',
+      id: 't-1',
+      baseURL: 'https://gateway.test',
+      createdAt: 1,
+      path: '/v1/tasks/{id}',
+      ids: ['t-1', 't-2'],
+    } as const;
+    const ledger = fileLedger(folder);
+    const claim = await ledger.claim(callId, 'hash');
+    const claimId = claim.status === 'claimed' ? claim.claimId : undefined;
+
+    await ledger.accept(callId, parseTaskRef(ref), claimId);
+
+    await expect(fileLedger(folder).entry(callId)).resolves.toHaveProperty('ref', ref);
+    vi.useFakeTimers();
+  });
+});
