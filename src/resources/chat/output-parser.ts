@@ -64,6 +64,7 @@ export class OutputParser<Parsed> {
   /** Parses texts by the `response_format` of a fallback, if it has a schema, or else by that of the call. */
   follow({ response_format: changed }: JsonObject): void {
     const format = isSchema(changed) ? changed : this.#format;
+    this.#parsers.delete(undefined);
     if (isObject(format)) this.#add(undefined, format, isSchema(format));
   }
 

@@ -1,6 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { ObservedCall } from '../../../src/index.ts';
-import { collect, emulated, eventStream, failureOf, scripted } from '../../helpers/clients.ts';
+import {
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  scripted,
+} from '../../helpers/clients.ts';
 import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
 import { ReportedCosts } from '../../../src/policies/observing/costs.ts';
 import { traced } from '../../adapters/otel/support.ts';
@@ -46,6 +53,33 @@ describe('a budget of a call with fallbacks', () => {
       expect.objectContaining({ model: 'model-b', calls: 1, unknown: 0 }),
     ]);
     expect(requestedModels(emulator).charges).toEqual(['model-a', 'model-b']);
+  });
+
+  test('counts only the first model if that may be billed and the next one is rejected', async () => {
+    const ends: unknown[] = [];
+    const { client, emulator } = emulated({
+      maxRetries: 0,
+      budget: { limit: 0.05, perCall },
+      observer: {
+        start: ({ model }) => ({
+          end: ({ outcome }) => model !== undefined && ends.push([model, outcome]),
+        }),
+      },
+    });
+    failFirst(emulator, { type: 'reset', when: 'after-charge' });
+    emulator.fail({ fault: rejected, times: Infinity });
+
+    const failed = await failureOf(client.chat.completions.create(chat, { fallback }));
+
+    expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'unknown' });
+    const { budget, lines } = await client.account.spent();
+    expect(budget).toMatchObject({ spent: 0.01, reserved: 0 });
+    expect(lines).toEqual([expect.objectContaining({ model: 'model-a', calls: 0, unknown: 1 })]);
+    expect(ends).toEqual([
+      ['model-a', 'unknown'],
+      ['model-b', 'rejected'],
+    ]);
+    expect(requestedModels(emulator).charges).toEqual(['model-a']);
   });
 
   test('counts the cost that a stream reports before it fails without content', async () => {
@@ -130,5 +164,45 @@ describe('observers of a call with fallbacks', () => {
       ['chat model-a', expect.anything()],
       ['chat model-b', undefined],
     ]);
+  });
+});
+
+describe('calls with fallbacks at the same time', () => {
+  test('each continue by their own failure', async () => {
+    const open: (() => void)[] = [];
+    const answer = (response: () => Response) => async () => {
+      await new Promise<void>((resolve) => {
+        open.push(resolve);
+      });
+      return response();
+    };
+    const { client, requests } = scripted(
+      [
+        answer(json({ error: { message: 'Slow down' } }, 429)),
+        answer(json({ error: { message: 'No', code: 'content_filter' } }, 400)),
+        json({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }),
+      ],
+      { maxRetries: 0, fallback, fallbackOn: ['content'] },
+    );
+    const reasons: unknown[] = [];
+    const create = (callId: string) =>
+      client.chat.completions
+        .create(chat, { callId, onFallback: ({ error }) => reasons.push(Object(error).callId) })
+        .then(
+          ({ choices }) => choices[0]?.message.content,
+          (error: unknown) => error,
+        );
+
+    const results = [create('limited'), create('filtered')];
+    await vi.waitUntil(() => open.length === 2);
+    // The last request to be answered is the first one.
+    for (const respond of open.toReversed()) respond();
+
+    await expect(Promise.all(results)).resolves.toEqual([
+      expect.objectContaining({ name: 'RateLimitError', callId: 'limited' }),
+      'Hi',
+    ]);
+    expect(reasons).toEqual(['filtered']);
+    expect(requests).toHaveLength(3);
   });
 });

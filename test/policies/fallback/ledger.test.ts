@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Gateway, type GatewayOptions, memoryLedger } from '../../../src/index.ts';
 import type { ImageRequestOptions } from '../../../src/resources/images/wait-options.ts';
-import { emulated, failureOf } from '../../helpers/clients.ts';
+import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
 import { mediaHeads } from '../../helpers/media.ts';
 import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
@@ -105,6 +105,25 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     });
   });
 
+  test('names the model of the call if the next model was never requested', async () => {
+    const perCall = { 'model-a': 0.01, 'model-b': 0.04 };
+    const { client, emulator } = emulated({ ...options, budget: { limit: 0.03, perCall } });
+    const fault = emulator.fail({ fault: rejected });
+    const ledger = memoryLedger();
+
+    const first = await run(client, { ledger, callId, fallback });
+    const second = await run(client, { ledger, callId, fallback });
+
+    expect(fault.hits).toBe(1);
+    expect(first).toMatchObject({ error: { name: 'RateLimitError', outcome: 'rejected' } });
+    expect(second).toHaveProperty('value.data.0');
+    await expect(ledger.entry(callId)).resolves.toMatchObject({ ref: { model: 'model-a' } });
+    expect(requestedModels(emulator)).toEqual({
+      requests: ['model-a', 'model-a'],
+      charges: ['model-a'],
+    });
+  });
+
   test('submits again if all models rejected it', async () => {
     const { client, emulator } = emulated(options);
     const fault = emulator.fail({ fault: rejected, times: 2 });
@@ -160,6 +179,24 @@ describe('a ledger of videos.create with fallbacks', () => {
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],
     });
+  });
+
+  test('names the model that answered if its response is rejected and another model remains', async () => {
+    const { client, requests } = scripted([json({ id: 'v-1', status: 5 })], {
+      ...options,
+      validation: 'strict',
+    });
+    const ledger = memoryLedger();
+
+    const failed = await settle(
+      failureOf(client.videos.create(params, { ledger, callId, fallback })),
+    );
+
+    expect(failed).toMatchObject({
+      value: { name: 'VideoSubmitResponseError', ref: { id: 'v-1', model: 'model-a' } },
+    });
+    await expect(ledger.entry(callId)).resolves.toMatchObject({ ref: { model: 'model-a' } });
+    expect(requests).toHaveLength(1);
   });
 
   test("names the accepting model, also if the call's model is its prefix", async () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { type Gateway, tool } from '../../../src/index.ts';
+import { type FallbackModel, type Gateway, responseFormat, tool } from '../../../src/index.ts';
 import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
 
@@ -62,6 +62,51 @@ describe('chat.completions.runTools() with fallbacks', () => {
     );
     expect(limits).toEqual([90, 50, 50]);
   });
+
+  test.for([false, true])(
+    'takes nothing of a model that failed, or was never requested (stream: %s)',
+    async (stream) => {
+      const delta = called.tool_calls.map((call) => ({ ...call, index: 0 }));
+      const answers: readonly (() => Response)[] = stream
+        ? [
+            eventStream({
+              id: 'x',
+              choices: [{ index: 0, delta: { tool_calls: delta }, finish_reason: 'tool_calls' }],
+            }),
+            eventStream({
+              id: 'x',
+              choices: [{ index: 0, delta: { content: 'Rome.' }, finish_reason: 'stop' }],
+            }),
+          ]
+        : [
+            completion(called, 'tool_calls'),
+            completion({ role: 'assistant', content: 'Rome.' }, 'stop'),
+          ];
+      const { client, requests } = scripted(
+        [json({ error: {} }, 429), json({ error: {} }, 429), ...answers],
+        { maxRetries: 0 },
+      );
+      const own: FallbackModel[] = [
+        { model: 'model-b', max_tokens: 50, response_format: responseFormat(z.object({}), 'b') },
+        { model: 'model-c' },
+        { model: 'model-d', max_tokens: 10 },
+      ];
+      const runner = stream
+        ? client.chat.completions.runTools({ ...params, stream: true }, { fallback: own })
+        : client.chat.completions.runTools(params, { fallback: own });
+
+      await expect(runner.finalContent()).resolves.toBe('Rome.');
+
+      const bodies = await Promise.all(requests.map(bodyOf));
+      const sent = bodies.map((body) => [Object(body).model, Object(body).max_tokens]);
+      expect(sent).toEqual([
+        ['model-a', 90],
+        ['model-b', 50],
+        ['model-c', 90],
+        ['model-c', 90],
+      ]);
+    },
+  );
 
   test('ends if the model that answered fails later', async () => {
     const { client, requests } = scripted(
@@ -129,6 +174,25 @@ describe('chat.completions.runTools() with fallbacks', () => {
 
 describe('generate.runTools() with fallbacks', () => {
   const params = { model: 'model-a', contents: 'Where to?', functions: [find] };
+
+  test('takes nothing of a model that failed', async () => {
+    const { client, requests } = scripted(
+      [json({ error: {} }, 429), json({ error: {} }, 429), wants, answer({ text: 'Rome.' })],
+      { maxRetries: 0 },
+    );
+    const generationConfig = { maxOutputTokens: 50 };
+    await client.generate.runTools(params, {
+      fallback: [{ model: 'model-b', generationConfig }, 'model-c'],
+    });
+    expect(pathsOf(requests)).toEqual(['model-a', 'model-b', 'model-c', 'model-c']);
+    const bodies = await Promise.all(requests.map(bodyOf));
+    expect(bodies.map((body) => Object(body).generationConfig)).toEqual([
+      undefined,
+      generationConfig,
+      undefined,
+      undefined,
+    ]);
+  });
 
   test('stays with the model that answered', async () => {
     const { client, requests } = scripted(
