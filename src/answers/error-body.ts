@@ -6,6 +6,7 @@ import {
   listObjects,
   parseJSON,
   findId,
+  toFields,
   codeText,
   trimmedText,
 } from './objects.ts';
@@ -248,6 +249,50 @@ export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | 
   if (isTask) return undefined;
   const isError = hasValue(error) || (!hasId && hasErrorCode(body));
   return isError ? readErrorValue(value) : undefined;
+}
+
+/** Returns whether an object is a response of the Responses API. */
+function isResponse({ object, output, id }: JsonObject): boolean {
+  const hasResponseId = typeof id === 'string' && id.startsWith('resp');
+  return object === 'response' || (Array.isArray(output) && hasResponseId);
+}
+
+const hasFailed = (response: unknown): boolean =>
+  isObject(response) && (response['status'] === 'failed' || hasValue(response['error']));
+
+/**
+ * Reads the parsed 2xx body of a paid request as a failed response of the Responses API; `undefined` if it is
+ * not one. The `text` of every response is its format, not content that hides an error.
+ */
+export function readFailedResponse(value: unknown): ErrorBody | undefined {
+  if (!isObject(value) || !isResponse(value)) return undefined;
+  return hasFailed(value) ? readErrorValue(value) : undefined;
+}
+
+/** Events that report that a whole response failed. */
+const failureEvents = /^response\.(failed|error)$/;
+
+/** Events that end a response. */
+const endEvents = /^response\.(completed|incomplete|done)$/;
+
+/** Failures of an item, such as a call of a remote tool, after which the model continues. */
+const itemFailures = /^response\.\w+\.failed$/;
+
+/**
+ * Reads an event of the Responses API as an error; `undefined` if it is not an error. Other events are read by
+ * `readErrorEvent()`.
+ */
+export function readResponseEventError(
+  value: unknown,
+  eventName: string | undefined,
+): ErrorBody | undefined {
+  const { type = eventName, response } = toFields(value);
+  if (typeof type !== 'string' || !type.startsWith('response.')) {
+    return readErrorEvent(value, eventName);
+  }
+  if (itemFailures.test(type)) return undefined;
+  const isFailed = failureEvents.test(type) || (endEvents.test(type) && hasFailed(response));
+  return isFailed ? readErrorValue(value) : readErrorEvent(value, eventName);
 }
 
 function hasErrorCode(body: JsonObject): boolean {

@@ -1,4 +1,4 @@
-import { readErrorInSuccess, readErrorValue } from '../answers/error-body.ts';
+import { readErrorInSuccess, readErrorValue, readFailedResponse } from '../answers/error-body.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
 import type { AnswerFormat, LogicalCall } from './call.ts';
@@ -34,7 +34,8 @@ const fieldLength = 6;
 /** @throws `ReadFailure` if a parsed success response contains an error */
 export function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
   const { charge, task } = spec;
-  const body = readErrorInSuccess(value, task);
+  const failed = charge === 'free' ? undefined : readFailedResponse(value);
+  const body = failed ?? readErrorInSuccess(value, task);
   if (body === undefined) return;
   const { status, headers } = response;
   const requestId = findRequestId(headers, body.requestId);

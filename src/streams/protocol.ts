@@ -1,4 +1,6 @@
+import type { ErrorBody } from '../answers/error-body.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
+import type { JsonObject } from '../types.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
 import type { StreamLimits } from './timeouts.ts';
 
@@ -94,6 +96,13 @@ export interface StreamProtocol<Item> {
    * response.
    */
   fromAnswer(answer: unknown): readonly unknown[];
+  /** Reads the parsed data of an event as an error. Default: `readErrorEvent()`. */
+  readonly readError?: (value: unknown, eventName: string | undefined) => ErrorBody | undefined;
+  /**
+   * Returns the parts of the response in an event that is an error, which are paid for. Default: choices,
+   * candidates and usage.
+   */
+  readonly answerBeside?: (value: unknown) => JsonObject | undefined;
   /** Returns `true` if a JSON response is only a chunk. */
   isPiece?(answer: unknown): boolean;
   /** Converts a whole file to events, for providers that don't stream on request. */

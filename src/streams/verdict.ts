@@ -32,6 +32,7 @@ export function followAnswer<Item>(
   onItem: () => void,
 ) {
   const { partial = true, maxEventBytes = Infinity, validation } = context;
+  const readError = protocol.readError ?? readErrorEvent;
   const progress = protocol.follow(partial);
   const delivery = protocol.deliver?.(emit);
   const unchecked: ReadCheck = { validation: 'off', onIssue: context.onIssue };
@@ -94,7 +95,7 @@ export function followAnswer<Item>(
       for (const item of value) takeValue(item, name);
       return;
     }
-    const error = readErrorEvent(value, name);
+    const error = readError(value, name);
     if (error !== undefined) refuse(value, error);
     if (typeof value === 'string') throw new SentError(readPlainText(value));
     if (isPing(value, name)) {
@@ -151,14 +152,14 @@ export function followAnswer<Item>(
     const whole = parseJSON(text);
     const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
-      const error = readErrorEvent(value, undefined);
+      const error = readError(value, undefined);
       if (error !== undefined) refuse(value, error);
     }
   }
 
   /** Throws the error of an event. Keeps content from the same event, because it is paid for. */
   function refuse(value: unknown, error: ErrorBody): never {
-    const rest = answerBeside(value);
+    const rest = (protocol.answerBeside ?? answerBeside)(value);
     if (rest !== undefined) progress.add(protocol.read(rest, unchecked));
     throw new SentError(error);
   }

@@ -1,3 +1,4 @@
+import { readResponseEventError } from '../../answers/error-body.ts';
 import { isObject, listObjects, getTag } from '../../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
@@ -295,7 +296,7 @@ const families =
 
 /** Types of the last events of these streams. */
 const lastEvents =
-  /^(response\.(completed|incomplete|failed|cancelled)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
+  /^(response\.(completed|incomplete|done)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
 
 /** Accepts any event. Events of unknown routes are unchanged. */
 const anyEvent: ResponseSchema<unknown> = { fields: {} };
@@ -333,6 +334,8 @@ function createRouteProtocol(): StreamProtocol<unknown> {
   const isFinished = (): boolean => parts.size > 0 && [...parts.values()].every(Boolean);
   return {
     read: (value, checking) => readValue(value, anyEvent, checking),
+    readError: readResponseEventError,
+    answerBeside: (value) => (isObject(value) ? value : undefined),
     fromAnswer: (answer) => [answer],
     keepsPings: true,
     get endIsProof() {

@@ -222,6 +222,7 @@ describe('event streams', () => {
 
   test.each([
     ['a response', responseEvents.slice(0, -1)],
+    ['a cancelled response', [{ type: 'response.cancelled', response: { status: 'cancelled' } }]],
     ['a chat', [chunk('Hel'), chunk('lo')]],
     ['a chat with a terminator', [chunk('Hel'), '[DONE]']],
     ['a choice of a chat', [chunk('a', 'stop'), { choices: [{ index: 1, delta: {} }] }]],
@@ -238,6 +239,10 @@ describe('event streams', () => {
 
   test.each([
     ['a response', responseEvents],
+    [
+      'a response by its other name',
+      [{ type: 'response.done', response: { status: 'completed' } }],
+    ],
     ['a response that was cut by its limit', [{ type: 'response.incomplete', response: {} }]],
     ['a chat', [chunk('Hel'), chunk('lo', 'stop'), '[DONE]']],
     ['a generation', [{ candidates: [{ finishReason: 'STOP' }] }]],
@@ -307,6 +312,52 @@ describe('event streams', () => {
     }
   });
 
+  const failed = { id: 'resp_1', status: 'failed', usage: { total_tokens: 9 }, output: [] };
+  const reason = { code: 'server_error', message: 'It broke.' };
+
+  test.each([
+    ['response.failed', { type: 'response.failed', response: { ...failed, error: reason } }],
+    ['response.error', { type: 'response.error', error: reason, response: failed }],
+    ['response.completed', { type: 'response.completed', response: { ...failed, error: reason } }],
+    ['response.done', { type: 'response.done', response: { ...failed, error: reason } }],
+  ])('throw the error of a response that ends with a failed %s', async (_, end) => {
+    const { client, requests } = scripted([eventStream(...responseEvents.slice(0, 3), end)]);
+
+    const stream = await client.post('/v1/responses', { body: {}, stream: true });
+    const { events, failure } = await read(stream);
+
+    expect(events).toHaveLength(3);
+    expect(failure).toBeInstanceOf(StreamError);
+    expect(failure).toMatchObject({
+      code: 'server_error',
+      usage: { total_tokens: 9 },
+      status: 200,
+    });
+    expect(failure).toHaveProperty('message', expect.stringContaining('It broke.'));
+    expect(stream.verdict).toBe('truncated');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('throw for a failed response without a reason', async () => {
+    for (const response of [failed, null, undefined]) {
+      const end = { type: 'response.failed', response };
+      const { failure } = await read(await open(eventStream(responseEvents[0], end)));
+      expect(failure).toBeInstanceOf(StreamError);
+    }
+  });
+
+  test('continue after the failure of an item', async () => {
+    const item = { type: 'mcp_call', error: { type: 'http_error', code: 401, message: 'no' } };
+    const events = [
+      { type: 'response.mcp_call.failed', item_id: 'mcp_1', error: item.error },
+      { type: 'response.mcp_list_tools.failed', item_id: 'mcp_2', error: 'no' },
+      { type: 'response.output_item.done', item },
+      ...responseEvents,
+    ];
+
+    expect(await collect(await open(eventStream(...events)))).toEqual(events);
+  });
+
   test('have the time limits of streams', async () => {
     const large = eventStream({ text: 'x'.repeat(2_000) });
     const { failure } = await read(await open(large, { maxEventBytes: 1_024 }));
@@ -366,6 +417,62 @@ describe('event streams', () => {
     for await (const _ of await client.post('/v1/chat/completions', { body, stream: true })) break;
 
     await expect.poll(() => emulator.requests[0]?.disconnected).toBe(true);
+  });
+});
+
+describe('a failed response of the Responses API', () => {
+  const failed = {
+    id: 'resp_1',
+    object: 'response',
+    status: 'failed',
+    error: { code: 'rate_limit_exceeded', message: 'Too fast.' },
+    output: [],
+    text: { format: { type: 'text' } },
+  };
+  const { object: _, ...untagged } = failed;
+
+  test.each([
+    ['with an error', failed],
+    ['without its object', untagged],
+    ['without an error', { ...failed, error: null }],
+    ['without a status', { ...failed, status: undefined }],
+    ['that claims to be complete', { ...failed, status: 'completed' }],
+  ])('%s is an error, and the request is not repeated', async (_name, body) => {
+    const { client, requests } = scripted([json(body)]);
+
+    const failure = await failureOf(client.post('/v1/responses', { body: { model: 'm' } }));
+
+    expect(failure).toBeInstanceOf(APIError);
+    expect(failure).toMatchObject({ status: 200, outcome: 'unknown' });
+    expect(failure).toHaveProperty('body', JSON.stringify(body));
+    expect(requests).toHaveLength(1);
+  });
+
+  test('has the code and the message of its error', async () => {
+    const { client } = scripted([json(failed)]);
+
+    const failure = await failureOf(client.post('/v1/responses', { body: { model: 'm' } }));
+
+    expect(failure).toMatchObject({ code: 'rate_limit_exceeded', error: failed.error });
+    expect(failure).toHaveProperty('message', expect.stringContaining('Too fast.'));
+  });
+
+  test('is a result when it is read again', async () => {
+    const { client } = scripted([json(failed)]);
+
+    expect(await client.get('/v1/responses/resp_1')).toEqual(failed);
+  });
+
+  test.each([
+    ['incomplete', { incomplete_details: { reason: 'max_output_tokens' } }],
+    ['queued', { output: null }],
+    ['in_progress', {}],
+    ['completed', { output: [{ type: 'mcp_call', error: { message: 'no' } }] }],
+  ])('is unlike one that is %s', async (status, fields) => {
+    const body = { ...failed, error: null, status, ...fields };
+    const { client } = scripted([json(body)]);
+
+    expect(await client.post('/v1/responses', { body: {} })).toEqual(body);
   });
 });
 
