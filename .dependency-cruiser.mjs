@@ -168,6 +168,7 @@ export default {
     onlyIn('commander', 'src/programs/cli/'),
     onlyIn('@modelcontextprotocol/server', 'src/programs/mcp/sdk'),
     onlyIn('(fast-png|jpeg-js)', 'src/programs/mcp/jobs/thumbnail'),
+    onlyIn('ipaddr\\.js', 'src/programs/mcp/tools/public-host'),
     onlyIn('zod', 'src/(adapters/helpers/|programs/(cli/doctor/report-schema|mcp/sdk))'),
     {
       name: 'runs-everywhere',

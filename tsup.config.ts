@@ -21,7 +21,14 @@ export const entry = {
 };
 
 /** Bundled so that users install one package and run the versions that we tested. */
-export const bundled = ['commander', 'eventsource-parser', 'fast-png', 'jpeg-js', 'ky'];
+export const bundled = [
+  'commander',
+  'eventsource-parser',
+  'fast-png',
+  'ipaddr.js',
+  'jpeg-js',
+  'ky',
+];
 
 const library: Options = {
   silent: true,

@@ -34,6 +34,11 @@ describe('input files', () => {
     { what: 'by a private URL', path: 'https://10.0.0.7/a.png', says: 'are not allowed' },
     { what: 'by a local URL', path: 'https://localhost/a.png', says: 'are not allowed' },
     { what: 'by a metadata URL', path: 'https://169.254.169.254/a', says: 'are not allowed' },
+    {
+      what: 'by a URL of NAT64',
+      path: 'https://[64:ff9b::a9fe:a9fe]/a',
+      says: 'are not allowed',
+    },
   ])('$what are rejected before anything is sent', async ({ path, says }) => {
     const machine = await McpMachine.open();
     const png = Buffer.from('89504e470d0a1a0a', 'hex');

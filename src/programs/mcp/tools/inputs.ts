@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { audioFormats, findFormatByBytes, imageFormats } from '../../../answers/bytes.ts';
 import { ToolError } from './errors.ts';
 import type { Input } from '../jobs/job.ts';
 import { readHead } from '../jobs/outputs.ts';
+import { isPublicHost } from './public-host.ts';
 
 /** The largest input file, in bytes. */
 const maxBytes = 100 * 1_024 * 1_024;
@@ -59,21 +59,6 @@ async function openFile(path: string, kind: 'image' | 'audio', rules: InputRules
   const hash = createHash('sha256');
   await pipeline(createReadStream(found), hash);
   return { path: found, sha256: hash.digest('hex') };
-}
-
-/** Addresses that only the gateway's own network, or this computer, can reach. */
-const privateAddress =
-  /^(127|10|0|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^(::|f[cd]|fe[89ab])/i;
-
-function isPublicHost(hostname: string): boolean {
-  const host = hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
-  if (isIP(host) > 0) return !privateAddress.test(host);
-  return (
-    host.includes('.') && !/(^|\.)(localhost|local|internal|intranet|lan|home|corp)$/.test(host)
-  );
 }
 
 /** Checks a URL that the gateway will fetch. */

@@ -1,0 +1,26 @@
+import ipaddr from 'ipaddr.js';
+
+/** Names that only the network of the gateway resolves, or that reach the metadata of its cloud. */
+const localName =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|test|invalid|metadata\.goog)$/;
+
+/** Azure's platform services, in a range that is public otherwise. */
+const platformAddress = '168.63.129.16';
+
+/** The only range of IPv6 that is routed publicly. */
+const publicRange = ipaddr.parseCIDR('2000::/3');
+
+/**
+ * Returns whether a host of a URL is public by its name or address. Addresses that may contain another one, such as
+ * those of NAT64 and 6to4, are not. A public name may still resolve to a private address.
+ */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '')
+    .toLowerCase();
+  if (!ipaddr.isValid(host)) return host.includes('.') && !localName.test(host);
+  const address = ipaddr.parse(host);
+  if (address.range() !== 'unicast' || host === platformAddress) return false;
+  return address.kind() === 'ipv4' || address.match(publicRange);
+}
