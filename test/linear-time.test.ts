@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ClientLimits } from '../src/options/options.ts';
 import type { ChatCompletionChunkChoice } from '../src/resources/chat/types.ts';
 import type { EventFormat } from '../src/streams/events.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
@@ -7,6 +8,7 @@ await countSteps();
 const { parseEmbeddings } = await import('../src/resources/embeddings/schema.ts');
 const { ChatRun } = await import('../src/resources/chat/runs/run.ts');
 const { ToolCallAssembler } = await import('../src/resources/chat/tool-calls.ts');
+const { Limits } = await import('../src/policies/limits/limits.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
@@ -184,4 +186,47 @@ test('reports the end of each tool call once, by index', async () => {
   const ended = await derive([[endedCalls(3, 1)], [endedCalls(1, 2, 0)], [endedCalls()]]);
 
   expect(ended).toEqual([1, 3, 0, 2]);
+});
+
+const never = new AbortController().signal;
+
+/** Starts requests to two models at once, of which one is limited. */
+async function startTogether(count: number): Promise<void> {
+  const limits = new Limits({ models: { a: { concurrency: 1 } } });
+  const turns = upTo(count).map((index) => limits.enter(index % 10 > 0 ? 'a' : 'b', 1, never));
+  for (const entered of turns) {
+    const turn = await entered;
+    limits.sent(turn);
+    limits.end(turn);
+  }
+}
+
+describe('twice as many requests within limits are twice the work', () => {
+  test.each<[string, ClientLimits]>([
+    ['per minute', { requestsPerMinute: 1_000_000, models: { a: { tokensPerMinute: 1_000_000 } } }],
+    ['at the same time', { concurrency: 3, models: { a: { concurrency: 2 } } }],
+    ['of another model', { models: { b: { requestsPerMinute: 10 } } }],
+  ])('%s', async (_, options) => {
+    const start = (count: number) => async () => {
+      const limits = new Limits(options);
+      for (let index = 0; index < count; index += 1) {
+        const turn = await limits.enter('a', 1, never);
+        limits.sent(turn);
+        limits.correct(turn, 2);
+        limits.end(turn);
+      }
+    };
+
+    const half = await stepsOf(start(1_500));
+    const whole = await stepsOf(start(3_000));
+
+    expect(whole).toBeLessThan(half * 2.3);
+  });
+
+  test('that wait behind those of other models', async () => {
+    const half = await stepsOf(() => startTogether(1_500));
+    const whole = await stepsOf(() => startTogether(3_000));
+
+    expect(whole).toBeLessThan(half * 2.3);
+  });
 });

@@ -44,7 +44,8 @@ export const limitCall: CallSubscriber = (call) => {
     },
     submitted: end,
     ended(ending) {
-      if (turn !== undefined) turn.tokens = tokensFrom(ending) ?? turn.tokens;
+      const tokens = tokensFrom(ending);
+      if (turn !== undefined && tokens !== undefined) limits.correct(turn, tokens);
       end();
     },
   };

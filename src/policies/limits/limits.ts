@@ -31,14 +31,22 @@ export function checkLimits(limits: ClientLimits | null | undefined): void {
   }
 }
 
-/** The requests that count towards one set of limits. */
+/** The requests that count towards one set of limits. The cost of each does not depend on their number. */
 class Meter {
   readonly #limits: ModelLimits;
+  readonly #isPerMinute: boolean;
   readonly #running = new Set<Turn>();
-  #recent: Turn[] = [];
+  /** The requests of the last minute, and those that are not sent yet. */
+  readonly #counted = new Set<Turn>();
+  #tokens = 0;
+  /** Requests in the order in which they were sent. Those before `#first` no longer count. */
+  #sent: Turn[] = [];
+  #first = 0;
 
   constructor(limits: ModelLimits) {
     this.#limits = limits;
+    const { requestsPerMinute, tokensPerMinute } = limits;
+    this.#isPerMinute = (requestsPerMinute ?? tokensPerMinute ?? Infinity) !== Infinity;
   }
 
   /** Returns the milliseconds until a request may start; `Infinity` if another one must end or be sent first. */
@@ -47,17 +55,15 @@ class Meter {
     const mostRequests = requestsPerMinute ?? Infinity;
     const mostTokens = tokensPerMinute ?? Infinity;
     if (this.#running.size >= (concurrency ?? Infinity)) return Infinity;
-    if (mostRequests === Infinity && mostTokens === Infinity) this.#recent = [];
-    this.#recent = this.#recent
-      .filter(({ sentAt }) => sentAt + minute > now)
-      .toSorted((one, other) => one.sentAt - other.sentAt);
+    this.#forgetOld(now);
     // A request with more tokens than the limit starts alone, once no others count.
     const room = tokens > 0 ? mostTokens - Math.min(tokens, mostTokens) : Infinity;
-    let count = this.#recent.length;
-    let used = this.#recent.reduce((sum, turn) => sum + turn.tokens, 0);
+    let count = this.#counted.size;
+    let used = this.#tokens;
     let wait = 0;
-    for (const turn of this.#recent) {
-      if (count < mostRequests && used <= room) break;
+    for (let index = this.#first; count >= mostRequests || used > room; index += 1) {
+      const turn = this.#sent[index];
+      if (turn === undefined) return Infinity;
       count -= 1;
       used -= turn.tokens;
       wait = turn.sentAt + minute - now;
@@ -65,14 +71,43 @@ class Meter {
     return wait;
   }
 
+  #forgetOld(now: number): void {
+    for (;;) {
+      const turn = this.#sent[this.#first];
+      if (turn === undefined || turn.sentAt + minute > now) break;
+      this.#forget(turn);
+      this.#first += 1;
+    }
+    if (this.#first * 2 <= this.#sent.length) return;
+    this.#sent = this.#sent.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #forget(turn: Turn): void {
+    if (!this.#counted.delete(turn)) return;
+    // Sums of fractions drift.
+    this.#tokens = this.#counted.size === 0 ? 0 : this.#tokens - turn.tokens;
+  }
+
   add(turn: Turn): void {
     this.#running.add(turn);
-    this.#recent.push(turn);
+    if (!this.#isPerMinute) return;
+    this.#counted.add(turn);
+    this.#tokens += turn.tokens;
+  }
+
+  sent(turn: Turn): void {
+    if (this.#isPerMinute) this.#sent.push(turn);
+  }
+
+  /** Replaces the estimate of a request. */
+  correct(turn: Turn, tokens: number): void {
+    if (this.#counted.has(turn)) this.#tokens += tokens - turn.tokens;
   }
 
   end(turn: Turn): void {
     this.#running.delete(turn);
-    if (turn.sentAt === Infinity) this.#recent = this.#recent.filter((other) => other !== turn);
+    if (turn.sentAt === Infinity) this.#forget(turn);
   }
 }
 
@@ -85,7 +120,7 @@ interface Lane {
 /** One attempt of a call. */
 export interface Turn {
   readonly lane: Lane;
-  /** Estimated, and corrected once the response reports its usage. */
+  /** Estimated until the response reports its usage. */
   tokens: number;
   /** On the clock of `performance.now()`; `Infinity` until it is sent. */
   sentAt: number;
@@ -144,7 +179,16 @@ export class Limits {
 
   sent(turn: Turn): void {
     turn.sentAt = performance.now();
+    this.#all.sent(turn);
+    turn.lane.meter.sent(turn);
     this.#turns.update();
+  }
+
+  /** Replaces the estimate of an attempt by the tokens that its response reports. */
+  correct(turn: Turn, tokens: number): void {
+    this.#all.correct(turn, tokens);
+    turn.lane.meter.correct(turn, tokens);
+    turn.tokens = tokens;
   }
 
   /** Follows the headers of a success response. */

@@ -10,14 +10,18 @@ interface Wait {
 
 interface Waiting<Item> {
   readonly item: Item;
+  /** The position among all items. */
+  readonly order: number;
   readonly start: () => void;
 }
 
 /** Lets items start in order, as soon as they may. */
 export class Turns<Item extends { readonly lane?: unknown }> {
-  readonly #waiting = new Set<Waiting<Item>>();
+  /** The waiting items of each lane, in order. */
+  readonly #lanes = new Map<unknown, Set<Waiting<Item>>>();
   readonly #waitFor: (item: Item) => Wait;
   readonly #onStart: (item: Item) => void;
+  #count = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param onStart - Called when an item starts, before the wait of the next one is computed. */
@@ -31,14 +35,17 @@ export class Turns<Item extends { readonly lane?: unknown }> {
     return new Promise((resolve, reject) => {
       const waiting = {
         item,
+        order: this.#count,
         start: () => {
           stop();
           resolve();
         },
       };
-      this.#waiting.add(waiting);
+      this.#count += 1;
+      const lane = this.#lanes.get(item.lane) ?? new Set();
+      this.#lanes.set(item.lane, lane.add(waiting));
       const stop = onAbort(signal, () => {
-        this.#waiting.delete(waiting);
+        this.#remove(waiting);
         reject(signal.reason);
         this.update();
       });
@@ -46,23 +53,44 @@ export class Turns<Item extends { readonly lane?: unknown }> {
     });
   }
 
+  #remove(waiting: Waiting<Item>): void {
+    const { lane } = waiting.item;
+    const others = this.#lanes.get(lane);
+    others?.delete(waiting);
+    if (others?.size === 0) this.#lanes.delete(lane);
+  }
+
+  /** Returns the first waiting item outside of these lanes. */
+  #findFirst(held: ReadonlySet<unknown>): Waiting<Item> | undefined {
+    let first: Waiting<Item> | undefined;
+    for (const [lane, [waiting]] of this.#lanes) {
+      if (waiting === undefined || held.has(lane)) continue;
+      if (first === undefined || waiting.order < first.order) first = waiting;
+    }
+    return first;
+  }
+
   /** Starts the items that may start, and schedules the next update. */
   update(): void {
     clearTimeout(this.#timer);
-    const lanes = new Set<unknown>();
+    const held = new Set<unknown>();
     let next = Infinity;
-    for (const waiting of this.#waiting) {
+    for (;;) {
+      const waiting = this.#findFirst(held);
+      if (waiting === undefined) break;
       const { item } = waiting;
-      if (lanes.has(item.lane)) continue;
       const { all, lane } = this.#waitFor(item);
-      if (all > 0 || lane > 0) {
-        // Once the wait for all is over, items of other lanes may start.
-        next = Math.min(next, all > 0 ? all : lane);
-        if (all > 0) break;
-        lanes.add(item.lane);
+      // Once the wait for all is over, items of other lanes may start.
+      if (all > 0) {
+        next = Math.min(next, all);
+        break;
+      }
+      if (lane > 0) {
+        next = Math.min(next, lane);
+        held.add(item.lane);
         continue;
       }
-      this.#waiting.delete(waiting);
+      this.#remove(waiting);
       this.#onStart(item);
       waiting.start();
     }

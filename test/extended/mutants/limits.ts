@@ -3,22 +3,23 @@ import type { MutantsByFile } from './mutant.ts';
 /** The order and the pace in which requests start. */
 export const limitMutants: MutantsByFile = {
   'policies/limits/limits.ts': [
-    { is: 'sentAt + minute > now', becomes: 'sentAt + minute / 2 > now' },
+    { is: 'turn.sentAt + minute > now', becomes: 'turn.sentAt + minute / 2 > now' },
     { is: 'this.#running.size >= (concurrency', becomes: 'this.#running.size > (concurrency' },
     {
-      is: 'if (count < mostRequests && used <= room) break;',
-      becomes: 'if (count < mostRequests) break;',
+      is: 'count >= mostRequests || used > room',
+      becomes: 'count >= mostRequests',
     },
     { is: 'turn.sentAt = performance.now();', becomes: '' },
     {
-      is: 'if (turn.sentAt === Infinity) this.#recent',
-      becomes: 'if (turn.sentAt !== Infinity) this.#recent',
+      is: 'if (turn.sentAt === Infinity) this.#forget',
+      becomes: 'if (turn.sentAt !== Infinity) this.#forget',
     },
+    { is: 'this.#tokens += tokens - turn.tokens', becomes: '' },
     { is: 'pace.limit(Math.min(minute, hint))', becomes: 'pace.limit(hint)' },
   ],
   'policies/limits/turns.ts': [
-    { is: 'if (lanes.has(item.lane)) continue;', becomes: '' },
-    { is: 'if (all > 0) break;', becomes: 'if (all > 0) continue;' },
+    { is: 'waiting.order < first.order', becomes: 'waiting.order > first.order' },
+    { is: 'if (all > 0) {', becomes: 'if (all > 0 && lane > 0) {' },
     { is: 'if (this.isLimited) this.hold(slowInterval);', becomes: '' },
     { is: '!this.isLimited || limits !== this.limits', becomes: '!this.isLimited' },
   ],
