@@ -12,6 +12,7 @@ import {
 import { mcpCommand, mcpWorkerCommand } from './mcp.ts';
 import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
 import { emulatorCommand, playgroundCommand } from './servers.ts';
+import { withoutControls } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 
@@ -80,7 +81,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await program.parseAsync(moveOptions(args), { from: 'user' });
   } catch (error) {
     if (error instanceof UsageError) {
-      process.stderr.write(`model-gateway: ${error.message}\n`);
+      process.stderr.write(`model-gateway: ${withoutControls(error.message)}\n`);
       process.exitCode = exitCodes.usage;
     } else if (error instanceof CommanderError) {
       // commander has already printed the message. Code 0 means that help was requested.

@@ -5,8 +5,16 @@ import { Exit, exitCodes, UsageError } from './usage.ts';
  * Removes control characters, except line breaks and tabs, so that a server cannot move the cursor, set
  * titles or access the clipboard.
  */
-function withoutControls(text: string): string {
+export function withoutControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, '');
+}
+
+/** Escapes the control characters that JSON allows in strings. */
+function escapeControls(json: string): string {
+  return json.replaceAll(
+    /[\u007F-\u009F]/g,
+    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
+  );
 }
 
 const formatSeconds = (milliseconds: number): string => `${Math.round(milliseconds / 1_000)} s`;
@@ -134,7 +142,9 @@ export class Terminal {
 
   /** Writes the result as JSON. */
   json(value: unknown): void {
-    const text = JSON.stringify(value, undefined, this.isOutput ? 2 : undefined);
+    const text = this.isOutput
+      ? escapeControls(JSON.stringify(value, undefined, 2))
+      : JSON.stringify(value);
     standardOutput.writeResult(`${text}\n`);
   }
 

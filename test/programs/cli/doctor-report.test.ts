@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { marked } from 'marked';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
-import { createEmulator, defaultQuirks, type EmulatorOptions } from '../../../src/testing/index.ts';
+import {
+  createEmulator,
+  defaultModels,
+  defaultQuirks,
+  type EmulatorOptions,
+} from '../../../src/testing/index.ts';
 import { modes } from '../../helpers/modes.ts';
 import { Machine } from './run.ts';
 
@@ -70,6 +76,25 @@ test('writes Markdown that says what was removed', async () => {
   expect(stdout).toMatch(/Removed: .*host \(\d+\), amount \(1\)/);
   expect(stdout).not.toContain(emulator.apiKey);
   expect(stdout).not.toContain(new URL(server.url).hostname);
+});
+
+test('shows texts of the gateway literally', async () => {
+  const id = 'm|\\|-chat <!-- <img src=x> @name #1 [x](javascript:alert(1)) `a` **b** www.c.d &lt;';
+  const models = [{ ...defaultModels[0], id }];
+  const { stdout } = await report({ models }, ['--spend', '1', '--yes']);
+  const html = marked.parse(stdout.replaceAll(/```[^]*?```/g, ''), { async: false });
+
+  expect(html).not.toMatch(/<img|<a |<strong|<!--/);
+  // A backslash before a pipe would end the cell.
+  const shown = id.replace('\\|', '|');
+  const escaped = shown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const lines = html.split('<tr>').filter((row) => row.includes('javascript'));
+  expect(lines.length).toBeGreaterThan(1);
+  for (const row of lines) {
+    expect(row.match(/<td>/g)).toHaveLength(5);
+    expect(row).toContain(escaped);
+    expect(row.replaceAll(/<code>[^]*?<\/code>/g, '')).not.toContain('@name');
+  }
 });
 
 test('removes keys, hosts and accounts that the gateway quotes', async () => {

@@ -35,6 +35,18 @@ test('control sequences are removed', async () => {
   expect(run.screen).toContain('You said: "a]0;titleb[2Jcd"');
 });
 
+test('control characters in JSON are escaped', async () => {
+  const text = 'a\u009B31mb\u009D0;title\u009Cc\u007Fd';
+  const run = machine.open(['chat', '-m', 'm-large', '--json', text]);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).not.toMatch(/[\u007F-\u009F]/);
+  const answer: unknown = JSON.parse(run.screen);
+  expect(answer).toMatchObject({
+    choices: [{ message: { content: expect.stringContaining(text) } }],
+  });
+});
+
 test('a conversation continues until /exit, and an empty line prompts again', async () => {
   const run = machine.open(['chat', '-m', 'm-large', '-i']);
   await run.shows(/> \S{0,4}$/);

@@ -1,7 +1,18 @@
 import type { DoctorReport, ReportRow } from './report-schema.ts';
 import { dollars } from './calls/estimate.ts';
 
-const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
+/** Characters with a meaning in Markdown. GitHub also links mentions, issues and addresses. */
+const markdown = /[\\`*_~<>[\]&@#|]|:\/\/|www\./i;
+
+/** Formats a text for a cell: as code if Markdown would change it, because it may be the gateway's. */
+function toCell(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  if (!markdown.test(line)) return line;
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  // Spaces are needed around a backtick. A backslash before an escaped pipe would end the cell.
+  return `${fence} ${line.replaceAll(/\\*\|/g, String.raw`\|`)} ${fence}`;
+}
 
 const isCall = ({ id }: ReportRow): boolean => id.startsWith('call.');
 
