@@ -5,7 +5,8 @@ import { findFirst, isObject, unwrapLevels, numberFrom, listObjects, toFields } 
 /** Returns the token usage in a response, a chunk or an event, including wrapped ones. */
 export function findUsage(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined;
-  const { message, choices } = answer;
+  const { usage: direct, message, choices } = answer;
+  if (isObject(direct)) return direct;
   const holders = [...unwrapLevels(answer), ...listObjects(message), ...listObjects(choices)];
   return findFirst(holders, ({ usage, usageMetadata, usage_metadata: metadata }) =>
     [usage, usageMetadata, metadata].find(isObject),
@@ -47,8 +48,13 @@ function costInUsage(usage: unknown): number | undefined {
 export function readCost(usage: unknown, headers?: Headers): number | undefined {
   const inUsage = costInUsage(usage);
   if (inUsage) return inUsage;
-  // LiteLLM sends 0 in the header when it doesn't know a price.
-  return dollarsFrom(headers?.get('x-litellm-response-cost')) || inUsage;
+  return readHeaderCost(headers) ?? inUsage;
+}
+
+/** Reads the cost that LiteLLM reports in a header. It sends 0 when it doesn't know the price. */
+export function readHeaderCost(headers: Headers | undefined): number | undefined {
+  const text = headers?.get('x-litellm-response-cost') ?? undefined;
+  return text === undefined ? undefined : dollarsFrom(text) || undefined;
 }
 
 /** Reads the cost that a response reports. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types.ts';
-import { findUsage, readCost } from './cost.ts';
+import { findUsage, readCost, readHeaderCost } from './cost.ts';
 import { isObject, numberFrom, listObjects, toFields } from './objects.ts';
 
 /**
@@ -29,7 +29,8 @@ export interface AnswerUsage {
 }
 
 function readCount(value: unknown): number | undefined {
-  const count = numberFrom(value);
+  if (value === undefined) return undefined;
+  const count = typeof value === 'number' ? value : numberFrom(value);
   return count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? count : undefined;
 }
 
@@ -110,8 +111,59 @@ export function usageOf(answer: unknown, headers?: Headers): AnswerUsage {
   return readUsage(findUsage(answer) ?? toFields(answer), headers);
 }
 
+/** Fields of OpenAI's chat, which most gateways send. */
+const plainFields = new Set([
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_tokens_details',
+  'completion_tokens_details',
+]);
+
+/**
+ * Reads usage that has only fields of OpenAI's chat, without the comparisons that other formats need.
+ *
+ * @returns `undefined` for all other usage
+ */
+function readPlainUsage(usage: JsonObject, headers: Headers | undefined): AnswerUsage | undefined {
+  for (const name in usage) if (!plainFields.has(name)) return undefined;
+  const { prompt_tokens_details: input = {}, completion_tokens_details: output = {} } = usage;
+  // Gemini's Python clients send lists by modality under these names.
+  if (!isObject(input) || !isObject(output) || 'modality' in input || 'modality' in output) {
+    return undefined;
+  }
+  const inputTokens = readCount(usage['prompt_tokens']);
+  if (!inputTokens) return undefined;
+  const reported = readCount(usage['total_tokens']);
+  const reasoningTokens = readCount(output['reasoning_tokens']);
+  let outputTokens = readCount(usage['completion_tokens']);
+  let counted = inputTokens + (outputTokens ?? 0);
+  if (reasoningTokens && reported === counted + reasoningTokens) {
+    outputTokens = (outputTokens ?? 0) + reasoningTokens;
+    counted = reported;
+  }
+  const { cache_write_tokens: written, cached_creation_tokens: created } = input;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: reported || counted,
+    cacheReadTokens: readCount(input['cached_tokens']),
+    cacheWriteTokens: firstCount(written, created, input['cache_creation_tokens']),
+    reasoningTokens,
+    audioInputTokens: readCount(input['audio_tokens']),
+    audioOutputTokens: readCount(output['audio_tokens']),
+    imageInputTokens: readCount(input['image_tokens']),
+    imageOutputTokens: readCount(output['image_tokens']),
+    cost: readHeaderCost(headers),
+  };
+}
+
 /** Reads the same as `usageOf()`, from the `usage` or `usageMetadata` of a response. */
 export function readUsage(usage: JsonObject, headers?: Headers): AnswerUsage {
+  return readPlainUsage(usage, headers) ?? readAnyUsage(usage, headers);
+}
+
+function readAnyUsage(usage: JsonObject, headers: Headers | undefined): AnswerUsage {
   const inputDetails = detailsIn(usage, inputNames);
   const outputDetails = detailsIn(usage, outputNames);
   const gemini = readGemini(usage);

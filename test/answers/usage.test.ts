@@ -404,3 +404,62 @@ describe('usageOf()', () => {
     expect(usageOf({ prompt_tokens: 5, prompt_tokens_details: usage }).inputTokens).toBe(5);
   });
 });
+
+describe("usage in OpenAI's format", () => {
+  const count = fc.oneof(
+    fc.integer({ min: -2, max: 2_000 }),
+    fc.constantFrom<unknown>(0, null, undefined, '12', '', Number.NaN, 2 ** 60, 1.5),
+  );
+  const details = fc.oneof(
+    fc.record(
+      Object.fromEntries(
+        [
+          'cached_tokens',
+          'cache_write_tokens',
+          'cached_creation_tokens',
+          'cache_creation_tokens',
+          'reasoning_tokens',
+          'audio_tokens',
+          'image_tokens',
+          'text_tokens',
+        ].map((name) => [name, count]),
+      ),
+      { requiredKeys: [] },
+    ),
+    fc.constantFrom<unknown>(null, undefined, [], 'none', { modality: 'AUDIO', tokenCount: 3 }, [
+      { modality: 'IMAGE', token_count: 4 },
+    ]),
+  );
+  const plain = fc.record(
+    {
+      prompt_tokens: count,
+      completion_tokens: count,
+      total_tokens: count,
+      prompt_tokens_details: details,
+      completion_tokens_details: details,
+    },
+    { requiredKeys: [] },
+  );
+
+  test('is read as it is among the fields of other formats', () => {
+    fc.assert(
+      fc.property(plain, fc.constantFrom('0.5', '0', 'free', undefined), (usage, cost) => {
+        const headers = cost === undefined ? undefined : withCost(cost);
+        expect(usageOf({ usage }, headers)).toEqual(
+          usageOf({ usage: { ...usage, service_tier: 'default' } }, headers),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('counts reasoning that only the total includes', () => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 22,
+      completion_tokens_details: { reasoning_tokens: 7 },
+    };
+    expect(usageOf({ usage })).toMatchObject({ outputTokens: 12, totalTokens: 22 });
+  });
+});

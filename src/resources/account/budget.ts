@@ -1,6 +1,5 @@
 import { errorMessage } from '../../answers/objects.ts';
 import { assumedTokens } from '../../answers/token-estimate.ts';
-import { readUsage } from '../../answers/usage.ts';
 import { checkNumber, checkObject, checkWord } from '../../options/check.ts';
 import { delay, followSignal } from '../../http/abort.ts';
 import type { LogicalCall } from '../../calls/call.ts';
@@ -372,7 +371,7 @@ export class BudgetState {
   #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
     if (units === undefined) return { reason: 'its response has no price ratios' };
-    return this.#price(prices, { model, units, usage: readUsage(record.end?.usage ?? {}) });
+    return this.#price(prices, { model, units, usage: record.end?.usage });
   }
 
   /** Raises the reservations of a model to the cost of a call that has ended, as listed and as reported. */

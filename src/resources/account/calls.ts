@@ -1,6 +1,6 @@
 import type { Caller, LogicalCall } from '../../calls/call.ts';
+import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
-import type { JsonObject } from '../../types.ts';
 
 /** The end of a call. */
 interface CallEnd {
@@ -10,7 +10,7 @@ interface CallEnd {
   readonly callId: string | undefined;
   /** The outcome of its error; `undefined` if the call succeeded. */
   readonly outcome: Outcome | undefined;
-  readonly usage: JsonObject | undefined;
+  readonly usage: AnswerUsage | undefined;
   /** The cost that the response or a later poll of its task reports, in US dollars. */
   readonly cost: number | undefined;
   /** The model that the response names. */
@@ -49,13 +49,15 @@ export interface CallRecord {
       }
     | undefined;
   end?: CallEnd;
+  /** `true` once the call is in the sums. */
+  isSummed?: boolean;
+  /** Called when the call ends, if it was forgotten before. */
+  onEnd?: () => void;
 }
 
 /** The last calls of clients that share state. */
 export interface Calls {
   records: CallRecord[];
-  /** Adds a call that has ended to the sums; set once sums are needed. */
-  onEnd?: (record: CallRecord) => void;
 }
 
 const allCalls = new WeakMap<object, Calls>();

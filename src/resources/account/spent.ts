@@ -2,8 +2,16 @@ import { dollars } from '../../answers/cost.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import { findId, isObject, readId } from '../../answers/objects.ts';
 import { readUsage } from '../../answers/usage.ts';
-import { type CallSubscriber, costFrom, type LogicalCall, usageFrom } from '../../calls/call.ts';
-import { getOutcome } from '../../http/retry.ts';
+import {
+  type CallListener,
+  type CallSubscriber,
+  costFrom,
+  type Ending,
+  type LogicalCall,
+  usageFrom,
+} from '../../calls/call.ts';
+import type { Answer } from '../../http/response-body.ts';
+import { type FailedAttempt, getOutcome } from '../../http/retry.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { JsonObject } from '../../types.ts';
 import { BudgetState } from './budget.ts';
@@ -55,8 +63,7 @@ class Sum {
 
   /** @param sign - -1 subtracts the call. */
   add(call: CallRecord, sign: 1 | -1 = 1): void {
-    const { outcome, usage = {}, cost } = call.end ?? {};
-    const counts = readUsage(usage);
+    const { outcome, usage: counts = {}, cost } = call.end ?? {};
     addUsage(this.#tokens, counts, sign);
     if (outcome === undefined) this.#calls += sign;
     else this.#unknown += sign;
@@ -123,32 +130,32 @@ type Sums = Map<string, Sum>;
 
 const known = new WeakMap<Calls, Sums>();
 
-/** Returns the operation and the model under which a call is counted. */
-function toPlace(call: CallRecord) {
+/** Returns the sum of the calls with the same operation and model. */
+function findSum(sums: Sums, call: CallRecord): Sum {
   // Undocumented routes are counted by method, because ids in their paths would create countless entries.
   const [operation = ''] = call.operation.split(' ', 1);
   const model = findModel(call);
-  return { operation, model, key: `${operation} ${model}` };
+  const key = `${operation} ${model}`;
+  const sum = sums.get(key) ?? new Sum(operation, model);
+  sums.set(key, sum);
+  return sum;
 }
 
-function isCounted({ end, sentAt }: CallRecord): boolean {
-  return Boolean(sentAt && end && end.outcome !== 'not_sent' && end.outcome !== 'rejected');
+function isCounted({ end }: CallRecord): boolean {
+  return end !== undefined && end.outcome !== 'not_sent' && end.outcome !== 'rejected';
 }
 
-/** Returns the sums of all calls that have ended. From now on each call is added when it ends. */
+function addToSums(sums: Sums, call: CallRecord): void {
+  if (call.isSummed === true || !isCounted(call)) return;
+  call.isSummed = true;
+  findSum(sums, call).add(call);
+}
+
+/** Returns the sums of all calls that have ended. Calls are only added here, so that they cost little. */
 function findSums(calls: Calls): Sums {
   const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
-  if (calls.onEnd) return sums;
   known.set(calls, sums);
-  calls.onEnd = (call) => {
-    BudgetState.end(call);
-    if (!isCounted(call)) return;
-    const { operation, model, key } = toPlace(call);
-    const sum = sums.get(key) ?? new Sum(operation, model);
-    sums.set(key, sum);
-    sum.add(call);
-  };
-  calls.records.forEach(calls.onEnd);
+  for (const call of calls.records) addToSums(sums, call);
   return sums;
 }
 
@@ -156,7 +163,7 @@ function findSums(calls: Calls): Sums {
 function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): void {
   const call = calls.records.findLast(({ end }) => end?.taskId && taskIds.includes(end.taskId));
   if (call?.end === undefined || call.end.cost === cost || !isCounted(call)) return;
-  const sum = known.get(calls)?.get(toPlace(call).key);
+  const sum = call.isSummed === true ? findSum(findSums(calls), call) : undefined;
   sum?.add(call, -1);
   call.end = { ...call.end, cost };
   sum?.add(call);
@@ -174,14 +181,18 @@ const keptCalls = 1_500;
 
 /** Stores the record of a call, and drops the oldest records once they are in the sums. */
 function remember(record: CallRecord, calls: Calls): void {
-  if (calls.records.push(record) % mostCalls > 0) return;
-  findSums(calls);
-  calls.records = calls.records.slice(-keptCalls);
+  if (calls.records.push(record) < mostCalls) return;
+  const sums = findSums(calls);
+  for (const dropped of calls.records.splice(0, calls.records.length - keptCalls)) {
+    if (dropped.end === undefined) dropped.onEnd = () => addToSums(sums, dropped);
+  }
 }
 
 /** Operations whose results may be tasks. The response to a poll may report the cost of the task. */
-const hasTasks = ({ spec }: LogicalCall): boolean =>
-  /^(video|image)$/.test(priceKind(spec.operation));
+function hasTasks({ spec }: LogicalCall): boolean {
+  const kind = priceKind(spec.operation);
+  return kind === 'video' || kind === 'image';
+}
 
 /** Records the cost that the response to a poll reports. */
 const recordPoll: CallSubscriber = (call) => {
@@ -202,46 +213,63 @@ const recordPoll: CallSubscriber = (call) => {
   };
 };
 
+/** Listens to the events of a call that may be charged. */
+class CallRecorder implements CallListener {
+  readonly #call: LogicalCall;
+  readonly #record: CallRecord;
+  #headers: Headers | undefined;
+
+  constructor(call: LogicalCall) {
+    this.#call = call;
+    this.#record = createRecord(call);
+  }
+
+  sent(): void {
+    const record = this.#record;
+    record.answer = undefined;
+    this.#headers = undefined;
+    if (record.sentAt) return;
+    record.sentAt = Date.now();
+    remember(record, findCalls(this.#call.caller));
+  }
+
+  answered({ requestId, response: { headers } }: Answer): void {
+    this.#headers = headers;
+    this.#record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
+  }
+
+  failed(failed: FailedAttempt): void {
+    if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
+    this.#record.lost = (this.#record.lost ?? 0) + 1;
+  }
+
+  ended(ending: Ending): void {
+    const call = this.#call;
+    const record = this.#record;
+    const { error, answer } = ending;
+    const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
+    const { model }: JsonObject = Object(answer);
+    const reported = usageFrom(ending);
+    // Read now, because callers may change their result.
+    const usage = reported && readUsage(reported, this.#headers);
+    const hasReader = call.client.findBase()?.gateway?.profile.readCost !== undefined;
+    record.end = {
+      at: Date.now(),
+      callId: call.knownId,
+      outcome: error ? outcome : undefined,
+      usage,
+      cost: usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers),
+      model,
+      taskId: isObject(answer) && hasTasks(call) ? findId(answer) : undefined,
+    };
+    record.onEnd?.();
+    if (call.client.original().budget) BudgetState.end(record);
+  }
+}
+
 /** Records a call that may be charged. */
-export const recordCall: CallSubscriber = (call, isStream) => {
-  if (call.spec.charge === 'free') return recordPoll(call, isStream);
-  const record = createRecord(call);
-  let headers: Headers | undefined;
-  return {
-    sent() {
-      record.answer = undefined;
-      headers = undefined;
-      if (record.sentAt) return;
-      record.sentAt = Date.now();
-      remember(record, findCalls(call.caller));
-    },
-    answered({ requestId, response }) {
-      ({ headers } = response);
-      record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
-    },
-    failed(failed) {
-      if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
-      record.lost = (record.lost ?? 0) + 1;
-    },
-    ended(ending) {
-      const { error, answer } = ending;
-      const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
-      const { model }: JsonObject = Object(answer);
-      const usage = usageFrom(ending);
-      record.end = {
-        at: Date.now(),
-        callId: call.knownId,
-        outcome: error ? outcome : undefined,
-        // A copy, because callers may change their result.
-        usage: usage && { ...usage },
-        cost: costFrom(call, ending, headers),
-        model,
-        taskId: isObject(answer) && hasTasks(call) ? findId(answer) : undefined,
-      };
-      findCalls(call.caller).onEnd?.(record);
-    },
-  };
-};
+export const recordCall: CallSubscriber = (call, isStream) =>
+  call.spec.charge === 'free' ? recordPoll(call, isStream) : new CallRecorder(call);
 
 /**
  * Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` if the call may not be
@@ -253,10 +281,9 @@ export function keepWithinBudget(
 ): Promise<void> | undefined {
   const { client, scope, settings } = call;
   const { budget } = client.original();
+  if (!budget) return undefined;
   const record = findRecord(call);
-  if (!budget || record === undefined) return undefined;
-  // Registers `onEnd`, which updates the budget.
-  findSums(findCalls(transport));
+  if (record === undefined) return undefined;
   const readPrices = async (): Promise<Prices> => {
     // Reading prices has the same time limit as an attempt of the call.
     scope.startAttempt(settings.timeout);

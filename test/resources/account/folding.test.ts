@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findCalls } from '../../../src/resources/account/calls.ts';
 import type { Gateway } from '../../../src/index.ts';
-import { emulated, failureOf } from '../../helpers/clients.ts';
+import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { untyped } from '../../helpers/untyped.ts';
 
 const image = { model: 'm-image', prompt: 'A boat', size: '64x64' };
@@ -43,3 +43,46 @@ test.each([true, false])(
     expect(lines).toMatchObject([{ calls: 3_000, unknown: 2 }]);
   },
 );
+
+test('counts a call that ends after its record was dropped', async () => {
+  let respond: ((response: Response) => void) | undefined;
+  const slow = new Promise<Response>((resolve) => {
+    respond = resolve;
+  });
+  const picture = json({ data: [{ url: 'https://pictures.test/a.png' }] });
+  const { client } = scripted([() => slow, picture]);
+  const first = client.images.generate({ ...image, model: 'm-slow' });
+  await makeMany(client);
+  expect(await client.account.spent()).toMatchObject({ lines: [{ model: 'm-image' }] });
+
+  respond?.(Response.json({ data: [{ url: 'https://pictures.test/b.png' }] }));
+  await first;
+
+  const { lines } = await client.account.spent();
+  expect(lines).toMatchObject([
+    { model: 'm-image', calls: 3_000 },
+    { model: 'm-slow', calls: 1 },
+  ]);
+});
+
+test('does not keep a record of each call', async () => {
+  const { client } = scripted([json({ data: [{ url: 'https://pictures.test/a.png' }] })]);
+  for (let round = 0; round < 3; round += 1) await makeMany(client);
+
+  expect(findCalls(client.transport()).records.length).toBeLessThan(3_000);
+  expect((await client.account.spent()).lines).toMatchObject([{ calls: 9_000 }]);
+});
+
+test('counts the usage that was received, whatever the caller does with the result', async () => {
+  const { client } = emulated();
+  const { usage } = await client.chat.completions.create({
+    model: 'm-large',
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+  const received = { input: usage?.prompt_tokens, output: usage?.completion_tokens };
+  Object.assign(usage ?? {}, { prompt_tokens: 1e6, prompt_tokens_details: null });
+
+  const { lines } = await client.account.spent();
+
+  expect(lines).toMatchObject([{ tokens: received }]);
+});
