@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander';
+
 /** The command was called with invalid arguments or settings. The program exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -30,22 +32,26 @@ export const exitCodes = {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Parses `500ms`, `30s`, `5m` or `1h` to milliseconds. A number without a unit is in seconds. */
+/**
+ * Parses `500ms`, `30s`, `5m` or `1h` to milliseconds. A number without a unit is in seconds.
+ *
+ * @throws `InvalidArgumentError`, to which commander adds the option and its value
+ */
 export function parseDuration(text: string): number {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const milliseconds = Number(count) * (units[unit] ?? 0);
   if (milliseconds >= 1 && milliseconds <= 2_147_483_647) return Math.round(milliseconds);
-  throw new UsageError(`Invalid time: ${text}. Use a number with ms, s, m or h, for example 30s.`);
+  throw new InvalidArgumentError('Use a number with ms, s, m or h, for example 30s.');
 }
 
-/** Returns a parser for numbers from `least` to `most`. */
+/** Returns a parser for numbers from `least` to `most`. @throws `InvalidArgumentError` as `parseDuration()` does */
 export function parseNumber(least: number, most: number, whole = false) {
   return (text: string): number => {
     const value = Number(text);
     const fits = text.trim() !== '' && value >= least && value <= most;
     if (fits && (!whole || Number.isInteger(value))) return value;
-    throw new UsageError(
-      `${text} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`,
+    throw new InvalidArgumentError(
+      `It is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`,
     );
   };
 }

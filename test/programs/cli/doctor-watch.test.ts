@@ -134,7 +134,7 @@ describe('an outage', () => {
 test.each([
   { words: ['--watch', '10ms'], problem: 'an interval from 1s to 24h, not 10ms' },
   { words: ['--watch', '25h'], problem: 'an interval from 1s to 24h, not 25h' },
-  { words: ['--watch', 'often'], problem: 'Invalid time: often' },
+  { words: ['--watch', 'often'], problem: "argument 'often' is invalid. Use a number with ms" },
   { words: ['--watch', '1h', '--report'], problem: '--watch cannot be combined with --report' },
   { words: ['--runs', '2'], problem: '--runs requires --watch' },
 ])('$words is rejected before anything is sent', async ({ words, problem }) => {
