@@ -32,7 +32,9 @@ interface McpCommandOptions {
   readonly print?: Host | undefined;
 }
 
-const parseDollars = parseNumber(0, 1_000_000);
+const maxDollars = 1_000_000;
+
+const parseDollars = parseNumber(0, maxDollars);
 
 function parseKinds(list: string): readonly Kind[] {
   return list.split(',').map((name) => {
@@ -67,7 +69,13 @@ function parseModels(pairs: readonly string[] | undefined): Partial<Record<Kind,
 
 function parsePrices(pairs: readonly string[] | undefined): Record<string, number> {
   return Object.fromEntries(
-    parsePairs('--price', pairs).map(([model, price]) => [model, parseDollars(price)]),
+    parsePairs('--price', pairs).map(([model, price]) => {
+      const dollars = Number(price);
+      if (dollars >= 0 && dollars <= maxDollars) return [model, dollars];
+      throw new UsageError(
+        `--price of ${model}: ${price} is not a number from 0 to ${maxDollars}.`,
+      );
+    }),
   );
 }
 
@@ -249,5 +257,13 @@ export function mcpWorkerCommand(): Command {
     const isMade = await runJob(job, context);
     process.exitCode = isMade ? exitCodes.done : busyCode;
     await close();
+  });
+}
+
+/** `model-gateway mcp-thumbnail`: prints a small version of an image for `model-gateway mcp`, within limits. */
+export function mcpThumbnailCommand(): Command {
+  return new Command('mcp-thumbnail').argument('<path>').action(async (path: string) => {
+    const { createThumbnailOf } = await import('../mcp/jobs/thumbnail.ts');
+    process.stdout.write((await createThumbnailOf(path)) ?? '');
   });
 }

@@ -9,7 +9,7 @@ import {
   transcribeCommand,
   translateCommand,
 } from './media.ts';
-import { mcpCommand, mcpWorkerCommand } from './mcp.ts';
+import { mcpCommand, mcpThumbnailCommand, mcpWorkerCommand } from './mcp.ts';
 import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
 import { emulatorCommand, playgroundCommand } from './servers.ts';
 import { withoutControls } from './terminal.ts';
@@ -75,6 +75,7 @@ export async function run(args: readonly string[]): Promise<void> {
     .addCommand(playgroundCommand())
     .addCommand(mcpCommand())
     .addCommand(mcpWorkerCommand(), { hidden: true })
+    .addCommand(mcpThumbnailCommand(), { hidden: true })
     .addHelpText('after', codes);
   throwOnExit(program);
   try {

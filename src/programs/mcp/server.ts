@@ -14,6 +14,7 @@ import {
 } from '#mcp-sdk';
 import { toFields } from '../../answers/objects.ts';
 import { ToolError } from './tools/errors.ts';
+import type { InputRules } from './tools/inputs.ts';
 import { registerFreeTools } from './tools/free-tools.ts';
 import { type Confirm, type PaidCall, PaidCalls } from './tools/paid-calls.ts';
 import {
@@ -111,16 +112,16 @@ class Connection {
   #pay(
     context: ServerContext,
     options: Parameters<PaidCalls['make']>[1],
-    prepare: (workspace: Workspace) => Promise<PreparedCall>,
+    prepare: (rules: InputRules) => Promise<PreparedCall>,
     untilSubmitted = false,
   ): Promise<Answer> {
-    const { wait: timeout, inline } = this.#parts;
+    const { wait: timeout, inline, store } = this.#parts;
     return answer(async () => {
       const workspace = this.#openWorkspace(context);
       if (isInputRequiredResult(workspace)) return workspace;
       const notify = progressNotifier(context);
       const call: PaidCall = await this.#calls.make(
-        await prepare(workspace),
+        await prepare({ ...workspace, isResult: (path) => store.hasResult(path) }),
         options,
         workspace,
         this.#confirm(context),
@@ -165,7 +166,7 @@ class Connection {
           'Changes images as described and saves the result as new files. Charged per image. Usually takes 5 to 60 seconds.',
           schemas.edit_image,
         ),
-        (args, context) => this.#pay(context, args, (workspace) => prepareEdit(args, workspace)),
+        (args, context) => this.#pay(context, args, (rules) => prepareEdit(args, rules)),
       );
     }
     if (allowed.has('speech')) {
@@ -187,8 +188,7 @@ class Connection {
           'Returns the text of a recording. Charged by its length. Usually takes seconds.',
           schemas.transcribe_audio,
         ),
-        (args, context) =>
-          this.#pay(context, args, (workspace) => prepareTranscription(args, workspace)),
+        (args, context) => this.#pay(context, args, (rules) => prepareTranscription(args, rules)),
       );
     }
     if (allowed.has('video')) {
@@ -199,8 +199,7 @@ class Connection {
           'Submits a video and returns its call_id within seconds. Charged, usually by the second. Takes minutes: call wait_video until the file is saved.',
           schemas.create_video,
         ),
-        (args, context) =>
-          this.#pay(context, args, (workspace) => prepareVideo(args, workspace), true),
+        (args, context) => this.#pay(context, args, (rules) => prepareVideo(args, rules), true),
       );
     }
     registerFreeTools(server, schemas, this.#parts);

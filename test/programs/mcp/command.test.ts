@@ -63,8 +63,14 @@ describe('a wrong setting ends the server at once', () => {
     { what: 'no address', env: { GATEWAY_BASE_URL: '' }, args: [], says: 'base URL is missing' },
     { what: 'a kind', env: {}, args: ['--allow', 'image,music'], says: '--allow takes image' },
     { what: 'a model', env: {}, args: ['--model', 'm-image'], says: '--model takes' },
-    { what: 'a price', env: {}, args: ['--price', 'm-image=x'], says: 'x is not a number' },
-    { what: 'a budget', env: {}, args: ['--budget', '-1'], says: '-1 is not a number' },
+    {
+      what: 'a price',
+      env: {},
+      args: ['--price', 'm-image=x'],
+      says: '--price of m-image: x is not a number',
+    },
+    { what: 'a budget', env: {}, args: ['--budget', '-1'], says: "'--budget <USD>' argument '-1'" },
+    { what: 'a time', env: {}, args: ['--wait', 'soon'], says: "'--wait <time>' argument 'soon'" },
     {
       what: 'a ledger',
       env: {},

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
@@ -99,6 +99,45 @@ describe('input files', () => {
     expect(other.text).toContain('is outside of the folders');
   });
 
+  test('can be results of other folders, by their paths and links, as they are returned', async () => {
+    const machine = await McpMachine.open();
+    const root = join(machine.machine.folder, 'assets');
+    mkdirSync(root);
+    const [maker, editor] = await Promise.all([machine.start(), machine.start(['--root', root])]);
+    const made = await maker.call('create_image', image);
+    const path = made.files?.[0]?.path ?? '';
+    const uri = pathToFileURL(path).href;
+
+    const byPath = await editor.call('edit_image', { ...edit, images: [path] });
+    const byURI = await editor.call('edit_image', { ...edit, images: [uri], again: 'URI' });
+    const video = await editor.call('create_video', {
+      model: 'm-video',
+      prompt: 'It moves',
+      image: uri,
+    });
+
+    expect(byPath).toMatchObject({ state: 'done' });
+    expect(byURI).toMatchObject({ state: 'done' });
+    expect(video).toMatchObject({ state: 'submitted' });
+
+    writeFileSync(join(machine.workspace, 'other.png'), Buffer.from('89504e470d0a1a0a', 'hex'));
+    rmSync(path);
+    symlinkSync(join(machine.workspace, 'other.png'), path);
+    const charges = machine.charges;
+    const refused = [
+      pathToFileURL(join(machine.workspace, 'other.png')).href,
+      'file://host/share/a.png',
+      'file:///etc/hostname',
+      uri,
+      path,
+    ];
+    for (const input of refused) {
+      const result = await editor.call('edit_image', { ...edit, images: [input], again: input });
+      expect(result.text).toMatch(/is not a result of these tools|is outside of the folders/);
+    }
+    expect(machine.charges).toBe(charges);
+  });
+
   test('may be read from --root, and results go to --dir', async () => {
     const machine = await McpMachine.open();
     const root = join(machine.machine.folder, 'assets');
@@ -109,6 +148,23 @@ describe('input files', () => {
 
     expect(made.files?.[0]?.path).toMatch(new RegExp(`^${join(root, 'out')}`));
   });
+});
+
+test('a link that leads nowhere under the name of a result is kept, and the next number used', async () => {
+  const call = { ...image, call_id: 'lighthouse', n: 2 };
+  const [first, second] = await Promise.all([McpMachine.open(), McpMachine.open()]);
+  const session = await first.start();
+  await session.call('create_image', call);
+  const [name = '', other = ''] = first.saved;
+  mkdirSync(second.output);
+  symlinkSync('/nowhere/at-all', join(second.output, other));
+
+  const result = await (await second.start()).call('create_image', call);
+
+  expect(result).toMatchObject({ state: 'done', charged: 'yes' });
+  const next = other.replace('.png', '-3.png');
+  expect(second.saved).toEqual([name, other, next].toSorted());
+  expect(lstatSync(join(second.output, other)).isSymbolicLink()).toBe(true);
 });
 
 describe('nothing is sent', () => {

@@ -1,15 +1,4 @@
-import {
-  access,
-  constants,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
+import { access, constants, link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -17,12 +6,13 @@ import {
   defaultExtension,
   findFormatByBytes,
   findFormatByExtension,
-  sniffLength,
 } from '../../../answers/bytes.ts';
 import type { ImagesResponse } from '../../../index.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
+import { openFile, readHead } from './opened.ts';
+import { makeThumbnail } from './make-thumbnail.ts';
 
 /** Creates a folder for results. @throws if it cannot be written */
 export async function prepareFolder(folder: string): Promise<void> {
@@ -30,18 +20,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK);
 }
 
-/** Reads the first bytes of a file, which identify its format. */
-export async function readHead(path: string): Promise<Uint8Array> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(sniffLength), 0, sniffLength, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Returns an unused path in a folder. */
+/** Returns an unused path in a folder. A link that leads nowhere uses its path too. */
 export async function findFreePath(
   folder: string,
   name: string,
@@ -49,7 +28,7 @@ export async function findFreePath(
 ): Promise<string> {
   for (let number = 1; ; number += 1) {
     const path = join(folder, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
-    if ((await stat(path).catch(() => undefined)) === undefined) return path;
+    if ((await lstat(path).catch(() => undefined)) === undefined) return path;
   }
 }
 
@@ -83,8 +62,13 @@ async function moveToFreeName(
 
 /** Returns the extension of a file by its content. */
 async function findExtension(path: string): Promise<string> {
-  const format = findFormatByBytes(await readHead(path));
-  return format === undefined ? 'bin' : defaultExtension(format);
+  const file = await openFile(path);
+  try {
+    const format = findFormatByBytes(await readHead(file));
+    return format === undefined ? 'bin' : defaultExtension(format);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Saves a result in a folder under an unused name. The temporary file is complete once it exists. */
@@ -135,7 +119,7 @@ async function nameLeftovers(folder: string, name: string): Promise<void> {
       entry.startsWith(`.${name}.`) && /^[\da-f]{12}\.part$/.test(entry.slice(name.length + 2));
     if (!isLeftover) continue;
     const path = join(folder, entry);
-    const { nlink } = await stat(path);
+    const { nlink } = await lstat(path);
     // It was killed between the two steps of the move.
     if (nlink > 1) await rm(path);
     else await moveToFreeName(path, folder, name, await findExtension(path));
@@ -151,7 +135,9 @@ async function findOutputs(folder: string, name: string): Promise<OutputFile[]> 
     const match = /^(?:-(\d+))?\.[a-z\d]+$/.exec(entry.slice(name.length));
     if (match === null) continue;
     const path = join(folder, entry);
-    const file = { path, mimeType: mimeType(path), bytes: (await stat(path)).size };
+    const stats = await lstat(path);
+    if (!stats.isFile()) continue;
+    const file = { path, mimeType: mimeType(path), bytes: stats.size };
     found.push({ number: Number(match[1] ?? 1), file });
   }
   return found.toSorted((a, b) => a.number - b.number).map(({ file }) => file);
@@ -165,14 +151,7 @@ export interface SavedImages {
 
 /** Returns a small version of the first file, if it is an image that can be decoded. */
 async function readThumbnail([file]: readonly OutputFile[]): Promise<string | undefined> {
-  if (file?.mimeType.startsWith('image/') !== true) return undefined;
-  try {
-    const { createThumbnail } = await import('./thumbnail.ts');
-    return createThumbnail(await readFile(file.path));
-  } catch {
-    // The image is saved; only its preview is missing.
-    return undefined;
-  }
+  return file?.mimeType.startsWith('image/') === true ? makeThumbnail(file.path) : undefined;
 }
 
 /** Returns the result of a process that ended before it recorded the files that it had saved. */

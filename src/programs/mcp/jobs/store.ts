@@ -97,4 +97,9 @@ export class JobStore {
     }
     return records.toSorted((a, b) => b.createdAt - a.createdAt);
   }
+
+  /** Returns whether a job has saved a file under this path. */
+  async hasResult(path: string): Promise<boolean> {
+    return (await this.list()).some(({ files }) => files.some((file) => file.path === path));
+  }
 }

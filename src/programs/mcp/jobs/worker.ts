@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../answers/objects.ts';
@@ -19,6 +18,7 @@ import {
 import { thisProcess } from '../../../adapters/node/durable.ts';
 import type { ReportedCosts } from '../../../policies/observing/costs.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
+import { readRegular } from './opened.ts';
 import { findResult, saveImages, saveOutput } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
@@ -54,7 +54,7 @@ class BusyError extends Error {
 /** Opens an input, and checks that the file is still the one that the call id was computed from. */
 async function openInput(input: Input): Promise<Uploadable | string> {
   if (input.path === undefined) return input.url;
-  const bytes = await readFile(input.path).catch((cause: unknown) => {
+  const bytes = await readRegular(input.path).catch((cause: unknown) => {
     throw new JobError(`The file ${input.path} cannot be read.`, 'no', { cause });
   });
   if (createHash('sha256').update(bytes).digest('hex') !== input.sha256) {

@@ -42,7 +42,10 @@ const imageFields = {
   n: z.number().int().min(1).max(10).default(1).describe('The number of images; each is charged.'),
   size: size.describe('Width and height, such as 1024x1024, if the model supports it.'),
   quality: z.string().max(40).optional().describe('Such as low, medium or high, if supported.'),
-  background: z.enum(['transparent', 'opaque', 'auto']).optional(),
+  background: z
+    .enum(['transparent', 'opaque', 'auto'])
+    .optional()
+    .describe('The background, if the model supports it. Transparent ones need PNG or WebP.'),
   output_format: z.enum(['png', 'jpeg', 'webp']).optional().describe('The default is PNG.'),
 };
 
@@ -61,7 +64,9 @@ export function createSchemas(models: Readonly<Partial<Record<string, string>>>)
         .array(path)
         .min(1)
         .max(16)
-        .describe('Paths of files in the workspace, or https URLs; not both.'),
+        .describe(
+          'Paths of files in the workspace, paths or file: URIs of results, or https URLs; files and URLs cannot be combined.',
+        ),
       mask: path.optional().describe('A PNG whose transparent area may change.'),
       ...image,
     }),

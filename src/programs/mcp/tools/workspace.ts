@@ -9,7 +9,7 @@ import { prepareFolder } from '../jobs/outputs.ts';
 const outputName = 'model-gateway-output';
 
 /** The folders of a connection: where files may be read, and where results are written. */
-export interface Workspace extends InputRules {
+export interface Workspace extends Pick<InputRules, 'folders' | 'hosts'> {
   readonly output: string;
 }
 
