@@ -77,6 +77,7 @@ export {
 } from './resources/images/errors.ts';
 export type {
   ImageRequestOptions,
+  ImageUpdate,
   ImageWaitOptions,
   ImageWaitState,
   ImageWaitStep,
@@ -171,8 +172,10 @@ export {
   type TaskRef,
 } from './tasks/ref.ts';
 export type { LedgerOptions } from './tasks/submit.ts';
+export type { TaskWaitInterval, TaskWaitOptions } from './tasks/wait-options.ts';
 export type {
   NextPoll,
+  PolledTask,
   TaskErrorDetails,
   TaskStatus,
   TaskUpdate,
@@ -184,6 +187,8 @@ export type {
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
   VideoDownloadOptions,
+  VideoRemixAndWaitOptions,
+  VideoRemixOptions,
   VideoSubmitOptions,
   VideoUpdate,
   VideoWaitAllOptions,

@@ -208,7 +208,7 @@ export class LogicalCall {
     // Copied because the caller may change its options while the call awaits something.
     const options = copyOptions(spec.options);
     this.spec = options ? { ...spec, options } : spec;
-    this.settings = resolveCallSettings(client, options);
+    this.settings = resolveCallSettings(client, options, spec.operation);
     this.params = collectParams(this.spec);
     this.earlier = earlier;
     this.startedAt = earlier?.first.startedAt ?? performance.now();

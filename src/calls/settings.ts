@@ -1,17 +1,14 @@
 import { DriftReporter } from '../answers/reader.ts';
+import { check, checkObject, checkWord } from '../options/check.ts';
 import {
-  check,
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkInteger,
-  checkLimit,
-  checkObject,
+  type CheckedOptions,
   checkOptions,
-  checkRequestOptions,
-  checkWord,
+  withDefaults,
   withoutNulls,
-} from '../options/check.ts';
+} from '../options/resolve.ts';
+import { methodFor } from '../options/methods.ts';
+import { optionsOf } from '../options/option-names.ts';
+import { checkIdempotencyKey } from '../options/idempotency.ts';
 import { type GatewayReader, readDefined } from '../gateways/find.ts';
 import type {
   FallbackModel,
@@ -21,13 +18,7 @@ import type {
   RequestOptions,
   SharedOptions,
 } from '../options/options.ts';
-import {
-  type Credential,
-  checkIdempotency,
-  checkIdempotencyKey,
-  createCredential,
-} from '../http/auth.ts';
-import { checkFallback, checkReasons } from '../options/fallback.ts';
+import { type Credential, createCredential } from '../http/auth.ts';
 import { applyHeaders } from '../http/request.ts';
 import { RetryBudget } from '../http/retry.ts';
 import { globalFetch } from '../http/send.ts';
@@ -107,81 +98,33 @@ export type CallSettings = {
 /** The options of a client, with all defaults. */
 export type ClientSettings = ReturnType<typeof resolveSettings>;
 
-/** The longest text that Node and Chromium can hold. */
-const longestText = 536_870_888;
-
-const defaults: CallSettings = {
-  maxRetries: 2,
-  timeout: 600_000,
-  firstByteTimeout: 300_000,
-  idleTimeout: 300_000,
-  chunkTimeout: null,
-  totalTimeout: null,
-  retryUnknownOutcome: undefined,
-  idempotency: null,
-  fallback: null,
-  fallbackOn: ['limits', 'model', 'context', 'overload', 'timeout'],
-  structuredOutput: 'auto',
-  onTruncated: 'throw',
-  maxEventBytes: 134_217_728,
-  maxResponseBytes: 134_217_728,
-  partial: true,
-  validation: 'tolerant',
+/** The options of a client that a call can override. */
+const settingNames = (): readonly string[] => {
+  const ofCalls = optionsOf('chat.completions.create');
+  return [...optionsOf('client').keys()].filter((name) => ofCalls.has(name));
 };
 
-const bytesUpTo = (largest: number) => (field: string, value: unknown) =>
-  checkInteger(field, value, 1_024, largest);
-
-const checks: {
-  readonly [Name in keyof CallSettings]: (field: string, value: unknown) => CallSettings[Name];
-} = {
-  maxRetries: (field, value) => checkInteger(field, value, 0, 100),
-  timeout: checkDuration,
-  firstByteTimeout: checkLimit,
-  idleTimeout: checkLimit,
-  chunkTimeout: checkLimit,
-  totalTimeout: checkLimit,
-  retryUnknownOutcome: checkBoolean,
-  idempotency: checkIdempotency,
-  fallback: checkFallback,
-  fallbackOn: checkReasons,
-  structuredOutput: (field, value) =>
-    checkWord(field, value, ['auto', 'json_schema', 'json_object', 'prompt']),
-  onTruncated: (field, value) => checkWord(field, value, ['throw', 'warn', 'allow']),
-  maxEventBytes: bytesUpTo(1_073_741_824),
-  maxResponseBytes: bytesUpTo(longestText),
-  partial: checkBoolean,
-  validation: (field, value) => checkWord(field, value, ['tolerant', 'strict', 'off']),
-};
-
-const isSetting = (name: string): name is keyof CallSettings => name in checks;
-const settingNames = Object.keys(checks).filter(isSetting);
-
-/** Merges options over settings and checks each of them. */
-export function mergeCallSettings(base: CallSettings, options: SharedOptions): CallSettings {
-  const settings: { -readonly [Name in keyof CallSettings]: CallSettings[Name] } = { ...base };
-  const set = <Name extends keyof CallSettings>(name: Name, read: (typeof checks)[Name]): void => {
-    const value = options[name];
-    if (value !== undefined) settings[name] = read(name, value);
-  };
-  for (const name of settingNames) set(name, checks[name]);
-  return settings;
+/** Merges checked options over settings. */
+function mergeSettings(base: CallSettings, values: CheckedOptions['values']): CallSettings {
+  const own = settingNames().filter((name) => name in values);
+  return Object.assign({ ...base }, Object.fromEntries(own.map((name) => [name, values[name]])));
 }
 
 /**
  * Returns the settings of a call.
  *
+ * @param operation - The method of the caller, or another operation that the client requests for it.
  * @throws `InvalidInputError` naming the invalid option
  */
 export function resolveCallSettings(
   { call, log }: Pick<ClientSettings, 'call' | 'log'>,
-  input: RequestOptions | null | undefined,
+  options: RequestOptions | null | undefined,
+  operation: string,
 ): CallSettings {
-  log.warnOnce(checkOptions(input).values());
-  if (!input) return call;
-  const options = withoutNulls(input);
-  checkRequestOptions(options);
-  const settings = mergeCallSettings(call, options);
+  const { values, warnings } = checkOptions(options, methodFor(operation), operation);
+  log.warnOnce(warnings);
+  if (!options) return call;
+  const settings = mergeSettings(call, values);
   checkIdempotencyKey(options, settings.idempotency);
   return settings;
 }
@@ -319,14 +262,12 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 export function resolveSettings(input: GatewayOptions, readGateway: GatewayReader = readDefined) {
   const isObject = typeof input === 'object' && input !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
-  const ignored = checkOptions(input, 'client');
+  const { values, warnings } = checkOptions(input, 'client');
   const original = { ...input };
-  const options = withoutNulls(input);
+  const options = withoutNulls(input, 'client');
   const { bodyFormat } = options;
   const log = resolveLog(options);
-  log.warnOnce(ignored.values());
-  for (const name of ['fetch', 'onDrift'] as const) checkFunction(name, options[name]);
-  checkObject('fetchOptions', options.fetchOptions);
+  log.warnOnce(warnings);
   checkHeaders(options, log);
   checkQuery(options, log);
   return {
@@ -346,11 +287,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     budget: new RetryBudget(),
     /** A copy, so that each client has its own limits unless it is a copy of another one. */
     limits: options.limits ? { ...options.limits } : undefined,
-    bodyFormat:
-      bodyFormat === undefined
-        ? undefined
-        : checkWord('bodyFormat', bodyFormat, ['form', 'json'] as const),
-    call: mergeCallSettings(defaults, options),
+    bodyFormat,
+    call: mergeSettings(withDefaults('client', {}), values),
     /** Identity shared by clients of one gateway with a common price list and download queue. */
     shared: {},
     /** Returns the original options. A function, so that the key in them is never printed. */

@@ -1,4 +1,7 @@
-import { checkOptions, toInputError } from '../options/check.ts';
+import { toInputError } from '../options/check.ts';
+import { checkIdempotencyKey } from '../options/idempotency.ts';
+import { checkOptions, type ResolvedOptions, withDefaults } from '../options/resolve.ts';
+import type { Method } from '../options/methods.ts';
 import {
   endpoints,
   type Operation,
@@ -16,7 +19,7 @@ import {
 } from '../policies/fallback/next-request.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, createSpec } from '../http/request.ts';
-import { requireBase, type ClientSettings, resolveCallSettings } from './settings.ts';
+import { requireBase, type ClientSettings } from './settings.ts';
 import { buildQuery, buildURL } from '../http/url.ts';
 
 /** The policy of calls by path, whose parameters cannot change. */
@@ -84,20 +87,24 @@ export class Transport implements Caller {
     return buildURL(base, path, '');
   }
 
-  /** Rejects misspelled options and warns about those without effect. */
-  checkNames(options: unknown): void {
-    this.client.log.warnOnce(checkOptions(options).values());
-  }
-
   /**
-   * Checks the options of calls that may be made later.
+   * Checks the options of a method that makes several calls, once for all of them.
    *
    * @throws `InvalidInputError` naming the invalid option
    */
-  checkOptions(options: RequestOptions): void {
-    resolveCallSettings(this.client, options);
-    applyHeaders(new Headers(), options.headers, 'headers');
-    buildQuery(options.query);
+  checkOptions<M extends Method, Options extends object>(
+    method: M,
+    options: Options | null | undefined,
+  ): ResolvedOptions<M, Options>;
+  checkOptions(method: Method, options: RequestOptions | null | undefined): object {
+    const { call, log } = this.client;
+    const { values, warnings } = checkOptions(options, method);
+    log.warnOnce(warnings);
+    const { headers, query, idempotency = call.idempotency }: RequestOptions = options ?? {};
+    checkIdempotencyKey(options ?? {}, idempotency);
+    applyHeaders(new Headers(), headers, 'headers');
+    buildQuery(query);
+    return withDefaults(method, values);
   }
 
   /**

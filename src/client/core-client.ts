@@ -1,4 +1,5 @@
-import { check, checkNumber, checkObject, withoutNulls } from '../options/check.ts';
+import { check, checkNumber, checkObject } from '../options/check.ts';
+import { withoutNulls } from '../options/resolve.ts';
 import type { CallSubscriber } from '../calls/call.ts';
 import { traceCall } from '../policies/observing/channel.ts';
 import { limitCall } from '../policies/limits/limit-call.ts';
@@ -93,7 +94,10 @@ export class GatewayCore {
   /** @internal */
   constructor(options: GatewayOptions, account?: AccountPart, readGateway?: GatewayReader) {
     const settings = resolveSettings(options, readGateway);
-    const transport = new Transport(settings, createHooks(withoutNulls(options), account));
+    const transport = new Transport(
+      settings,
+      createHooks(withoutNulls(options, 'client'), account),
+    );
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Defined on the object, because proxies and copies can use neither private fields nor prototype getters.

@@ -1,7 +1,6 @@
-import { check, checkObject } from '../options/check.ts';
-import { isObject } from '../answers/objects.ts';
+import { check } from '../options/check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { ApiKey, Idempotency, RequestOptions } from '../options/options.ts';
+import type { ApiKey } from '../options/options.ts';
 import { safeCause, withoutQueries } from './redaction.ts';
 
 /** Returns the key if a header can carry it. Errors never contain the key. */
@@ -47,37 +46,4 @@ export function createCredential(apiKey: ApiKey | null): Credential {
     setKey(headers, checkKey(key));
   };
   return { authorize, reveal: () => apiKey };
-}
-
-/** A header name (RFC 9110, 5.1). */
-const token = /^[!#$%&'*+.^`|~\w-]+$/;
-
-/** Headers with a meaning of their own that an idempotency key would break. */
-const reserved = /^(authorization|accept|content-.*|host|cookie)$/i;
-
-export function checkIdempotency(field: string, value: unknown): Idempotency | null {
-  checkObject(field, value);
-  if (!isObject(value)) return null;
-  const { header } = value;
-  check(
-    typeof header === 'string' && token.test(header) && !reserved.test(header),
-    'idempotency.header',
-    'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
-  );
-  return { header };
-}
-
-export function checkIdempotencyKey(
-  { idempotencyKey }: RequestOptions,
-  idempotency: Idempotency | null,
-): void {
-  if (idempotencyKey === undefined) return;
-  const field = 'idempotencyKey';
-  check(
-    idempotency !== null,
-    field,
-    'has no effect unless the gateway honours it; if it does, set the option idempotency: { header: "Idempotency-Key" }.',
-  );
-  const isKey = typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
-  check(isKey, field, 'must be 1 to 255 visible ASCII characters.');
 }

@@ -14,6 +14,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { DefinedGateway, WrittenRequest } from '../options/gateway-profile.ts';
 import type {
   FetchOptions,
+  FixedModelOptions,
   ForeignResponse,
   HeaderValues,
   QueryValues,
@@ -235,11 +236,6 @@ export function createSpec<Name extends Operation>(
   gateway: DefinedGateway | undefined,
   change?: Change,
 ): CallSpec {
-  for (const field of ['path', 'method', 'body']) {
-    const isAbsent = Reflect.get(Object(options), field) === undefined;
-    const advice = 'use client.request({ method, path, body })';
-    check(isAbsent, field, `is fixed for ${operation}; ${advice}.`);
-  }
   const endpoint: Endpoint = endpoints[operation];
   const request = typeof source === 'function' ? source(change) : source;
   const { method, query, charge } = endpoint;
@@ -274,7 +270,7 @@ type UpperCaseMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type HTTPMethod = UpperCaseMethod | Lowercase<UpperCaseMethod>;
 
 /** Options of a call to a route by its path. */
-export interface RawRequestOptions extends RequestOptions {
+export interface RawRequestOptions extends FixedModelOptions {
   /**
    * The body. Text and objects are sent as JSON. These are sent unchanged: a `FormData`, a `URLSearchParams`,
    * a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a stream (a web `ReadableStream`, a Node

@@ -1,7 +1,5 @@
 import { errorMessage, isObject } from '../answers/objects.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { checkNames } from './option-names.ts';
-import type { RequestOptions } from './options.ts';
 
 /** The longest delay that all runtimes support (31 bits). Longer timers fire immediately. */
 const longestTimer = 2_147_483_647;
@@ -90,8 +88,8 @@ export function checkObject(field: string, value: unknown): void {
   checkIs(isObject(value), field, 'an object', value);
 }
 
-export function checkSignal(signal: AbortSignal | null | undefined): void {
-  const isSignal = !signal || typeof signal.addEventListener === 'function';
+export function checkSignal(signal: unknown): void {
+  const isSignal = !signal || typeof Reflect.get(Object(signal), 'addEventListener') === 'function';
   checkIs(isSignal, 'signal', 'an AbortSignal', signal);
 }
 
@@ -134,7 +132,7 @@ const unreadable = (field: string, cause: unknown): InvalidInputError =>
  * @param outer - The path of the object, with a dot at its end.
  * @throws `InvalidInputError` naming the field whose getter throws
  */
-function checkReadable(value: object, outer = ''): void {
+export function checkReadable(value: object, outer = ''): void {
   for (const name of Object.keys(value)) {
     try {
       Reflect.get(value, name);
@@ -165,55 +163,4 @@ export function toInputError(cause: unknown, input?: unknown, outer = ''): unkno
 export function checkParams(method: string, params: unknown): void {
   check(isObject(params), 'params', `must be an object; see the parameters of ${method}().`);
   checkReadable(params);
-}
-
-/**
- * Options for which `null` differs from not set: it has its own meaning or, for `callId` and `idempotencyKey`,
- * is rejected, because a repeated job with a new id could be charged twice.
- */
-const nullable = new Set(
-  'apiKey baseURL budget callId chunkTimeout fallback firstByteTimeout gateway idempotency idempotencyKey idleTimeout organization project totalTimeout'.split(
-    ' ',
-  ),
-);
-
-/** Removes options that are `null`. As in `openai`, they count as not set. */
-export function withoutNulls<Options extends object>(options: Options): Options {
-  const unset = Object.entries(options).filter(
-    ([name, value]) => value === null && !nullable.has(name),
-  );
-  if (unset.length === 0) return options;
-  const copy = { ...options };
-  for (const [name] of unset) Reflect.deleteProperty(copy, name);
-  return copy;
-}
-
-const noNames: ReadonlyMap<string, string> = new Map();
-
-/**
- * Rejects options that are not an object, cannot be read, or are misspelt.
- *
- * @returns See `checkNames`.
- */
-export function checkOptions(
-  options: unknown,
-  kind: 'client' | 'call' = 'call',
-): ReadonlyMap<string, string> {
-  checkObject('options', options);
-  if (typeof options !== 'object' || options === null) return noNames;
-  checkReadable(options);
-  return checkNames(options, kind);
-}
-
-/** Checks the options that exist only for calls. */
-export function checkRequestOptions(options: RequestOptions): void {
-  const { signal, callId = '-', onUploadProgress } = options;
-  checkSignal(signal);
-  checkFunction('onUploadProgress', onUploadProgress);
-  checkText('callId', callId, 'the id of your job');
-  if (!Array.isArray(options.headers)) checkObject('headers', options.headers);
-  for (const field of ['query', 'extraBody', 'fetchOptions'] as const) {
-    checkObject(field, options[field]);
-  }
-  if (options.extraBody) checkReadable(options.extraBody, 'extraBody.');
 }

@@ -1,67 +1,44 @@
+import { check } from './check.ts';
+import { type Method, methods } from './methods.ts';
+import { type Option, optionTable, type OptionName } from './option-table.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
-const words = (text: string): readonly string[] => text.split(' ');
-
-const shared = words(
-  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency fallback fallbackOn onFallback structuredOutput onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions bodyFormat',
-);
-
-/** Names of options, and the names that other packages use for them, in lower case. */
-const kinds = {
-  client: {
-    names: words(
-      'apiKey baseURL gateway organization project defaultHeaders defaultQuery fetch logger logLevel dangerouslyAllowBrowser budget limits onDrift observer onRequest onResponse',
-    ),
-    aliases: {
-      headers: 'defaultHeaders',
-      extraheaders: 'defaultHeaders',
-      query: 'defaultQuery',
-      extraquery: 'defaultQuery',
-      key: 'apiKey',
-      token: 'apiKey',
-      url: 'baseURL',
-      endpoint: 'baseURL',
-      basepath: 'baseURL',
-      log: 'logLevel',
-    },
-  },
-  // The options of all calls together, because calls pass their options on to other calls.
-  call: {
-    names: words(
-      'signal headers query extraBody idempotencyKey callId onUploadProgress body stream method path maxChatCompletions afterCompletion maxCalls onContent batchSize concurrency onProgress interval pollTimeout notFoundGrace maxConsecutiveErrors unknownStatus onUpdate limiter allowOtherBaseURL maxPollsPerSecond ledger onUnknown onSubmitted taskTimeout variant maxAge',
-    ),
-    aliases: {
-      abortsignal: 'signal',
-      abortcontroller: 'signal',
-      extraheaders: 'headers',
-      extraquery: 'query',
-      maxturns: 'maxChatCompletions',
-      maxsteps: 'maxChatCompletions',
-    },
-  },
-};
-
-type Kind = keyof typeof kinds;
-
-const aliases: Readonly<Record<string, string>> = {
-  fallbacks: 'fallback',
-  fallbackmodels: 'fallback',
-  retries: 'maxRetries',
-  retry: 'maxRetries',
-  maxretry: 'maxRetries',
-  maxattempts: 'maxRetries',
-  requesttimeout: 'timeout',
-  timeoutms: 'timeout',
-  timeoutseconds: 'timeout',
-  httpagent: 'fetchOptions',
-  httpsagent: 'fetchOptions',
-  dispatcher: 'fetchOptions',
-};
-
 /** Request parameters that other packages accept as options. */
-const parameters = words(
-  'model messages prompt input temperature top_p max_tokens max_completion_tokens max_output_tokens tools tool_choice response_format reasoning_effort seed stop size seconds',
+const parameters =
+  'model messages prompt input temperature top_p max_tokens max_completion_tokens max_output_tokens tools tool_choice response_format reasoning_effort seed stop size seconds'.split(
+    ' ',
+  );
+
+const names = Object.keys(optionTable).filter(isName);
+
+export function isName(name: string): name is OptionName {
+  return Object.hasOwn(optionTable, name);
+}
+
+const entriesOf = (name: OptionName): readonly Option[] => [optionTable[name]].flat();
+
+/** The options of each method that was called. */
+const known = new Map<Method, ReadonlyMap<string, Option>>();
+
+/** Returns the options of a method. */
+export function optionsOf(method: Method): ReadonlyMap<string, Option> {
+  const found = known.get(method);
+  if (found !== undefined) return found;
+  const own = new Map<string, Option>();
+  for (const name of names) {
+    const entry = entriesOf(name).find((option) => option.methods.includes(method));
+    if (entry !== undefined) own.set(name, entry);
+  }
+  known.set(method, own);
+  return own;
+}
+
+const clientNames: ReadonlySet<string> = new Set(
+  names.filter((name) => entriesOf(name).some((option) => option.methods.includes('client'))),
 );
+/** The options that only a client has. */
+const isOfClient = (name: OptionName): boolean =>
+  entriesOf(name).every((option) => option.methods.every((method) => method === 'client'));
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
@@ -89,50 +66,129 @@ function distance(one: string, other: string): number {
   return last[other.length] ?? 0;
 }
 
-/** Returns the option that an unknown name probably means. */
-function nearest(name: string, kind: Kind): string | undefined {
+/** Returns the option among `candidates` that an unknown name probably means. */
+function nearest(name: string, candidates: readonly OptionName[]): OptionName | undefined {
   const wanted = plain(name);
-  const own: Readonly<Record<string, string>> = { ...aliases, ...kinds[kind].aliases };
-  if (Object.hasOwn(own, wanted)) return own[wanted];
+  const alias = candidates.find((candidate) =>
+    entriesOf(candidate).some(({ aliases }) => aliases?.includes(wanted)),
+  );
+  if (alias !== undefined) return alias;
   let least = Math.floor(wanted.length / 4) + 1;
-  let found: string | undefined;
-  for (const known of [...shared, ...kinds[kind].names]) {
-    const changes = distance(wanted, plain(known));
-    if (changes < least) [least, found] = [changes, known];
+  let found: OptionName | undefined;
+  for (const candidate of candidates) {
+    const changes = distance(wanted, plain(candidate));
+    if (changes < least) [least, found] = [changes, candidate];
   }
   return found;
 }
 
-const isKnown = (name: string, kind: Kind): boolean =>
-  shared.includes(name) || kinds[kind].names.includes(name);
+/** Returns the option that an unknown name probably means, first among those of the method. */
+function meantBy(name: string, method: Method): OptionName | undefined {
+  const own = names.filter((option) => optionsOf(method).has(option));
+  if (method === 'client') return nearest(name, own);
+  return (
+    nearest(name, own) ??
+    nearest(
+      name,
+      names.filter((option) => !isOfClient(option)),
+    )
+  );
+}
+
+const isIn = (list: readonly Method[], method: Method): boolean => list.includes(method);
+
+/** Returns why a method cannot use an option, and what to do. */
+function reasonAgainst(name: OptionName, method: Method, label: string): string {
+  if (method === 'client') return `is an option of a call, not of a client.`;
+  if (isOfClient(name)) return `is an option of the client, not of ${label}; use withOptions().`;
+  if (name === 'path' || name === 'method' || name === 'body') {
+    return `is fixed for ${label}; use client.request({ method, path, body }).`;
+  }
+  const unusable = `cannot be used for ${label}`;
+  if (name === 'idempotencyKey' && isIn(methods.many, method)) {
+    return 'would be shared by different requests; omit it, and each request gets its own.';
+  }
+  if (name === 'fallback') {
+    const why = label.startsWith('embeddings.')
+      ? 'vectors of two models cannot be compared'
+      : 'its request has no model to replace';
+    return `${unusable}: ${why}; omit it.`;
+  }
+  if (name === 'extraBody' && method !== 'account') {
+    return 'cannot be sent with GET; use query instead.';
+  }
+  const isLimit = name === 'totalTimeout' || name === 'taskTimeout';
+  if (isLimit && optionsOf(method).has('timeout')) {
+    const what = optionsOf(method).has('interval') ? 'the limit of the whole wait' : 'its limit';
+    return `${unusable}; use timeout, ${what}.`;
+  }
+  if (name === 'maxCalls' && optionsOf(method).has('maxChatCompletions')) {
+    return `${unusable}; use maxChatCompletions.`;
+  }
+  if (name === 'maxChatCompletions' && optionsOf(method).has('maxCalls')) {
+    return `${unusable}; use maxCalls.`;
+  }
+  if (name === 'onSubmitted' && isIn(methods.submissions, method)) {
+    return `${unusable}, which returns the task; store task.ref.`;
+  }
+  return `${unusable}; omit it.`;
+}
+
+/** How error messages name a method. */
+function labelOf(method: Method, operation: string): string {
+  if (method === 'client') return 'a client';
+  return method === 'account' ? 'account' : operation;
+}
 
 /**
- * Checks the names of options.
+ * Checks the name of an option that the method does not have.
  *
- * @returns The names without effect, each with a warning.
- * @throws `InvalidInputError` for a misspelt option, or the name of a parameter
+ * @param operation - The name of the method for messages.
+ * @returns A warning about an option without effect; `undefined` if the name belongs to a wrapper library.
+ * @throws `InvalidInputError` for a misspelt option, the name of a parameter, or an option that concerns money
+ * or limits
  */
-export function checkNames(options: object, kind: Kind): ReadonlyMap<string, string> {
-  const ignored = new Map<string, string>();
-  for (const [name, value] of Object.entries(options)) {
-    // Skips options that are `undefined`, and private options of wrapper libraries, such as `__metadata`.
-    if (value === undefined || name.startsWith('_') || isKnown(name, kind)) continue;
-    const other = kind === 'client' ? 'call' : 'client';
-    const isOther = isKnown(name, other) && !Object.hasOwn(kinds[kind].aliases, name);
-    const meant = isOther ? undefined : nearest(name, kind);
-    const where = kind === 'client' ? 'a client' : 'a call';
-    if (meant !== undefined) {
-      throw new InvalidInputError(name, `is not an option of ${where}; use ${meant}.`);
+export function checkForeignName(
+  name: string,
+  value: unknown,
+  method: Method,
+  operation: string,
+): string | undefined {
+  // Private options of wrapper libraries, such as `__metadata`.
+  if (name.startsWith('_')) return undefined;
+  const label = labelOf(method, operation);
+  const where = method === 'client' ? 'a client' : 'a call';
+  const alias = nearestAlias(name, method);
+  if (isName(name) && alias === undefined) {
+    if (value === null) return undefined;
+    const refuses = entriesOf(name).some(({ elsewhere }) => elsewhere === 'refuse');
+    check(!refuses, name, reasonAgainst(name, method, label));
+    if (method === 'client') {
+      return `The option "${name}" of a client has no effect: it is an option of a call`;
     }
-    const parameter = parameters.find((known) => plain(known) === plain(name));
-    if (parameter !== undefined && kind === 'call') {
-      const problem = `is not an option; put ${parameter} into the parameters, which come first.`;
-      throw new InvalidInputError(name, problem);
-    }
-    const advice = isOther
-      ? `is an option of ${kind === 'client' ? 'a call' : 'the client; use withOptions()'}`
-      : 'is unknown';
-    ignored.set(name, `The option "${name}" of ${where} has no effect: it ${advice}`);
+    const isClient = isOfClient(name);
+    return isClient
+      ? `The option "${name}" of a call has no effect: it is an option of the client; use withOptions()`
+      : `The option "${name}" has no effect for ${label}`;
   }
-  return ignored;
+  const meant = alias ?? meantBy(name, method);
+  if (meant !== undefined) {
+    throw new InvalidInputError(name, `is not an option of ${where}; use ${meant}.`);
+  }
+  const parameter = parameters.find((parameterName) => plain(parameterName) === plain(name));
+  if (parameter !== undefined && method !== 'client') {
+    const problem = `is not an option; put ${parameter} into the parameters, which come first.`;
+    throw new InvalidInputError(name, problem);
+  }
+  return `The option "${name}" of ${where} has no effect: it is unknown`;
+}
+
+/** Returns the option of a client that has this name of an option of calls as an alias. */
+function nearestAlias(name: string, method: Method): OptionName | undefined {
+  if (method !== 'client' || clientNames.has(name)) return undefined;
+  return names.find(
+    (candidate) =>
+      clientNames.has(candidate) &&
+      entriesOf(candidate).some(({ aliases }) => aliases?.includes(plain(name))),
+  );
 }

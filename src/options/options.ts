@@ -553,3 +553,12 @@ export interface RequestOptions extends SharedOptions {
    */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
 }
+
+/** Options of a call whose model no other one can replace, such as one for embeddings. */
+export interface FixedModelOptions extends Omit<
+  RequestOptions,
+  'fallback' | 'fallbackOn' | 'onFallback'
+> {}
+
+/** Options of a call that only reads: its request has no body. */
+export interface ReadOptions extends Omit<FixedModelOptions, 'extraBody' | 'onUploadProgress'> {}

@@ -1,4 +1,3 @@
-import { check, checkFunction, checkInteger } from '../options/check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Copied } from '../options/snapshot.ts';
 
@@ -36,19 +35,6 @@ export function optionsForCall<Options extends { callId?: string | undefined }>(
 ): Options {
   const { callId } = options;
   return callId === undefined ? options : { ...options, callId: `${callId}-${index}` };
-}
-
-/** Checks the options of a batch, and returns its concurrency. */
-export function checkBatch(options: {
-  readonly concurrency?: number | undefined;
-  readonly onProgress?: unknown;
-  readonly idempotencyKey?: unknown;
-}): number {
-  const { concurrency = 4, onProgress, idempotencyKey } = options;
-  checkFunction('onProgress', onProgress);
-  const problem = 'would be shared by different requests; omit it, and each request gets its own.';
-  check(idempotencyKey === undefined, 'idempotencyKey', problem);
-  return checkInteger('concurrency', concurrency, 1);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   readStatusWord,
 } from './reading.ts';
 import type { WaitScope } from './scope.ts';
+import { shorter } from './wait-options.ts';
 import type {
   NextPoll,
   PolledTask,
@@ -132,6 +133,7 @@ export class WaitRun<
   /**
    * @param submittedAt - In milliseconds since 1970; `undefined` if that is unknown.
    * @param stored - The state of an earlier wait to resume, with an immediate poll.
+   * @param since - The start of the wait, in milliseconds since 1970, if it began before its first poll.
    */
   constructor(
     scope: WaitScope<Task>,
@@ -139,13 +141,15 @@ export class WaitRun<
     target: Target,
     submittedAt: number | undefined,
     stored?: TaskWaitState,
+    since = scope.now,
   ) {
     this.#scope = scope;
     this.#kind = kind;
     this.#target = target;
     this.#submittedAt = submittedAt;
     const { now, settings } = scope;
-    const { state, pause } = begin(now, this.#ageAt(now), settings, Math.random());
+    const age = this.#ageAt(now);
+    const { state, pause } = begin(since, age, settings, Math.random(), now - since);
     this.#state = stored ?? state;
     if (stored === undefined) this.#pause = pause;
   }
@@ -160,7 +164,8 @@ export class WaitRun<
       const before = this.#state;
       const started = this.#elapsed;
       const remaining = limit === null ? null : Math.ceil(limit - started);
-      const totalTimeout = remaining === null || remaining > 0 ? remaining : shortPoll;
+      const left = remaining === null || remaining > 0 ? remaining : shortPoll;
+      const totalTimeout = shorter(left, settings.request.totalTimeout);
       const read = this.#kind.reader(this.#target);
       const polled = await this.#pollVendor(await this.#poll(read, { timeout, totalTimeout }));
       const step = this.#conclude(polled, started);

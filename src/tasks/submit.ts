@@ -1,5 +1,5 @@
 import { errorMessage } from '../answers/objects.ts';
-import { check, checkWord } from '../options/check.ts';
+import { check } from '../options/check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
@@ -65,17 +65,12 @@ function withoutFiles(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutFiles) : value;
 }
 
-/** Returns the ledger entry of a submission; `undefined` without a ledger. */
+/** Returns the ledger entry of a submission with checked options; `undefined` without a ledger. */
 export function createLedgerCall<Ref extends TaskRef>(
   kind: TaskKind<Ref>,
-  { ledger, callId, onUnknown = 'fail', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
+  { ledger, callId, signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
 ): LedgerCall<Ref> | undefined {
-  checkWord('onUnknown', onUnknown, ['fail', 'resubmit', 'settle']);
   if (ledger === undefined) return undefined;
-  for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
-    const hasMethod = typeof ledger?.[method] === 'function';
-    check(hasMethod, 'ledger', `has no method ${method}(); pass a SubmitLedger.`);
-  }
   const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
   check(callId !== undefined, 'callId', problem);
   return new LedgerCall(kind, ledger, callId, signal);

@@ -1,3 +1,4 @@
+import type { IntervalSettings } from '../options/interval.ts';
 import type { RequestOptions } from '../options/options.ts';
 
 /** The status of a task, normalized across gateways. */
@@ -75,15 +76,6 @@ export interface NextPoll {
   readonly delayMs: number;
   /** The shortest pause if the poll is moved forward, for example because a tab becomes visible. */
   readonly earliestMs: number;
-}
-
-/** Polling intervals with defaults applied. Times are in milliseconds. */
-export interface IntervalSettings {
-  readonly first: number;
-  readonly min: number;
-  readonly max: number;
-  readonly factor: number;
-  readonly jitter: number;
 }
 
 /** Settings of a wait with defaults applied. Times are in milliseconds. */

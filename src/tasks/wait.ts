@@ -1,8 +1,8 @@
 import { isAmount, isObject } from '../answers/objects.ts';
+import type { IntervalSettings } from '../options/interval.ts';
 import { readStatusWord } from './reading.ts';
 import { checkStored, checkVersion, readStored, readTime } from './stored.ts';
 import type {
-  IntervalSettings,
   NextPoll,
   PolledTask,
   TaskErrorDetails,
@@ -92,7 +92,8 @@ function applyJitter(
  * Begins a wait. A task that was just submitted gets the first pause; a task that is older or of unknown
  * age is polled immediately.
  *
- * @param since - The current time, in milliseconds since 1970.
+ * @param since - The start of the wait, in milliseconds since 1970.
+ * @param waited - The time since then, in milliseconds.
  * @param age - The age of the task, in milliseconds.
  * @param random - 0 to 1.
  */
@@ -101,11 +102,13 @@ export function begin(
   age: number | undefined,
   { interval, timeout }: Limits,
   random: number,
+  waited = 0,
 ): { readonly state: TaskWaitState; readonly pause?: NextPoll } {
   const state = checkState(undefined, since);
   const first = applyJitter(interval.first, interval, random);
   if (age === undefined || age >= first) return { state };
-  const delayMs = Math.min(first, first - age, timeout ?? first);
+  const remaining = timeout === null ? first : Math.max(0, timeout - waited);
+  const delayMs = Math.min(first, first - age, remaining);
   const pause = { delayMs, earliestMs: delayMs };
   return { state: { ...state, interval: interval.first }, pause };
 }

@@ -224,7 +224,7 @@ describe('requests', () => {
     const { client, requests } = scripted([json(models)]);
 
     for (const call of [
-      client.models.list({ extraBody: { a: 1 } }),
+      client.models.list(untyped({ extraBody: { a: 1 } })),
       client.get('/v1/x', { extraBody: { a: 1 } }),
       client.post('/v1/x', { body: [1], extraBody: { a: 1 } }),
       client.post('/v1/x', { body: 'text', extraBody: { a: 1 } }),

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/index.ts';
-import { requireBase, mergeCallSettings, resolveSettings } from '../../src/calls/settings.ts';
-import type { GatewayOptions, SharedOptions } from '../../src/options/options.ts';
+import { requireBase, resolveCallSettings, resolveSettings } from '../../src/calls/settings.ts';
+import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 const base = { apiKey: 'sk-test', baseURL: 'https://gw.example' };
@@ -144,19 +144,20 @@ describe('options of the client', () => {
 });
 
 describe('options of a call', () => {
-  const client = resolveSettings({ ...base, maxRetries: 5, retryUnknownOutcome: true }).call;
+  const client = resolveSettings({ ...base, maxRetries: 5, retryUnknownOutcome: true });
+  const merge = (options: RequestOptions) => resolveCallSettings(client, options, 'models.list');
 
   test('override those of the client one by one', () => {
-    const merged = mergeCallSettings(client, { timeout: 7, retryUnknownOutcome: false });
+    const merged = merge({ timeout: 7, retryUnknownOutcome: false });
 
-    expect(merged).toEqual({ ...client, timeout: 7, retryUnknownOutcome: false });
-    expect(mergeCallSettings(client, { maxRetries: 0 }).maxRetries).toBe(0);
+    expect(merged).toEqual({ ...client.call, timeout: 7, retryUnknownOutcome: false });
+    expect(merge({ maxRetries: 0 }).maxRetries).toBe(0);
   });
 
   test('are checked too', () => {
-    const options = untyped<SharedOptions>({ retryUnknownOutcome: 'no' });
+    const options = untyped<RequestOptions>({ retryUnknownOutcome: 'no' });
 
-    expect(() => mergeCallSettings(client, options)).toThrow(InvalidInputError);
+    expect(() => merge(options)).toThrow(InvalidInputError);
   });
 });
 

@@ -2,11 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/index.ts';
 import type { VideoStatus } from '../../src/resources/videos/types.ts';
-import {
-  resolveWait,
-  type VideoWaitOptions,
-  type VideoWaitState,
-} from '../../src/resources/videos/wait-options.ts';
+import type { VideoWaitOptions, VideoWaitState } from '../../src/resources/videos/wait-options.ts';
+import { checkOptions, withDefaults } from '../../src/options/resolve.ts';
 import {
   begin,
   checkState,
@@ -15,6 +12,9 @@ import {
   type Moment,
   type Observation,
 } from '../../src/tasks/wait.ts';
+
+const resolveWait = (options: VideoWaitOptions) =>
+  withDefaults('videos.wait', checkOptions(options, 'videos.wait').values);
 
 const settings = resolveWait({});
 const fresh: VideoWaitState = { v: 1, since: 0, polls: 0, errors: 0, missing: 0 };

@@ -2,12 +2,15 @@ import type { SubmitLedger, VideoCreateAndWaitOptions, VideoUpdate } from '../..
 import type { VideoContentOptions } from './content.ts';
 import type { VideoJob } from './job.ts';
 
-/** Options of a processor. Options for waits and requests apply to all its jobs. */
+/**
+ * Options of a processor. Options for waits and requests apply to all its jobs; `timeout` is that of the wait,
+ * and remixes ignore `fallback`.
+ */
 export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
   extends
     Omit<
       VideoCreateAndWaitOptions,
-      'ledger' | 'callId' | 'signal' | 'limiter' | 'onSubmitted' | 'onUpdate'
+      'ledger' | 'callId' | 'idempotencyKey' | 'signal' | 'limiter' | 'onSubmitted' | 'onUpdate'
     >,
     VideoContentOptions<Job> {
   /**
@@ -36,17 +39,65 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
   onUpdate?: ((update: VideoUpdate, job: Job) => void | Promise<void>) | undefined;
 }
 
-/** The options of a processor that the client does not know, or that differ from its own. */
-const own = {
-  callId: undefined,
-  unknownGrace: undefined,
-  lockDuration: undefined,
-  onUpdate: undefined,
-  saveTo: undefined,
-  deliver: undefined,
-};
+/** The options that the client does not have, or that differ from its own. */
+const own = ['callId', 'unknownGrace', 'lockDuration', 'onUpdate', 'saveTo', 'deliver'] as const;
 
-/** Returns the options for the client, which warns about those that it does not know. */
+const onlyOfWaits = [
+  'interval',
+  'timeout',
+  'pollTimeout',
+  'notFoundGrace',
+  'maxConsecutiveErrors',
+  'unknownStatus',
+  'allowOtherBaseURL',
+] as const;
+
+const fallbacks = ['fallback', 'fallbackOn', 'onFallback'] as const;
+
+const onlyOfSubmissions = [
+  ...fallbacks,
+  'ledger',
+  'onUnknown',
+  'bodyFormat',
+  'extraBody',
+  'onUploadProgress',
+  'totalTimeout',
+  'firstByteTimeout',
+  'idleTimeout',
+  'chunkTimeout',
+  'retryUnknownOutcome',
+  'idempotency',
+  'structuredOutput',
+  'onTruncated',
+  'maxEventBytes',
+  'partial',
+] as const;
+
+function without<Options extends object, Name extends keyof Options>(
+  options: Options,
+  names: readonly Name[],
+): Omit<Options, Name> {
+  const rest = { ...options };
+  for (const name of names) Reflect.deleteProperty(rest, name);
+  return rest;
+}
+
+/** Returns the options for the client, which rejects those that it does not know. */
 export function toClientOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
-  return { ...options, ...own };
+  return without(options, own);
+}
+
+/** Returns the options for the polls of a job. */
+export function toWaitOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
+  return without(toClientOptions(options), onlyOfSubmissions);
+}
+
+/** Returns the options for the submission of a job. */
+export function toSubmitOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
+  return without(toClientOptions(options), onlyOfWaits);
+}
+
+/** Returns the options for the submission of a remix, which has no model that another one can replace. */
+export function toRemixOptions<Job extends VideoJob>(options: VideoProcessorOptions<Job>) {
+  return without(toSubmitOptions(options), fallbacks);
 }

@@ -84,12 +84,12 @@ function checkLedger(ledger: unknown): void {
   }
 }
 
-/** Lets the client check the wait options before anything is submitted. Does not wait for a task. */
+/** Lets the client check the options before anything is submitted. An empty list submits no task. */
 async function checkWait<Job extends VideoJob>(
   client: Gateway,
   options: VideoProcessorOptions<Job>,
 ): Promise<void> {
-  await client.videos.waitAll([], toClientOptions(options)).next();
+  await client.videos.createAndWaitAll([], toClientOptions(options)).next();
   const { onUnknown = 'fail' } = options;
   const isKnown = onUnknown === 'fail' || onUnknown === 'resubmit';
   check(isKnown, 'onUnknown', 'must be "fail" or "resubmit".');

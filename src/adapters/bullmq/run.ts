@@ -23,7 +23,12 @@ import {
   type VideoJobData,
   type VideoJobResult,
 } from './job.ts';
-import { toClientOptions, type VideoProcessorOptions } from './options.ts';
+import {
+  toRemixOptions,
+  toSubmitOptions,
+  toWaitOptions,
+  type VideoProcessorOptions,
+} from './options.ts';
 
 /** Delay before checking again on a submission by another worker, in milliseconds. */
 const recheckMs = 5_000;
@@ -94,18 +99,23 @@ export class VideoJobRun<Job extends VideoJob> {
 
   /** Submits the video, or finds its existing task. */
   async #submit(): Promise<never> {
-    const { ledger, onUnknown, bodyFormat, extraBody } = this.#options;
-    const { headers, query, fetchOptions, maxRetries, validation } = this.#options;
-    const submission = { ledger, callId: this.#callId, onUnknown, bodyFormat, extraBody };
+    const { ledger } = this.#options;
     // Without the signal: the outcome of an aborted submission would be unknown.
-    const options = { ...submission, headers, query, fetchOptions, maxRetries, validation };
+    const own = { callId: this.#callId };
     const { params, remixOf } = this.#job.data;
     const { videos } = this.#client;
     let task: VideoTask;
     try {
       task = await (remixOf === undefined
-        ? videos.create({ model: '', prompt: '', ...params }, options)
-        : videos.remix(remixOf, { prompt: '', ...params }, options));
+        ? videos.create(
+            { model: '', prompt: '', ...params },
+            { ...toSubmitOptions(this.#options), ...own },
+          )
+        : videos.remix(
+            remixOf,
+            { prompt: '', ...params },
+            { ...toRemixOptions(this.#options), ...own },
+          ));
     } catch (error) {
       const ref = errorRef(error);
       if (ref === undefined) return this.#delayFirstPoll(await this.#lookUp(error), true);
@@ -170,7 +180,7 @@ export class VideoJobRun<Job extends VideoJob> {
     const onUpdate = (update: VideoUpdate): void => {
       seen = update;
     };
-    const options = { ...toClientOptions(this.#options), signal: this.#signal, onUpdate };
+    const options = { ...toWaitOptions(this.#options), signal: this.#signal, onUpdate };
     const { state, next } = await this.#client.videos.step(ref, this.#job.data.state, options);
     await this.#checkLock();
     if (seen !== undefined) await this.#report(seen);

@@ -29,10 +29,7 @@ export function withFallback(
   if (fallback === null) return before;
   const { operation, charge, options } = spec;
   const isOwn = (options?.fallback ?? undefined) !== undefined;
-  if (isFixed || !supported.test(operation)) {
-    if (charge !== 'free') rejectFallback(operation, options);
-    return before;
-  }
+  if (isFixed || !supported.test(operation)) return before;
   const same = fallback.findIndex(({ model }) => model === params['model']);
   // The list of a client may contain the model of the call.
   check(same < 0 || !isOwn, `fallback[${same}]`, 'is the model of the call; pass other models.');
@@ -75,15 +72,6 @@ export function withFallback(
     next,
     holdsStream: () => (remaining.length > 0 && mayFollow) || before?.holdsStream() === true,
   };
-}
-
-/** Rejects the option of a call for an operation that cannot use another model. */
-export function rejectFallback(operation: string, options: RequestOptions | undefined): void {
-  const why = operation.startsWith('embeddings.')
-    ? 'vectors of two models cannot be compared'
-    : 'its request has no model to replace';
-  const problem = `cannot be used for ${operation}: ${why}; omit it.`;
-  check((options?.fallback ?? undefined) === undefined, 'fallback', problem);
 }
 
 /** Rejects models that change whether the response is streamed: the call has only one type of result. */

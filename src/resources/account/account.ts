@@ -50,7 +50,8 @@ export class Account {
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
    */
   async charges(query: ChargesQuery = {}, options: AccountOptions = {}): Promise<Charges> {
-    return AccountReader.of(this.transport()).charges(query, options);
+    const transport = this.transport();
+    return AccountReader.of(transport).charges(query, transport.checkOptions('account', options));
   }
 
   /**
@@ -60,7 +61,8 @@ export class Account {
    * @throws `UnsupportedByGatewayError` if the gateway has neither route
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
-    return AccountReader.of(this.transport()).balance(options);
+    const transport = this.transport();
+    return AccountReader.of(transport).balance(transport.checkOptions('account', options));
   }
 
   /**
@@ -69,7 +71,8 @@ export class Account {
    * @throws `UnsupportedByGatewayError` if the gateway publishes no prices
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
-    return readPriceList(this.transport(), options);
+    const transport = this.transport();
+    return readPriceList(transport, transport.checkOptions('account', options));
   }
 
   /**
@@ -98,7 +101,8 @@ export class Account {
     const header = headers?.get('x-new-api-other-ratios') ?? null;
     const product = header === null ? 1 : parseRatios(header)?.product;
     const counts = usageOf(usage);
-    const list = await readPriceList(this.transport(), options);
+    const transport = this.transport();
+    const list = await readPriceList(transport, transport.checkOptions('account', options));
     if (product === undefined) {
       return { reason: 'the header x-new-api-other-ratios contains ratios that cannot be read' };
     }
@@ -147,6 +151,7 @@ export class Account {
    * }
    */
   async settle(question: SettleTarget, options: AccountOptions = {}): Promise<Settlement> {
-    return AccountReader.of(this.transport()).settle(question, options);
+    const transport = this.transport();
+    return AccountReader.of(transport).settle(question, transport.checkOptions('account', options));
   }
 }

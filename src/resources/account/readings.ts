@@ -15,21 +15,17 @@ import type { CallSpec } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { checkDuration, checkOptions, checkSignal } from '../../options/check.ts';
 import type { JsonObject } from '../../types.ts';
 import { UsageLogLimitError } from './errors.ts';
 import type { AccountOptions } from './types.ts';
 
-/** Checks the options of a read. Times are in milliseconds since 1970. */
+/** Reads the checked options of a read. Times are in milliseconds since 1970. */
 export function readOptions(
   options: AccountOptions | null,
   freshest: number,
 ): { readonly notBefore: number; readonly signal: AbortSignal | null | undefined } {
-  checkOptions(options);
-  const { maxAge, signal } = options ?? {};
-  checkSignal(signal);
-  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
-  return { notBefore: Date.now() - age, signal };
+  const { maxAge = freshest, signal } = options ?? {};
+  return { notBefore: Date.now() - maxAge, signal };
 }
 
 /** The period in which gateways of this family count reads of usage log and balance, in milliseconds. */

@@ -1,12 +1,5 @@
 import { isObject, listObjects } from '../../answers/objects.ts';
-import {
-  check,
-  checkInteger,
-  checkList,
-  checkModel,
-  checkOptions,
-  checkParams,
-} from '../../options/check.ts';
+import { check, checkList, checkModel, checkParams } from '../../options/check.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -14,6 +7,7 @@ import { type Change, withoutChanged } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import { optionsFor } from '../../options/resolve.ts';
 import { peek } from '../../options/snapshot.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
@@ -154,13 +148,13 @@ export async function streamWithEvents(
   run: ChatRun<unknown>,
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
-  checkOptions(options);
+  const checked = transport.checkOptions('chat.completions.stream', options);
   const output = chatOutputModes(transport, params, options, true);
   if (params.response_format || params.tools) {
     run.parser = new OutputParser(params, 'stream', output);
   }
   const { signal } = run.controller;
-  const callOptions = { ...options, signal };
+  const callOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
   const onChange = (change: Change): void => run.parser?.follow(change);
   await run.read(streamCompletion(transport, params, callOptions, output, onChange));
 }
@@ -177,16 +171,16 @@ export async function runTools(
   run: ChatRun<unknown>,
   runner: ChatCompletionRunner<unknown>,
 ): Promise<void> {
-  checkOptions(options);
+  const checked = transport.checkOptions('chat.completions.runTools', options);
   const { signal } = run.controller;
-  const { maxChatCompletions: limit = 10, afterCompletion, ...requestOptions } = options ?? {};
+  const { maxChatCompletions: limit, afterCompletion } = checked;
+  const requestOptions = optionsFor(checked, 'chat.completions.create');
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
   const output = chatOutputModes(transport, params, requestOptions, params.stream === true);
   const parser = new OutputParser<unknown>(params, 'run', output);
   run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
-  checkInteger('maxChatCompletions', limit, 1, 1_000_000);
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
   const { tool_choice: choice } = params;
   const requiredTool =

@@ -1,6 +1,6 @@
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { startCall, type Transport } from '../../calls/transport.ts';
-import type { RequestOptions } from '../../options/options.ts';
+import type { FixedModelOptions } from '../../options/options.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
@@ -30,7 +30,10 @@ export class Embeddings {
   }
 
   /** Creates one vector per input, each as a base64 string. */
-  create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
+  create(
+    params: Base64Params,
+    options?: FixedModelOptions,
+  ): GatewayPromise<Base64EmbeddingResponse>;
   /**
    * Creates one vector per input: `POST /v1/embeddings`.
    *
@@ -53,16 +56,16 @@ export class Embeddings {
    */
   create(
     params: EmbeddingCreateParams,
-    options?: RequestOptions,
+    options?: FixedModelOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
-  create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
+  create(params: EmbeddingCreateParams, options?: FixedModelOptions): GatewayPromise<AnyResponse> {
     return startCall(params, () => embed(this.transport(), params, options));
   }
 
   /** Creates one vector per input, each as a base64 string. */
   createForEngine(
     params: Base64Params,
-    options?: RequestOptions,
+    options?: FixedModelOptions,
   ): GatewayPromise<Base64EmbeddingResponse>;
   /**
    * Same as `create`, but on the engine-style path, which contains the model:
@@ -76,11 +79,11 @@ export class Embeddings {
    */
   createForEngine(
     params: EmbeddingCreateParams,
-    options?: RequestOptions,
+    options?: FixedModelOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   createForEngine(
     params: EmbeddingCreateParams,
-    options?: RequestOptions,
+    options?: FixedModelOptions,
   ): GatewayPromise<AnyResponse> {
     return startCall(params, () => createForEngine(this.transport(), params, options));
   }

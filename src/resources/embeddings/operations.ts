@@ -1,20 +1,13 @@
 import { errorMessage } from '../../answers/objects.ts';
-import {
-  check,
-  checkInteger,
-  checkModel,
-  checkOptions,
-  checkParams,
-  shown,
-} from '../../options/check.ts';
+import { check, checkInteger, checkModel, checkParams, shown } from '../../options/check.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
 import { explained } from '../../errors/operation-errors.ts';
-import { rejectFallback } from '../../policies/fallback/fallback.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { checkBatch, mapConcurrent, optionsForCall } from '../../tasks/many.ts';
-import type { RequestOptions } from '../../options/options.ts';
+import { mapConcurrent, optionsForCall } from '../../tasks/many.ts';
+import type { FixedModelOptions, RequestOptions } from '../../options/options.ts';
+import { optionsFor } from '../../options/resolve.ts';
 import { embeddingsSchema, vectorsSchema } from './schema.ts';
 import {
   type Base64EmbeddingResponse,
@@ -116,7 +109,7 @@ function isToken(item: unknown): boolean {
 }
 
 /** Options of `embeddings.createMany()`. Request options apply to each request. */
-export interface EmbeddingsCreateManyOptions extends Omit<RequestOptions, 'idempotencyKey'> {
+export interface EmbeddingsCreateManyOptions extends Omit<FixedModelOptions, 'idempotencyKey'> {
   /**
    * Identifies the requests in errors and logs: the first is `<callId>-0`.
    * @defaultValue a fresh id for each request
@@ -157,11 +150,9 @@ export async function createMany(
 ): Promise<ManyEmbeddings> {
   // Check all inputs before the first request is paid for.
   const body = { ...embeddingBody('embeddings.createMany', params) };
-  checkOptions(options);
-  rejectFallback('embeddings.create', options);
-  const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
-  checkInteger('batchSize', batchSize, 1);
-  const concurrency = checkBatch(options);
+  const checked = transport.checkOptions('embeddings.createMany', options);
+  const { batchSize, concurrency, onProgress } = checked;
+  const request = optionsFor(checked, 'embeddings.create');
   const inputs = [...checkInputList(body.input)];
 
   const vectors: (Float32Array | undefined)[] = inputs.map(() => undefined);

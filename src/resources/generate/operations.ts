@@ -4,6 +4,7 @@ import { type Change, withoutChanged } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import { optionsFor } from '../../options/resolve.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { generateProtocol } from './accumulator.ts';
@@ -22,14 +23,7 @@ import type {
   FunctionCall,
   UsageMetadata,
 } from './types.ts';
-import {
-  check,
-  checkInteger,
-  checkList,
-  checkModel,
-  checkOptions,
-  checkParams,
-} from '../../options/check.ts';
+import { check, checkList, checkModel, checkParams } from '../../options/check.ts';
 import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
 import { addCounts, isObject } from '../../answers/objects.ts';
 import { peek } from '../../options/snapshot.ts';
@@ -268,11 +262,11 @@ export async function runTools(
   options: GenerateToolRunOptions | undefined,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
-  checkOptions(options);
+  const checked = transport.checkOptions('generate.runTools', options);
   const { functions, toolContext, tools, ...rest } = params;
-  const { maxCalls = 10, onContent, ...request } = options ?? {};
+  const { maxCalls, onContent } = checked;
+  const request = optionsFor(checked, 'generate.content');
   checkList('functions', functions, 'created by tool()');
-  checkInteger('maxCalls', maxCalls, 1, 1_000_000);
   const { candidateCount = 1 } = rest.generationConfig ?? {};
   const problem = 'must be 1: a run follows one conversation.';
   check(candidateCount === 1, 'generationConfig.candidateCount', problem);

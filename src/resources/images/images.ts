@@ -183,7 +183,7 @@ export class Images {
    *
    * @param task - The handle (`onSubmitted`, `error.ref`, also from another process), or the id.
    * @throws `ImageFailedError` if the task failed
-   * @throws `ImageWaitTimeoutError` if `taskTimeout` passed; the task is still running
+   * @throws `ImageWaitTimeoutError` if `timeout` passed; the task is still running
    * @throws `ImageWaitAbortedError` if `signal` was aborted; the task is still running
    * @throws `ImageWaitError` if no route knows the task, or its result cannot be read
    * @throws `InvalidInputError` if an option is invalid, or the handle belongs to another gateway

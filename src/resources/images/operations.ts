@@ -11,13 +11,8 @@ import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
-import {
-  checkEach,
-  checkBatch,
-  mapWithProgress,
-  type ManyOptions,
-  optionsForCall,
-} from '../../tasks/many.ts';
+import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
+import { optionsFor } from '../../options/resolve.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
@@ -25,7 +20,7 @@ import type { ImageTaskRef } from '../../tasks/ref.ts';
 import type { Submitter } from '../../tasks/submit.ts';
 import { imageGenProtocol, toImagesResponse, imagesSchema } from './schema.ts';
 import { type Submission, submitImages, rejectLedger } from './submit.ts';
-import { checkTaskOptions, explainImages, followTask, type OnAccepted } from './wait.ts';
+import { explainImages, followTask, type OnAccepted } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 import type {
   ImageGenerateParamsBase,
@@ -65,7 +60,6 @@ export function imageRules(
   options: ImageRequestOptions | undefined,
   onAccepted?: OnAccepted,
 ) {
-  checkTaskOptions(options);
   // A task exists on one gateway, so the wait keeps the base URL and key from the time of the call.
   const follow = followTask(transport.snapshot(), model, options, onAccepted);
   return { follow, explain: explainImages };
@@ -159,10 +153,9 @@ export async function* generateManyImages(
   takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  submitter.transport.checkNames(options);
-  // Plain JavaScript callers may pass `null`.
-  const { concurrency: _, onProgress, onSubmitted, ...request } = options ?? {};
-  const concurrency = checkBatch(options ?? {});
+  const checked = submitter.transport.checkOptions('images.generateMany', options);
+  const { concurrency, onProgress, onSubmitted } = checked;
+  const request = optionsFor(checked, 'images.generate');
   const list = takeParams();
   checkEach(list, checkWhole);
   yield* mapWithProgress(

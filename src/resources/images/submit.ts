@@ -13,11 +13,12 @@ import {
   settleCall,
   type Submitter,
 } from '../../tasks/submit.ts';
+import { shorter } from '../../tasks/wait-options.ts';
 import type { JsonObject } from '../../types.ts';
 import { ImageFailedError, imageErrors } from './errors.ts';
 import type { ImagesResponse } from './types.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
-import { checkTaskOptions, defaultTaskTimeout, type OnAccepted, waitForImages } from './wait.ts';
+import { type OnAccepted, toWaitOptions, waitWith } from './wait.ts';
 
 /** The task kind of images, for ledgers. */
 const imageTasks: TaskKind<ImageTaskRef> = {
@@ -49,10 +50,10 @@ export function submitImages(
 ): GatewayPromise<ImagesResponse> {
   // The ledger is read before the request is sent; the caller may change its options meanwhile.
   const options = copyOptions(given) ?? {};
+  if (options.ledger === undefined) return send(given);
+  submitter.transport.checkOptions(submission.operation, options);
   const call = createLedgerCall(imageTasks, options);
   if (call === undefined) return send(given);
-  submitter.transport.checkOptions(options);
-  checkTaskOptions(options);
   return new GatewayPromise(submitOnce(submitter, submission, options, call, send));
 }
 
@@ -144,12 +145,9 @@ async function resumeTask(
   if (onSubmitted !== undefined) {
     await handOver('onSubmitted', ref, onSubmitted, options.signal, imageErrors);
   }
-  const { signal, headers, query, fetchOptions, maxRetries, timeout, totalTimeout } = options;
-  const { taskTimeout = defaultTaskTimeout } = options;
-  const limits = [taskTimeout, totalTimeout].filter((limit) => typeof limit === 'number');
-  const limit = limits.length === 0 ? null : Math.min(...limits);
-  const wait = { signal, headers, query, fetchOptions, maxRetries, timeout, taskTimeout: limit };
-  return waitForImages(transport, ref, wait);
+  const wait = toWaitOptions(options);
+  const limit = shorter(wait.timeout, options.totalTimeout);
+  return waitWith(transport, ref, { ...wait, timeout: limit });
 }
 
 /** Rejects a ledger for a stream, because a ledger does not store images. */

@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../errors/gateway-error.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import type { TaskWaitOptions } from '../../tasks/wait-options.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
 import type { LedgerOptions } from '../../tasks/submit.ts';
-import type { NextPoll, TaskWaitState } from '../../tasks/types.ts';
+import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from '../../tasks/types.ts';
 import type { ImagesResponse } from './types.ts';
 
 /** Options of calls for images. `timeout` limits an attempt, `totalTimeout` the whole call. */
@@ -20,18 +21,14 @@ export interface ImageRequestOptions extends Omit<RequestOptions, 'callId'>, Led
   taskTimeout?: number | null | undefined;
 }
 
-/** Options of a wait for images. Request options apply to every poll; a poll takes at most 30 seconds. */
-export interface ImageWaitOptions extends Pick<
-  RequestOptions,
-  'signal' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'timeout'
-> {
-  /**
-   * Time limit of the whole wait, in milliseconds; `null` for none. 1 to 2147483647. When it has passed, the
-   * task is polled once more, for at most 10 seconds, before the wait ends.
-   * @defaultValue 600000 (10 minutes)
-   */
-  taskTimeout?: number | null | undefined;
-}
+/** A change that a poll found. Its `task.raw` is the response of the gateway. */
+export type ImageUpdate = TaskUpdate<PolledTask>;
+
+/**
+ * Options of a wait for images: those of `videos.wait()`, with the same meaning. The request options apply to
+ * every poll.
+ */
+export type ImageWaitOptions = TaskWaitOptions<PolledTask>;
 
 /** The state kept between two polls. Plain JSON, so that another process can continue the wait. */
 export type ImageWaitState = TaskWaitState;

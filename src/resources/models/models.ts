@@ -1,6 +1,6 @@
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
-import type { RequestOptions } from '../../options/options.ts';
+import type { ReadOptions } from '../../options/options.ts';
 import type { WithRequestId } from '../../types.ts';
 import { listModels, type Model, type ModelsPage, retrieveModel } from './answers.ts';
 
@@ -35,7 +35,7 @@ export class Models {
    * for await (const model of client.models.list()) console.log(model.id);
    * ```
    */
-  list(options?: RequestOptions): ModelsPagePromise {
+  list(options?: ReadOptions): ModelsPagePromise {
     return ModelsPagePromise.of(listModels(this.transport(), options));
   }
 
@@ -48,7 +48,7 @@ export class Models {
    * @param id - A model id. May contain slashes.
    * @throws `NotFoundError` if the gateway does not know the model, also if it says so with status 200
    */
-  retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
+  retrieve(id: string, options?: ReadOptions): GatewayPromise<Model & WithRequestId> {
     return retrieveModel(this.transport(), id, options);
   }
 }

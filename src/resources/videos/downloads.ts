@@ -130,7 +130,7 @@ export function download(
 ): GatewayPromise<Response> {
   for (const level of [options, more]) {
     checkObject('options', level);
-    transport.checkOptions(level ?? {});
+    transport.checkOptions('videos.downloadContent', level);
   }
   const { variant, ...request } = options ?? {};
   if (variant !== undefined && variant !== null) {

@@ -1,18 +1,14 @@
-import { checkNumber } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
-import {
-  checkEach,
-  checkBatch,
-  mapConcurrent,
-  mapWithProgress,
-  optionsForCall,
-} from '../../tasks/many.ts';
+import { checkEach, mapConcurrent, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import { optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { checkState } from '../../tasks/wait.ts';
+import { shorter } from '../../tasks/wait-options.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import { videoErrors, VideoFailedError, VideoSubmitResponseError } from './errors.ts';
+import { withAbortGrace } from '../../http/abort.ts';
 import { handOver, type LedgerCall } from '../../tasks/ledger.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
@@ -90,7 +86,7 @@ export async function stepTask(
   stored: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const scope = new VideoScope(transport, options);
+  const scope = new VideoScope(transport, transport.checkOptions('videos.step', options));
   try {
     const run = scope.run(scope.resolveTask(task), checkState(stored, scope.now));
     const { next, state, task: found, pollError } = await run.step();
@@ -107,7 +103,7 @@ export async function waitFor(
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
-  const scope = new VideoScope(transport, options);
+  const scope = new VideoScope(transport, transport.checkOptions('videos.wait', options));
   try {
     return await scope.run(scope.resolveTask(task)).untilDone();
   } finally {
@@ -122,7 +118,8 @@ export async function* watch(
   options: VideoWaitOptions,
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const scope = new VideoScope(transport, options, leaveSignal);
+  const checked = transport.checkOptions('videos.watch', options);
+  const scope = new VideoScope(transport, checked, leaveSignal);
   try {
     const resolved = scope.resolveTask(task);
     yield { type: 'submitted', ref: resolved.ref };
@@ -151,11 +148,12 @@ export async function* waitAll(
   options: VideoWaitAllOptions,
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
-  const scope = new VideoScope(transport, options, leaveSignal);
+  const checked = transport.checkOptions('videos.waitAll', options);
+  const scope = new VideoScope(transport, checked, leaveSignal);
   try {
     const tasks = takeTasks();
     checkTasks(tasks);
-    scope.limit(pollsPerSecond(options));
+    scope.limit(checked.maxPollsPerSecond);
     yield* mapConcurrent(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
       try {
         const video = await scope.run(scope.resolveTask(task)).untilDone();
@@ -169,11 +167,6 @@ export async function* waitAll(
   }
 }
 
-function pollsPerSecond(options: VideoWaitAllOptions): number {
-  const { maxPollsPerSecond = 10 } = options ?? {};
-  return checkNumber('maxPollsPerSecond', maxPollsPerSecond, 0.001, 100_000);
-}
-
 /** Rejects values that are not iterable, and a single id, which would be iterated by character. */
 function checkTasks(tasks: unknown): void {
   const isObject = typeof tasks === 'object' && tasks !== null;
@@ -183,39 +176,50 @@ function checkTasks(tasks: unknown): void {
   throw new InvalidInputError('tasks', `must be a list of ids, handles or tasks; ${fix}.`);
 }
 
-/**
- * Submits a task once, passes its handle to `onSubmitted`, and waits for it.
- *
- * @param shared - The scope that this wait shares with others.
- */
+/** Submits a task once, passes its handle to `onSubmitted`, and waits for it. */
 export async function submitAndWait(
   submitter: Submitter,
+  method: 'videos.createAndWait' | 'videos.remixAndWait',
   submission: Submission,
   options: VideoCreateAndWaitOptions,
-  shared?: VideoScope,
 ): Promise<VideoTask> {
-  const scope = shared ?? new VideoScope(submitter.transport, options);
-  const { signal, request } = scope.settings;
-  const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = options ?? {};
-  const { fallback, fallbackOn, onFallback } = options ?? {};
+  const { transport } = submitter;
+  const checked = transport.checkOptions(method, options);
+  const scope = new VideoScope(transport, checked);
+  try {
+    return await submitWithin(scope, submitter, submission, checked);
+  } finally {
+    scope.close();
+  }
+}
+
+/**
+ * Submits a task and waits for it within the time limit of the scope.
+ *
+ * @param options - The checked options of the caller. The submission gets all that it has too.
+ */
+async function submitWithin(
+  scope: VideoScope,
+  submitter: Submitter,
+  submission: Submission,
+  options: ResolvedOptions<'videos.createAndWait', VideoCreateAndWaitOptions>,
+): Promise<VideoTask> {
+  const since = scope.now;
+  const { timeout, signal } = scope.settings;
+  const { onSubmitted, totalTimeout = submitter.transport.client.call.totalTimeout } = options;
+  const { timeout: _, ...own } = optionsFor(options, submission.operation);
   const notify = async (ref: VideoTaskRef): Promise<void> => {
-    if (onSubmitted !== undefined) {
-      await handOver('onSubmitted', ref, onSubmitted, signal, videoErrors);
-    }
+    if (onSubmitted === undefined) return;
+    const handed = handOver('onSubmitted', ref, onSubmitted, signal, videoErrors);
+    if (timeout === null) return handed;
+    const tooLate = () => videoErrors.stopped('timeout', { ref }, undefined, timeout);
+    await withAbortGrace(handed, AbortSignal.abort(), since + timeout - scope.now, tooLate);
   };
   let entered: LedgerCall<VideoTaskRef> | undefined;
   try {
     const { ref, answer, call } = await submitOnce(submitter, submission, {
-      ...request,
-      signal,
-      extraBody,
-      bodyFormat,
-      ledger,
-      callId,
-      onUnknown,
-      fallback,
-      fallbackOn,
-      onFallback,
+      ...own,
+      totalTimeout: shorter(timeout, totalTimeout),
     });
     // Checked before onSubmitted is called: the ledger's task may be from another gateway.
     const task = scope.resolveTask(ref);
@@ -223,15 +227,13 @@ export async function submitAndWait(
     entered = call;
     // A task that the gateway already reports as ended is polled without the first pause.
     const isNew = !/^(completed|failed)$/.test(answer?.data.status ?? '');
-    const video = await scope.run(task, undefined, isNew).untilDone();
+    const video = await scope.run(task, undefined, isNew, since).untilDone();
     await call?.finish('completed');
     return video;
   } catch (error) {
     if (VideoSubmitResponseError.isInstance(error)) await notify(error.ref);
     if (VideoFailedError.isInstance(error)) await entered?.finish('failed');
     throw error;
-  } finally {
-    if (shared === undefined) scope.close();
   }
 }
 
@@ -239,27 +241,24 @@ export async function submitAndWait(
 export async function* createAndWaitAll(
   submitter: Submitter,
   takeParams: () => readonly Copied<VideoCreateParams>[],
-  rawOptions: VideoCreateAndWaitAllOptions,
+  options: VideoCreateAndWaitAllOptions,
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
   const { transport } = submitter;
-  transport.checkNames(rawOptions);
-  // Plain JavaScript may pass `null` for no options.
-  const options = rawOptions ?? {};
-  const { onProgress, onSubmitted } = options;
-  const scope = new VideoScope(transport, { ...options }, leaveSignal);
+  const checked = transport.checkOptions('videos.createAndWaitAll', options);
+  const { concurrency, onProgress, onSubmitted } = checked;
+  const scope = new VideoScope(transport, checked, leaveSignal);
   try {
-    const concurrency = checkBatch(options);
     const list = takeParams();
     checkEach(list, createSubmission);
-    scope.limit(pollsPerSecond(options));
+    scope.limit(checked.maxPollsPerSecond);
     yield* mapWithProgress<Copied<VideoCreateParams>, VideoCreateAndWaitResult>(
       list,
       { concurrency, onProgress },
       async ({ original, copy }, index) => {
         let accepted: { ref?: VideoTaskRef } = {};
         const callOptions = {
-          ...optionsForCall(options, index),
+          ...optionsForCall(checked, index),
           onSubmitted: (ref: VideoTaskRef) => {
             accepted = { ref };
             return onSubmitted?.(ref, index);
@@ -267,7 +266,7 @@ export async function* createAndWaitAll(
         };
         const item = { index, params: original };
         try {
-          const video = await submitAndWait(submitter, createSubmission(copy), callOptions, scope);
+          const video = await submitWithin(scope, submitter, createSubmission(copy), callOptions);
           return { ...item, ...accepted, video };
         } catch (error) {
           return { ...item, ...accepted, error };

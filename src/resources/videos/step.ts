@@ -5,12 +5,13 @@ import type { RequestOptions } from '../../options/options.ts';
 import { defineHidden } from '../../tasks/reading.ts';
 import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
 import { WaitScope } from '../../tasks/scope.ts';
+import { toWaitSettings } from '../../tasks/wait-options.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor, makeRef } from '../../tasks/ref.ts';
 import { resolveTask, rememberCompleted, resolveOwnTask, type ResolvedTask } from './ref.ts';
 import { restateVideo, videoSchema } from './schema.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
-import { resolveWait, type VideoWaitOptions, type VideoWaitState } from './wait-options.ts';
+import type { VideoWaitState } from './wait-options.ts';
 
 /** Reads the status of a task once, on its own route or the given one. */
 export function readTask(
@@ -56,16 +57,20 @@ export class VideoScope extends WaitScope<VideoTask> {
     errors: videoErrors,
   };
 
-  /** @param leaveSignal - Aborted when the caller leaves the loop. */
-  constructor(transport: Transport, options: VideoWaitOptions, leaveSignal?: AbortSignal) {
-    transport.checkNames(options);
-    // Plain JavaScript may pass `null` for no options.
-    const settings = resolveWait(options ?? {});
-    const { signal, request, allowOtherBaseURL } = settings;
-    transport.checkOptions({ ...request, signal });
-    super(settings, leaveSignal);
+  /**
+   * @param options - The checked options of the method.
+   * @param leaveSignal - Aborted when the caller leaves the loop.
+   */
+  constructor(
+    transport: Transport,
+    options: Parameters<typeof toWaitSettings<VideoTask>>[0] & {
+      readonly allowOtherBaseURL: boolean;
+    },
+    leaveSignal?: AbortSignal,
+  ) {
+    super(toWaitSettings(options), leaveSignal);
     this.#transport = transport;
-    this.#allowsOthers = allowOtherBaseURL;
+    this.#allowsOthers = options.allowOtherBaseURL;
   }
 
   /** Resolves the caller's task. Rejects a handle from another gateway, unless it is allowed. */
@@ -79,12 +84,15 @@ export class VideoScope extends WaitScope<VideoTask> {
    *
    * @param stored - The state of a wait to continue; it polls immediately.
    * @param isNew - `true` if the task may just have been submitted, at the time in its handle.
+   * @param since - See `WaitRun`.
    */
   run(
     task: ResolvedTask,
     stored?: VideoWaitState,
     isNew = task.handle !== undefined,
+    since?: number,
   ): WaitRun<VideoTask, VideoTaskRef, ResolvedTask> {
-    return new WaitRun(this, this.#kind, task, isNew ? task.ref.createdAt : undefined, stored);
+    const submittedAt = isNew ? task.ref.createdAt : undefined;
+    return new WaitRun(this, this.#kind, task, submittedAt, stored, since);
   }
 }

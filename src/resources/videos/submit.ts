@@ -25,6 +25,7 @@ import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { GatewayOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
+import { optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
 import { isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
@@ -292,14 +293,13 @@ interface Submitted {
   readonly call: LedgerCall<VideoTaskRef> | undefined;
 }
 
-/** Submits a task; with a ledger, once per call id, even if the process crashes. */
+/** Submits a task with checked options; with a ledger, once per call id, even if the process crashes. */
 export async function submitOnce(
   submitter: Submitter,
   submission: Submission,
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
   const { transport } = submitter;
-  transport.checkOptions(options);
   const call = createLedgerCall(videoTasks, options);
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
@@ -342,11 +342,13 @@ export function submit(
   const { transport } = submitter;
   // The ledger is read first; meanwhile the caller may change its options.
   const options = copyOptions(callerOptions) ?? {};
-  if (createLedgerCall(videoTasks, options) === undefined)
-    return send(transport, submission, options);
+  if (options.ledger === undefined) return send(transport, submission, options);
+  transport.checkOptions(submission.operation, options);
+  createLedgerCall(videoTasks, options);
   const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
-    return readTask(transport, resolveOwnTask(transport, ref), withoutBody(options)).withResponse();
+    const task = resolveOwnTask(transport, ref);
+    return readTask(transport, task, optionsFor(options, 'videos.retrieve')).withResponse();
   });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The body was consumed to store the task in the ledger first; this response repeats it.

@@ -1,6 +1,6 @@
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { startCall, type Transport } from '../../calls/transport.ts';
-import type { RequestOptions } from '../../options/options.ts';
+import type { ReadOptions } from '../../options/options.ts';
 import { download } from './downloads.ts';
 import * as operations from './operations.ts';
 import { type SettleSubmission, type Submitter } from '../../tasks/submit.ts';
@@ -18,6 +18,8 @@ import type {
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
   VideoDownloadOptions,
+  VideoRemixAndWaitOptions,
+  VideoRemixOptions,
   VideoSubmitOptions,
   VideoWaitAllOptions,
   VideoWaitOptions,
@@ -70,7 +72,7 @@ export class Videos {
    *
    * @param task - The id, the handle (`task.ref`) or the task.
    */
-  retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
+  retrieve(task: VideoTaskLike, options?: ReadOptions): GatewayPromise<VideoTask> {
     return startCall(task, () => operations.retrieve(this.submitter().transport, task, options));
   }
 
@@ -85,10 +87,7 @@ export class Videos {
    * @example
    * const task = await client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
    */
-  retrieveFromVendor(
-    params: VideoVendorParams,
-    options?: RequestOptions,
-  ): GatewayPromise<VideoTask> {
+  retrieveFromVendor(params: VideoVendorParams, options?: ReadOptions): GatewayPromise<VideoTask> {
     return startCall(params, () =>
       operations.retrieveFromVendor(this.submitter().transport, params, options),
     );
@@ -121,7 +120,7 @@ export class Videos {
   downloadContent(
     task: VideoTaskLike,
     options?: VideoDownloadOptions | null,
-    more?: RequestOptions,
+    more?: ReadOptions,
   ): GatewayPromise<Response> {
     return startCall(options, () => download(this.submitter().transport, task, options, more));
   }
@@ -140,7 +139,7 @@ export class Videos {
   remix(
     task: VideoTaskLike,
     params: VideoRemixParams,
-    options?: VideoSubmitOptions,
+    options?: VideoRemixOptions,
   ): GatewayPromise<VideoTask> {
     return startCall(params, () => operations.remix(this.submitter(), task, params, options));
   }
@@ -272,6 +271,7 @@ export class Videos {
   ): Promise<VideoTask> {
     return operations.submitAndWait(
       this.submitter(),
+      'videos.createAndWait',
       createSubmission(params),
       copyOptions(options),
     );
@@ -320,11 +320,12 @@ export class Videos {
   async remixAndWait(
     task: VideoTaskLike,
     params: VideoRemixParams,
-    options: VideoCreateAndWaitOptions = {},
+    options: VideoRemixAndWaitOptions = {},
   ): Promise<VideoTask> {
     const submitter = this.submitter();
     return operations.submitAndWait(
       submitter,
+      'videos.remixAndWait',
       remixSubmission(submitter.transport, task, params),
       copyOptions(options),
     );

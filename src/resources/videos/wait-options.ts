@@ -1,99 +1,20 @@
-import {
-  check,
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkLimit,
-  checkNumber,
-} from '../../options/check.ts';
 import type { GatewayError } from '../../errors/gateway-error.ts';
 import type { VideoFailedError } from './errors.ts';
 import type { ManyOptions } from '../../tasks/many.ts';
-import type { GatewayOptions, RequestOptions } from '../../options/options.ts';
-import type { IntervalSettings, NextPoll, TaskUpdate, TaskWaitState } from '../../tasks/types.ts';
+import type { GatewayOptions, ReadOptions, RequestOptions } from '../../options/options.ts';
+import type { NextPoll, TaskUpdate, TaskWaitState } from '../../tasks/types.ts';
 import type { LedgerOptions } from '../../tasks/submit.ts';
-import type {
-  VideoCreateParams,
-  VideoStatus,
-  VideoTask,
-  VideoTaskLike,
-  VideoTaskRef,
-} from './types.ts';
+import type { TaskWaitInterval, TaskWaitOptions } from '../../tasks/wait-options.ts';
+import type { VideoCreateParams, VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 
 /** The polling interval of a wait. Times are in milliseconds. */
-export interface VideoWaitInterval {
-  /** The pause before the first poll of a new task, and after each change of status. @defaultValue 5000 */
-  first?: number | undefined;
-  /** The shortest pause. At least 250. @defaultValue 5000 */
-  min?: number | undefined;
-  /** The longest pause between successful polls. @defaultValue 10000 */
-  max?: number | undefined;
-  /** Multiplies the pause after each poll. 1 to 10. @defaultValue 1.25 */
-  factor?: number | undefined;
-  /** The random variation of the pause, as a fraction: 0.2 is ±20 %, within `min` and `max`. 0 to 1. @defaultValue 0.2 */
-  jitter?: number | undefined;
-}
+export type VideoWaitInterval = TaskWaitInterval;
 
 /** A change that a poll found. */
 export type VideoUpdate = TaskUpdate<VideoTask>;
 
 /** Options for a wait. The request options apply to every poll. */
-export interface VideoWaitOptions extends Pick<
-  RequestOptions,
-  'signal' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'validation'
-> {
-  /**
-   * The polling interval; a number is a fixed pause in milliseconds. The gateway suggests 5 to 10 seconds,
-   * and many gateways update their tasks only every 15 seconds.
-   */
-  interval?: number | VideoWaitInterval | undefined;
-  /**
-   * The maximum total wait in milliseconds; `null` waits forever. 1 to 2147483647. When it has passed, the
-   * task is polled once more, for at most 10 seconds, before the wait ends.
-   * @defaultValue 1800000 (30 minutes)
-   */
-  timeout?: number | null | undefined;
-  /**
-   * The timeout of each attempt of a poll, in milliseconds. 1 to 2147483647.
-   * @defaultValue 30000
-   */
-  pollTimeout?: number | undefined;
-  /**
-   * The time after the submission during which the gateway may not find the task, in milliseconds. A task
-   * that was found once may always be missing twice in a row. 0 to 2147483647.
-   * @defaultValue 30000
-   */
-  notFoundGrace?: number | undefined;
-  /**
-   * The number of polls in a row that may fail temporarily (lost connections, 408, 429, 5xx, HTML pages),
-   * after the retries of each poll. 0 to 1000.
-   * @defaultValue 10
-   */
-  maxConsecutiveErrors?: number | undefined;
-  /**
-   * Handles an unknown status. `"fail"` ends the wait with `VideoWaitError`; a function maps it to a known
-   * status.
-   * @defaultValue "keep-waiting"
-   */
-  unknownStatus?: 'keep-waiting' | 'fail' | ((rawStatus: string) => VideoStatus) | undefined;
-  /**
-   * Called after the first poll, and whenever the status, the gateway's own status or the progress has
-   * changed. It is awaited; if it throws, the wait ends with `VideoWaitError`. The status `failed` may
-   * still change: see `wait`.
-   */
-  onUpdate?: ((update: VideoUpdate) => void | Promise<void>) | undefined;
-  /**
-   * Awaited before every poll. Waits that share a limiter share its rate; `waitAll` has a limiter of its
-   * own. It should reject when the signal is aborted.
-   */
-  limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /**
-   * Allows a handle that another gateway issued, for a gateway that has moved. The request and its key are
-   * still sent to this client's gateway.
-   * @defaultValue false
-   */
-  allowOtherBaseURL?: boolean | undefined;
-}
+export type VideoWaitOptions = TaskWaitOptions<VideoTask>;
 
 /** Options for a submission, including those that prevent a second submission, even after a crash. */
 export interface VideoSubmitOptions extends Omit<RequestOptions, 'callId'>, LedgerOptions {
@@ -106,21 +27,20 @@ export interface VideoSubmitOptions extends Omit<RequestOptions, 'callId'>, Ledg
   bodyFormat?: GatewayOptions['bodyFormat'];
 }
 
-/** Options for a submission and the wait for its task. */
+/**
+ * Options for a submission and the wait for its task. Each request option applies to the submission, and those
+ * for reads to the polls too.
+ *
+ * `timeout` limits the whole, from the submission to the end of the wait. A submission that it ends has an
+ * unknown outcome. `totalTimeout` limits the submission with its attempts, and each poll with its own.
+ */
 export interface VideoCreateAndWaitOptions
-  extends
-    VideoWaitOptions,
-    Pick<
-      VideoSubmitOptions,
-      'ledger' | 'callId' | 'onUnknown' | 'bodyFormat' | 'fallback' | 'fallbackOn' | 'onFallback'
-    > {
+  extends VideoWaitOptions, Omit<VideoSubmitOptions, keyof VideoWaitOptions> {
   /**
    * Called with the handle of the task as soon as the gateway has accepted it, and awaited before
    * the first poll. Save the handle here. If it throws, the error carries the handle.
    */
   onSubmitted?: ((ref: VideoTaskRef) => void | Promise<void>) | undefined;
-  /** Fields to add to the body of the submission. They override other fields. */
-  extraBody?: RequestOptions['extraBody'];
 }
 
 /** Options for waits for many tasks. `timeout` applies to each task and starts when `waitAll` is called. */
@@ -148,14 +68,26 @@ export type VideoWaitResult = {
     }
 );
 
-/** Options for many submissions and the waits for their tasks. */
+/** Options for the submission of a remix, which has no model to replace. */
+export interface VideoRemixOptions extends Omit<
+  VideoSubmitOptions,
+  'fallback' | 'fallbackOn' | 'onFallback'
+> {}
+
+/** Options for the submission of a remix and the wait for its task. */
+export interface VideoRemixAndWaitOptions extends Omit<
+  VideoCreateAndWaitOptions,
+  'fallback' | 'fallbackOn' | 'onFallback'
+> {}
+
+/** Options for many submissions and the waits for their tasks. `timeout` starts with each submission. */
 export interface VideoCreateAndWaitAllOptions
   extends
     VideoWaitAllOptions,
     ManyOptions<VideoCreateAndWaitResult>,
-    Pick<
+    Omit<
       VideoCreateAndWaitOptions,
-      'ledger' | 'onUnknown' | 'bodyFormat' | 'extraBody' | 'fallback' | 'fallbackOn' | 'onFallback'
+      keyof VideoWaitOptions | 'callId' | 'idempotencyKey' | 'onSubmitted'
     > {
   /**
    * Your own id for this list, the same each time it is submitted. The tasks use `<callId>-0`, `<callId>-1`
@@ -210,58 +142,8 @@ export interface VideoWaitStep {
   readonly pollError?: unknown;
 }
 
-const shortestPause = 250;
-
-function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSettings {
-  if (typeof value === 'number') {
-    const pause = checkDuration('interval', value, shortestPause);
-    return { first: pause, min: pause, max: pause, factor: 1, jitter: 0 };
-  }
-  const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
-  check(isSet, 'interval', 'must be milliseconds or an object.');
-  const { min = 5_000, factor = 1.25, jitter = 0.2 } = value;
-  checkDuration('interval.min', min, shortestPause);
-  const { max = Math.max(10_000, min) } = value;
-  checkDuration('interval.max', max, min);
-  const { first = Math.max(Math.min(5_000, max), min) } = value;
-  return {
-    min,
-    max,
-    first: checkDuration('interval.first', first, min, max),
-    factor: checkNumber('interval.factor', factor, 1, 10),
-    jitter: checkNumber('interval.jitter', jitter, 0, 1),
-  };
-}
-
-/** Checks the options for a wait and fills in the defaults. */
-export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?: unknown }) {
-  const { headers, query, fetchOptions, maxRetries, validation, ...waitOptions } = options;
-  const request: RequestOptions = { headers, query, fetchOptions, maxRetries, validation };
-  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = waitOptions;
-  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = waitOptions;
-  const { allowOtherBaseURL = false } = waitOptions;
-  for (const name of ['onUpdate', 'onSubmitted', 'limiter'] as const)
-    checkFunction(name, waitOptions[name]);
-  const isWord = unknownStatus === 'keep-waiting' || unknownStatus === 'fail';
-  const problem = 'must be "keep-waiting", "fail" or a function.';
-  check(isWord || typeof unknownStatus === 'function', 'unknownStatus', problem);
-  return {
-    ...waitOptions,
-    interval: resolveInterval(waitOptions.interval),
-    timeout: checkLimit('timeout', timeout),
-    pollTimeout: checkDuration('pollTimeout', pollTimeout),
-    notFoundGrace: checkDuration('notFoundGrace', notFoundGrace, 0),
-    maxConsecutiveErrors: Math.floor(
-      checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 0, 1_000),
-    ),
-    unknownStatus,
-    allowOtherBaseURL: checkBoolean('allowOtherBaseURL', allowOtherBaseURL),
-    request,
-  };
-}
-
 /** Options for a download. */
-export interface VideoDownloadOptions extends RequestOptions {
+export interface VideoDownloadOptions extends ReadOptions {
   /**
    * The asset to download. Most gateways ignore it and return the video.
    * @defaultValue the video

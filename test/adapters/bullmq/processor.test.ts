@@ -664,6 +664,27 @@ describe('bad input', () => {
   });
 });
 
+test('a job passes each option of a request to its submission, and those of reads to its polls', async () => {
+  const idempotency = { header: 'Idempotency-Key' };
+  const options = {
+    idempotency,
+    headers: { 'x-tenant': 'a' },
+    fallback: ['m-next'],
+    interval: 250,
+  };
+  const { queue, processor, emulator } = setUp(options, { videoDuration: 0 });
+
+  const job = await queue.finish('boat', processor);
+
+  expect(job).toMatchObject({ state: 'completed' });
+  const sent = emulator.requests.map(({ method, headers }) => [method, headers['x-tenant']]);
+  expect(sent.slice(0, 2)).toEqual([
+    ['POST', 'a'],
+    ['GET', 'a'],
+  ]);
+  expect(emulator.requests[0]?.headers['idempotency-key']).toBe('videos:boat');
+});
+
 describe.each(modes)('a job at %s', (gateway) => {
   test('submits once and completes', async () => {
     const set = setUp({}, { gateway, videoDuration: 2_500 });

@@ -1,0 +1,121 @@
+import type { RequestOptions } from '../options/options.ts';
+import { optionsFor } from '../options/resolve.ts';
+import type { TaskStatus, TaskUpdate, WaitSettings } from './types.ts';
+
+/** The polling interval of a wait. Times are in milliseconds. */
+export interface TaskWaitInterval {
+  /**
+   * The pause before the first poll of a new task, and after each change of status.
+   * @defaultValue 5000 for videos, 2000 for images
+   */
+  first?: number | undefined;
+  /**
+   * The shortest pause. At least 250.
+   * @defaultValue 5000 for videos, 2000 for images
+   */
+  min?: number | undefined;
+  /** The longest pause between successful polls. @defaultValue 10000 */
+  max?: number | undefined;
+  /** Multiplies the pause after each poll. 1 to 10. @defaultValue 1.25 */
+  factor?: number | undefined;
+  /** The random variation of the pause, as a fraction: 0.2 is ±20 %, within `min` and `max`. 0 to 1. @defaultValue 0.2 */
+  jitter?: number | undefined;
+}
+
+/** Options for a wait for a task. The request options apply to every poll. */
+export interface TaskWaitOptions<Task> extends Pick<
+  RequestOptions,
+  'signal' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'maxResponseBytes' | 'validation'
+> {
+  /**
+   * The polling interval; a number is a fixed pause in milliseconds. Gateways suggest 5 to 10 seconds for
+   * videos, and many update their tasks only every 15 seconds.
+   */
+  interval?: number | TaskWaitInterval | undefined;
+  /**
+   * The maximum total wait in milliseconds; `null` waits forever. 1 to 2147483647. When it has passed, the
+   * task is polled once more, for at most 10 seconds, before the wait ends.
+   * @defaultValue 1800000 (30 minutes) for videos, 600000 (10 minutes) for images
+   */
+  timeout?: number | null | undefined;
+  /**
+   * The timeout of each attempt of a poll, in milliseconds. 1 to 2147483647.
+   * @defaultValue 30000
+   */
+  pollTimeout?: number | undefined;
+  /**
+   * The time after the submission during which the gateway may not find the task, in milliseconds. A task
+   * that was found once may always be missing twice in a row. 0 to 2147483647.
+   * @defaultValue 30000
+   */
+  notFoundGrace?: number | undefined;
+  /**
+   * The number of polls in a row that may fail temporarily (lost connections, 408, 429, 5xx, HTML pages),
+   * after the retries of each poll. 0 to 1000.
+   * @defaultValue 10
+   */
+  maxConsecutiveErrors?: number | undefined;
+  /**
+   * Handles an unknown status. `"fail"` ends the wait with an error; a function maps it to a known status.
+   * @defaultValue "keep-waiting"
+   */
+  unknownStatus?: 'keep-waiting' | 'fail' | ((rawStatus: string) => TaskStatus) | undefined;
+  /**
+   * Called after the first poll, and whenever the status, the gateway's own status or the progress has
+   * changed. It is awaited; if it throws, the wait ends with an error. The status `failed` may still change,
+   * because another poll must confirm it.
+   */
+  onUpdate?: ((update: TaskUpdate<Task>) => void | Promise<void>) | undefined;
+  /**
+   * Awaited before every poll. Waits that share a limiter share its rate. It should reject when the signal is
+   * aborted.
+   */
+  limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /**
+   * Allows a handle that another gateway issued, for a gateway that has moved. The request and its key are
+   * still sent to this client's gateway.
+   * @defaultValue false
+   */
+  allowOtherBaseURL?: boolean | undefined;
+}
+
+/** Checked options of a wait, or of a method that also waits. */
+interface CheckedWait<Task>
+  extends
+    Pick<
+      WaitSettings<Task>,
+      'interval' | 'timeout' | 'pollTimeout' | 'notFoundGrace' | 'maxConsecutiveErrors'
+    >,
+    Pick<TaskWaitOptions<Task>, 'unknownStatus' | 'onUpdate' | 'limiter' | 'signal'> {
+  readonly totalTimeout?: number | null | undefined;
+}
+
+/** Returns the shorter of two time limits; `null` is none. */
+export function shorter(
+  one: number | null | undefined,
+  other: number | null | undefined,
+): number | null {
+  return Math.min(one ?? Infinity, other ?? Infinity) === Infinity
+    ? null
+    : Math.min(one ?? Infinity, other ?? Infinity);
+}
+
+/** Returns the settings of a wait. Every request option of the caller applies to the polls. */
+export function toWaitSettings<Task>(options: CheckedWait<Task>): WaitSettings<Task> {
+  const { interval, timeout, pollTimeout, notFoundGrace, maxConsecutiveErrors } = options;
+  const { unknownStatus = 'keep-waiting', onUpdate, limiter, signal } = options;
+  const { timeout: _, signal: __, ...request } = optionsFor(options, 'videos.retrieve');
+  return {
+    interval,
+    timeout,
+    pollTimeout,
+    notFoundGrace,
+    maxConsecutiveErrors,
+    unknownStatus,
+    onUpdate,
+    limiter,
+    signal,
+    // The id belongs to the submission: observers would take its polls for the same call.
+    request: { ...request, callId: undefined },
+  };
+}

@@ -1,0 +1,282 @@
+// An option that a method cannot use would vanish: a ledger that claims nothing, a limit that ends nothing.
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import {
+  type Account,
+  type Audio,
+  type Chat,
+  type Embeddings,
+  Gateway,
+  type GatewayOptions,
+  type Generate,
+  type Images,
+  memoryLedger,
+  type Models,
+  type RouteRequest,
+  type Videos,
+} from '../../src/index.ts';
+import { type Method, methods } from '../../src/options/methods.ts';
+import { optionsOf } from '../../src/options/option-names.ts';
+import {
+  type NameFor,
+  type Option,
+  type OptionName,
+  optionTable,
+} from '../../src/options/option-table.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+const ask = { model: 'm-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const contents = { model: 'm-chat', contents: 'Hi' };
+const order = { model: 'm-video', prompt: 'A boat' };
+const picture = { model: 'm-image', prompt: 'A boat' };
+const file = new File([new Uint8Array([0x49, 0x44, 0x33, 4])], 'a.mp3');
+const spoken = { model: 'm-audio', file };
+
+type Call = (client: Gateway, options: never) => unknown;
+
+/** Each method, called with options as JavaScript can. */
+const calls: Readonly<Record<Method, Call>> = {
+  client: (_, options) => new Gateway(options),
+  account: ({ account }, options) => account.balance(options),
+  request: (client, options) =>
+    client.post('/v1/responses', Object.assign({ body: {} }, untyped<object>(options))),
+  'models.list': ({ models }, options) => models.list(options),
+  'models.retrieve': ({ models }, options) => models.retrieve('m', options),
+  'chat.completions.create': ({ chat }, options) => chat.completions.create(ask, options),
+  'chat.completions.parse': ({ chat }, options) => chat.completions.parse(ask, options),
+  'chat.completions.stream': ({ chat }, options) => chat.completions.stream(ask, options).done(),
+  'chat.completions.runTools': ({ chat }, options) =>
+    chat.completions.runTools({ ...ask, tools: [] }, options).done(),
+  'generate.content': ({ generate }, options) => generate.content(contents, options),
+  'generate.contentStream': ({ generate }, options) => generate.contentStream(contents, options),
+  'generate.runTools': ({ generate }, options) =>
+    generate.runTools({ ...contents, functions: [] }, options),
+  'embeddings.create': ({ embeddings }, options) =>
+    embeddings.create({ model: 'm', input: 'Hi' }, untyped<object>(options)),
+  'embeddings.createForEngine': ({ embeddings }, options) =>
+    embeddings.createForEngine({ model: 'm', input: 'Hi' }, untyped<object>(options)),
+  'embeddings.createMany': ({ embeddings }, options) =>
+    embeddings.createMany({ model: 'm', input: ['Hi'] }, options),
+  'audio.speech.create': ({ audio }, options) =>
+    audio.speech.create({ model: 'm', voice: 'alloy', input: 'Hi' }, untyped<object>(options)),
+  'audio.transcriptions.create': ({ audio }, options) =>
+    audio.transcriptions.create(spoken, options),
+  'audio.translations.create': ({ audio }, options) => audio.translations.create(spoken, options),
+  'images.generate': ({ images }, options) => images.generate(picture, options),
+  'images.edit': ({ images }, options) =>
+    images.edit({ ...picture, image: 'https://pictures.test/a.png' }, options),
+  'images.generateMany': ({ images }, options) => images.generateMany([picture], options).next(),
+  'images.wait': ({ images }, options) => images.wait('task', options),
+  'images.step': ({ images }, options) => images.step('task', undefined, options),
+  'videos.create': ({ videos }, options) => videos.create(order, options),
+  'videos.remix': ({ videos }, options) => videos.remix('task', order, options),
+  'videos.retrieve': ({ videos }, options) => videos.retrieve('task', options),
+  'videos.retrieveFromVendor': ({ videos }, options) =>
+    videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: 'task' }, options),
+  'videos.downloadContent': ({ videos }, options) => videos.downloadContent('task', options),
+  'videos.wait': ({ videos }, options) => videos.wait('task', options),
+  'videos.waitAll': ({ videos }, options) => videos.waitAll(['task'], options).next(),
+  'videos.watch': ({ videos }, options) => videos.watch('task', options).next(),
+  'videos.step': ({ videos }, options) => videos.step('task', undefined, options),
+  'videos.createAndWait': ({ videos }, options) => videos.createAndWait(order, options),
+  'videos.remixAndWait': ({ videos }, options) => videos.remixAndWait('task', order, options),
+  'videos.createAndWaitAll': ({ videos }, options) =>
+    videos.createAndWaitAll([order], options).next(),
+};
+
+const everyMethod = Object.entries(calls).map(([method, call]) => ({
+  method: untyped<Method>(method),
+  call,
+}));
+
+const entries = Object.entries<Option | readonly Option[]>(optionTable).map(([name, entry]) => ({
+  name,
+  options: [entry].flat(),
+}));
+
+const start = (call: Call, client: Gateway, options: object): Promise<unknown> =>
+  Promise.resolve().then(async () => call(client, untyped<never>(options)));
+
+describe('an option that a method cannot use', () => {
+  test.each(everyMethod)(
+    '$method refuses it by name before anything is sent, if it concerns money or limits',
+    async ({ method, call }) => {
+      const own = optionsOf(method);
+      const foreign = entries.filter(
+        ({ name, options }) => !own.has(name) && options.some((o) => o.elsewhere === 'refuse'),
+      );
+      const { client, emulator } = emulated();
+      const accepted: string[] = [];
+      for (const { name } of foreign) {
+        const options = { ...(method === 'client' && { apiKey: 'k' }), [name]: 1 };
+        const error = await failureOf(start(call, client, options)).catch(() => undefined);
+        const isNamed = error instanceof Error && Reflect.get(error, 'field') === name;
+        if (!isNamed || Reflect.get(error, 'outcome') !== 'not_sent') accepted.push(name);
+      }
+
+      expect(foreign.length).toBeGreaterThan(10);
+      expect(accepted).toEqual([]);
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+
+  test('is named with what to do', async () => {
+    const { client } = emulated();
+    const ledger = memoryLedger();
+    const cases: readonly (readonly [Method, object, string])[] = [
+      [
+        'audio.speech.create',
+        { ledger },
+        'ledger: cannot be used for audio.speech.create; omit it.',
+      ],
+      [
+        'videos.wait',
+        { totalTimeout: 400 },
+        'totalTimeout: cannot be used for videos.wait; use timeout, the limit of the whole wait.',
+      ],
+      [
+        'images.wait',
+        { taskTimeout: 400 },
+        'taskTimeout: cannot be used for images.wait; use timeout, the limit of the whole wait.',
+      ],
+      [
+        'images.generateMany',
+        { idempotencyKey: 'a' },
+        'idempotencyKey: would be shared by different requests; omit it, and each request gets its own.',
+      ],
+      [
+        'generate.runTools',
+        { maxChatCompletions: 3 },
+        'maxChatCompletions: cannot be used for generate.runTools; use maxCalls.',
+      ],
+      [
+        'videos.create',
+        { onSubmitted: () => {} },
+        'onSubmitted: cannot be used for videos.create, which returns the task; store task.ref.',
+      ],
+      [
+        'images.generate',
+        { budget: { limit: 1 } },
+        'budget: is an option of the client, not of images.generate; use withOptions().',
+      ],
+      [
+        'request',
+        { fallback: ['m'] },
+        'fallback: cannot be used for POST /v1/responses: its request has no model to replace; omit it.',
+      ],
+      ['client', { apiKey: 'k', ledger }, 'ledger: is an option of a call, not of a client.'],
+    ];
+    for (const [method, options, message] of cases) {
+      const error = await failureOf(start(calls[method], client, options));
+
+      expect(error).toHaveProperty('message', message);
+    }
+  });
+
+  test('is refused if it is spread from options for another method', async () => {
+    const { client, emulator } = emulated();
+    const common = { ledger: memoryLedger(), callId: 'job-1', onUnknown: 'resubmit' as const };
+    const speech = { model: 'm', voice: 'alloy', input: 'Hi' };
+
+    const error = await failureOf(client.audio.speech.create(speech, { ...common }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('is ignored without a value', async () => {
+    const { client } = emulated();
+    const options = untyped<object>({ ledger: null, taskTimeout: undefined, interval: null });
+
+    await expect(client.chat.completions.create(ask, options)).resolves.toHaveProperty('id');
+  });
+
+  test('logs a warning if it concerns neither money nor limits', async () => {
+    const warn = vi.fn<(message: string, details: unknown) => void>();
+    const logger = { error: vi.fn(), warn, info: vi.fn(), debug: vi.fn() };
+    const { client } = emulated(untyped<GatewayOptions>({ logger, logLevel: 'warn' }));
+    const options = untyped<object>({ onUpdate: () => {}, variant: 'thumbnail' });
+
+    await client.chat.completions.create(ask, options);
+    await client.chat.completions.create(ask, options);
+
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      '[model-gateway] The option "onUpdate" has no effect for chat.completions.create',
+      '[model-gateway] The option "variant" has no effect for chat.completions.create',
+    ]);
+  });
+});
+
+type Last<Parameters extends readonly unknown[]> =
+  Required<Parameters> extends readonly [...unknown[], infer Options]
+    ? keyof Exclude<Options, undefined | null>
+    : never;
+
+/** The names of the options that each method has by its type. */
+interface Typed extends Record<Method, PropertyKey> {
+  client: keyof GatewayOptions;
+  account: Last<Parameters<Account['balance']>>;
+  request: keyof RouteRequest;
+  'models.list': Last<Parameters<Models['list']>>;
+  'models.retrieve': Last<Parameters<Models['retrieve']>>;
+  'chat.completions.create': Last<Parameters<Chat['completions']['create']>>;
+  'chat.completions.parse': Last<Parameters<Chat['completions']['parse']>>;
+  'chat.completions.stream': Last<Parameters<Chat['completions']['stream']>>;
+  'chat.completions.runTools': Last<Parameters<Chat['completions']['runTools']>>;
+  'generate.content': Last<Parameters<Generate['content']>>;
+  'generate.contentStream': Last<Parameters<Generate['contentStream']>>;
+  'generate.runTools': Last<Parameters<Generate['runTools']>>;
+  'embeddings.create': Last<Parameters<Embeddings['create']>>;
+  'embeddings.createForEngine': Last<Parameters<Embeddings['createForEngine']>>;
+  'embeddings.createMany': Last<Parameters<Embeddings['createMany']>>;
+  'audio.speech.create': Last<Parameters<Audio['speech']['create']>>;
+  'audio.transcriptions.create': Last<Parameters<Audio['transcriptions']['create']>>;
+  'audio.translations.create': Last<Parameters<Audio['translations']['create']>>;
+  'images.generate': Last<Parameters<Images['generate']>>;
+  'images.edit': Last<Parameters<Images['edit']>>;
+  'images.generateMany': Last<Parameters<Images['generateMany']>>;
+  'images.wait': Last<Parameters<Images['wait']>>;
+  'images.step': Last<Parameters<Images['step']>>;
+  'videos.create': Last<Parameters<Videos['create']>>;
+  'videos.remix': Last<Parameters<Videos['remix']>>;
+  'videos.retrieve': Last<Parameters<Videos['retrieve']>>;
+  'videos.retrieveFromVendor': Last<Parameters<Videos['retrieveFromVendor']>>;
+  'videos.downloadContent': keyof NonNullable<Parameters<Videos['downloadContent']>[1]>;
+  'videos.wait': Last<Parameters<Videos['wait']>>;
+  'videos.waitAll': Last<Parameters<Videos['waitAll']>>;
+  'videos.watch': Last<Parameters<Videos['watch']>>;
+  'videos.step': Last<Parameters<Videos['step']>>;
+  'videos.createAndWait': Last<Parameters<Videos['createAndWait']>>;
+  'videos.remixAndWait': Last<Parameters<Videos['remixAndWait']>>;
+  'videos.createAndWaitAll': Last<Parameters<Videos['createAndWaitAll']>>;
+}
+
+type Refused = {
+  [Name in OptionName]: (typeof optionTable)[Name] extends { readonly elsewhere: 'warn' }
+    ? never
+    : Name;
+}[OptionName];
+
+/** Options that a method has by the table, but not by its type. */
+type Untyped = { [M in Method]: Exclude<NameFor<M>, Typed[M]> };
+/** Options that a method refuses, although its type has them, or that the table does not have. */
+type Unusable = {
+  [M in Method]: Exclude<Typed[M], NameFor<M> | Exclude<OptionName, Refused> | `__${string}`>;
+};
+
+describe('the types', () => {
+  test('have the options of the table and none that is refused', () => {
+    expectTypeOf<Untyped[Method]>().toEqualTypeOf<never>();
+    expectTypeOf<Unusable[Method]>().toEqualTypeOf<never>();
+    expectTypeOf<NameFor<'chat.completions.create'>>().not.toBeNever();
+  });
+});
+
+const names = (method: Method) => [...optionsOf(method).keys()];
+
+test('videos and images have the same options of waits', () => {
+  expect(names('images.wait')).toEqual(names('videos.wait'));
+  expect(names('images.step')).toEqual(names('videos.step'));
+  for (const method of methods.waits)
+    expect(names(method)).toEqual(expect.arrayContaining(names('videos.wait')));
+});
