@@ -114,6 +114,13 @@ describe('a thumbnail', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(25_000_000);
   });
 
+  test('of 33 megapixels with 16 bits', async () => {
+    const pixels = deflateSync(Buffer.alloc(5_760 * (5_760 * 2 + 1), 0));
+    const image = toPNG(5_760, 5_760, [['IDAT', pixels]], 16);
+
+    expect(decode(await createThumbnail(image)).width).toBe(320);
+  });
+
   test.each([
     { what: 'pixels', width: 8_000, height: 8_000, depth: 1, colorType: 0 },
     { what: 'bytes', width: 5_000, height: 5_000, depth: 16, colorType: 6 },

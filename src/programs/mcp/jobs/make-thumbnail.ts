@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 
 /** The longest time for a thumbnail, in milliseconds. */
-export const maxThumbnailTime = 15_000;
+export const maxThumbnailTime = 30_000;
 
 /**
  * Returns a small JPEG of an image, as base64; `undefined` if it cannot be made. A small file can decode to more than
