@@ -1,8 +1,7 @@
 import { readErrorText } from '../../../answers/error-body.ts';
-import { errorMessage, isObject, parseJSON, trimmedText } from '../../../answers/objects.ts';
-import type { HostFinder } from '../../../gateways/find.ts';
+import { errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
+import { endpoints } from '../../../endpoints.ts';
 import { isKeyUnknown } from '../../../http/classify.ts';
-import { type BaseURL, parseBaseURL } from '../../../http/url.ts';
 import {
   APIError,
   AuthenticationError,
@@ -15,6 +14,18 @@ import type { JsonObject } from '../../../types.ts';
 import { closeTo } from '../../../answers/similar-names.ts';
 import { mediaNames } from './calls/models.ts';
 import { logger } from '../settings.ts';
+import {
+  hasNoRoute,
+  findRoute,
+  isHTML,
+  locate,
+  type Probe,
+  probeUnknown,
+  rootURL,
+  routeURL,
+  send,
+  type Target,
+} from './probe.ts';
 
 /** The result of one check. */
 export interface Finding {
@@ -25,35 +36,6 @@ export interface Finding {
   readonly fix?: string | undefined;
 }
 
-/** The gateway to check. */
-export interface Target {
-  /** The base URL as the user wrote it. */
-  readonly baseURL: string;
-  /** Returns the gateway of a host, like the client. */
-  readonly findGateway: HostFinder;
-  /** `true` if the user did not name the kind of gateway. */
-  readonly isAuto: boolean;
-  readonly key: string;
-  readonly signal: AbortSignal;
-  /** Time limit of each request, in milliseconds. */
-  readonly timeout: number;
-  /** The model to check. */
-  readonly model?: string | undefined;
-  /** `true` to send a chat to the model, which costs a few tokens. */
-  readonly spend: boolean;
-}
-
-/** A response. */
-export interface Probe {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The body as JSON, or `undefined`. */
-  readonly json: unknown;
-  /** Milliseconds to the headers. */
-  readonly firstByte: number;
-}
-
 const toFinding =
   (status: Finding['status']) =>
   (id: string, detail: string, fix?: string): Finding => ({ id, status, detail, fix });
@@ -61,43 +43,6 @@ const ok = toFinding('ok');
 const warn = toFinding('warn');
 const fail = toFinding('fail');
 const skip = toFinding('skip');
-
-/** Locates the gateway's routes as the client does. */
-export const locate = ({ baseURL, findGateway }: Target): BaseURL | undefined =>
-  parseBaseURL(baseURL, findGateway);
-
-export const rootURL = (target: Target): string => locate(target)?.root ?? '';
-
-/** Returns the URL that the client uses for a route below `/v1`. */
-export function routeURL(target: Target, route: string): string {
-  const { root = '', api = '/v1' } = locate(target) ?? {};
-  return `${root}${api}${route}`;
-}
-
-export const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
-
-export async function send(
-  target: Target,
-  url: string,
-  init: { method?: string; headers?: Record<string, string>; body?: string } = {},
-): Promise<Probe> {
-  const { key, signal, timeout } = target;
-  const start = performance.now();
-  const response = await fetch(url, {
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-    ...init,
-    headers: {
-      accept: 'application/json',
-      ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
-      ...init.headers,
-    },
-  });
-  const firstByte = performance.now() - start;
-  const text = await response.text();
-  const { status, headers } = response;
-  return { status, headers, text, json: parseJSON(text), firstByte };
-}
 
 /** Returns the code of a network error of the runtime, or the name of its innermost cause. */
 function failureCode(error: unknown): string {
@@ -180,8 +125,6 @@ function addressFinding(probe: Probe, target: Target): Finding {
 }
 
 const hasDoubleVersion = (baseURL: string): boolean => /\/v1\/v1|\/v1beta\/v1/.test(baseURL);
-
-const hasNoRoute = ({ status }: Probe): boolean => status === 404 || status === 405;
 
 /** Returns whether the routes of a gateway are not below `/v1`, although its base URL has no path. */
 export async function servesWithoutVersion(target: Target): Promise<boolean> {
@@ -467,15 +410,21 @@ function splitNames(list: string | null): string[] {
   return (list ?? '').split(',').map((name) => name.trim().toLowerCase());
 }
 
-/** Checks for a video route, which rejects an unknown task with JSON. */
+/** Checks for a video route, which responds to an unknown task otherwise than an unknown route does. */
 async function videoFinding(target: Target): Promise<Finding> {
-  const probe = await send(target, routeURL(target, '/videos/doctor-asks-for-no-task'));
-  const fix = 'This gateway cannot create videos. Everything else works.';
-  const isRoute = isObject(probe.json) && !/invalid url|not found \(get/i.test(probe.text);
-  if (!isRoute || isHTML(probe)) {
-    return warn('videos', `the video route does not exist (${probe.status})`, fix);
+  const { method, path: usual } = endpoints['videos.retrieve'];
+  const path = locate(target)?.gateway?.profile.paths?.['videos.retrieve'] ?? usual;
+  const absent = await probeUnknown(target, method, path);
+  const { served, probe } = await findRoute(target, method, path, absent);
+  if (served === 'yes') return ok('videos', 'the video route exists');
+  if (served === 'unknown') {
+    return skip(
+      'videos',
+      `the response to an unknown task (${probe.status}) proves no video route`,
+    );
   }
-  return ok('videos', 'the video route exists');
+  const fix = 'This gateway cannot create videos. Everything else works.';
+  return warn('videos', `the video route does not exist (${probe.status})`, fix);
 }
 
 const prompt = 'Count from one to thirty in words, one word a line.';

@@ -11,18 +11,21 @@ import {
 } from '../../../index.ts';
 import type { JsonObject } from '../../../types.ts';
 import { logger } from '../settings.ts';
+import { listedModels } from './checks.ts';
+import { knownModels } from './calls/models.ts';
+import type { ReportRow } from './report-schema.ts';
 import {
-  listedModels,
+  findRoute,
   locate,
+  type Probe,
+  probeRoute,
+  probeUnknown,
   rootURL,
   routeURL,
   send,
-  type Probe,
   type Target,
-} from './checks.ts';
-import { knownModels } from './calls/models.ts';
-import type { ReportRow } from './report-schema.ts';
-import { probeRoute, probeRoutes } from './routes.ts';
+} from './probe.ts';
+import { probeRoutes } from './routes.ts';
 
 /** Headers that identify a gateway, with the name of its profile. */
 const familyHeaders: readonly (readonly [header: string, family: GatewayName])[] = [
@@ -208,11 +211,21 @@ function errorsRow(rejection: Probe): ReportRow {
   return toRow('errors', status >= 500 ? 'warn' : 'ok', detail);
 }
 
+/** Checks whether downloads of videos need a key, if the gateway has such a route. */
 async function contentKeyRow(target: Target): Promise<ReportRow> {
-  const { path } = endpoints['videos.downloadContent'];
-  const { status } = await probeRoute({ ...target, key: '' }, 'GET', path);
+  const id = 'content-key';
+  const { method, path } = endpoints['videos.downloadContent'];
+  const absent = await probeUnknown(target, method, path);
+  const { served, probe } = await findRoute(target, method, path, absent);
+  if (served !== 'yes') {
+    const detail = `${method} ${path} with the key: ${probe.status}, which proves no such route`;
+    return toRow(id, 'unknown', detail);
+  }
+  const { status } = await probeRoute({ ...target, key: '' }, method, path);
+  const isRead = status === 404 || (status >= 200 && status < 300);
   const isNeeded = status === 401 || status === 403;
-  return toRow('content-key', isNeeded ? 'yes' : 'no', `GET ${path} without a key: ${status}`);
+  const row = isNeeded ? 'yes' : isRead ? 'no' : 'unknown';
+  return toRow(id, row, `${method} ${path} without a key: ${status}`);
 }
 
 /** Reads a part of the account. */

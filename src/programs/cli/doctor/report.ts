@@ -1,13 +1,7 @@
 import { findFirst } from '../../../answers/objects.ts';
 import { defineGateway } from '../../../index.ts';
-import {
-  bufferingFinding,
-  examine,
-  locate,
-  servesWithoutVersion,
-  type Finding,
-  type Target,
-} from './checks.ts';
+import { bufferingFinding, examine, servesWithoutVersion, type Finding } from './checks.ts';
+import { locate, type Target } from './probe.ts';
 import { chatDeltas } from './calls/facts.ts';
 import type { CallResult } from './calls/make-call.ts';
 import { knownModels } from './calls/models.ts';

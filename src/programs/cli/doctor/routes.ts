@@ -1,35 +1,6 @@
-import { isObject } from '../../../answers/objects.ts';
 import { endpoints, type Operation } from '../../../endpoints.ts';
-import { isHTML, locate, rootURL, routeURL, send, type Probe, type Target } from './checks.ts';
+import { findRoute, locate, type Probe, probeUnknown, type Target } from './probe.ts';
 import type { ReportRow } from './report-schema.ts';
-
-/** The path parameters of a probe. No gateway has a model or a task with this name. */
-const missing = 'doctor-asks-for-nothing';
-
-/** Sends a request that is free: reads nothing that exists, or has a body that is not JSON. */
-export function probeRoute(target: Target, method: string, path: string): Promise<Probe> {
-  // The record of a task on the route of a vendor that most gateways have.
-  const named = path.replace('{vendor_prefix}', 'kling').replaceAll(/\{\+?\w+\}/g, missing);
-  const isVersioned = named.startsWith('/v1/');
-  const url = isVersioned ? routeURL(target, named.slice(3)) : `${rootURL(target)}${named}`;
-  const type = { 'content-type': 'application/json' };
-  return send(target, url, { method, ...(method === 'GET' ? {} : { headers: type, body: '{' }) });
-}
-
-const hideID = (word: string): string => (/\d/.test(word) ? '#' : word);
-
-/** Returns a response without the parts that differ between two requests for missing routes. */
-const shape = ({ status, text }: Probe): string =>
-  `${status} ${text.replaceAll(/\/[\w/:.?=-]*/g, '/').replaceAll(/\w{8,}/g, hideID)}`;
-
-function servedStatus(probe: Probe, unknownRoute: Probe): ReportRow['status'] {
-  const isAbsent = unknownRoute.status === 404 || unknownRoute.status === 405;
-  if (isHTML(probe) || probe.status === 405 || probe.status === 501) return 'no';
-  if (shape(probe) === shape(unknownRoute)) return isAbsent ? 'no' : 'unknown';
-  if ([401, 403, 429].includes(probe.status)) return 'unknown';
-  if (probe.status >= 500 && !isObject(probe.json)) return 'unknown';
-  return 'yes';
-}
 
 /** Paths on which some gateways serve an operation, besides its usual path without `/v1`. */
 const otherPaths: Readonly<Partial<Record<Operation, readonly string[]>>> = {
@@ -37,6 +8,13 @@ const otherPaths: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   'videos.create': ['/v1/video/generations'],
   'videos.retrieve': ['/v1/video/generations/{task_id}'],
 };
+
+/** Describes the response to a probe. One that succeeds was not rejected, as a probe should be. */
+function describeProbe(method: string, probe: Probe | undefined): string {
+  if (probe === undefined) return 'no response';
+  const isServed = probe.status >= 200 && probe.status < 300 && method !== 'GET';
+  return isServed ? `${probe.status}, served although the body is not JSON` : `${probe.status}`;
+}
 
 /** The routes that a gateway serves. */
 export interface Routes {
@@ -53,16 +31,14 @@ export async function probeRoutes(target: Target): Promise<Routes> {
   const profile = locate(target)?.gateway?.profile;
   const unknown = new Map<string, Probe>();
   const look = async (method: string, path: string) => {
-    const folder = /^\/[^/]*/.exec(path)?.[0] ?? '';
-    const known = unknown.get(`${method} ${folder}`);
-    const absent = known ?? (await probeRoute(target, method, `${folder}/${missing}`));
-    unknown.set(`${method} ${folder}`, absent);
-    const probe = await probeRoute(target, method, path).catch((error: unknown) => {
+    const key = `${method} ${/^\/[^/]*/.exec(path)?.[0] ?? ''}`;
+    const absent = unknown.get(key) ?? (await probeUnknown(target, method, path));
+    unknown.set(key, absent);
+    const found = await findRoute(target, method, path, absent).catch((error: unknown) => {
       if (target.signal.aborted) throw error;
     });
-    const detail = `${method} ${path}: ${probe?.status ?? 'no response'}`;
-    const served = probe === undefined ? 'unknown' : servedStatus(probe, absent);
-    return { served, detail };
+    const detail = `${method} ${path}: ${describeProbe(method, found?.probe)}`;
+    return { served: found?.served ?? 'unknown', detail };
   };
   const rows: ReportRow[] = [];
   const paths: Partial<Record<Operation, string>> = {};

@@ -1,4 +1,4 @@
-import type { Target } from './checks.ts';
+import type { Target } from './probe.ts';
 import { prompts } from './calls/samples.ts';
 
 /** Texts of a kind that a report must not contain. */

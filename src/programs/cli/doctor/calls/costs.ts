@@ -2,7 +2,7 @@ import { requestIdHeaders } from '../../../../gateways/signs.ts';
 import { delay } from '../../../../http/abort.ts';
 import { type ChargeEntry, Gateway, GatewayError, type GatewayProfile } from '../../../../index.ts';
 import { logger } from '../../settings.ts';
-import { locate, type Target } from '../checks.ts';
+import { locate, type Target } from '../probe.ts';
 import { type Exchange, isPost } from './exchanges.ts';
 import type { CallResult } from './make-call.ts';
 import type { ReportRow } from '../report-schema.ts';

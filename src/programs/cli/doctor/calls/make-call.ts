@@ -15,7 +15,7 @@ import {
 } from '../../../../index.ts';
 import { ReportedCosts } from '../../../../policies/observing/costs.ts';
 import { logger } from '../../settings.ts';
-import { locate, type Target } from '../checks.ts';
+import { locate, type Target } from '../probe.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
 import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './call.ts';
 

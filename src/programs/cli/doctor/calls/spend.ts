@@ -1,6 +1,6 @@
 import type { GatewayProfile } from '../../../../index.ts';
 import { type MadeCall, logRow, readLog, findRequestIds, withCost } from './costs.ts';
-import { locate, type Target } from '../checks.ts';
+import { locate, type Target } from '../probe.ts';
 import { dollars, type Estimate, estimateCall } from './estimate.ts';
 import { type CallHooks, type CallResult, makeCall } from './make-call.ts';
 import { chooseModel, type KnownModel } from './models.ts';

@@ -1,0 +1,149 @@
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
+import { Machine } from './run.ts';
+
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+type Handler = (method: string, path: string, hasKey: boolean) => Reply | undefined;
+
+const models: Reply = { status: 200, body: { object: 'list', data: [{ id: 'm-large' }] } };
+
+/** Runs the report on a server with a list of models, and returns `status detail` of rows by their id. */
+async function examine(handle: Handler, unknownRoute: Reply) {
+  const server = createServer((request, response) => {
+    const { method = 'GET', url = '/', headers } = request;
+    const listed = method === 'GET' && url === '/v1/models' ? models : undefined;
+    const found = listed ?? handle(method, url, headers.authorization !== undefined);
+    const { status, body } = found ?? unknownRoute;
+    const text = JSON.stringify(body).replace('PATH', url);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    request.resume().once('end', () => response.end(text));
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const machine = new Machine({ url: `http://127.0.0.1:${port}`, key: 'a-key-of-this-test' });
+  const { stdout } = await machine.run(['doctor', '--report', '--json'], '', {
+    GATEWAY_PROFILE: 'openai',
+  });
+  const { rows } = reportSchema.parse(JSON.parse(stdout));
+  return (id: string): string => {
+    const row = rows.find((candidate) => candidate.id === id);
+    return `${row?.status} ${row?.detail}`;
+  };
+}
+
+const unknownRoutes: readonly (readonly [server: string, reply: Reply])[] = [
+  ['GOModel', { status: 404, body: { message: 'Not Found' } }],
+  ['FastAPI', { status: 404, body: { detail: 'Not Found' } }],
+  [
+    'llama.cpp',
+    {
+      status: 404,
+      body: { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } },
+    },
+  ],
+  ['Express', { status: 404, body: { error: 'Cannot GET PATH' } }],
+];
+
+test.each(unknownRoutes)('%s without videos has no video route', async (_, unknownRoute) => {
+  const find = await examine(() => undefined, unknownRoute);
+
+  expect(find('videos')).toBe('warn the video route does not exist (404)');
+  expect(find('route.videos.retrieve')).toMatch(/^no/);
+  expect(find('content-key')).toMatch(/^unknown .* with the key: 404/);
+});
+
+test.each(unknownRoutes)('%s with videos has a video route', async (_, unknownRoute) => {
+  const missing: Reply = { status: 404, body: { error: { message: 'No task with this id' } } };
+  const find = await examine(
+    (_method, path) => (path.startsWith('/v1/videos/') ? missing : undefined),
+    unknownRoute,
+  );
+
+  expect(find('videos')).toBe('ok the video route exists');
+  expect(find('content-key')).toMatch(/^no .* without a key: 404/);
+});
+
+test('a server that answers every path alike proves nothing', async () => {
+  const find = await examine(() => undefined, {
+    status: 400,
+    body: { error: { message: 'The request is invalid', type: 'invalid_request_error' } },
+  });
+
+  expect(find('videos')).toBe('skip the response to an unknown task (400) proves no video route');
+  expect(find('route.videos.create')).toMatch(/^unknown/);
+  expect(find('content-key')).toMatch(/^unknown/);
+});
+
+describe('the need of a key for downloads', () => {
+  test.each([
+    { status: 401, result: 'yes' },
+    { status: 403, result: 'yes' },
+    { status: 404, result: 'no' },
+    { status: 200, result: 'no' },
+    { status: 400, result: 'unknown' },
+    { status: 429, result: 'unknown' },
+    { status: 500, result: 'unknown' },
+    { status: 502, result: 'unknown' },
+  ])('is $result after $status without a key', async ({ status, result }) => {
+    const find = await examine(
+      (_, path, hasKey) =>
+        path.startsWith('/v1/videos/')
+          ? { status: hasKey ? 404 : status, body: { error: { message: 'No such task' } } }
+          : undefined,
+      { status: 404, body: { message: 'Not Found' } },
+    );
+
+    expect(find('content-key')).toMatch(new RegExp(`^${result} .*: ${status}`));
+  });
+});
+
+const failure: Reply = { status: 500, body: { error: { message: 'runtime error: nil pointer' } } };
+const notFound: Reply = { status: 404, body: { message: 'Not Found' } };
+
+describe('a route that fails', () => {
+  test('at every request is unknown', async () => {
+    const find = await examine(
+      (_, path) => (/videos|chat/.test(path) ? failure : undefined),
+      notFound,
+    );
+
+    expect(find('route.videos.retrieve')).toMatch(/^unknown .*500/);
+    expect(find('route.chat.completions.create')).toMatch(/^unknown .*500/);
+    expect(find('videos')).toMatch(/^skip .*500/);
+    expect(find('content-key')).toMatch(/^unknown .*500/);
+  });
+
+  test('only for an unknown id, or with the code of an invalid request, exists', async () => {
+    const invalid: Reply = {
+      status: 500,
+      body: { error: { message: 'unexpected end of JSON input', code: 'invalid_request' } },
+    };
+    const list: Reply = { status: 200, body: { object: 'list', data: [] } };
+    const find = await examine((_, path) => {
+      if (path.startsWith('/v1/videos/')) return failure;
+      if (path === '/v1/videos') return list;
+      return path === '/v1/chat/completions' ? invalid : undefined;
+    }, notFound);
+
+    expect(find('route.videos.retrieve')).toMatch(/^yes/);
+    expect(find('route.chat.completions.create')).toMatch(/^yes .*500/);
+  });
+});
+
+test('a probe that is served is named', async () => {
+  const find = await examine(
+    (_, path) => (path === '/v1/embeddings' ? { status: 200, body: { data: [] } } : undefined),
+    notFound,
+  );
+
+  expect(find('route.embeddings.create')).toBe(
+    'yes POST /v1/embeddings: 200, served although the body is not JSON',
+  );
+});
