@@ -7,7 +7,7 @@
  *
  * Type imports count as imports, and every file is on a floor. A resource never imports another one:
  * what two of them share is on a floor below. `calls` and `http` know no resource, no stream, no form and
- * no listener.
+ * no policy, and a resource knows no policy either: the client hands them to its calls.
  */
 const resources = 'src/resources/';
 const entries = 'src/(programs|adapters|testing)/';
@@ -20,13 +20,9 @@ const floors = [
   ['options', 'Options and their checks know no gateway.', 'src/options/'],
   ['gateways', 'Differences between gateways are data and pure functions.', 'src/gateways/'],
   ['http', 'The wire knows no call.', 'src/http/'],
-  [
-    'calls',
-    'A call knows no resource, stream, form or listener.',
-    'src/(calls|policies/fallback)/',
-  ],
+  ['calls', 'A call knows no resource, stream, form or policy.', 'src/calls/'],
   ['shared', 'What resources share knows no resource.', 'src/(structured|streams|tasks|uploads)/'],
-  ['policies', 'A policy knows no resource.', 'src/policies/(?!fallback/)'],
+  ['policies', 'A policy knows no resource.', 'src/policies/'],
   ['resources', 'A resource receives what it needs from the client.', resources],
   [
     'client',
@@ -96,6 +92,12 @@ export default {
       from: { path: `^${resources}([^/]+)/` },
       to: { path: `^${resources}`, pathNot: `^${resources}$1/` },
     },
+    never(
+      'policies-around-calls',
+      'A call runs only the policies that its client has.',
+      resources,
+      ['src/policies/'],
+    ),
     never('stream', 'Reading a stream loads no client.', 'src/stream\\.ts$', [
       'src/uploads/',
       'src/resources/(embeddings|models|videos)/',

@@ -1,3 +1,4 @@
+import { type Change, unchanged } from '../http/request.ts';
 import { check } from '../options/check.ts';
 
 /** A response with received headers, and two ways to read its body. */
@@ -5,6 +6,8 @@ export interface OpenAnswer<T> {
   /** Replaced if reading failed and the request was repeated. */
   response: Response;
   requestId: string | undefined;
+  /** How the request that was answered differs from the caller's. Replaced like `response`. */
+  change?: Change | undefined;
   /** Reads the body. Called at most once. */
   parse(): Promise<T>;
   /** Returns the unread response. While it stays unread, it can still be parsed. */
@@ -118,6 +121,12 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 }
 
+/** Returns how the request that was answered differs from the caller's. Await the result of the call first. */
+export async function readChange(call: GatewayPromise<unknown>): Promise<Change> {
+  const { change = unchanged } = await call.state().answer;
+  return change;
+}
+
 /** Reads the body once for all promises of the call. */
 function parsed<T>(state: CallState<T>): Promise<T> {
   state.parsed ??= state.answer.then((answer) => {
@@ -140,6 +149,9 @@ function transformCall<T, Result>(
       return open.response;
     },
     requestId: open.requestId,
+    get change() {
+      return open.change;
+    },
     parse: async () => transform(await parsed(state)),
     raw: () => open.raw(),
   }));

@@ -1,7 +1,7 @@
 import { readErrorInSuccess, readErrorValue, readFailedResponse } from '../answers/error-body.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
-import type { AnswerFormat, LogicalCall } from './call.ts';
+
 import { classifyErrorInSuccess } from '../http/classify.ts';
 import {
   type Answer,
@@ -12,6 +12,7 @@ import {
   findRequestId,
   unusable,
 } from '../http/response-body.ts';
+import type { AnswerFormat, Request } from './request.ts';
 
 /** Returns the content type, which is often wrong. */
 export function readContentType({ headers }: Response): string {
@@ -80,7 +81,7 @@ function readJSON(text: string, answer: Answer, parse?: (text: string) => unknow
 
 /** Parses a response. If it only names a task, returns the result of that task. */
 export function readWhole(
-  call: LogicalCall,
+  request: Request,
   answer: Answer,
   text: string,
   parse?: (text: string) => unknown,
@@ -89,8 +90,8 @@ export function readWhole(
   if (follow === undefined) return readJSON(text, answer, parse);
   const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
   const { response, requestId } = answer;
-  const whole = follow(value, call, { response, requestId, text });
-  if (whole !== undefined) call.noteTask();
+  const whole = follow(value, request, { response, requestId, text });
+  if (whole !== undefined) request.noteTask();
   else if (value === undefined) throw notJSON(text, answer);
   return whole ?? value;
 }
@@ -105,7 +106,7 @@ interface CallInfo {
 interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
   /** Assembles the result from an event stream that was sent instead of JSON. */
-  readonly fromEvents?: (call: LogicalCall, answer: Answer) => Promise<T>;
+  readonly fromEvents?: (request: Request, answer: Answer) => Promise<T>;
 }
 
 /**
@@ -125,7 +126,7 @@ export function jsonAnswer<T>(
 ): AnswerFormat<unknown, 'json'> {
   return {
     kind: 'json',
-    async read(call, given) {
+    async read(request, given) {
       let answer = given;
       let isStream = false;
       if (fromEvents && readContentType(answer.response).includes('event-stream')) {
@@ -136,55 +137,58 @@ export function jsonAnswer<T>(
       }
       let value: T;
       if (fromEvents && isStream) {
-        call.scope.clearLimits();
-        value = await fromEvents(call, answer);
+        request.scope.clearLimits();
+        value = await fromEvents(request, answer);
       } else {
-        const text = await readText(answer, call.settings.maxResponseBytes);
+        const text = await readText(answer, request.settings.maxResponseBytes);
         value =
           fromEvents && detectFormat(text) === 'events'
-            ? await fromEvents(call, { ...answer, response: new Response(text, answer.response) })
-            : await fromJSON(call, answer, text, schema);
+            ? await fromEvents(request, {
+                ...answer,
+                response: new Response(text, answer.response),
+              })
+            : await fromJSON(request, answer, text, schema);
       }
       const { requestId, response } = answer;
       attachRequestId(value, requestId);
       if (finish === undefined) return { value };
       const { status } = response;
-      return { value: await finish(value, { callId: call.id, requestId, status }) };
+      return { value: await finish(value, { callId: request.id, requestId, status }) };
     },
   };
 }
 
 async function fromJSON<T>(
-  call: LogicalCall,
+  request: Request,
   answer: Answer,
   received: string,
   schema: ResponseSchema<T>,
 ): Promise<T> {
   // The message of a failed task can become an error, which must not contain the key.
-  const isTask = call.spec.task !== undefined;
-  const text = isTask ? call.redaction.withoutKeys(received) : received;
-  const value = await readWhole(call, answer, text, schema.parse);
+  const isTask = request.spec.task !== undefined;
+  const text = isTask ? request.redaction.withoutKeys(received) : received;
+  const value = await readWhole(request, answer, text, schema.parse);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
     throw notResult(value, answer, `the response is JSON, but contains no ${content.name}.`, text);
   }
-  return readChecked(call, answer, value, schema, text);
+  return readChecked(request, answer, value, schema, text);
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
 function readChecked<T>(
-  call: LogicalCall,
+  request: Request,
   answer: Answer,
   value: unknown,
   schema: ResponseSchema<T>,
   text: string,
 ): T {
   try {
-    return readValue(value, schema, call.check);
+    return readValue(value, schema, request.check);
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     const { issues, message } = error;
-    throw call.toError({ ...unusable(answer, message, text), issues, data: value });
+    throw request.toError({ ...unusable(answer, message, text), issues, data: value });
   }
 }
 
@@ -206,12 +210,12 @@ export function textAnswer<T>(
 ): AnswerFormat<T, 'text'> {
   return {
     kind: 'text',
-    async read(call, answer) {
-      const text = await readText(answer, call.settings.maxResponseBytes);
+    async read(request, answer) {
+      const text = await readText(answer, request.settings.maxResponseBytes);
       if (isHTMLPage(text)) throw notJSON(text, answer);
       throwIfError(parseJSON(text), answer, text);
       const result = fromText(text, (value, schema) =>
-        readChecked(call, answer, value, schema, text),
+        readChecked(request, answer, value, schema, text),
       );
       if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
       attachRequestId(result.value, answer.requestId);
@@ -226,7 +230,7 @@ export function textAnswer<T>(
  */
 export const valueAnswer: AnswerFormat<unknown> = {
   kind: 'json',
-  read: (call, answer) =>
+  read: (request, answer) =>
     textAnswer((text) => {
       const isLabelled = /\bjson\b/.test(readContentType(answer.response));
       const looksLikeJSON = detectFormat(text) === 'json';
@@ -235,5 +239,5 @@ export const valueAnswer: AnswerFormat<unknown> = {
       if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
       if (answer.response.status === 204) return { value: null };
       return { value: isLabelled && text === '' ? undefined : text };
-    }).read(call, answer),
+    }).read(request, answer),
 };

@@ -9,21 +9,24 @@ import {
   type ResponseKind,
 } from '../endpoints.ts';
 import type { RequestOptions } from '../options/options.ts';
-import { withFallback } from '../policies/fallback/fallback.ts';
-import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
+import { copyOptions, copyParams } from '../options/snapshot.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import {
-  type CallMaker,
-  prepareRequests,
-  type RequestPolicy,
-} from '../policies/fallback/next-request.ts';
-import { GatewayPromise } from './promise.ts';
-import { type CallSpec, type RequestSource, applyHeaders, createSpec } from '../http/request.ts';
-import { requireBase, type ClientSettings } from './settings.ts';
+  type Change,
+  type RouteSpec,
+  applyHeaders,
+  createSpec,
+  unchanged,
+  withoutChanged,
+} from '../http/request.ts';
 import { buildQuery, buildURL } from '../http/url.ts';
-
-/** The policy of calls by path, whose parameters cannot change. */
-const forFixedParams = (call: LogicalCall) => withFallback(call, true);
+import { Call } from './call.ts';
+import type { Listener } from './events.ts';
+import { type OperationParts, Plan, type OutputRules } from './plan.ts';
+import type { Policy, Send } from './policy.ts';
+import { GatewayPromise } from './promise.ts';
+import { type AnswerFormat, Request } from './request.ts';
+import { requireBase, type ClientSettings } from './settings.ts';
 
 /**
  * Starts a call, and rejects instead of throwing.
@@ -38,36 +41,37 @@ export function startCall<T>(input: unknown, start: () => GatewayPromise<T>): Ga
   }
 }
 
-/** Hooks of a client for each of its calls. */
-export interface CallHooks {
-  /** Listeners to the events of calls. The context of a later listener wraps those of earlier ones. */
-  readonly subscribers: readonly CallSubscriber[];
-  /** Awaited before a call is sent. A rejection fails the call. */
-  readonly beforeSend?: (call: LogicalCall, transport: Transport) => Promise<void> | undefined;
+/** Returns a listener for a request, or `undefined` to ignore it. */
+export type Subscriber = (
+  request: Request,
+  isStream: boolean,
+  transport: Transport,
+) => Listener | undefined;
+
+/** The features of a client. */
+export interface Features {
+  /** The context of a later subscriber wraps those of earlier ones. */
+  readonly subscribers: readonly Subscriber[];
+  /** Policies around a call, the outermost first. */
+  readonly policies: readonly Policy[];
 }
 
+const none: Features = { subscribers: [], policies: [] };
+
 /** Makes the calls of one client for its resources. */
-export class Transport implements Caller {
+export class Transport {
   /** The settings for new calls. Running calls keep theirs. */
   client: ClientSettings;
-  readonly hooks: CallHooks;
+  readonly features: Features;
 
-  constructor(client: ClientSettings, hooks: CallHooks = { subscribers: [] }) {
+  constructor(client: ClientSettings, features: Features = none) {
     this.client = client;
-    this.hooks = hooks;
+    this.features = features;
   }
 
   /** Returns a copy with the current settings, for work of several calls that must go to the same gateway. */
   snapshot(): Transport {
-    return new Transport(this.client, this.hooks);
-  }
-
-  get subscribers(): readonly CallSubscriber[] {
-    return this.hooks.subscribers;
-  }
-
-  beforeSend(call: LogicalCall): Promise<void> | undefined {
-    return this.hooks.beforeSend?.(call, this);
+    return new Transport(this.client, this.features);
   }
 
   /** The root URL of the gateway. */
@@ -110,32 +114,68 @@ export class Transport implements Caller {
   /**
    * Calls an operation.
    *
-   * @param format - Reads the response, in one of the kinds that the operation has.
+   * @param parts - Writes the requests and reads the responses, in one of the kinds that the operation has.
    * @param gateway - The kind of gateway; default: the client's.
-   * @param policy - Decides whether a failed request is followed by one with other parameters.
    */
-  call<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
+  operate<Name extends OperationReturning<Kind>, Params, Kind extends ResponseKind, T>(
     operation: Name,
-    request: RequestSource<Name>,
-    format: AnswerFormat<T, Kind>,
+    params: Params,
+    parts: OperationParts<Name, Params, T, Kind>,
     options: RequestOptions | undefined,
     gateway = this.gateway,
-    policy?: RequestPolicy,
   ): GatewayPromise<T> {
-    const makeCall: CallMaker = (change, earlier) => {
-      const own = earlier?.first.spec.options ?? options;
-      const spec = createSpec(operation, request, format.kind, own, gateway, change);
-      return new LogicalCall(spec, this, earlier);
-    };
-    const findPolicy = (call: LogicalCall) => withFallback(call, false, policy);
-    return new GatewayPromise(prepareRequests(makeCall, format, findPolicy)());
+    const { kind, output } = parts;
+    return this.#call(options, output, (own, isChangeable) => {
+      // The caller may change them before the next request.
+      const original = isChangeable ? copyParams(params) : params;
+      const write = (change: Change) => {
+        const changed = change === unchanged ? original : { ...original, ...change.params };
+        const request = parts.write(changed, change);
+        const spec = createSpec(operation, request, kind, withoutChanged(own, change), gateway);
+        return { spec, format: parts.format(changed, change) };
+      };
+      return new Plan(write, { output });
+    });
   }
 
+  /** Calls a route by its path. Its parameters cannot change. */
   raw<T>(
-    makeSpec: (client: ClientSettings) => CallSpec,
+    makeSpec: (client: ClientSettings) => RouteSpec,
     format: AnswerFormat<T>,
+    options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    const makeCall = () => new LogicalCall(makeSpec(this.client), this);
-    return new GatewayPromise(prepareRequests(makeCall, format, forFixedParams)());
+    return this.#call(options, undefined, (own) => {
+      const spec = { ...makeSpec(this.client), options: own };
+      return new Plan(() => ({ spec, format }), { isFixed: true });
+    });
   }
+
+  #call<T>(
+    options: RequestOptions | undefined,
+    output: OutputRules | undefined,
+    createPlan: (own: RequestOptions | undefined, isChangeable: boolean) => Plan<T>,
+  ): GatewayPromise<T> {
+    const { client } = this;
+    try {
+      const used = this.features.policies.filter(({ asks }) => asks(client, options, output));
+      // Copied because the caller may change its options while the call awaits something.
+      const own = copyOptions(options);
+      const plan = createPlan(own, used.length > 0);
+      // Invalid parameters are reported before invalid options.
+      plan.write();
+      const send = used.reduceRight<Send>((next, { wrap }) => wrap(next), this.#send);
+      return new GatewayPromise(send(new Call(client, own, plan.spec.operation), plan));
+    } catch (cause) {
+      return new GatewayPromise(Promise.reject(toInputError(cause)));
+    }
+  }
+
+  readonly #send: Send = (call, plan) => {
+    const request = new Request(call, plan);
+    const isStream = plan.format.kind === 'events';
+    const listeners = this.features.subscribers.flatMap(
+      (subscribe) => subscribe(request, isStream, this) ?? [],
+    );
+    return request.prepare(plan.format, listeners)();
+  };
 }

@@ -1,10 +1,11 @@
 import { check, checkNumber, checkObject } from '../options/check.ts';
 import { withoutNulls } from '../options/resolve.ts';
-import type { CallSubscriber } from '../calls/call.ts';
-import { traceCall } from '../policies/observing/channel.ts';
-import { limitCall } from '../policies/limits/limit-call.ts';
+import { traceRequest } from '../policies/observing/channel.ts';
+import { fallback } from '../policies/fallback/fallback.ts';
+import { outputModes } from '../policies/modes/output-modes.ts';
+import { limitRequests } from '../policies/limits/limit-call.ts';
 import { checkLimits } from '../policies/limits/limits.ts';
-import { logCall } from '../policies/observing/log.ts';
+import { logRequest } from '../policies/observing/log.ts';
 import { observeCalls } from '../policies/observing/observe.ts';
 import type { GatewayReader } from '../gateways/find.ts';
 import type { SettleSubmission } from '../tasks/submit.ts';
@@ -16,7 +17,7 @@ import type {
   StreamedRequestOptions,
 } from '../http/request.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from '../calls/settings.ts';
-import { type CallHooks, startCall, Transport } from '../calls/transport.ts';
+import { type Features, startCall, type Subscriber, Transport } from '../calls/transport.ts';
 import type { ApiKey, GatewayOptions, LogLevel } from '../options/options.ts';
 import { callRoute } from '../resources/routes/routes.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -36,14 +37,14 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
 /** Functions of the resource `account` that a client uses for its other calls. */
 export interface AccountPart {
   /** Records the cost of calls. */
-  readonly recordCall: CallSubscriber;
+  readonly recordCall: Subscriber;
   /** Rejects calls that could exceed the budget. */
-  readonly keepWithinBudget: NonNullable<CallHooks['beforeSend']>;
+  readonly keepWithinBudget: Subscriber;
   /** Looks up in the usage log whether a submission was charged. */
   readonly settle: SettleSubmission;
 }
 
-function createHooks(options: GatewayOptions, account: AccountPart | undefined): CallHooks {
+function createFeatures(options: GatewayOptions, account: AccountPart | undefined): Features {
   const { budget, limits } = options;
   checkLimits(limits);
   checkObject('budget', budget);
@@ -52,10 +53,11 @@ function createHooks(options: GatewayOptions, account: AccountPart | undefined):
   check(!budget || account !== undefined, 'budget', problem);
   // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
-  const subscribers = [logCall, observeCalls(options), traceCall, limitCall];
-  if (account === undefined) return { subscribers };
+  const policies = [fallback, outputModes];
+  const subscribers = [logRequest, observeCalls(options), traceRequest, limitRequests];
+  if (account === undefined) return { subscribers, policies };
   const { recordCall, keepWithinBudget } = account;
-  return { subscribers: [recordCall, ...subscribers], beforeSend: keepWithinBudget };
+  return { subscribers: [recordCall, ...subscribers, keepWithinBudget], policies };
 }
 
 /** The options of a client, and calls of any route by its path. `Gateway` and `createGateway()` add resources. */
@@ -96,7 +98,7 @@ export class GatewayCore {
     const settings = resolveSettings(options, readGateway);
     const transport = new Transport(
       settings,
-      createHooks(withoutNulls(options, 'client'), account),
+      createFeatures(withoutNulls(options, 'client'), account),
     );
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {

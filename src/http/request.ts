@@ -17,6 +17,7 @@ import type {
   FixedModelOptions,
   ForeignResponse,
   HeaderValues,
+  OutputMode,
   QueryValues,
   RequestOptions,
 } from '../options/options.ts';
@@ -183,16 +184,16 @@ export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
   BodyOf<Name> &
   ResourceRules;
 
-/** Parameters of a further request of a call. They replace those of the caller, also in `extraBody`. */
-export type Change = Readonly<JsonObject>;
+/** How a request of a call differs from the caller's. */
+export interface Change {
+  /** Parameters that replace those of the caller, also in `extraBody`. */
+  readonly params: Readonly<JsonObject>;
+  /** How the request asks for JSON; default: `json_schema`. */
+  readonly output?: OutputMode | undefined;
+}
 
-/**
- * A request, or a function that creates it. If the function throws, the call rejects. A call with further
- * requests calls the function once for each of them, with its change.
- */
-export type RequestSource<Name extends Operation> =
-  | OperationRequest<Name>
-  | ((change?: Change) => OperationRequest<Name>);
+/** The change of the first request. */
+export const unchanged: Change = { params: {} };
 
 /** A logical call, for any number of attempts. */
 export interface CallSpec extends ResourceRules {
@@ -215,6 +216,9 @@ export interface CallSpec extends ResourceRules {
   readonly options: RequestOptions | undefined;
 }
 
+/** The call of a route by its path, whose options are added later. */
+export type RouteSpec = Omit<CallSpec, 'options'>;
+
 const accepted: Readonly<Record<ResponseKind, string>> = {
   json: 'application/json',
   text: '*/*',
@@ -230,14 +234,12 @@ export function findTaskRole(operation: string, charge: ChargeClass): TaskRole {
 
 export function createSpec<Name extends Operation>(
   operation: Name,
-  source: RequestSource<Name>,
+  request: OperationRequest<Name>,
   kind: ResponseKind,
   options: RequestOptions | undefined,
   gateway: DefinedGateway | undefined,
-  change?: Change,
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
-  const request = typeof source === 'function' ? source(change) : source;
   const { method, query, charge } = endpoint;
   const written = gateway?.write(operation, request);
   return {
@@ -250,17 +252,17 @@ export function createSpec<Name extends Operation>(
     charge,
     task: findTaskRole(operation, charge),
     accept: accepted[kind],
-    options: change && options ? withoutChanged(options, change) : options,
+    options,
   };
 }
 
 /** Removes the fields of `extraBody` that a change replaces. */
-export function withoutChanged<Options extends RequestOptions>(
+export function withoutChanged<Options extends RequestOptions | undefined>(
   options: Options,
-  change: Change,
+  { params }: Change,
 ): Options {
-  if (!options.extraBody) return options;
-  const fields = Object.entries(options.extraBody).filter(([name]) => !Object.hasOwn(change, name));
+  if (!options?.extraBody || params === unchanged.params) return options;
+  const fields = Object.entries(options.extraBody).filter(([name]) => !Object.hasOwn(params, name));
   return { ...options, extraBody: Object.fromEntries(fields) };
 }
 

@@ -227,6 +227,9 @@ export interface FallbackEvent {
  */
 export type StructuredOutput = 'auto' | 'json_schema' | 'json_object' | 'prompt';
 
+/** How one request asks for JSON. */
+export type OutputMode = Exclude<StructuredOutput, 'auto'>;
+
 /** Options of a client that can be overridden per call. */
 export interface SharedOptions {
   /**

@@ -1,7 +1,7 @@
 import { readErrorValue } from '../answers/error-body.ts';
 import { parseLines } from '../answers/objects.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
-import type { AnswerFormat, LogicalCall } from '../calls/call.ts';
+import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
 import { notResult, readWhole, detectFormat, readContentType } from '../calls/response.ts';
@@ -66,8 +66,8 @@ export function eventAnswer<Item>(
 ): AnswerFormat<Stream<Item>, 'events'> {
   return {
     kind: 'events',
-    async read(call, answer) {
-      return { value: await openStream(call, answer, protocol), stays: true };
+    async read(request, answer) {
+      return { value: await openStream(request, answer, protocol), stays: true };
     },
   };
 }
@@ -77,19 +77,19 @@ export function eventAnswer<Item>(
  * event streams, and event streams as anything.
  */
 async function openStream<Item>(
-  call: LogicalCall,
+  request: Request,
   received: Answer,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
   let answer = received;
-  const context = toStreamContext(call, answer);
-  if (answer.response.body === null) return streamWholeAnswer(call, answer, context, protocol);
+  const context = toStreamContext(request, answer);
+  if (answer.response.body === null) return streamWholeAnswer(request, answer, context, protocol);
   const type = readContentType(answer.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
     ({ beginning, answer } = await peek(answer));
     if (beginning === '' || /^(json|markup)$/.test(detectFormat(beginning))) {
-      return streamWholeAnswer(call, answer, context, protocol);
+      return streamWholeAnswer(request, answer, context, protocol);
     }
     // The gateway returned a file instead of a stream: its bytes become a stream.
     if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
@@ -99,17 +99,17 @@ async function openStream<Item>(
       return streamFromValues(protocol.fromFile(new Uint8Array(buffer)), context, protocol);
     }
   }
-  call.scope.clearLimits();
-  const holding = { ...context, holds: call.earlier?.holdsStream() ?? false };
+  request.scope.clearLimits();
+  const holding = { ...context, holds: request.plan.holdsStream() };
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
-  await reading.begun?.catch(noteFailure(call));
+  await reading.begun?.catch(noteFailure(request));
   return toStream(reading);
 }
 
-/** Returns a function that notes the failure of a stream in its call, and throws the error. */
-function noteFailure(call: LogicalCall): (error: unknown) => never {
+/** Returns a function that notes the failure of a stream in its request, and throws the error. */
+function noteFailure(request: Request): (error: unknown) => never {
   return (error) => {
-    call.failure = toFailure(error);
+    request.failure = toFailure(error);
     throw error;
   };
 }
@@ -126,13 +126,13 @@ function toFailure(error: unknown): FailedAttempt | undefined {
 
 /** Creates a stream from a complete response that a gateway returned instead of a stream. */
 async function streamWholeAnswer<Item>(
-  call: LogicalCall,
+  request: Request,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
   const text = await readText(answer, context.maxResponseBytes ?? Infinity);
-  const value = await readWhole(call, answer, text, parseLines);
+  const value = await readWhole(request, answer, text, parseLines);
   const instead = toEvents(value, protocol);
   if (instead === undefined) {
     const problem = 'the response is JSON instead of a stream, and contains no result.';
@@ -145,37 +145,37 @@ async function streamWholeAnswer<Item>(
 /* @__NO_SIDE_EFFECTS__ */
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
-): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
-  return (call, answer) =>
-    collectStream(answer.response, toStreamContext(call, answer), protocol).catch(
-      noteFailure(call),
+): (request: Request, answer: Answer) => Promise<WholeOf<Item>> {
+  return (request, answer) =>
+    collectStream(answer.response, toStreamContext(request, answer), protocol).catch(
+      noteFailure(request),
     );
 }
 
 /** Returns the settings of a call that its stream needs. */
-function toStreamContext(call: LogicalCall, answer: Answer): StreamContext {
-  const { settings, spec, scope } = call;
+function toStreamContext(request: Request, answer: Answer): StreamContext {
+  const { settings, spec, scope } = request;
   const { requestId } = answer;
   const { status, headers } = answer.response;
   const evidence = { phase: 'body', status, requestId } as const;
   return {
     ...settings,
-    ...call.check,
+    ...request.check,
     controller: scope.controller,
     signal: scope.signal,
-    startedAt: call.startedAt,
+    startedAt: request.startedAt,
     error: {
       operation: spec.operation,
-      callId: call.id,
+      callId: request.id,
       requestID: requestId,
       status,
       headers,
-      redaction: call.redaction,
-      evidence: { ...evidence, attempts: call.evidence(evidence) },
+      redaction: request.redaction,
+      evidence: { ...evidence, attempts: request.evidence(evidence) },
     },
     warn: (message) =>
-      call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),
-    release: (outcome, progress) => call.endStream(outcome, progress),
-    firstChunk: () => call.noteChunk(),
+      request.client.log.write('warn', message, { callId: request.id, operation: spec.operation }),
+    release: (outcome, progress) => request.endStream(outcome, progress),
+    firstChunk: () => request.noteChunk(),
   };
 }

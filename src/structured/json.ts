@@ -1,4 +1,5 @@
 import { parseJSON } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 import type { OutputIssue } from './types.ts';
 
 /** The text is not valid JSON, or the value does not match its schema. */
@@ -167,4 +168,9 @@ export class GrowingJSON {
     }
     return this.#value;
   }
+}
+
+/** Returns the instruction for requests that don't send the schema to the provider. */
+export function outputInstruction(schema: JsonObject): string {
+  return `Respond only with JSON that matches this JSON Schema:\n${JSON.stringify(schema)}`;
 }

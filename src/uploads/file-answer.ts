@@ -1,6 +1,6 @@
 import { decodeBase64, detectType } from '../answers/bytes.ts';
 import { parseJSON } from '../answers/objects.ts';
-import type { AnswerFormat } from '../calls/call.ts';
+import type { AnswerFormat } from '../calls/request.ts';
 import {
   type Answer,
   ReadFailure,
@@ -31,7 +31,7 @@ export function fileAnswer(
 ): AnswerFormat<Response, 'binary'> {
   return {
     kind: 'binary',
-    async read(call, given) {
+    async read(request, given) {
       let answer = given;
       try {
         let beginning: string;
@@ -42,7 +42,7 @@ export function fileAnswer(
         // else.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
           const isLabelled = /\b(json|html)\b/.test(readContentType(answer.response));
-          if (isLabelled) beginning = await readText(answer, call.settings.maxResponseBytes);
+          if (isLabelled) beginning = await readText(answer, request.settings.maxResponseBytes);
           else ({ beginning, answer } = await peek(answer, errorBodyLimit));
           const value = parseJSON(beginning);
           const base64 = isLabelled ? findFile?.(value) : undefined;
@@ -59,7 +59,7 @@ export function fileAnswer(
         discardBody(answer.response.body);
         throw error;
       }
-      return { value: exposeResponse(call, answer), stays: true };
+      return { value: exposeResponse(request, answer), stays: true };
     },
   };
 }

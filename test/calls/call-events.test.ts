@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Chat } from '../../src/resources/chat/chat.ts';
-import type { CallEvents, CallListener, CallSubscriber } from '../../src/calls/call.ts';
+import type { Listener, RequestEvents } from '../../src/calls/events.ts';
 import { resolveSettings } from '../../src/calls/settings.ts';
-import { type CallHooks, Transport } from '../../src/calls/transport.ts';
+import { type Subscriber, Transport } from '../../src/calls/transport.ts';
 import { collect, eventStream, failureOf, json } from '../helpers/clients.ts';
 
 const ask = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -15,7 +15,7 @@ const broken = () => Response.json({ error: { message: 'broken' } }, { status: 4
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const names: readonly (keyof CallEvents)[] = [
+const names: readonly (keyof RequestEvents)[] = [
   'sent',
   'answered',
   'failed',
@@ -28,16 +28,16 @@ const names: readonly (keyof CallEvents)[] = [
 ];
 
 /** Returns a chat whose requests get these answers, and its events in order. */
-function chatWith(answers: readonly (() => Response)[], hooks: Partial<CallHooks> = {}) {
+function chatWith(answers: readonly (() => Response)[], own: readonly Subscriber[] = []) {
   const events: string[] = [];
-  const subscribe: CallSubscriber = () => {
+  const subscribe: Subscriber = () => {
     const handlers = names.map((name) => [name, () => void events.push(name)]);
-    const listener: CallListener = Object.fromEntries(handlers);
+    const listener: Listener = Object.fromEntries(handlers);
     return listener;
   };
   const fetch = vi.fn(async () => answers[fetch.mock.calls.length - 1]?.() ?? Response.error());
   const settings = resolveSettings({ apiKey: 'sk-test', baseURL: 'https://gateway.test', fetch });
-  const transport = new Transport(settings, { subscribers: [subscribe], ...hooks });
+  const transport = new Transport(settings, { subscribers: [subscribe, ...own], policies: [] });
   const { completions } = new Chat(() => transport);
   return { completions, events, fetch };
 }
@@ -75,10 +75,10 @@ test('a stream emits its first chunk and its end', async () => {
   ]);
 });
 
-test('a call that beforeSend rejects is not sent, and ends', async () => {
+test('a call that beforeRequest rejects is not sent, and ends', async () => {
   const refusal = new Error('refused');
-  const beforeSend = () => Promise.reject(refusal);
-  const { completions, events, fetch } = chatWith([completion], { beforeSend });
+  const beforeRequest = () => Promise.reject(refusal);
+  const { completions, events, fetch } = chatWith([completion], [() => ({ beforeRequest })]);
 
   expect(await failureOf(completions.create(ask))).toBe(refusal);
 
@@ -86,13 +86,13 @@ test('a call that beforeSend rejects is not sent, and ends', async () => {
   expect(events).toEqual(['ended']);
 });
 
-test('beforeSend is awaited before the first attempt, and not before a retry', async () => {
+test('beforeRequest is awaited before the first attempt, and not before a retry', async () => {
   let allow: (() => void) | undefined;
   const allowed = new Promise<void>((resolve) => {
     allow = resolve;
   });
-  const beforeSend = vi.fn(() => allowed);
-  const { completions, fetch } = chatWith([limited, completion], { beforeSend });
+  const beforeRequest = vi.fn(() => allowed);
+  const { completions, fetch } = chatWith([limited, completion], [() => ({ beforeRequest })]);
 
   const answer = completions.create(ask);
   await vi.advanceTimersByTimeAsync(5_000);
@@ -102,11 +102,11 @@ test('beforeSend is awaited before the first attempt, and not before a retry', a
   await answer;
 
   expect(fetch).toHaveBeenCalledTimes(2);
-  expect(beforeSend).toHaveBeenCalledTimes(1);
+  expect(beforeRequest).toHaveBeenCalledTimes(1);
 });
 
 test('a call is sent even if its subscriber returns nothing', async () => {
-  const { completions, fetch } = chatWith([completion], { subscribers: [() => undefined] });
+  const { completions, fetch } = chatWith([completion], [() => undefined]);
 
   await completions.create(ask);
 
@@ -115,8 +115,8 @@ test('a call is sent even if its subscriber returns nothing', async () => {
 
 test('contexts of later subscribers enclose those of earlier ones, and the call is sent once', async () => {
   const order: string[] = [];
-  const inContext = (name: string): CallSubscriber => {
-    const listener: CallListener = {
+  const inContext = (name: string): Subscriber => {
+    const listener: Listener = {
       run(work) {
         order.push(name);
         return work();
@@ -125,7 +125,7 @@ test('contexts of later subscribers enclose those of earlier ones, and the call 
     return () => listener;
   };
   const subscribers = [inContext('inner'), inContext('outer')];
-  const { completions, fetch } = chatWith([completion], { subscribers });
+  const { completions, fetch } = chatWith([completion], subscribers);
 
   await completions.create(ask);
 

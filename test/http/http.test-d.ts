@@ -1,8 +1,8 @@
 import { describe, expectTypeOf, test } from 'vitest';
-import type { PathParameter } from '../../src/endpoints.ts';
+import type { OperationReturning, PathParameter, ResponseKind } from '../../src/endpoints.ts';
 import type { OperationRequest } from '../../src/http/request.ts';
 import type { GatewayPromise } from '../../src/calls/promise.ts';
-import type { AnswerFormat } from '../../src/calls/call.ts';
+import type { AnswerFormat } from '../../src/calls/request.ts';
 import type { BodyEncoding } from '../../src/http/request.ts';
 import type { Transport } from '../../src/calls/transport.ts';
 
@@ -12,45 +12,55 @@ declare const file: AnswerFormat<Response, 'binary'>;
 declare const text: AnswerFormat<string, 'text'>;
 declare const form: BodyEncoding;
 
+const call = <Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
+  operation: Name,
+  request: OperationRequest<Name>,
+  format: AnswerFormat<T, Kind>,
+): GatewayPromise<T> =>
+  transport.operate(
+    operation,
+    {},
+    { kind: format.kind, write: () => request, format: () => format },
+    undefined,
+  );
+
 describe('an operation', () => {
   test('returns only the response kinds of its endpoint', () => {
-    expectTypeOf(transport.call('models.list', {}, answer, undefined)).toEqualTypeOf<
-      GatewayPromise<{ id: string }>
+    expectTypeOf(call('models.list', {}, answer)).toEqualTypeOf<GatewayPromise<{ id: string }>>();
+    expectTypeOf(call('videos.downloadContent', { params: { task_id: 't' } }, file)).toEqualTypeOf<
+      GatewayPromise<Response>
     >();
-    expectTypeOf(
-      transport.call('videos.downloadContent', { params: { task_id: 't' } }, file, undefined),
-    ).toEqualTypeOf<GatewayPromise<Response>>();
 
     // @ts-expect-error -- a file
-    void transport.call('videos.downloadContent', { params: { task_id: 't' } }, answer, undefined);
+    void call('videos.downloadContent', { params: { task_id: 't' } }, answer);
     // @ts-expect-error -- JSON
-    void transport.call('models.list', {}, file, undefined);
+    void call('models.list', {}, file);
     // @ts-expect-error -- JSON
-    void transport.call('models.list', {}, text, undefined);
+    void call('models.list', {}, text);
     // @ts-expect-error -- only events
-    void transport.call('generate.contentStream', { params: { model: 'm' }, json: {} }, answer, {});
+    void call('generate.contentStream', { params: { model: 'm' }, json: {} }, answer);
     // @ts-expect-error -- no operation
-    void transport.call('videos.list', {}, answer, undefined);
+    void call('videos.list', {}, answer);
   });
 
   test('accepts only the bodies of its endpoint', () => {
     expectTypeOf<OperationRequest<'images.edit'>>().toExtend<object>();
-    void transport.call('images.edit', { json: {} }, answer, undefined);
-    void transport.call('images.edit', { form }, answer, undefined);
-    void transport.call('videos.create', () => ({ form }), answer, undefined);
+    void call('images.edit', { json: {} }, answer);
+    void call('images.edit', { form }, answer);
+    void call('videos.create', { form }, answer);
 
     // @ts-expect-error -- a form
-    void transport.call('audio.translations.create', { json: {} }, answer, undefined);
+    void call('audio.translations.create', { json: {} }, answer);
     // @ts-expect-error -- JSON
-    void transport.call('embeddings.create', { form }, answer, undefined);
+    void call('embeddings.create', { form }, answer);
     // @ts-expect-error -- no body
-    void transport.call('models.list', { json: {} }, answer, undefined);
+    void call('models.list', { json: {} }, answer);
     // @ts-expect-error -- one of them
-    void transport.call('images.edit', { json: {}, form }, answer, undefined);
+    void call('images.edit', { json: {}, form }, answer);
     // @ts-expect-error -- a body is missing
-    void transport.call('embeddings.create', {}, answer, undefined);
+    void call('embeddings.create', {}, answer);
     // @ts-expect-error -- no list
-    void transport.call('embeddings.create', { json: 'text' }, answer, undefined);
+    void call('embeddings.create', { json: 'text' }, answer);
   });
 
   test('requires exactly the path parameters of its template', () => {
@@ -61,15 +71,15 @@ describe('an operation', () => {
     expectTypeOf<PathParameter<'generate.content'>>().toEqualTypeOf<'model'>();
 
     // @ts-expect-error -- the task is missing
-    void transport.call('videos.retrieve', {}, answer, undefined);
+    void call('videos.retrieve', {}, answer);
     const prefix = { vendor_prefix: 'kling' };
     // @ts-expect-error -- the task is missing
-    void transport.call('videos.retrieveFromVendor', { params: prefix }, answer, undefined);
+    void call('videos.retrieveFromVendor', { params: prefix }, answer);
     // @ts-expect-error -- another name
-    void transport.call('videos.retrieve', { params: { video_id: 't' } }, answer, undefined);
+    void call('videos.retrieve', { params: { video_id: 't' } }, answer);
     // @ts-expect-error -- no text
-    void transport.call('videos.retrieve', { params: { task_id: 7 } }, answer, undefined);
+    void call('videos.retrieve', { params: { task_id: 7 } }, answer);
     // @ts-expect-error -- no parameters
-    void transport.call('models.list', { params: { model: 'm' } }, answer, undefined);
+    void call('models.list', { params: { model: 'm' } }, answer);
   });
 });

@@ -1,6 +1,7 @@
 import { numberFrom } from '../../answers/objects.ts';
 import { estimateTokens } from '../../answers/token-estimate.ts';
-import { type CallSubscriber, type Ending, usageFrom } from '../../calls/call.ts';
+import { type Ending, usageFrom } from '../../calls/events.ts';
+import type { Subscriber } from '../../calls/transport.ts';
 import type { ClientLimits } from '../../options/options.ts';
 import { Limits, type Turn } from './limits.ts';
 
@@ -13,13 +14,13 @@ function tokensFrom(ending: Ending): number | undefined {
 /** The state of each client's limits, which its copies share. */
 const states = new WeakMap<ClientLimits, Limits>();
 
-/** Lets each attempt of a call wait for its turn, if the client has `limits`. */
-export const limitCall: CallSubscriber = (call) => {
-  const { limits: options } = call.client;
+/** Lets each attempt of a request wait for its turn, if the client has `limits`. */
+export const limitRequests: Subscriber = (request) => {
+  const { limits: options } = request.client;
   if (options === undefined) return undefined;
   const limits = states.get(options) ?? new Limits(options);
   states.set(options, limits);
-  const { model } = call.params;
+  const { model } = request.params;
   const name = typeof model === 'string' ? model : undefined;
   let estimate: number | undefined;
   let turn: Turn | undefined;
@@ -28,7 +29,7 @@ export const limitCall: CallSubscriber = (call) => {
   };
   return {
     async beforeAttempt(signal) {
-      estimate ??= call.spec.charge === 'free' ? 0 : Math.ceil(estimateTokens(call.params));
+      estimate ??= request.spec.charge === 'free' ? 0 : Math.ceil(estimateTokens(request.params));
       turn = undefined;
       turn = await limits.enter(name, estimate, signal);
     },

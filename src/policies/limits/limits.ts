@@ -2,7 +2,7 @@ import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
 import { parseWait, readRetryAfter } from '../../http/retry.ts';
-import { Pace, Turns } from './turns.ts';
+import { Pace, Turns } from '../../http/turns.ts';
 
 /** The window of the limits per minute in milliseconds. */
 const minute = 60_000;

@@ -1,4 +1,4 @@
-import type { CallSubscriber } from '../../calls/call.ts';
+import type { Subscriber } from '../../calls/transport.ts';
 import { nodeProcess } from '../../http/node-process.ts';
 import type { ObservedEnd, Observer } from '../../options/options.ts';
 import { observeWith } from './observe.ts';
@@ -15,10 +15,10 @@ const diagnostics = nodeProcess()?.getBuiltinModule?.('node:diagnostics_channel'
 const tracingChannel: TracingChannel | undefined =
   diagnostics?.tracingChannel?.('model-gateway:call');
 
-/** Publishes a call on Node's tracing channel. */
-export const traceCall: CallSubscriber = (call, isStream) =>
+/** Publishes a request on Node's tracing channel. */
+export const traceRequest: Subscriber = (request, isStream) =>
   tracingChannel?.hasSubscribers === true
-    ? observeWith([channelObserver(tracingChannel)], call, isStream)
+    ? observeWith([channelObserver(tracingChannel)], request, isStream)
     : undefined;
 
 const ignored = (): void => {};

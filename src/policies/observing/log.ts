@@ -1,18 +1,18 @@
-import type { CallSubscriber } from '../../calls/call.ts';
 import type { LogDetails } from '../../calls/settings.ts';
+import type { Subscriber } from '../../calls/transport.ts';
 
-/** Logs the attempts and the end of a call. */
-export const logCall: CallSubscriber = (call) => {
-  const { log } = call.client;
+/** Logs the attempts and the end of a request. */
+export const logRequest: Subscriber = (request) => {
+  const { log } = request.client;
   if (!log.isEnabled('info')) return undefined;
-  const { operation, method } = call.spec;
-  const { origin, pathname } = new URL(call.url);
+  const { operation, method } = request.spec;
+  const { origin, pathname } = new URL(request.url);
   const write = (level: 'info' | 'debug', message: string, details: LogDetails): void =>
-    log.write(level, message, { callId: call.id, operation, ...details });
-  const sinceStart = (): number => Math.round(performance.now() - call.startedAt);
+    log.write(level, message, { callId: request.id, operation, ...details });
+  const sinceStart = (): number => Math.round(performance.now() - request.startedAt);
   return {
     sent() {
-      const attempt = call.attempts.length + 1;
+      const attempt = request.attempts.length + 1;
       write('debug', 'Sending', { method, url: origin + pathname, attempt });
     },
     answered({ requestId, response: { status } }) {

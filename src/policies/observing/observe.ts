@@ -9,14 +9,9 @@ import type {
   Observer,
 } from '../../options/options.ts';
 import { toFields } from '../../answers/objects.ts';
-import {
-  type CallListener,
-  type CallSubscriber,
-  costFrom,
-  type Ending,
-  type LogicalCall,
-  usageFrom,
-} from '../../calls/call.ts';
+import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
+import type { Request } from '../../calls/request.ts';
+import type { Subscriber } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
 import type { Answer } from '../../http/response-body.ts';
@@ -38,11 +33,7 @@ function once(work: () => void): () => void {
  *
  * @throws `InvalidInputError` if one of them is invalid
  */
-export function observeCalls({
-  observer = [],
-  onRequest,
-  onResponse,
-}: GatewayOptions): CallSubscriber {
+export function observeCalls({ observer = [], onRequest, onResponse }: GatewayOptions): Subscriber {
   const observers = [observer].flat();
   const areValid = observers.every((item) => typeof item?.start === 'function');
   check(areValid, 'observer', 'has no method start().');
@@ -52,7 +43,7 @@ export function observeCalls({
     observers.push({ start: () => ({ attempt }) });
   if (onRequest) addAttemptObserver((request) => onRequest(request));
   if (onResponse) addAttemptObserver((request) => (response) => onResponse(response, request));
-  return (call, isStream) => observeWith(observers, call, isStream);
+  return (request, isStream) => observeWith(observers, request, isStream);
 }
 
 /**
@@ -61,12 +52,12 @@ export function observeCalls({
  */
 export function observeWith(
   observers: readonly Observer[],
-  call: LogicalCall,
+  request: Request,
   isStream: boolean,
-): CallListener | undefined {
+): Listener | undefined {
   if (observers.length === 0) return undefined;
-  const { id: callId, client, spec, redaction, settings } = call;
-  const { origin, pathname } = new URL(call.url);
+  const { id: callId, client, spec, redaction, settings } = request;
+  const { origin, pathname } = new URL(request.url);
   const { operation, method } = spec;
   const fail = (error: unknown): void =>
     client.log.write('error', 'An observer failed', { callId, error: String(error) });
@@ -81,7 +72,7 @@ export function observeWith(
       return undefined;
     }
   };
-  const begun = safely(() => describeCall(call, isStream));
+  const begun = safely(() => describeCall(request, isStream));
   const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
   let watching = observers.flatMap(start);
   const each = <T>(notify: (one: CallObserver) => T) =>
@@ -111,7 +102,7 @@ export function observeWith(
   function end(ending: Ending): void {
     clearTimeout(unread);
     if (watching.length === 0) return;
-    const description = describeEnd(ending, requestId, costFrom(call, ending, received));
+    const description = describeEnd(ending, requestId, costFrom(request, ending, received));
     each((one) => one.end?.(description));
     watching = [];
   }
@@ -135,7 +126,7 @@ export function observeWith(
     sent({ headers, body: { body } }) {
       sentAt = performance.now();
       attempt += 1;
-      const request: ObservedRequest = {
+      const observed: ObservedRequest = {
         operation,
         callId,
         attempt,
@@ -150,7 +141,7 @@ export function observeWith(
         ),
         body: typeof body === 'string' ? body : getFormFields(spec),
       };
-      callbacks = each((one) => one.attempt?.(request));
+      callbacks = each((one) => one.attempt?.(observed));
     },
     answered: settleAttempt,
     failed: settleAttempt,
@@ -192,12 +183,13 @@ function getFormFields({ form, options }: CallSpec): ObservedRequest['body'] {
   });
 }
 
-function describeCall(call: LogicalCall, stream: boolean): ObservedCall {
-  const { id: callId, spec, client } = call;
+function describeCall(request: Request, stream: boolean): ObservedCall {
+  const { id: callId, spec, client } = request;
   const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(call.params)) if (isPlain(value)) params[name] = value;
-  const model = nonEmptyText(call.params['model']);
+  for (const [name, value] of Object.entries(request.params))
+    if (isPlain(value)) params[name] = value;
+  const model = nonEmptyText(request.params['model']);
   const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }

@@ -2,7 +2,7 @@ import { errorMessage } from '../../answers/objects.ts';
 import { assumedTokens } from '../../answers/token-estimate.ts';
 import { checkNumber, checkObject, checkWord } from '../../options/check.ts';
 import { delay, followSignal } from '../../http/abort.ts';
-import type { LogicalCall } from '../../calls/call.ts';
+import type { Request } from '../../calls/request.ts';
 import type { ClientSettings } from '../../calls/settings.ts';
 import type { Budget } from '../../options/options.ts';
 import { type BudgetLedger, type Learned, ledgerFor, type Reservation } from './budget-ledger.ts';
@@ -66,7 +66,7 @@ type Expectation = Expected | { readonly reason: string };
 
 /** The facts of a call that determine its cost. */
 interface Plan {
-  readonly call: LogicalCall;
+  readonly call: Request;
   readonly record: CallRecord;
   readonly kind: PriceKind;
   readonly model: string | undefined;
@@ -139,7 +139,7 @@ export class BudgetState {
    * @throws `BudgetError` if the call may not be sent
    */
   async reserve(
-    call: LogicalCall,
+    call: Request,
     record: CallRecord,
     readPrices: () => Promise<Prices>,
   ): Promise<void> {

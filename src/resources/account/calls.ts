@@ -1,4 +1,4 @@
-import type { Caller, LogicalCall } from '../../calls/call.ts';
+import type { Request } from '../../calls/request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
 
@@ -63,7 +63,7 @@ export interface Calls {
 const allCalls = new WeakMap<object, Calls>();
 
 /** Returns the calls of a client and of those that share their state with it. */
-export function findCalls({ client: { shared } }: Pick<Caller, 'client'>): Calls {
+export function findCalls({ client: { shared } }: Pick<Request, 'client'>): Calls {
   const known = allCalls.get(shared);
   if (known !== undefined) return known;
   const calls: Calls = { records: [] };
@@ -71,13 +71,13 @@ export function findCalls({ client: { shared } }: Pick<Caller, 'client'>): Calls
   return calls;
 }
 
-const records = new WeakMap<LogicalCall, CallRecord>();
+const records = new WeakMap<Request, CallRecord>();
 
 /** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
-export const findRecord = (call: LogicalCall): CallRecord | undefined => records.get(call);
+export const findRecord = (call: Request): CallRecord | undefined => records.get(call);
 
 /** Starts the record of a call. */
-export function createRecord(call: LogicalCall): CallRecord {
+export function createRecord(call: Request): CallRecord {
   const { spec, attempts, params } = call;
   const { model, n, size, quality, duration, seconds = duration } = params;
   const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };

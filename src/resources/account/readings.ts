@@ -11,7 +11,7 @@ import type { AccountRules } from '../../options/gateway-profile.ts';
 import { untilAborted } from '../../http/abort.ts';
 import type { WithResponse } from '../../calls/promise.ts';
 import { valueAnswer } from '../../calls/response.ts';
-import type { CallSpec } from '../../http/request.ts';
+import type { RouteSpec } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -181,7 +181,7 @@ export class Routes {
 
   #request(path: string, options: RequestOptions) {
     const [plainPath = ''] = path.split('?', 1);
-    const spec: CallSpec = {
+    const spec: RouteSpec = {
       operation: `GET ${plainPath}`,
       method: 'GET',
       path,
@@ -189,9 +189,8 @@ export class Routes {
       charge: 'free',
       task: 'reads',
       accept: 'application/json',
-      options,
     };
-    return this.caller.raw(() => spec, valueAnswer).withResponse();
+    return this.caller.raw(() => spec, valueAnswer, options).withResponse();
   }
 
   #recent(): readonly number[] {

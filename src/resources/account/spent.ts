@@ -2,17 +2,12 @@ import { dollars } from '../../answers/cost.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import { findId, isObject, readId } from '../../answers/objects.ts';
 import { readUsage } from '../../answers/usage.ts';
-import {
-  type CallListener,
-  type CallSubscriber,
-  costFrom,
-  type Ending,
-  type LogicalCall,
-  usageFrom,
-} from '../../calls/call.ts';
+import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
+import type { Request } from '../../calls/request.ts';
 import type { Answer } from '../../http/response-body.ts';
 import { type FailedAttempt, getOutcome } from '../../http/retry.ts';
-import type { Transport } from '../../calls/transport.ts';
+import type { Subscriber, Transport } from '../../calls/transport.ts';
+import type { Budget } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
 import { BudgetState } from './budget.ts';
 import { type Calls, type CallRecord, createRecord, findCalls, findRecord } from './calls.ts';
@@ -189,13 +184,13 @@ function remember(record: CallRecord, calls: Calls): void {
 }
 
 /** Operations whose results may be tasks. The response to a poll may report the cost of the task. */
-function hasTasks({ spec }: LogicalCall): boolean {
+function hasTasks({ spec }: Request): boolean {
   const kind = priceKind(spec.operation);
   return kind === 'video' || kind === 'image';
 }
 
 /** Records the cost that the response to a poll reports. */
-const recordPoll: CallSubscriber = (call) => {
+const recordPoll = (call: Request): Listener | undefined => {
   if (!hasTasks(call)) return undefined;
   let headers: Headers | undefined;
   return {
@@ -208,18 +203,18 @@ const recordPoll: CallSubscriber = (call) => {
       const { task_id: taskId, video_id: videoId } = call.params;
       const { answer } = ending;
       const ids = [taskId, videoId, isObject(answer) ? findId(answer) : undefined];
-      reviseCost(findCalls(call.caller), ids.map(readId), cost);
+      reviseCost(findCalls(call), ids.map(readId), cost);
     },
   };
 };
 
 /** Listens to the events of a call that may be charged. */
-class CallRecorder implements CallListener {
-  readonly #call: LogicalCall;
+class CallRecorder implements Listener {
+  readonly #call: Request;
   readonly #record: CallRecord;
   #headers: Headers | undefined;
 
-  constructor(call: LogicalCall) {
+  constructor(call: Request) {
     this.#call = call;
     this.#record = createRecord(call);
   }
@@ -230,7 +225,7 @@ class CallRecorder implements CallListener {
     this.#headers = undefined;
     if (record.sentAt) return;
     record.sentAt = Date.now();
-    remember(record, findCalls(this.#call.caller));
+    remember(record, findCalls(this.#call));
   }
 
   answered({ requestId, response: { headers } }: Answer): void {
@@ -255,7 +250,7 @@ class CallRecorder implements CallListener {
     const hasReader = call.client.findBase()?.gateway?.profile.readCost !== undefined;
     record.end = {
       at: Date.now(),
-      callId: call.knownId,
+      callId: call.call.knownId,
       outcome: error ? outcome : undefined,
       usage,
       cost: usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers),
@@ -268,20 +263,20 @@ class CallRecorder implements CallListener {
 }
 
 /** Records a call that may be charged. */
-export const recordCall: CallSubscriber = (call, isStream) =>
-  call.spec.charge === 'free' ? recordPoll(call, isStream) : new CallRecorder(call);
+export const recordCall: Subscriber = (call) =>
+  call.spec.charge === 'free' ? recordPoll(call) : new CallRecorder(call);
 
 /**
- * Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` if the call may not be
- * sent.
+ * Reserves the cost of each request in the budget of its client. The request fails with `BudgetError` if it may
+ * not be sent.
  */
-export function keepWithinBudget(
-  call: LogicalCall,
-  transport: Transport,
-): Promise<void> | undefined {
-  const { client, scope, settings } = call;
-  const { budget } = client.original();
-  if (!budget) return undefined;
+export const keepWithinBudget: Subscriber = (call, _isStream, transport) => {
+  const { budget } = call.client.original();
+  return budget ? { beforeRequest: () => reserve(budget, call, transport) } : undefined;
+};
+
+function reserve(budget: Budget, call: Request, transport: Transport): Promise<void> | undefined {
+  const { scope, settings } = call;
   const record = findRecord(call);
   if (record === undefined) return undefined;
   const readPrices = async (): Promise<Prices> => {

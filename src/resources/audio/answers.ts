@@ -1,6 +1,6 @@
 import { fill, isObject, parseJSON, toNumber } from '../../answers/objects.ts';
 import { numeric, type ResponseSchema } from '../../answers/reader.ts';
-import type { AnswerFormat } from '../../calls/call.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
 import { discardBody, findRequestId, unusable } from '../../http/response-body.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
 import { textAnswer } from '../../calls/response.ts';

@@ -1,7 +1,6 @@
 import { checkModel, checkNumber, checkParams, checkText } from '../../options/check.ts';
-import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import type { BodyEncoding, Change } from '../../http/request.ts';
+import type { BodyEncoding } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { Stream } from '../../streams/stream.ts';
@@ -27,19 +26,30 @@ import type {
   TranslationCreateResponse,
 } from './types.ts';
 
+const writeSpeech = (params: SpeechCreateParamsBase) => ({
+  json: speechBody(params),
+  readFile: followToFile,
+});
+
 export function speak(
   transport: Transport,
   params: SpeechCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-  const paramsFor = changeable(transport, params, options);
-  const request = (change?: Change) => ({
-    json: speechBody(paramsFor(change)),
-    readFile: followToFile,
-  });
+  const operation = 'audio.speech.create';
   return params?.stream_format === 'sse'
-    ? transport.call('audio.speech.create', request, speechEvents, options)
-    : transport.call('audio.speech.create', request, speechFile, options);
+    ? transport.operate(
+        operation,
+        params,
+        { kind: 'events', write: writeSpeech, format: () => speechEvents },
+        options,
+      )
+    : transport.operate(
+        operation,
+        params,
+        { kind: 'binary', write: writeSpeech, format: () => speechFile },
+        options,
+      );
 }
 
 function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
@@ -71,13 +81,9 @@ function audioForm(resource: string, params: AudioParams): BodyEncoding {
   return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
-function transcriptFormat<Params extends { readonly response_format?: string | undefined }>(
-  params: Params,
-) {
-  return formatByParams('text', params, (own: Params | undefined) =>
-    transcriptionAnswer(own?.response_format),
-  );
-}
+const writeTranscription = (params: TranscriptionCreateParams) => ({
+  form: audioForm('transcriptions', params),
+});
 
 export function transcribe(
   transport: Transport,
@@ -85,14 +91,24 @@ export function transcribe(
   options: RequestOptions | undefined,
 ): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
   const operation = 'audio.transcriptions.create';
-  const paramsFor = changeable(transport, params, options);
-  const format = transcriptFormat(params);
-  const request = (change?: Change) => ({
-    form: audioForm('transcriptions', format.use(paramsFor(change))),
-  });
-  return params?.stream === true
-    ? transport.call(operation, request, transcriptionEvents, options)
-    : transport.call(operation, request, format, options);
+  if (params?.stream === true) {
+    return transport.operate(
+      operation,
+      params,
+      { kind: 'events', write: writeTranscription, format: () => transcriptionEvents },
+      options,
+    );
+  }
+  return transport.operate(
+    operation,
+    params,
+    {
+      kind: 'text',
+      write: writeTranscription,
+      format: (own) => transcriptionAnswer(own.response_format),
+    },
+    options,
+  );
 }
 
 export function translate(
@@ -100,10 +116,14 @@ export function translate(
   params: TranslationCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<TranslationCreateResponse | string> {
-  const paramsFor = changeable(transport, params, options);
-  const format = transcriptFormat(params);
-  const request = (change?: Change) => ({
-    form: audioForm('translations', format.use(paramsFor(change))),
-  });
-  return transport.call('audio.translations.create', request, format, options);
+  return transport.operate(
+    'audio.translations.create',
+    params,
+    {
+      kind: 'text',
+      write: (own) => ({ form: audioForm('translations', own) }),
+      format: (own) => transcriptionAnswer(own.response_format),
+    },
+    options,
+  );
 }

@@ -1,9 +1,9 @@
 import { isObject, listObjects } from '../../answers/objects.ts';
 import { check, checkList, checkModel, checkParams } from '../../options/check.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
-import type { GatewayPromise } from '../../calls/promise.ts';
-import { type Change, withoutChanged } from '../../http/request.ts';
+import { type GatewayPromise, readChange } from '../../calls/promise.ts';
+import { type Change, unchanged, withoutChanged } from '../../http/request.ts';
+import type { OutputRules } from '../../calls/plan.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -11,7 +11,6 @@ import { optionsFor } from '../../options/resolve.ts';
 import { peek } from '../../options/snapshot.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
-import { inModes, type OutputModes } from '../../policies/modes/output-modes.ts';
 import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
@@ -25,7 +24,7 @@ import type {
 } from './params.ts';
 import { chatProtocolFor, completionAnswer } from './protocol.ts';
 import type { ChatRun } from './runs/run.ts';
-import { applyOutputMode, chatOutputModes } from './structured-output.ts';
+import { applyOutputMode, findOutput } from './structured-output.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -73,52 +72,46 @@ function createBody(params: ChatCompletionCreateParamsBase): object {
   return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
 }
 
-/** Returns the source of the requests, with the schema in the prompt if the provider does not take it. */
-function createRequest(
-  transport: Transport,
-  params: ChatCompletionCreateParamsBase,
-  options: RequestOptions | undefined,
-  output: OutputModes | undefined,
-  format: { use(params: ChatCompletionCreateParamsBase): ChatCompletionCreateParamsBase },
-  onChange?: (change: Change) => void,
-) {
-  const paramsFor = changeable(transport, params, options, output !== undefined);
-  return (change?: Change) => {
-    if (change !== undefined) onChange?.(change);
-    const changed = format.use(paramsFor(change));
-    return { json: createBody(output ? applyOutputMode(changed, output) : changed) };
-  };
-}
+/** Writes a request, with the schema in the prompt if the provider does not take it. */
+const write = (params: ChatCompletionCreateParamsBase, change: Change) => ({
+  json: createBody(applyOutputMode(params, change)),
+});
+
+const formatWhole = (params: ChatCompletionCreateParamsBase) =>
+  jsonAnswer(completionAnswer(params));
 
 export function createCompletion(
   transport: Transport,
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
-  output?: OutputModes,
-  onChange?: (change: Change) => void,
+  output?: OutputRules,
 ): GatewayPromise<ChatCompletion> {
-  const format = formatByParams('json', params, (own) => jsonAnswer(completionAnswer(own)));
-  const request = createRequest(transport, params, options, output, format, onChange);
-  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
+  const parts = { kind: 'json', write, format: formatWhole, output } as const;
+  return transport.operate('chat.completions.create', params, parts, options);
 }
 
 export function streamCompletion(
   transport: Transport,
   params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
   options: RequestOptions | undefined,
-  output?: OutputModes,
-  onChange?: (change: Change) => void,
+  output?: OutputRules,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
   const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
-  const format = formatByParams('events', params, (own) =>
-    eventAnswer({
-      ...chatProtocolFor(peek(own, 'n') ?? 1),
-      deliver: (emit) => deliverWithChoices(emit, includesUsage),
-    }),
+  return transport.operate(
+    'chat.completions.create',
+    params,
+    {
+      kind: 'events',
+      write: (own, change) => ({ json: { ...write(own, change).json, stream: true } }),
+      format: (own) =>
+        eventAnswer({
+          ...chatProtocolFor(peek(own, 'n') ?? 1),
+          deliver: (emit) => deliverWithChoices(emit, includesUsage),
+        }),
+      output,
+    },
+    options,
   );
-  const request = createRequest(transport, params, options, output, format, onChange);
-  const streamed = (change?: Change) => ({ json: { ...request(change).json, stream: true } });
-  return transport.call('chat.completions.create', streamed, ...inModes(format, options, output));
 }
 
 export function parseCompletion(
@@ -126,18 +119,33 @@ export function parseCompletion(
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
-  const output = chatOutputModes(transport, params, options, false);
-  const parser = new OutputParser<unknown>(params, 'parse', output);
-  const format = formatByParams('json', params, (own: ChatCompletionCreateParamsBase) =>
-    jsonAnswer(completionAnswer(own), (completion, { callId, requestId, status }) => {
-      const sent = { phase: 'body', status, requestId } as const;
-      const evidence = { ...sent, attempts: [sent] };
-      return parser.apply(completion, { callId, evidence });
-    }),
+  return transport.operate(
+    'chat.completions.create',
+    params,
+    {
+      kind: 'json',
+      write,
+      format: (own: ChatCompletionCreateParamsBase, change) =>
+        jsonAnswer(completionAnswer(own), (completion, { callId, requestId, status }) => {
+          const sent = { phase: 'body', status, requestId } as const;
+          const evidence = { ...sent, attempts: [sent] };
+          const parser = new OutputParser<unknown>(params, 'parse', change);
+          return parser.apply(completion, { callId, evidence });
+        }),
+      output: findOutput(params, false),
+    },
+    options,
   );
-  const onChange = (change: Change): void => parser.follow(change);
-  const request = createRequest(transport, params, options, output, format, onChange);
-  return transport.call('chat.completions.create', request, ...inModes(format, options, output));
+}
+
+/** Opens the stream of a completion, and reports how its request differs from the caller's. */
+async function openRun(
+  call: GatewayPromise<Stream<ChatCompletionChunk>>,
+  onAnswer: (change: Change) => void,
+): Promise<Stream<ChatCompletionChunk>> {
+  const stream = await call;
+  onAnswer(await readChange(call));
+  return stream;
 }
 
 /** Reads a streamed completion with the events of a run. */
@@ -149,14 +157,12 @@ export async function streamWithEvents(
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
   const checked = transport.checkOptions('chat.completions.stream', options);
-  const output = chatOutputModes(transport, params, options, true);
-  if (params.response_format || params.tools) {
-    run.parser = new OutputParser(params, 'stream', output);
-  }
+  const output = findOutput(params, true);
+  if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
   const callOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
-  const onChange = (change: Change): void => run.parser?.follow(change);
-  await run.read(streamCompletion(transport, params, callOptions, output, onChange));
+  const opening = streamCompletion(transport, params, callOptions, output);
+  await run.read(openRun(opening, (change) => run.parser?.follow(change)));
 }
 
 /**
@@ -177,8 +183,8 @@ export async function runTools(
   const requestOptions = optionsFor(checked, 'chat.completions.create');
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const output = chatOutputModes(transport, params, requestOptions, params.stream === true);
-  const parser = new OutputParser<unknown>(params, 'run', output);
+  const output = findOutput(params, params.stream === true);
+  const parser = new OutputParser<unknown>(params, 'run');
   run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
@@ -197,24 +203,27 @@ export async function runTools(
     if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
   }
   /** The parameters of the model that answered, if that was a fallback. */
-  let answered: Change = {};
-  const onChange = (change: Change): void => {
-    if (run.completions.length > 0) return;
-    answered = change;
-    parser.follow(change);
+  let answered = unchanged;
+  const onAnswer = (change: Change): void => {
+    const { output: mode } = change;
+    if (run.completions.length === 0) answered = change;
+    parser.follow({ params: answered.params, output: mode });
   };
   async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
     // Providers reject an empty list of tools.
     const list = sent.length > 0 ? { tools: sent } : {};
-    const { model } = answered;
+    const { model } = answered.params;
     const history = createHistory(run, typeof model === 'string' ? model : params.model);
-    const request = { ...body, ...answered, messages: history, ...list };
+    const request = { ...body, ...answered.params, messages: history, ...list };
     const stays = run.completions.length > 0 ? { fallback: null } : {};
     const callOptions = withoutChanged({ ...requestOptions, ...stays, signal }, answered);
     if (body.stream === true) {
-      return run.read(streamCompletion(transport, request, callOptions, output, onChange));
+      const opening = streamCompletion(transport, request, callOptions, output);
+      return run.read(openRun(opening, onAnswer));
     }
-    const completion = await createCompletion(transport, request, callOptions, output, onChange);
+    const call = createCompletion(transport, request, callOptions, output);
+    const completion = await call;
+    onAnswer(await readChange(call));
     run.emit('connect');
     const parsed = run.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;

@@ -7,7 +7,7 @@ import {
   parseJSONText,
   SchemaMismatch,
 } from '../../structured/json.ts';
-import type { OutputModes } from '../../policies/modes/output-modes.ts';
+import { type Change, unchanged } from '../../http/request.ts';
 import type { JsonObject } from '../../types.ts';
 import {
   ContentFilterFinishReasonError,
@@ -37,23 +37,22 @@ export class OutputParser<Parsed> {
   /** By tool name; `undefined` is the text of the message. */
   readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
   readonly #mode: ParseMode;
-  readonly #output: Pick<OutputModes, 'current'> | undefined;
   readonly #format: unknown;
+  #output: Change['output'];
 
   /**
-   * @param params - Invalid values are rejected when they are sent.
-   * @param output - How the requests specify JSON.
+   * @param params - The caller's parameters. Invalid values are rejected when they are sent.
+   * @param change - How the request that is answered differs from them.
    */
   constructor(
     params: { response_format?: unknown; tools?: unknown } | null | undefined,
     mode: ParseMode,
-    output?: Pick<OutputModes, 'current'>,
+    change = unchanged,
   ) {
     this.#mode = mode;
-    this.#output = output;
     const { response_format: format, tools } = params ?? {};
     this.#format = format;
-    if (isObject(format)) this.#add(undefined, format, isSchema(format));
+    this.follow(change);
     for (const tool of listObjects(tools)) {
       const { function: definition } = tool;
       if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
@@ -61,8 +60,12 @@ export class OutputParser<Parsed> {
     }
   }
 
-  /** Parses texts by the `response_format` of a fallback, if it has a schema, or else by that of the call. */
-  follow({ response_format: changed }: JsonObject): void {
+  /**
+   * Parses the response to a request that differs from the caller's: by the `response_format` of a fallback if
+   * it has a schema, or else by that of the call.
+   */
+  follow({ params: { response_format: changed }, output }: Change): void {
+    this.#output = output;
     const format = isSchema(changed) ? changed : this.#format;
     this.#parsers.delete(undefined);
     if (isObject(format)) this.#add(undefined, format, isSchema(format));
@@ -92,7 +95,7 @@ export class OutputParser<Parsed> {
   /** Returns the JSON of a text: without a code fence and, if the provider doesn't enforce JSON, without prose. */
   #readJSON(text: string, format: JsonObject): string {
     const json = extractJSON(text);
-    const isEnforced = (this.#output?.current ?? 'json_schema') === 'json_schema';
+    const isEnforced = (this.#output ?? 'json_schema') === 'json_schema';
     if (isEnforced || parseJSON(json) !== undefined) return json;
     const type = findSchema(format)?.['type'];
     return findJSON(json, type === 'object' || type === 'array' ? type : undefined) ?? json;

@@ -1,12 +1,8 @@
 import { isObject } from '../../answers/objects.ts';
-import type { Transport } from '../../calls/transport.ts';
-import type { RequestOptions } from '../../options/options.ts';
+import type { OutputRules } from '../../calls/plan.ts';
+import type { Change } from '../../http/request.ts';
 import { peek } from '../../options/snapshot.ts';
-import {
-  type OutputMode,
-  outputInstruction,
-  OutputModes,
-} from '../../policies/modes/output-modes.ts';
+import { outputInstruction } from '../../structured/json.ts';
 import type { JsonObject } from '../../types.ts';
 import type { ChatCompletionCreateParamsBase, ChatCompletionMessageParam } from './params.ts';
 
@@ -18,22 +14,20 @@ export function findSchema(format: unknown): JsonObject | undefined {
   return isObject(schema) ? schema : undefined;
 }
 
-/** Returns the modes of requests with a schema; `undefined` if these parameters have none. */
-export function chatOutputModes(
-  transport: Transport,
+/** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
+export function findOutput(
   params: { response_format?: unknown; tools?: unknown },
-  options: RequestOptions | undefined,
   isStream: boolean,
-): OutputModes | undefined {
+): OutputRules | undefined {
   const schema = findSchema(peek(params, 'response_format'));
   if (schema === undefined) return undefined;
   const kind = `chat ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
   // Providers' JSON mode returns objects only.
   const isAnyObject = schema['type'] === undefined || schema['type'] === 'object';
-  const modes: readonly OutputMode[] = isAnyObject
-    ? ['json_schema', 'json_object', 'prompt']
-    : ['json_schema', 'prompt'];
-  return new OutputModes(transport, options, kind, modes);
+  return {
+    kind,
+    order: isAnyObject ? ['json_schema', 'json_object', 'prompt'] : ['json_schema', 'prompt'],
+  };
 }
 
 /** Adds an instruction to the first system message, or to a new one. */
@@ -54,12 +48,12 @@ function withInstruction(
 /** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
 export function applyOutputMode<Params extends ChatCompletionCreateParamsBase>(
   params: Params,
-  modes: OutputModes,
+  { output: mode }: Change,
 ): Params {
-  const { response_format: format, messages, model } = params;
-  const mode = modes.choose(model);
+  if (mode === undefined || mode === 'json_schema') return params;
+  const { response_format: format, messages } = params;
   const schema = findSchema(format);
-  if (schema === undefined || mode === 'json_schema' || !Array.isArray(messages)) return params;
+  if (schema === undefined || !Array.isArray(messages)) return params;
   return {
     ...params,
     response_format: mode === 'json_object' ? { type: 'json_object' } : undefined,

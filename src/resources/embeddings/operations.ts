@@ -27,8 +27,17 @@ export function embed(
   params: EmbeddingCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<AnyResponse> {
-  const request = () => ({ json: embeddingBody('embeddings.create', params) });
-  return transport.call('embeddings.create', request, embeddingsFormat(params, options), options);
+  const operation = 'embeddings.create';
+  return transport.operate(
+    operation,
+    params,
+    {
+      kind: 'json',
+      write: (own) => ({ json: embeddingBody(operation, own) }),
+      format: (own) => embeddingsFormat(own, options),
+    },
+    options,
+  );
 }
 
 export function createForEngine(
@@ -36,14 +45,18 @@ export function createForEngine(
   params: EmbeddingCreateParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<AnyResponse> {
-  const request = () => {
-    const json = embeddingBody('embeddings.createForEngine', params);
-    return { params: { model: json.model }, json, explain: explainEngine };
-  };
-  return transport.call(
-    'embeddings.createForEngine',
-    request,
-    embeddingsFormat(params, options),
+  const operation = 'embeddings.createForEngine';
+  return transport.operate(
+    operation,
+    params,
+    {
+      kind: 'json',
+      write(own) {
+        const json = embeddingBody(operation, own);
+        return { params: { model: json.model }, json, explain: explainEngine };
+      },
+      format: (own) => embeddingsFormat(own, options),
+    },
     options,
   );
 }
@@ -173,12 +186,16 @@ export async function createMany(
     const input = inputs.slice(start, start + batchSize);
     const batch = { start, end: start + input.length };
     try {
-      const answer = await transport.call(
+      const answer = await transport.operate(
         'embeddings.create',
         // Base64 is a third of the size of numbers and ten times faster to decode. Providers that do not
         // support it send numbers, which are accepted as well.
-        () => ({ json: { ...body, input, encoding_format: 'base64' } }),
-        jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) }),
+        { ...body, input, encoding_format: 'base64' },
+        {
+          kind: 'json',
+          write: (json) => ({ json }),
+          format: () => jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) }),
+        },
         optionsForCall(request, index),
       );
       return { ...batch, answer };

@@ -1,6 +1,6 @@
-import { changeable } from '../../policies/fallback/fallback.ts';
-import type { GatewayPromise } from '../../calls/promise.ts';
-import { type Change, withoutChanged } from '../../http/request.ts';
+import type { OutputRules } from '../../calls/plan.ts';
+import { type GatewayPromise, readChange } from '../../calls/promise.ts';
+import { type Change, unchanged, withoutChanged } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -28,7 +28,7 @@ import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
 import { addCounts, isObject } from '../../answers/objects.ts';
 import { peek } from '../../options/snapshot.ts';
 import { toGoogleSchema } from '../../structured/dialects.ts';
-import { inModes, outputInstruction, OutputModes } from '../../policies/modes/output-modes.ts';
+import { outputInstruction } from '../../structured/json.ts';
 import type { JsonObject } from '../../types.ts';
 import { followSignal } from '../../http/abort.ts';
 import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
@@ -42,35 +42,22 @@ const streamedAnswer = eventAnswer(generateProtocol);
 
 const json = 'application/json';
 
-/** Creates the source of the requests of both operations. */
-function createRequest(
-  transport: Transport,
-  params: GenerateContentParams,
-  options: RequestOptions | undefined,
-  method: string,
-  output: OutputModes | undefined,
-) {
-  const paramsFor = changeable(transport, params, options, output !== undefined);
-  return (change?: Change) => {
-    const changed = paramsFor(change);
-    const own = output ? applyOutputMode(changed, output) : changed;
-    return { json: createBody(own, method), params: { model: own.model } };
-  };
-}
+/** Writes the requests of both operations. */
+const writeAs = (method: string) => (params: GenerateContentParams, change: Change) => {
+  const own = applyOutputMode(params, change);
+  return { json: createBody(own, method), params: { model: own.model } };
+};
 
 export function generateContent(
   transport: Transport,
   params: GenerateContentParams,
   options: RequestOptions | undefined,
-  onChange?: (change: Change) => void,
 ): GatewayPromise<GenerateContentResponse> {
-  const output = outputModesFor(transport, params, options, false);
-  const request = createRequest(transport, params, options, 'generate.content', output);
-  const reported = (change?: Change) => {
-    if (change !== undefined) onChange?.(change);
-    return request(change);
-  };
-  return transport.call('generate.content', reported, ...inModes(wholeAnswer, options, output));
+  const operation = 'generate.content';
+  const write = writeAs(operation);
+  const output = findOutput(params, false);
+  const parts = { kind: 'json', write, format: () => wholeAnswer, output } as const;
+  return transport.operate(operation, params, parts, options);
 }
 
 export function streamContent(
@@ -78,10 +65,11 @@ export function streamContent(
   params: GenerateContentParams,
   options: RequestOptions | undefined,
 ): GatewayPromise<Stream<GenerateContentResponse>> {
-  const output = outputModesFor(transport, params, options, true);
   const operation = 'generate.contentStream';
-  const request = createRequest(transport, params, options, operation, output);
-  return transport.call(operation, request, ...inModes(streamedAnswer, options, output));
+  const write = writeAs(operation);
+  const output = findOutput(params, true);
+  const parts = { kind: 'events', write, format: () => streamedAnswer, output } as const;
+  return transport.operate(operation, params, parts, options);
 }
 
 /** Returns the schema of the response; `undefined` if it is not JSON, such as the values of an enum. */
@@ -91,24 +79,19 @@ function findSchema(config: GenerateContentParams['generationConfig']): JsonObje
   return isObject(schema) && responseMimeType === json ? schema : undefined;
 }
 
-/** Returns the modes of requests with a schema; `undefined` if these parameters have none. */
-function outputModesFor(
-  transport: Transport,
-  params: GenerateContentParams,
-  options: RequestOptions | undefined,
-  isStream: boolean,
-): OutputModes | undefined {
+/** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
+function findOutput(params: GenerateContentParams, isStream: boolean): OutputRules | undefined {
   if (findSchema(peek(params, 'generationConfig')) === undefined) return undefined;
   const kind = `generate ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
-  return new OutputModes(transport, options, kind, ['json_schema', 'json_object', 'prompt']);
+  return { kind, order: ['json_schema', 'json_object', 'prompt'] };
 }
 
 /** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
-function applyOutputMode(params: GenerateContentParams, modes: OutputModes): GenerateContentParams {
-  const { model, generationConfig, systemInstruction } = params;
-  const mode = modes.choose(model);
+function applyOutputMode(params: GenerateContentParams, { output: mode }: Change) {
+  if (mode === undefined || mode === 'json_schema') return params;
+  const { generationConfig, systemInstruction } = params;
   const schema = findSchema(generationConfig);
-  if (schema === undefined || mode === 'json_schema') return params;
+  if (schema === undefined) return params;
   const {
     responseSchema: _,
     responseJsonSchema: __,
@@ -291,7 +274,7 @@ export async function runTools(
     onContent?.(content);
   };
   /** The parameters of the model that answered, if that was a fallback. */
-  let answered: Change = {};
+  let answered = unchanged;
   const release = followSignal(options?.signal, controller);
   try {
     const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
@@ -300,12 +283,12 @@ export async function runTools(
       signal,
       whatRemains: 'onContent received every turn.',
       async ask() {
-        const next = { ...rest, ...answered, contents: [...contents], tools: declared };
+        const next = { ...rest, ...answered.params, contents: [...contents], tools: declared };
         const stays = responses.length > 0 ? { fallback: null } : {};
         const own = withoutChanged({ ...request, ...stays, signal }, answered);
-        const latest = await generateContent(transport, next, own, (change) => {
-          if (responses.length === 0) answered = change;
-        });
+        const call = generateContent(transport, next, own);
+        const latest = await call;
+        if (responses.length === 0) answered = await readChange(call);
         responses.push(latest);
         // Sent back unchanged, because signatures of thoughts must stay on their parts.
         const content = latest.candidates?.[0]?.content;

@@ -1,9 +1,8 @@
 import { check, checkText } from '../../options/check.ts';
 import { writeParams } from '../../gateways/define.ts';
 import type { GatewayProfile } from '../../options/gateway-profile.ts';
-import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import type { Change, OperationRequest } from '../../http/request.ts';
+import type { OperationRequest } from '../../http/request.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
@@ -78,32 +77,45 @@ export function editImages(
   const { transport } = submitter;
   const operation = 'images.edit';
   const submission: Submission = { operation, params, model: params?.model };
-  const paramsFor = changeable(transport, params, options);
-  const request =
-    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
-      const changed = paramsFor(change);
-      submission.model = changed?.model;
-      checkImage('edit', changed, 'what to change');
-      const { profile } = transport.gateway ?? {};
-      return {
-        ...editRequest(changed, own, profile),
-        ...imageRules(transport, changed, own, onAccepted),
-      };
+  const write = (
+    changed: ImageEditParamsBase,
+    own: ImageRequestOptions | undefined,
+    onAccepted?: OnAccepted,
+  ) => {
+    checkImage('edit', changed, 'what to change');
+    const { profile } = transport.gateway ?? {};
+    return {
+      ...editRequest(changed, own, profile),
+      ...imageRules(transport, changed, own, onAccepted),
     };
+  };
   if (params?.stream === true) {
-    const events = formatByParams('events', params, ({ n }) =>
-      eventAnswer(imageEditProtocol(n ?? 1)),
+    return transport.operate(
+      operation,
+      params,
+      {
+        kind: 'events',
+        write(changed) {
+          rejectLedger(options);
+          return write(changed, options);
+        },
+        format: ({ n }) => eventAnswer(imageEditProtocol(n ?? 1)),
+      },
+      options,
     );
-    const streamed = (change?: Change) => {
-      rejectLedger(options);
-      events.use(paramsFor(change));
-      return request(options)(change);
-    };
-    return transport.call(operation, streamed, events, options);
   }
-  if (options?.ledger !== undefined) request(options)();
+  if (options?.ledger !== undefined) write(params, options);
   return submitImages(submitter, submission, options, (own, onAccepted) =>
-    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+    transport.operate(
+      operation,
+      params,
+      {
+        kind: 'json',
+        write: (changed) => write(changed, own, onAccepted),
+        format: () => wholeAnswer,
+      },
+      own,
+    ),
   );
 }
 

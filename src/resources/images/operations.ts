@@ -6,9 +6,7 @@ import {
   checkParams,
   checkText,
 } from '../../options/check.ts';
-import { changeable, formatByParams } from '../../policies/fallback/fallback.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
@@ -79,16 +77,21 @@ function generateWhole(
   const { transport } = submitter;
   const operation = 'images.generate';
   const submission: Submission = { operation, params, model: params?.model };
-  const paramsFor = changeable(transport, params, options);
-  const request =
-    (own: ImageRequestOptions | undefined, onAccepted?: OnAccepted) => (change?: Change) => {
-      const changed = paramsFor(change);
-      submission.model = changed?.model;
-      return { json: checkNewImage(changed), ...imageRules(transport, changed, own, onAccepted) };
-    };
   if (options?.ledger !== undefined) checkNewImage(params);
   return submitImages(submitter, submission, options, (own, onAccepted) =>
-    transport.call(operation, request(own, onAccepted), wholeAnswer, own),
+    transport.operate(
+      operation,
+      params,
+      {
+        kind: 'json',
+        write: (changed) => ({
+          json: checkNewImage(changed),
+          ...imageRules(transport, changed, own, onAccepted),
+        }),
+        format: () => wholeAnswer,
+      },
+      own,
+    ),
   );
 }
 
@@ -99,14 +102,19 @@ export function generateImages(
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
   if (params?.stream !== true) return generateWhole(submitter, params, options);
   const { transport } = submitter;
-  const events = formatByParams('events', params, ({ n }) => eventAnswer(imageGenProtocol(n ?? 1)));
-  const paramsFor = changeable(transport, params, options);
-  const request = (change?: Change) => {
-    rejectLedger(options);
-    const changed = events.use(paramsFor(change));
-    return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
-  };
-  return transport.call('images.generate', request, events, options);
+  return transport.operate(
+    'images.generate',
+    params,
+    {
+      kind: 'events',
+      write(changed) {
+        rejectLedger(options);
+        return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
+      },
+      format: ({ n }) => eventAnswer(imageGenProtocol(n ?? 1)),
+    },
+    options,
+  );
 }
 
 /** Options of `images.generateMany()`. Call options apply to each call. */

@@ -90,9 +90,9 @@ function readAt(
     task: 'reads',
     accept: 'application/json',
     trace: ref.trace,
-    options,
   } as const;
-  return transport.raw(() => spec, jsonAnswer({ schema: anyBody }, toImageTask)).withResponse();
+  const format = jsonAnswer({ schema: anyBody }, toImageTask);
+  return transport.raw(() => spec, format, options).withResponse();
 }
 
 /** Returns whether an error only means that this route does not have the task. */

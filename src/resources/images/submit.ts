@@ -1,7 +1,8 @@
+import { isText } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
-import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
+import { GatewayPromise, type OpenAnswer, readChange } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { copyOptions } from '../../options/snapshot.ts';
 import { handOver, type LedgerCall, type TaskKind } from '../../tasks/ledger.ts';
@@ -31,8 +32,7 @@ const imageTasks: TaskKind<ImageTaskRef> = {
 export interface Submission {
   readonly operation: 'images.generate' | 'images.edit';
   readonly params: object;
-  /** The model of its last request. */
-  model: string | null | undefined;
+  readonly model: string | null | undefined;
 }
 
 /** Sends a call for images. `onAccepted` is awaited as soon as the gateway returns a task. */
@@ -79,8 +79,6 @@ async function submitOnce(
   const { callId = '', onUnknown, extraBody } = options;
   const fields: JsonObject = { ...submission.params };
   const content = [[submission.operation, undefined, ...comparable(fields)], extraBody];
-  const toRef = (id: string, by: Parameters<typeof createRef>[3]) =>
-    createRef(transport, submission, id, by);
   const known = await call.claim(content, onUnknown, (before) =>
     settleCall(submitter, options, before, submission.model ?? undefined, (id, { model, ...by }) =>
       createRef(transport, { ...submission, model }, id, by),
@@ -97,19 +95,21 @@ async function submitOnce(
       isRecorded = true;
       return call.accept(ref);
     };
-    const answer = await send(options, onAccepted)
-      .withResponse()
-      .catch(async (error: unknown) => {
-        if (isRecorded) throw error;
-        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-        await call.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
-        throw error;
-      });
+    const sending = send(options, onAccepted);
+    const answer = await sending.withResponse().catch(async (error: unknown) => {
+      if (isRecorded) throw error;
+      const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+      await call.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
+      throw error;
+    });
     const { data, response } = answer;
     const requestId = answer.request_id ?? undefined;
     // These images can't be fetched again, so return them even if the ledger fails.
     if (!isRecorded) {
-      const ref = { ...toRef(callId, { callId, requestId }), hasImages: true } as const;
+      const { params } = await readChange(sending);
+      const model = isText(params['model']) ? params['model'] : submission.model;
+      const made = createRef(transport, { ...submission, model }, callId, { callId, requestId });
+      const ref = { ...made, hasImages: true } as const;
       await call.accept(ref).catch(() => {});
     }
     await call.finish('completed');

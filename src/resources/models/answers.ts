@@ -169,11 +169,13 @@ const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId 
   return page;
 });
 
+const listParts = { kind: 'json', write: () => ({}), format: () => modelsAnswer } as const;
+
 export function listModels(
   transport: Transport,
   options: RequestOptions | undefined,
 ): GatewayPromise<ModelsPage> {
-  return transport.call('models.list', {}, modelsAnswer, options);
+  return transport.operate('models.list', {}, listParts, options);
 }
 
 /** Gateways may respond with status 200 for an unknown model. */
@@ -185,14 +187,19 @@ const explainModel = (error: Error): Error | undefined =>
     NotFoundError,
   );
 
+const retrieveParts = {
+  kind: 'json',
+  write({ model }: { readonly model: string }) {
+    checkModel(model);
+    return { params: { model }, explain: explainModel };
+  },
+  format: () => modelAnswer,
+} as const;
+
 export function retrieveModel(
   transport: Transport,
   id: string,
   options: RequestOptions | undefined,
 ): GatewayPromise<Model & WithRequestId> {
-  const request = () => {
-    checkModel(id);
-    return { params: { model: id }, explain: explainModel };
-  };
-  return transport.call('models.retrieve', request, modelAnswer, options);
+  return transport.operate('models.retrieve', { model: id }, retrieveParts, options);
 }

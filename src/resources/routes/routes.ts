@@ -4,14 +4,14 @@ import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
 import { type ChargeClass, endpoints } from '../../endpoints.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
-import type { AnswerFormat } from '../../calls/call.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import {
   applyHeaders,
   type BodyEncoding,
-  type CallSpec,
   type PreparedBody,
   type RawRequestOptions,
+  type RouteSpec,
   type RouteRequest,
   findTaskRole,
 } from '../../http/request.ts';
@@ -111,7 +111,7 @@ function createRouteSpec(
   { version, gateway }: Pick<BaseURL, 'version' | 'gateway'>,
   options: RawRequestOptions | undefined,
   form: BodyEncoding | undefined,
-): CallSpec {
+): RouteSpec {
   const method = String(given).toUpperCase();
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
   const isRead = method === 'GET';
@@ -136,7 +136,6 @@ function createRouteSpec(
     json: form ? undefined : options?.body,
     jsonField: 'body',
     form,
-    options,
   };
 }
 
@@ -148,6 +147,7 @@ export function callRoute(transport: Transport, request: RouteRequest): GatewayP
   return transport.raw(
     (client) => createRouteSpec(method, path, requireBase(client), options, rawBody(options)),
     routeFormat(options),
+    options,
   );
 }
 
@@ -265,22 +265,23 @@ const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
 /** Reads any response: JSON, text, a file as a `Response`, or nothing. */
 const anyResponse: AnswerFormat<unknown> = {
   kind: 'json',
-  async read(call, given) {
+  async read(request, given) {
     const type = readContentType(given.response);
-    if (files.test(type)) return fileAnswer().read(call, given);
-    if (texts.test(type)) return valueAnswer.read(call, given);
+    if (files.test(type)) return fileAnswer().read(request, given);
+    if (texts.test(type)) return valueAnswer.read(request, given);
     const { beginning, answer } = await peek(given);
     // JSON often has another content type.
     const isText = beginning === '' || /^(json|markup)$/.test(detectFormat(beginning));
-    if (isText) return valueAnswer.read(call, answer);
-    return { value: exposeResponse(call, answer), stays: true };
+    if (isText) return valueAnswer.read(request, answer);
+    return { value: exposeResponse(request, answer), stays: true };
   },
 };
 
 /** Returns the response unchanged. */
 const rawResponse: AnswerFormat<unknown> = {
   kind: 'binary',
-  read: (call, answer) => Promise.resolve({ value: exposeResponse(call, answer), stays: true }),
+  read: (request, answer) =>
+    Promise.resolve({ value: exposeResponse(request, answer), stays: true }),
 };
 
 /** Returns the format of a route's response: a stream of events if requested. */

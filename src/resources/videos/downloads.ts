@@ -9,7 +9,7 @@ import { delay } from '../../http/abort.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { SendingRules } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { Pace, Turns } from '../../policies/limits/turns.ts';
+import { Pace, Turns } from '../../http/turns.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { fileAnswer } from '../../uploads/file-answer.ts';
 import { readStatusWord } from '../../tasks/reading.ts';
@@ -141,10 +141,14 @@ export function download(
   queues.set(transport.client.shared, queue);
   const rules = createRules(queue, isCompleted(task));
   const explain = (error: Error): Error | undefined => explainDownload(error, ref);
-  return transport.call(
+  return transport.operate(
     'videos.downloadContent',
-    { params: { task_id: ref.id }, trace: ref.trace, download: rules, explain },
-    fileAnswer(),
+    { task_id: ref.id },
+    {
+      kind: 'binary',
+      write: (params) => ({ params, trace: ref.trace, download: rules, explain }),
+      format: () => fileAnswer(),
+    },
     { ...request, ...more, query: { ...request.query, ...more?.query, variant } },
     gatewayFor(transport, ref),
   );

@@ -33,11 +33,18 @@ export function readTask(
   });
   const gateway = gatewayFor(transport, ref);
   if (route.type === 'openai') {
-    const request = { params: { task_id: id }, trace };
-    return transport.call('videos.retrieve', request, answer, options, gateway);
+    const write = (params: { readonly task_id: string }) => ({ params, trace });
+    const parts = { kind: 'json', write, format: () => answer } as const;
+    return transport.operate('videos.retrieve', { task_id: id }, parts, options, gateway);
   }
-  const params = { vendor_prefix: route.vendorPrefix, task_id: id };
-  return transport.call('videos.retrieveFromVendor', { params, trace }, answer, options, gateway);
+  const { vendorPrefix } = route;
+  return transport.operate(
+    'videos.retrieveFromVendor',
+    { vendor_prefix: vendorPrefix, task_id: id },
+    { kind: 'json', write: (params) => ({ params, trace }), format: () => answer },
+    options,
+    gateway,
+  );
 }
 
 /** The route that returns the gateway's own record of a task, for any vendor. */

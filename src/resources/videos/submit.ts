@@ -18,9 +18,15 @@ import {
 import { writeParams } from '../../gateways/define.ts';
 import { newApi } from '../../gateways/new-api.ts';
 import { writeJSON } from '../../http/json.ts';
-import { type Change, type OperationRequest, withoutChanged } from '../../http/request.ts';
+import {
+  type Change,
+  type OperationRequest,
+  unchanged,
+  withoutChanged,
+} from '../../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../../calls/promise.ts';
 import { toLoggable } from '../../calls/make-error.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { GatewayOptions } from '../../options/options.ts';
@@ -111,7 +117,8 @@ export function createSubmission(params: VideoCreateParams): Submission {
     input_reference: toReference(params.input_reference),
   };
   const own = copyParams(params);
-  const change = (changed: Change): Submission => createSubmission({ ...own, ...changed });
+  const change = ({ params: changed }: Change): Submission =>
+    createSubmission({ ...own, ...changed });
   return { operation: 'videos.create', fields, model: params.model, change };
 }
 
@@ -207,6 +214,30 @@ function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
   return options.extraBody === undefined ? options : { ...options, extraBody: undefined };
 }
 
+/** Returns the format of the response to a submission. */
+function submittedAnswer(
+  transport: Transport,
+  submission: Submission,
+): AnswerFormat<VideoTask, 'json'> {
+  const answer = jsonAnswer({ schema: videoSchema });
+  return {
+    kind: 'json',
+    async read(request, received) {
+      const { requestId, response } = received;
+      const by = { callId: request.id, requestId, trace: request.trace };
+      try {
+        const { value: task } = await answer.read(request, received);
+        const { id, model, raw } = task;
+        if (id === '') throw createMissingIdError(raw, by, response.headers);
+        defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
+        return { value: task };
+      } catch (error) {
+        throw addRef(error, (id) => createRef(transport, submission, id, by));
+      }
+    },
+  };
+}
+
 /** Sends a submission without a ledger. */
 function send(
   transport: Transport,
@@ -214,32 +245,19 @@ function send(
   options: VideoSubmitOptions,
   request = buildRequest(transport, submission, options),
 ): GatewayPromise<VideoTask> {
-  let sent = submission;
-  const changedRequest = (change: Change) => {
-    sent = submission.change?.(change) ?? submission;
-    return buildRequest(transport, sent, withoutChanged(options, change));
-  };
-  const answer = jsonAnswer({ schema: videoSchema });
-  const format: typeof answer = {
-    kind: 'json',
-    async read(call, received) {
-      const { requestId, response } = received;
-      const by = { callId: call.id, requestId, trace: call.trace };
-      try {
-        const { value: task } = await answer.read(call, received);
-        const { id, model, raw } = task;
-        if (id === '') throw createMissingIdError(raw, by, response.headers);
-        defineHidden(task, 'ref', createRef(transport, sent, id, { ...by, model }));
-        return { value: task };
-      } catch (error) {
-        throw addRef(error, (id) => createRef(transport, sent, id, by));
-      }
-    },
-  };
-  return transport.call(
+  const submissionFor = (change: Change): Submission =>
+    change === unchanged ? submission : (submission.change?.(change) ?? submission);
+  return transport.operate(
     submission.operation,
-    (change) => (change === undefined ? request : changedRequest(change)),
-    format,
+    submission.fields,
+    {
+      kind: 'json',
+      write: (_, change) =>
+        change === unchanged
+          ? request
+          : buildRequest(transport, submissionFor(change), withoutChanged(options, change)),
+      format: (_, change) => submittedAnswer(transport, submissionFor(change)),
+    },
     withoutBody(options),
   );
 }

@@ -25,27 +25,34 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'isAboutParameters ? undefined : modelText', becomes: 'modelText' },
   ],
   'policies/fallback/fallback.ts': [
-    { is: '(remaining.length > 0 && mayFollow)', becomes: 'false' },
-    { is: 'if (!failed.call.isReplayable) {', becomes: 'if (false) {' },
+    { is: 'remaining.length > 0 && mayFollow', becomes: 'false' },
+    { is: 'if (!request.isReplayable) {', becomes: 'if (false) {' },
     { is: 'remaining.shift();', becomes: '' },
     { is: 'check(same < 0 || !isOwn,', becomes: 'check(true,' },
-    { is: '  checkStreaming(fallback, params);', becomes: '' },
+    { is: '  checkStreaming(models, params);', becomes: '' },
   ],
-  'policies/fallback/next-request.ts': [
+  'calls/send-each.ts': [
     { is: 'scope.isOver || scope.remaining <= 0;', becomes: 'false;' },
     {
       is: "const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);",
       becomes: 'const { outcome } = error;',
     },
-    { is: 'if (isUnsent(call)) throw addReason(before, errorMessage(cause));', becomes: '' },
-    { is: 'new Set([...(earlier?.attempts ?? []), ...own])', becomes: 'new Set(own)' },
+    {
+      is: 'if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));',
+      becomes: '',
+    },
+    { is: 'new Set([...call.attempts, ...own])', becomes: 'new Set(own)' },
+    { is: '  call.mayChange = true;', becomes: '' },
   ],
   'policies/modes/output-modes.ts': [
-    { is: "failure.kind === 'refused' || this.#mayRepeat", becomes: 'true' },
-    { is: 'this.#learned.delete(this.#prefix + String(this.#model));', becomes: '' },
-    { is: 'return this.#following !== undefined && this.#mayRepeat;', becomes: 'return false;' },
-    { is: "if (this.#setting !== 'auto') return undefined;", becomes: '' },
-    { is: 'if (isLearned) this.#learned', becomes: 'if (false) this.#learned' },
+    { is: "failure.kind === 'refused' || mayRepeat", becomes: 'true' },
+    { is: 'known.delete(key);', becomes: '' },
+    { is: '() => findNext(mode) !== undefined && mayRepeat', becomes: '() => false' },
+    {
+      is: 'isAuto ? rules.order[rules.order.indexOf(mode) + 1] : undefined;',
+      becomes: 'rules.order[rules.order.indexOf(mode) + 1];',
+    },
+    { is: 'if (isAuto && output !== undefined)', becomes: 'if (false)' },
   ],
   'policies/modes/refusal.ts': [
     { is: ' && (!faultySchema.test(text) || unknownField.test(text))', becomes: '' },

@@ -154,7 +154,7 @@ export const httpMutants: MutantsByFile = {
       becomes: 'false',
     },
   ],
-  'calls/call.ts': [
+  'calls/request.ts': [
     { is: 'client.budget.refund();', becomes: '' },
     {
       is: 'if (scope.isOver) return this.#localFailure(undefined);',

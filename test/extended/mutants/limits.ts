@@ -17,7 +17,7 @@ export const limitMutants: MutantsByFile = {
     { is: 'this.#tokens += tokens - turn.tokens', becomes: '' },
     { is: 'pace.limit(Math.min(minute, hint))', becomes: 'pace.limit(hint)' },
   ],
-  'policies/limits/turns.ts': [
+  'http/turns.ts': [
     { is: 'waiting.order < first.order', becomes: 'waiting.order > first.order' },
     { is: 'if (all > 0) {', becomes: 'if (all > 0 && lane > 0) {' },
     { is: 'if (this.isLimited) this.hold(slowInterval);', becomes: '' },

@@ -1,4 +1,4 @@
-import { onAbort } from '../../http/abort.ts';
+import { onAbort } from './abort.ts';
 
 /** How long a waiting item has to wait, in milliseconds; `Infinity` until `update()` is called again. */
 interface Wait {

@@ -1,0 +1,153 @@
+import { errorMessage } from '../answers/objects.ts';
+import { defaultAdvice, GatewayError } from '../errors/gateway-error.ts';
+import type { FailedAttempt } from '../http/retry.ts';
+import type { Call } from './call.ts';
+import { earlierUnknown } from './make-error.ts';
+import type { Plan } from './plan.ts';
+import type { Send } from './policy.ts';
+import type { OpenAnswer } from './promise.ts';
+import { findRequest, type Request, worse } from './request.ts';
+
+/** A request that failed after its retries. */
+export interface FailedRequest<T> {
+  /** The error that the caller receives if no request follows, with the attempts and outcome of all requests. */
+  readonly error: GatewayError;
+  /**
+   * The last attempt, without secrets: its kind, status and error body. `undefined` if the error is not about
+   * an attempt, for example if the result does not match the caller's schema.
+   */
+  readonly failure: FailedAttempt | undefined;
+  readonly request: Request;
+  readonly plan: Plan<T>;
+}
+
+/** Decides whether a failed request of a call is followed by another one. */
+export interface Follow<T> {
+  /**
+   * Called once a request has failed for good: with an error status, without a response, or while its response
+   * was read, and after all retries. It isn't called after an abort by the caller or `totalTimeout`. Must not
+   * throw.
+   *
+   * It alone decides whether a further request may pay twice, so it must check the outcome: a charged request
+   * may be followed by another one only if its outcome is `not_sent` or `rejected`.
+   *
+   * @returns The plan of the next request; `undefined` if the error ends the call.
+   */
+  next(failed: FailedRequest<T>): Plan<T> | undefined;
+  /** Called when the response to a plan is about to be read. */
+  reading?(plan: Plan<T>): void;
+}
+
+/**
+ * Sends a request and, after an error, further ones while `follow` returns their plans.
+ *
+ * Each request has its own retries, listeners and idempotency key. All have the same id, signal and
+ * `totalTimeout`. The response is that of the last request. Its error has the worst outcome and the attempts of
+ * all requests. If a further request fails before anything is sent, the previous error is thrown, with the
+ * reason in its advice.
+ */
+export async function sendEach<T>(
+  next: Send,
+  call: Call,
+  first: Plan<T>,
+  follow: Follow<T>,
+): Promise<OpenAnswer<T>> {
+  call.mayChange = true;
+  let plan = first;
+  let before: GatewayError | undefined;
+
+  /** Sends the requests after a failed one until one succeeds. Throws if none follows. */
+  async function openNext(thrown: unknown): Promise<OpenAnswer<T>> {
+    for (let error = thrown; ;) {
+      const request = findRequest(error);
+      if (!GatewayError.isInstance(error) || request === undefined) throw error;
+      addEarlier(error, call, request, before);
+      before = error;
+      const { failure, scope } = request;
+      const isOver = scope.isOver || scope.remaining <= 0;
+      const following = isOver ? undefined : follow.next({ error, failure, request, plan });
+      if (following === undefined) throw error;
+      plan = following;
+      try {
+        return await next(call, plan);
+      } catch (cause) {
+        if (isUnsent(findRequest(cause))) throw addReason(before, errorMessage(cause));
+        error = cause;
+      }
+    }
+  }
+
+  let current: OpenAnswer<T>;
+  try {
+    current = await next(call, plan);
+  } catch (error) {
+    current = await openNext(error);
+  }
+  return {
+    get response() {
+      return current.response;
+    },
+    get requestId() {
+      return current.requestId;
+    },
+    get change() {
+      return current.change;
+    },
+    raw: () => current.raw(),
+    async parse() {
+      for (;;) {
+        try {
+          follow.reading?.(plan);
+          return await current.parse();
+        } catch (error) {
+          current = await openNext(error);
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Returns whether a request failed before anything was sent, for another reason than an abort or time limit.
+ *
+ * @param request - `undefined` if the request was not even created.
+ */
+function isUnsent(request: Request | undefined): boolean {
+  if (request === undefined) return true;
+  const { attempts, failure } = request;
+  return attempts.length === 0 && (failure === undefined || failure.kind === 'invalid_input');
+}
+
+/** Adds the attempts and the outcome of earlier requests to the error of a request. */
+function addEarlier(
+  error: GatewayError,
+  call: Call,
+  request: Request,
+  before: GatewayError | undefined,
+): void {
+  const own = error.evidence.attempts.map((attempt) => request.name(attempt));
+  // Errors of an attempt include the earlier ones already.
+  call.attempts = [...new Set([...call.attempts, ...own])];
+  Object.assign(error, { evidence: { ...error.evidence, attempts: call.attempts } });
+  const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);
+  if (outcome === error.outcome) return;
+  setAdvice(
+    Object.assign(error, { outcome }),
+    outcome === 'unknown' ? earlierUnknown : defaultAdvice[outcome],
+  );
+}
+
+/** Adds to the error of a request the reason why the next one was not sent. */
+export function addReason(error: GatewayError, reason: string): GatewayError {
+  setAdvice(error, `${error.advice} The next request was not sent: ${reason}`.trim());
+  return error;
+}
+
+/** Sets the advice of an error, also at the end of its message. */
+function setAdvice(error: GatewayError, advice: string): void {
+  const { message } = error;
+  const text = message.endsWith(error.advice)
+    ? message.slice(0, -error.advice.length || undefined)
+    : message;
+  Object.assign(error, { advice, message: `${text.trimEnd()} ${advice}` });
+}
