@@ -30,6 +30,7 @@ export const systemTests = [
   'test/readme.test.ts',
   'test/streams/backpressure.test.ts',
   'test/streams/grow-text.test.ts',
+  'test/streams/heap.test.ts',
   'test/uploads/memory.test.ts',
   'test/resources/images/crash.test.ts',
   'test/resources/videos/crash.test.ts',

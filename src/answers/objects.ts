@@ -45,12 +45,18 @@ export function numberFrom(value: unknown): number | undefined {
 
 /** Converts a thrown value to an error. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
 }
 
 /** Returns the message of a thrown value. */
 export function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    // An object without a prototype, for example, cannot be converted.
+    return getTag(thrown);
+  }
 }
 
 /** Sets required fields that are missing or `null`. Optional fields are unchanged, including `null`. */

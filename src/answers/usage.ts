@@ -67,7 +67,7 @@ const countIn = (details: readonly JsonObject[], ...names: readonly string[]): n
 const countOfKind = (details: unknown, kind: 'AUDIO' | 'IMAGE'): number | undefined =>
   sumCounts(
     ...listObjects(details)
-      .filter(({ modality }) => String(modality).toUpperCase() === kind)
+      .filter(({ modality }) => typeof modality === 'string' && modality.toUpperCase() === kind)
       .map((entry) => entry['tokenCount'] ?? entry['token_count']),
   );
 

@@ -1,5 +1,12 @@
 import { costInAnswer, dollars } from '../answers/cost.ts';
-import { isNumber, listObjects, parseJSON, trimmedText, toFields } from '../answers/objects.ts';
+import {
+  isNumber,
+  listObjects,
+  numberFrom,
+  parseJSON,
+  trimmedText,
+  toFields,
+} from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { Amount, ModelPrice } from '../answers/account.ts';
 import type { AccountRules, GatewayProfile, UsageLogEntry } from '../options/gateway-profile.ts';
@@ -24,8 +31,8 @@ function readSpend(raw: JsonObject): UsageLogEntry | undefined {
     taskId: undefined,
     reason: trimmedText(fieldsIn(error)['error_message']),
     tokens: {
-      input: Number(raw['prompt_tokens']) || 0,
-      output: Number(raw['completion_tokens']) || 0,
+      input: numberFrom(raw['prompt_tokens']) ?? 0,
+      output: numberFrom(raw['completion_tokens']) ?? 0,
     },
     raw,
   };

@@ -2,6 +2,7 @@ import { dollars } from '../answers/cost.ts';
 import {
   isAmount,
   isNumber,
+  numberFrom,
   isObject,
   parseJSON,
   trimmedText,
@@ -32,8 +33,8 @@ function readEntry(raw: JsonObject): UsageLogEntry | undefined {
   if (!isNumber(quota) || quota < 0 || !isNumber(seconds)) return undefined;
   const final = other['actual_quota'];
   const tokens = {
-    input: Number(raw['prompt_tokens']) || 0,
-    output: Number(raw['completion_tokens']) || 0,
+    input: numberFrom(raw['prompt_tokens']) ?? 0,
+    output: numberFrom(raw['completion_tokens']) ?? 0,
   };
   const taskId = trimmedText(other['task_id']);
   return {

@@ -42,7 +42,7 @@ export const openRouterAccount: AccountRules = {
       if (!isNumber(cost) || cost < 0 || Number.isNaN(at)) {
         return 'the generation has no cost or no time';
       }
-      const tokens = (name: string): number => Number(data[`native_tokens_${name}`]) || 0;
+      const tokens = (name: string): number => numberFrom(data[`native_tokens_${name}`]) ?? 0;
       return {
         type: 'consume',
         amount: { value: cost, unit: 'USD' },

@@ -80,6 +80,18 @@ export function keepAlive(
   else timer.unref();
 }
 
+/**
+ * Aborts a request that this package gives up. The reason has no captured stack, whose frames would keep their
+ * objects, such as the stream that was closed, in memory for as long as the signal.
+ */
+export function abortOwn(controller: AbortController): void {
+  const limit: unknown = Reflect.get(Error, 'stackTraceLimit');
+  Reflect.set(Error, 'stackTraceLimit', 0);
+  const reason = new DOMException('This operation was aborted', 'AbortError');
+  Reflect.set(Error, 'stackTraceLimit', limit);
+  controller.abort(reason);
+}
+
 type StopReason = 'signal' | 'timeout' | 'total';
 
 /**
@@ -204,7 +216,8 @@ export class CallScope {
     // A caller's abort and the total timeout are final; an attempt's timeout may be retried.
     if (this.isOver) return;
     this.#stopped = reason;
-    this.#attempt.abort(abortReason);
+    if (reason === 'signal') this.#attempt.abort(abortReason);
+    else abortOwn(this.#attempt);
     this.#stopWaiting?.(this.#attempt.signal.reason);
   }
 }

@@ -1,5 +1,5 @@
 import { type ErrorBody, isJSON } from '../answers/error-body.ts';
-import { isObject, toFields } from '../answers/objects.ts';
+import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
 import { isResentEmpty, keyRefusals, quotesProvider, unknownKey } from '../gateways/signs.ts';
@@ -298,7 +298,7 @@ const phases: Partial<Record<FailureKind, Phase>> = {
  */
 export function isTimeout(cause: unknown, levels = 3): boolean {
   if (!isObject(cause) || levels === 0) return false;
-  const text = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
+  const text = ['name', 'code', 'message'].map((field) => codeText(cause[field]) ?? '').join(' ');
   return /^AbortError|time[d_]?[ _]?out/i.test(text) || isTimeout(cause['cause'], levels - 1);
 }
 

@@ -1,4 +1,4 @@
-import { type CallScope, onAbort } from './abort.ts';
+import { abortOwn, type CallScope, onAbort } from './abort.ts';
 import { requestIdHeaders } from '../gateways/signs.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
@@ -241,7 +241,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
   let isReading = false;
   const onSilence = (): void => {
     isSilent = true;
-    controller.abort();
+    abortOwn(controller);
   };
 
   // Ends bodies that ignore the abort, such as mocks.

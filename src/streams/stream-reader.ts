@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { keepAlive } from '../http/abort.ts';
+import { abortOwn, keepAlive } from '../http/abort.ts';
 import {
   describeEnding,
   readingFailure,
@@ -8,6 +8,7 @@ import {
   truncated,
   userAborted,
 } from './errors.ts';
+import { unwatchDropped } from './dropped.ts';
 import type { StreamContext, StreamOutcome, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { type EventFormat, tooLarge } from './events.ts';
 import type { StreamLimit, watchTimeouts } from './timeouts.ts';
@@ -305,7 +306,7 @@ export function readStream<Item>(
   function abortRequest(): void {
     if (!isGivenUp || items.hasUnread || controller.signal.aborted) return;
     isAbortedByEnd = true;
-    controller.abort();
+    abortOwn(controller);
   }
 
   function onPassed(limit: StreamLimit, timeout: number): void {
@@ -325,6 +326,7 @@ export function readStream<Item>(
     outcome = end;
     isGivenUp = givesUp;
     timeouts?.stop();
+    unwatchDropped(reading);
     controller.signal.removeEventListener('abort', onAbort);
     signal?.removeEventListener('abort', onAbort);
     answer.flush();
@@ -352,18 +354,7 @@ export function readStream<Item>(
     }
   }
 
-  controller.signal.addEventListener('abort', onAbort, { once: true });
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (controller.signal.aborted || signal?.aborted === true) onAbort();
-  else if ('getReader' in source) void read();
-  else {
-    attempt(() => {
-      for (const value of source) answer.takeValue(value);
-      finish();
-    });
-  }
-
-  return {
+  const reading: StreamReading<Item> = {
     controller,
     begun,
     get verdict() {
@@ -394,4 +385,17 @@ export function readStream<Item>(
       leave();
     },
   };
+
+  controller.signal.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (controller.signal.aborted || signal?.aborted === true) onAbort();
+  else if ('getReader' in source) void read();
+  else {
+    attempt(() => {
+      for (const value of source) answer.takeValue(value);
+      finish();
+    });
+  }
+
+  return reading;
 }

@@ -4,6 +4,7 @@ import { type ResponseSchema, trust } from '../answers/reader.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
 import { jsonLines } from './events.ts';
+import { unwatchDropped, watchDropped } from './dropped.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import {
   type Aborted,
@@ -18,12 +19,6 @@ import {
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
-
-/** Closes the connections of streams that were garbage collected. */
-const dropped =
-  typeof FinalizationRegistry === 'undefined'
-    ? undefined
-    : new FinalizationRegistry<ItemSource<unknown>>((items) => items.close(true));
 
 /**
  * A streamed response, read once with `for await`.
@@ -54,7 +49,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   constructor(reading: StreamReading<Item>, items: ItemSource<Item>) {
     this.#reading = reading;
     this.#items = items;
-    dropped?.register(this, items, this);
+    if (reading.verdict === undefined) watchDropped(this, reading, items);
   }
 
   /**
@@ -124,7 +119,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   tee(): [Stream<Item>, Stream<Item>] {
     const [left, right] = split(this.#claim());
     // The branches own the connection from here on.
-    dropped?.unregister(this);
+    unwatchDropped(this.#reading);
     return [toStream(this.#reading, left), toStream(this.#reading, right)];
   }
 

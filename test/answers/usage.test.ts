@@ -320,6 +320,13 @@ describe('usageOf()', () => {
     expect(usageOf({ usage }, headers).cost).toBe(cost);
   });
 
+  test('ignores fields that cannot be converted to text', () => {
+    const modality: unknown = Object.create(null);
+    const usage = usageOf({ promptTokensDetails: [{ modality, tokenCount: 3 }] });
+
+    expect(known(usage)).toEqual({});
+  });
+
   test('accepts any input, and returns valid counts', () => {
     const names = fc.constantFrom(
       'usage',

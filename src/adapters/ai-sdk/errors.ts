@@ -151,7 +151,13 @@ export function isAbort(error: unknown): boolean {
 
 /** Returns the message of a thrown value. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    // An object without a prototype, for example, cannot be converted.
+    return 'unknown error';
+  }
 }
 
 /** Runs a call and converts its errors to those of the AI SDK. */

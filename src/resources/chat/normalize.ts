@@ -6,6 +6,7 @@ import {
   normalizeItems,
   listObjects,
   parseJSON,
+  numberFrom,
   toNumber,
   toFields,
 } from '../../answers/objects.ts';
@@ -37,7 +38,8 @@ function normalizeHead(value: JsonObject, object: string): void {
   const { usage: counts } = value;
   if (!isObject(counts)) return;
   fill(counts, { prompt_tokens: 0, completion_tokens: 0 });
-  counts['total_tokens'] ??= Number(counts['prompt_tokens']) + Number(counts['completion_tokens']);
+  counts['total_tokens'] ??=
+    (numberFrom(counts['prompt_tokens']) ?? 0) + (numberFrom(counts['completion_tokens']) ?? 0);
 }
 
 /**

@@ -30,7 +30,7 @@ import { peek } from '../../options/snapshot.ts';
 import { toGoogleSchema } from '../../structured/dialects.ts';
 import { outputInstruction } from '../../structured/json.ts';
 import type { JsonObject } from '../../types.ts';
-import { followSignal } from '../../http/abort.ts';
+import { abortOwn, followSignal } from '../../http/abort.ts';
 import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
@@ -255,7 +255,7 @@ export async function runTools(
   check(candidateCount === 1, 'generationConfig.candidateCount', problem);
   const controller = new AbortController();
   const { signal } = controller;
-  const run: ToolRun = { controller, abort: () => controller.abort() };
+  const run: ToolRun = { controller, abort: () => abortOwn(controller) };
   const callable = functions.map((tool): [string, CallableTool] => {
     const isRunnable = typeof tool?.$callback === 'function';
     check(isRunnable, 'functions', 'must be created by tool(), with an execute function.');

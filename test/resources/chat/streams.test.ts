@@ -326,3 +326,20 @@ describe('partial: false', () => {
     expect(choices[0]?.message.content).toBe('Tea');
   });
 });
+
+test.each([true, false])(
+  'counts that are not numbers are not added, stream: %s',
+  async (stream) => {
+    const counts = { prompt_tokens: { toString: 1, valueOf: 1 }, completion_tokens: 2 };
+    const head = { id: 'c', model: 'm', created: 1, usage: counts };
+    const message = { role: 'assistant', content: 'Hi' };
+    const body = { ...head, choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const { client } = scripted([() => Response.json(body)]);
+
+    const completion = stream
+      ? await client.chat.completions.stream({ model, messages }).finalChatCompletion()
+      : await client.chat.completions.create({ model, messages });
+
+    expect(completion.usage?.total_tokens).toBe(2);
+  },
+);

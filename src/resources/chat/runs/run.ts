@@ -1,7 +1,7 @@
 import { addCounts, toError } from '../../../answers/objects.ts';
 import { APIUserAbortError } from '../../../errors/api-errors.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
-import { followSignal, withAbortGrace } from '../../../http/abort.ts';
+import { abortOwn, followSignal, withAbortGrace } from '../../../http/abort.ts';
 import type { ClientSettings } from '../../../calls/settings.ts';
 import { runAborted, type StreamVerdict, truncated } from '../../../streams/errors.ts';
 import { type Aborted, ChunkQueue, ignoreRejection } from '../../../streams/stream-reader.ts';
@@ -234,7 +234,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   follow(includesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
     this.isObserved = true;
     const queue = this.queue<ChatCompletionChunk>(
-      () => this.controller.abort(),
+      () => abortOwn(this.controller),
       () => {
         const aborted = [this.controller.signal, this.#signal].find((signal) => signal?.aborted);
         return aborted ? { failure: runAborted(aborted) } : undefined;

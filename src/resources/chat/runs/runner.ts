@@ -1,5 +1,6 @@
 import { APIUserAbortError } from '../../../errors/api-errors.ts';
 import { GatewayError } from '../../../errors/gateway-error.ts';
+import { abortOwn } from '../../../http/abort.ts';
 import type { StreamVerdict } from '../../../streams/errors.ts';
 import type { ChunkQueue } from '../../../streams/stream-reader.ts';
 import { asyncDispose, dispose, readLinesAsStream, writeLines } from '../../../streams/stream.ts';
@@ -149,7 +150,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 
   /** Aborts the run and closes the connection. Does nothing after the end. */
   abort(): void {
-    this.controller.abort();
+    abortOwn(this.controller);
   }
 
   /** The same as `abort()`, for `using`. */
