@@ -478,7 +478,7 @@ export interface GatewayOptions extends SharedOptions {
   /**
    * The spending limit of this client. The possible cost of a call is reserved before it is sent; a call that
    * would exceed the limit, or with an unknown price, is rejected with `BudgetError`. Calls with an unknown
-   * outcome count as spent. Chat and similar calls are rejected once the limit is reached, because the length
+   * outcome and failed tasks count as spent. Chat and similar calls are rejected once the limit is reached, because the length
    * of a response isn't known before. At 80 % a warning is logged.
    *
    * The price list is read once in ten minutes. Clients with the same budget object share it, like clients

@@ -27,7 +27,10 @@ export interface TaskFailedErrorInit<Ref> extends GatewayErrorInit {
   readonly ref: Ref;
 }
 
-/** The gateway reports that a task failed. */
+/**
+ * The gateway reports that a task failed. Its submission was accepted and charged, so the outcome is
+ * `unknown` until the usage log proves a refund: `account.settle(error)`.
+ */
 export class TaskFailedError<Ref> extends GatewayError {
   /** The reason from the gateway or its vendor, or a text that there is none; never empty. */
   declare readonly reason: string;
@@ -194,12 +197,12 @@ export function taskErrors<
         'This looks like a content review: the same prompt or reference will probably fail again.';
       const other = 'Read the reason before you decide whether to create it again.';
       return new names.Failed(`${names.task} ${ref.id} failed: ${asSentence(reason)}`, {
-        outcome: 'rejected',
-        // The submission succeeded; a poll reported the failure.
+        // The submission was accepted and charged. Gateways refund failed tasks, but some late or never.
+        outcome: 'unknown',
         evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
         cause,
         callId: ref.callId,
-        advice: `${moderated ? review : other} Gateways usually refund the charge; check the account.`,
+        advice: `${moderated ? review : other} Gateways usually refund the charge: account.settle(error) tells.`,
         reason,
         code: failure.code && withoutQueries(failure.code),
         moderated,

@@ -55,7 +55,7 @@ async function suggestModels(
 const isWait = (error: unknown): error is VideoWaitError | ImageWaitError =>
   VideoWaitError.isInstance(error) || ImageWaitError.isInstance(error);
 
-/** Returns whether an error reports a failed task, which is refunded. */
+/** Returns whether an error reports a failed task, which was charged and is usually refunded. */
 const isFailed = (error: unknown): boolean =>
   VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
 
@@ -66,6 +66,7 @@ const optionNames: readonly (readonly [RegExp, string])[] = [
   [/\bcallId\b/g, '--call-id'],
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
   [/\bmodels\.list\(\)/g, '"model-gateway models"'],
+  [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>"'],
 ];
 
 /** Names that only a program can use: `onTruncated`, `error.partial`, `settle()`, the field "partial". */
@@ -130,10 +131,9 @@ export async function report(
   terminal.note(`model-gateway: ${errorText(error)}`);
   await suggestModels(error, client, model, terminal);
   const code = exitCodeFor(error);
-  if (code === exitCodes.unknown && !isCharged) return exitCodes.refused;
-  // Failed tasks are refunded; results that could not be saved are not.
-  const isLost = isPaid && code === exitCodes.refused && !isFailed(error);
-  return isLost ? exitCodes.unknown : code;
+  if (code === exitCodes.unknown && !isCharged && !isFailed(error)) return exitCodes.refused;
+  // A result that could not be saved is paid for.
+  return isPaid && code === exitCodes.refused ? exitCodes.unknown : code;
 }
 
 /** Maximum length of a result that is repeated in a message, in characters. */

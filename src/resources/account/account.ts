@@ -137,6 +137,8 @@ export class Account {
    * The log lags behind by seconds, so an amount that is read immediately may be partial: see `isFinal`. Free;
    * calls share requests, as with `charges()`.
    *
+   * If the verdict is `refunded` or `not_charged`, and `isFinal`, a `budget` of this client stops counting the call.
+   *
    * @param question - An error, a video task or its handle (which name a charge and its refund), or a
    * request id.
    * @throws `UnsupportedByGatewayError` if the gateway has no usage log

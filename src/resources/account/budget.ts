@@ -41,8 +41,21 @@ const states = new WeakMap<Budget, BudgetState>();
 /** Callbacks that end the reservation of a call. */
 const ends = new WeakMap<CallRecord, () => void>();
 
-/** Callbacks that count the cost that a poll of a task reports. */
-const revisions = new WeakMap<CallRecord, (cost: number) => void>();
+/** The amount that a call counts in a budget, without that of its lost attempts. */
+interface Counted {
+  readonly ledger: BudgetLedger;
+  /** In US dollars. */
+  amount: number;
+  /** Returns the amount to count if a poll of the call's task reports a cost. */
+  readonly revise: ((cost: number) => number) | undefined;
+}
+
+const counts = new WeakMap<CallRecord, Counted>();
+
+function recount(counted: Counted, amount: number): void {
+  counted.ledger.spent += amount - counted.amount;
+  counted.amount = amount;
+}
 
 /** The expected cost of a call that is not sent yet, in US dollars. */
 interface Expected {
@@ -202,7 +215,14 @@ export class BudgetState {
 
   /** Counts the cost that a poll of the call's task reports, in US dollars. */
   static revise(call: CallRecord, cost: number): void {
-    revisions.get(call)?.(cost);
+    const counted = counts.get(call);
+    if (counted?.revise !== undefined) recount(counted, counted.revise(cost));
+  }
+
+  /** Counts nothing for a call whose last attempt proved to be refunded or not charged. */
+  static release(call: CallRecord): void {
+    const counted = counts.get(call);
+    if (counted !== undefined) recount(counted, 0);
   }
 
   /**
@@ -345,26 +365,27 @@ export class BudgetState {
       isFree: amount?.value === 0 || model?.endsWith(':free') === true,
     };
     const last = reported === undefined ? listed : countReported(reported, rule);
-    if (taskId !== undefined) this.#awaitCost(plan, last, rule);
+    const revise = taskId === undefined ? undefined : this.#awaitCost(plan, rule);
+    counts.set(record, { ledger: this.#ledger, amount: last, revise });
     // With an idempotency key the gateway does the work once, however often the call is sent.
     const { lost = 0 } = record;
     const others = idempotencyKey === undefined ? lost - (isLost ? 1 : 0) : 0;
     return last + Math.max(0, others) * reserved;
   }
 
-  /** Counts the cost of a task as soon as a poll reports it. */
-  #awaitCost({ record, model, learned, expect }: Plan, before: number, rule: ReportRule): void {
+  /** Returns a function that reads the cost that a poll of a task reports. */
+  #awaitCost(
+    { record, model, learned, expect }: Plan,
+    rule: ReportRule,
+  ): (reported: number) => number {
     const { base, count } = unitCost(expect(), record);
     const ledger = this.#ledger;
-    let counted = before;
     // This callback must not reference the plan, whose parameters may be large.
-    revisions.set(record, (reported) => {
-      const cost = countReported(reported, rule);
-      ledger.spent += cost - counted;
-      counted = cost;
+    return (reported) => {
       learned.excess = Math.max(learned.excess ?? 0, (reported - base) / count);
       ledger.raise(model);
-    });
+      return countReported(reported, rule);
+    };
   }
 
   /** Returns the cost of a call according to its response. */

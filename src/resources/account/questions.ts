@@ -18,6 +18,19 @@ export function readRequestIds({ attempts, answer }: CallRecord): readonly strin
   return [...attempts, ...(answer ? [answer] : [])].flatMap(({ requestId }) => requestId ?? []);
 }
 
+/** Returns the calls whose last request is one of a question, or whose task is. */
+export function findAsked(
+  { records }: Calls,
+  { requestIds, taskIds }: Question,
+): readonly CallRecord[] {
+  return records.filter((call) => {
+    const requestId = readRequestIds(call).at(-1);
+    const taskId = call.end?.taskId;
+    const isAsked = requestId !== undefined && requestIds.includes(requestId);
+    return isAsked || (taskId !== undefined && taskIds.includes(taskId));
+  });
+}
+
 /** Returns the request ids of calls whose error response was read to its end. */
 export function readAnsweredIds(calls: readonly CallRecord[]): readonly string[] {
   return answeredIn(calls.flatMap(({ attempts }) => attempts));

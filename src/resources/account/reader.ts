@@ -5,11 +5,13 @@ import type { ClientSettings } from '../../calls/settings.ts';
 import { readBalance } from './balance.ts';
 import type { AccountRules } from '../../options/gateway-profile.ts';
 import { UsageLogReader, type UsageLog } from './usage-log.ts';
+import { BudgetState } from './budget.ts';
 import { findCalls } from './calls.ts';
 import {
   readAnsweredIds,
   hasUnnamedRequest,
   type IsLogged,
+  findAsked,
   findLastEnd,
   readQuestion,
   readRequestIds,
@@ -118,7 +120,13 @@ export class AccountReader {
   async #settle(question: Question, options: AccountOptions): Promise<Settlement> {
     const { requestIds, endedAt } = question;
     const { value, asOf } = await this.#readLog(requestIds, options, endedAt);
-    return settleBy(question, value, asOf);
+    const settlement = settleBy(question, value, asOf);
+    const { verdict, isFinal } = settlement;
+    const isFree = isFinal && (verdict === 'refunded' || verdict === 'not_charged');
+    if (isFree) {
+      for (const call of findAsked(findCalls(this.#caller), question)) BudgetState.release(call);
+    }
+    return settlement;
   }
 
   /** Reads the entries of some requests if the gateway finds entries by id, otherwise the newest entries. */

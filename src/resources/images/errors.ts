@@ -10,7 +10,10 @@ import type { ImageTaskRef } from '../../tasks/ref.ts';
 /** Input of the constructor of `ImageFailedError`. */
 export type ImageFailedErrorInit = TaskFailedErrorInit<ImageTaskRef>;
 
-/** The gateway reports that an image task failed. */
+/**
+ * The gateway reports that an image task failed. Usually, its charge is refunded: `account.settle(error)` tells.
+ * Until then, the outcome is `unknown`.
+ */
 export class ImageFailedError extends TaskFailedError<ImageTaskRef> {
   static override readonly kind: string = 'ImageFailedError';
 }

@@ -10,7 +10,10 @@ import {
 } from '../../tasks/errors.ts';
 import type { VideoTaskRef } from './types.ts';
 
-/** The gateway reported, in response to a poll or a download, that the video task failed. */
+/**
+ * The gateway reported, in response to a poll or a download, that the video task failed. Usually, its charge is
+ * refunded: `account.settle(error)` tells. Until then, the outcome is `unknown`.
+ */
 export class VideoFailedError extends TaskFailedError<VideoTaskRef> {
   static override readonly kind: string = 'VideoFailedError';
 }

@@ -671,14 +671,14 @@ describe('videos', () => {
     expect(readdirSync(machine.folder)).toContain('boat.mp4');
   });
 
-  test('a failed task ends with 1', async () => {
+  test('a failed task ends with 3, because only the usage log shows a refund', async () => {
     const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
     const { id } = JSON.parse((await machine.run(words)).stdout);
 
     const { code, stderr } = await machine.run(['video', 'wait', id]);
 
-    expect(code).toBe(1);
-    expect(stderr).toContain('model-gateway:');
+    expect(code).toBe(3);
+    expect(stderr).toContain('"model-gateway account settle <id>"');
   });
 });
 

@@ -379,7 +379,7 @@ describe('the wait for an image task', () => {
 
     expect(error).toMatchObject({
       name: 'ImageFailedError',
-      outcome: 'rejected',
+      outcome: 'unknown',
       reason: 'blocked by moderation',
       code: 'nsfw',
       moderated: true,

@@ -250,7 +250,7 @@ describe('a task with an error and without a status', () => {
       name: 'VideoFailedError',
       reason: 'The server had an error',
       moderated: false,
-      outcome: 'rejected',
+      outcome: 'unknown',
       raw: wordless,
     });
     expect(times.at(-2)).toBeLessThan(30_000);

@@ -240,7 +240,7 @@ describe('videos.wait()', () => {
       reason: 'Rejected by the safety review.',
       code: 'review',
       moderated: true,
-      outcome: 'rejected',
+      outcome: 'unknown',
       ref: task.ref,
       callId: task.ref.callId,
       raw: { status: 'failed', progress: 100 },
