@@ -11,13 +11,14 @@ const reserved = /^(authorization|accept|content-.*|host|cookie)$/i;
 export function checkIdempotency(field: string, value: unknown): Idempotency | null {
   checkObject(field, value);
   if (!isObject(value)) return null;
-  const { header } = value;
+  const { header, honored = false } = value;
   check(
     typeof header === 'string' && token.test(header) && !reserved.test(header),
     'idempotency.header',
     'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
   );
-  return { header };
+  check(typeof honored === 'boolean', 'idempotency.honored', 'must be true or false.');
+  return { header, honored };
 }
 
 export function checkIdempotencyKey(

@@ -70,10 +70,16 @@ export type QueryValue =
  */
 export type QueryValues = Readonly<Record<string, QueryValue>>;
 
-/** Idempotency settings of a gateway that guarantees to honour idempotency keys. */
+/** The idempotency keys of calls. */
 export interface Idempotency {
   /** The name of the header, for example `"Idempotency-Key"`. */
   readonly header: string;
+  /**
+   * `true` if the gateway provably does the work of a key once. A `budget` then counts a call once, however often
+   * it is sent. Most gateways ignore the header, so otherwise each attempt that may have been charged counts.
+   * @defaultValue false
+   */
+  readonly honored?: boolean | undefined;
 }
 
 /** The beginning of a call, as passed to observers. */

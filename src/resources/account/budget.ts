@@ -4,7 +4,7 @@ import { checkNumber, checkObject, checkWord } from '../../options/check.ts';
 import { delay, followSignal } from '../../http/abort.ts';
 import type { Request } from '../../calls/request.ts';
 import type { ClientSettings } from '../../calls/settings.ts';
-import type { Budget } from '../../options/options.ts';
+import type { Budget, Idempotency } from '../../options/options.ts';
 import { type BudgetLedger, type Learned, ledgerFor, type Reservation } from './budget-ledger.ts';
 import type { CallRecord } from './calls.ts';
 import {
@@ -112,6 +112,17 @@ function unitCost(
   record: CallRecord,
 ): Pick<Expected, 'base' | 'count' | 'assumed'> {
   return 'base' in expected ? expected : { base: 0, count: imageCount(record), assumed: 0 };
+}
+
+/** Returns how many attempts of a call may have been charged, besides the last of them. */
+function otherCharges(
+  { end, lost = 0, isAccepted = false }: CallRecord,
+  idempotency: Idempotency | null,
+): number {
+  if (idempotency?.honored === true) return 0;
+  if (end?.outcome === undefined) return lost;
+  // A task that failed, or a stream that broke off, was accepted and is not one of the lost attempts.
+  return Math.max(0, lost + (isAccepted ? 1 : 0) - 1);
 }
 
 /** Keeps the spending of a budget within its limit. */
@@ -344,7 +355,7 @@ export class BudgetState {
    */
   #settle(plan: Plan, reserved: number): number {
     const { call, record, model, learned, key } = plan;
-    const { client, idempotencyKey } = call;
+    const { client, settings } = call;
     const { outcome } = record.end ?? {};
     if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
     const { cost: reported, taskId } = record.end ?? {};
@@ -367,10 +378,7 @@ export class BudgetState {
     const last = reported === undefined ? listed : countReported(reported, rule);
     const revise = taskId === undefined ? undefined : this.#awaitCost(plan, rule);
     counts.set(record, { ledger: this.#ledger, amount: last, revise });
-    // With an idempotency key the gateway does the work once, however often the call is sent.
-    const { lost = 0 } = record;
-    const others = idempotencyKey === undefined ? lost - (isLost ? 1 : 0) : 0;
-    return last + Math.max(0, others) * reserved;
+    return last + otherCharges(record, settings.idempotency) * reserved;
   }
 
   /** Returns a function that reads the cost that a poll of a task reports. */

@@ -38,6 +38,8 @@ export interface CallRecord {
    * gateway.
    */
   lost?: number;
+  /** `true` if the last attempt received a success status and did not fail afterwards. */
+  isAccepted?: boolean;
   /** When the call was first sent, in milliseconds since 1970; `undefined` before that. */
   sentAt?: number;
   /** The response with a success status; `undefined` while a request is running. */

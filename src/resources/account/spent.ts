@@ -222,6 +222,7 @@ class CallRecorder implements Listener {
   sent(): void {
     const record = this.#record;
     record.answer = undefined;
+    record.isAccepted = false;
     this.#headers = undefined;
     if (record.sentAt) return;
     record.sentAt = Date.now();
@@ -231,9 +232,11 @@ class CallRecorder implements Listener {
   answered({ requestId, response: { headers } }: Answer): void {
     this.#headers = headers;
     this.#record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
+    this.#record.isAccepted = true;
   }
 
   failed(failed: FailedAttempt): void {
+    this.#record.isAccepted = false;
     if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
     this.#record.lost = (this.#record.lost ?? 0) + 1;
   }

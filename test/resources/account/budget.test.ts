@@ -180,7 +180,8 @@ describe('a budget', () => {
     const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
     emulator.fail({ fault: { type: 'cut', bytes: 5 }, operation: 'videos.create', times: 1 });
 
-    const again = client.withOptions({ idempotency: { header: 'idempotency-key' }, maxRetries: 2 });
+    const idempotency = { header: 'idempotency-key', honored: true };
+    const again = client.withOptions({ idempotency, maxRetries: 2 });
     await again.videos.create(video).catch(() => undefined);
 
     expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 4 * price });
