@@ -46,7 +46,9 @@ type KindOf<Value> =
  * errors, so that tables stay in sync with the types.
  */
 export type FieldsOf<T> = {
-  readonly [Key in keyof T as Exclude<Key & string, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
+  readonly [Key in keyof T as Exclude<Key & string, '_request_id' | '_ledger_error'>]-?: KindOf<
+    NonNullable<T[Key]>
+  >;
 };
 
 type ReportIssue = (issue: ResponseIssue) => void;

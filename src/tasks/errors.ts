@@ -69,10 +69,21 @@ export class TaskWaitError<Ref> extends GatewayError implements TaskWaitSummary<
 /**
  * The ledger failed to claim a submission, for example because its database is unreachable. Nothing was
  * sent. The failure may be temporary: a job can retry with the same `callId`. `cause` is the error that
- * the ledger or its database threw.
+ * the ledger or its database threw; it is missing if the ledger did not answer within `totalTimeout`.
+ *
+ * As `_ledger_error` of a result, the ledger failed to record the task of that result, which is paid for.
  */
 export class LedgerError extends GatewayError {
   static override readonly kind: string = 'LedgerError';
+}
+
+/** The field of a paid result that a ledger failed to record. Not enumerable, so it never appears in JSON. */
+export interface WithLedgerError {
+  /**
+   * The error of the `ledger` that did not record this result. A task is then known only by its handle: store it,
+   * or call `ledger.accept(callId, ref)` again.
+   */
+  readonly _ledger_error?: LedgerError | undefined;
 }
 
 /** The progress of a wait; only `ref` is set if the wait has not begun. */
@@ -83,7 +94,7 @@ export interface Waited<Ref> {
 }
 
 /** A callback of the caller that runs while a task is submitted and waited for. */
-type Callback = 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter' | 'ledger.accept';
+type Callback = 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter';
 
 interface WaitErrorClass<Ref> {
   new (message: string, init: GatewayErrorInit & TaskWaitSummary<Ref>): GatewayError;

@@ -3,9 +3,11 @@ import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { type SubmitUnknownInit, unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { withAbortGrace, untilAborted } from '../http/abort.ts';
+import { followSignal, withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
+import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
+import { defineHidden } from './reading.ts';
 import { parseTaskRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */
@@ -66,8 +68,11 @@ export type SubmitEntry = KnownCall & {
  *
  * When a promise is fulfilled, its effect must be durable; when it is rejected, nothing should have
  * changed. In a database, `claim` is an insert that fails if the row exists. A method that hangs blocks
- * its call until `signal` is aborted; `accept` then gets five more seconds, and `finish` never gets more
- * than five seconds.
+ * its call until `signal` is aborted or `totalTimeout` has passed; `accept` then gets five more seconds, and
+ * `finish` never gets more than five seconds.
+ *
+ * If `accept` fails, the call goes on, because its task is paid for: the failure is logged and in
+ * `_ledger_error` of the result.
  *
  * A suspended process may resume and report the outcome of a claim that another process has taken over,
  * so `accept` and `finish` pass the id of their claim. Without an id, the report comes from a person or
@@ -221,22 +226,21 @@ type Signal = AbortSignal | null | undefined;
 /** Time that `onSubmitted`, `accept` and `finish` have after an abort, in milliseconds. */
 const abortGraceMs = 5_000;
 
-/** Passes a paid task to a callback; if the callback fails, the error holds the handle. */
+/** Passes a paid task to `onSubmitted`; if that fails, the error holds the handle. */
 export async function handOver<Ref>(
-  name: 'onSubmitted' | 'ledger.accept',
   ref: Ref,
-  callback: (ref: Ref) => unknown,
+  onSubmitted: (ref: Ref) => unknown,
   signal: Signal,
   errors: TaskErrors<Ref>,
 ): Promise<void> {
   try {
-    const called = (async () => callback(ref))();
+    const called = (async () => onSubmitted(ref))();
     await (signal ? withAbortGrace(called, signal, abortGraceMs, () => signal.reason) : called);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
     throw isOver
       ? errors.stopped('aborted', { ref }, error)
-      : errors.callback(name, { ref }, error);
+      : errors.callback('onSubmitted', { ref }, error);
   }
 }
 
@@ -263,20 +267,67 @@ export interface TaskKind<Ref> {
   readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
 }
 
+/** The limits of the waits for a ledger. */
+export interface LedgerLimits {
+  readonly signal: Signal;
+  /** In milliseconds from now. */
+  readonly totalTimeout: number | null;
+}
+
+/** The reason of a wait for a ledger that took longer than the call may take. */
+const tooLate = Symbol('tooLate');
+
 /** The ledger entry of one submission, under the caller's call id. */
 export class LedgerCall<Ref extends TaskRef> {
   readonly #kind: TaskKind<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
   readonly #signal: Signal;
+  readonly #totalTimeout: number | null;
+  readonly #startedAt = performance.now();
   /** The claim of this submission; `undefined` if it continues an existing task. */
   #claimId: string | undefined;
+  /** The error of the ledger, if it did not record the task of this submission. */
+  failure: LedgerError | undefined;
 
-  constructor(kind: TaskKind<Ref>, ledger: SubmitLedger, callId: string, signal: Signal) {
+  constructor(
+    kind: TaskKind<Ref>,
+    ledger: SubmitLedger,
+    callId: string,
+    { signal, totalTimeout }: LedgerLimits,
+  ) {
     this.#kind = kind;
     this.#ledger = ledger;
     this.#callId = callId;
     this.#signal = signal;
+    this.#totalTimeout = totalTimeout;
+  }
+
+  /** The rest of `totalTimeout` in milliseconds, at least 1. */
+  get remaining(): number | null {
+    if (this.#totalTimeout === null) return null;
+    return Math.max(1, Math.ceil(this.#startedAt + this.#totalTimeout - performance.now()));
+  }
+
+  /**
+   * Settles like `work`, or rejects `grace` milliseconds after an abort or the end of `totalTimeout`.
+   *
+   * @throws the reason of the signal, or `tooLate`
+   */
+  async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
+    const limit = new AbortController();
+    const stop = followSignal(this.#signal, limit);
+    const { remaining } = this;
+    const timer =
+      remaining === null ? undefined : setTimeout(() => limit.abort(tooLate), remaining);
+    try {
+      const { signal } = limit;
+      if (grace === 0) return await untilAborted(work, signal);
+      return await withAbortGrace(work, signal, grace, () => signal.reason);
+    } finally {
+      clearTimeout(timer);
+      stop();
+    }
   }
 
   /**
@@ -350,17 +401,22 @@ export class LedgerCall<Ref extends TaskRef> {
     const claimed = (async () => this.#ledger.claim(callId, digest, replaces))();
     let found: SubmitClaim;
     try {
-      found = await untilAborted(claimed, signal);
+      found = await this.#waitFor(claimed);
     } catch (cause) {
       if (InvalidInputError.isInstance(cause) || LedgerError.isInstance(cause)) throw cause;
-      if (signal?.aborted !== true) {
+      const isLate = cause === tooLate;
+      if (!isLate && signal?.aborted !== true) {
         const problem = `The ledger failed to claim call ${callId}.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });
       }
-      // A claim that succeeds after the abort is released, because nothing will be submitted.
+      // A claim that succeeds later is released, because nothing will be submitted.
       const release = (late: SubmitClaim) =>
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
       claimed.then(release).catch(() => {});
+      if (isLate || signal === undefined || signal === null) {
+        const problem = `The ledger did not claim call ${callId} within ${this.#totalTimeout} ms (totalTimeout).`;
+        throw new LedgerError(problem, { outcome: 'not_sent', callId });
+      }
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
         outcome: 'not_sent',
         callId,
@@ -379,17 +435,46 @@ export class LedgerCall<Ref extends TaskRef> {
     return found;
   }
 
-  /** Records the task that the call created. */
+  /**
+   * Records the task that the call created. A failure is in `failure`, because the task is paid for and the call
+   * goes on.
+   *
+   * @throws the error of an aborted wait if the signal is aborted; it has the handle
+   */
   async accept(ref: Ref): Promise<void> {
-    const { errors } = this.#kind;
+    const accepted = (async () => this.#ledger.accept(this.#callId, ref, this.#claimId))();
     try {
-      const accept = () => this.#ledger.accept(this.#callId, ref, this.#claimId);
-      await handOver('ledger.accept', ref, accept, this.#signal, errors);
-    } catch (error) {
-      // After an abort, a pending accept() may still succeed, so don't overwrite it.
-      if (!errors.isAborted(error)) await this.finish('unknown');
-      throw error;
+      await this.#waitFor(accepted, abortGraceMs);
+    } catch (cause) {
+      const signal = this.#signal;
+      // A pending accept() may still succeed, so don't overwrite it.
+      if (signal?.aborted === true && cause === signal.reason) {
+        throw this.#kind.errors.stopped('aborted', { ref }, cause);
+      }
+      this.failure = this.#toAcceptError(ref, cause);
+      if (cause !== tooLate) await this.finish('unknown');
     }
+  }
+
+  #toAcceptError({ id }: Ref, cause: unknown): LedgerError {
+    if (LedgerError.isInstance(cause)) return cause;
+    const callId = this.#callId;
+    const isLate = cause === tooLate;
+    const limit = isLate ? ` within ${this.#totalTimeout} ms (totalTimeout)` : '';
+    return new LedgerError(`The ledger did not record task ${id} of call ${callId}${limit}.`, {
+      outcome: 'unknown',
+      callId,
+      advice: 'The task is paid for: keep its handle and call ledger.accept(callId, ref).',
+      cause: isLate ? undefined : cause,
+    });
+  }
+
+  /** Logs that the ledger did not record the task of this submission, and adds the error to its result. */
+  reportFailure({ log }: Pick<ClientSettings, 'log'>, result: object): void {
+    const { failure } = this;
+    if (failure === undefined) return;
+    log.write('warn', failure.message, { callId: this.#callId });
+    defineHidden(result, '_ledger_error', failure);
   }
 
   /** Records the outcome of the call. Errors are ignored: the outcome is recorded again the next time. */

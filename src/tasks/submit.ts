@@ -68,12 +68,14 @@ function withoutFiles(value: unknown): unknown {
 /** Returns the ledger entry of a submission with checked options; `undefined` without a ledger. */
 export function createLedgerCall<Ref extends TaskRef>(
   kind: TaskKind<Ref>,
-  { ledger, callId, signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
+  { client }: Pick<Transport, 'client'>,
+  options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
 ): LedgerCall<Ref> | undefined {
+  const { ledger, callId, signal, totalTimeout = client.call.totalTimeout } = options;
   if (ledger === undefined) return undefined;
   const problem = 'is required with a ledger; pass the id of your job, the same for every attempt.';
   check(callId !== undefined, 'callId', problem);
-  return new LedgerCall(kind, ledger, callId, signal);
+  return new LedgerCall(kind, ledger, callId, { signal, totalTimeout });
 }
 
 /** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */

@@ -7,7 +7,6 @@ import {
   VideoSubmitUnknownError,
   type Gateway,
   type SubmitEnd,
-  type VideoTask,
   type VideoTaskRef,
   type VideoUpdate,
 } from '../../index.ts';
@@ -104,9 +103,8 @@ export class VideoJobRun<Job extends VideoJob> {
     const own = { callId: this.#callId };
     const { params, remixOf } = this.#job.data;
     const { videos } = this.#client;
-    let task: VideoTask;
-    try {
-      task = await (remixOf === undefined
+    const found = await (
+      remixOf === undefined
         ? videos.create(
             { model: '', prompt: '', ...params },
             { ...toSubmitOptions(this.#options), ...own },
@@ -115,15 +113,20 @@ export class VideoJobRun<Job extends VideoJob> {
             remixOf,
             { prompt: '', ...params },
             { ...toRemixOptions(this.#options), ...own },
-          ));
-    } catch (error) {
-      const ref = errorRef(error);
-      if (ref === undefined) return this.#delayFirstPoll(await this.#lookUp(error), true);
-      // The response was invalid, or the ledger failed to record the task: it is paid for regardless.
-      const isRecorded = await this.#updateLedger(() => ledger.accept(this.#callId, ref));
-      return this.#delayFirstPoll(ref, isRecorded);
-    }
-    return this.#delayFirstPoll(task.ref, true);
+          )
+    ).then(
+      ({ ref, _ledger_error: failure }) => ({ ref, isRecorded: failure === undefined }),
+      async (error: unknown) => {
+        const ref = errorRef(error);
+        if (ref !== undefined) return { ref, isRecorded: false };
+        return { ref: await this.#lookUp(error), isRecorded: true };
+      },
+    );
+    const { ref } = found;
+    // The response was invalid, or the ledger failed to record the task: it is paid for regardless.
+    const isRecorded =
+      found.isRecorded || (await this.#updateLedger(() => ledger.accept(this.#callId, ref)));
+    return this.#delayFirstPoll(ref, isRecorded);
   }
 
   /**

@@ -52,7 +52,7 @@ export function submitImages(
   const options = copyOptions(given) ?? {};
   if (options.ledger === undefined) return send(given);
   submitter.transport.checkOptions(submission.operation, options);
-  const call = createLedgerCall(imageTasks, options);
+  const call = createLedgerCall(imageTasks, submitter.transport, options);
   if (call === undefined) return send(given);
   return new GatewayPromise(submitOnce(submitter, submission, options, call, send));
 }
@@ -86,7 +86,8 @@ async function submitOnce(
   );
   try {
     if (known !== undefined) {
-      const images = await resumeTask(transport, known, options);
+      const limits = { totalTimeout: call.remaining };
+      const images = await resumeTask(transport, known, { ...options, ...limits });
       await call.finish('completed');
       return opened(images, Response.json(images), known.requestId);
     }
@@ -95,7 +96,7 @@ async function submitOnce(
       isRecorded = true;
       return call.accept(ref);
     };
-    const sending = send(options, onAccepted);
+    const sending = send({ ...options, totalTimeout: call.remaining }, onAccepted);
     const answer = await sending.withResponse().catch(async (error: unknown) => {
       if (isRecorded) throw error;
       const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
@@ -112,6 +113,7 @@ async function submitOnce(
       const ref = { ...made, hasImages: true } as const;
       await call.accept(ref).catch(() => {});
     }
+    call.reportFailure(transport.client, data);
     await call.finish('completed');
     return opened(data, Response.json(data, response), requestId);
   } catch (error) {
@@ -143,7 +145,7 @@ async function resumeTask(
     );
   }
   if (onSubmitted !== undefined) {
-    await handOver('onSubmitted', ref, onSubmitted, options.signal, imageErrors);
+    await handOver(ref, onSubmitted, options.signal, imageErrors);
   }
   const wait = toWaitOptions(options);
   const limit = shorter(wait.timeout, options.totalTimeout);

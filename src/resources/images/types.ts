@@ -1,3 +1,4 @@
+import type { WithLedgerError } from '../../tasks/errors.ts';
 import type { OpenString, WithRequestId } from '../../types.ts';
 
 /** Parameters shared by generating and editing images. */
@@ -112,7 +113,7 @@ export interface ImageSVGUsage {
 }
 
 /** The response of `images.generate()` and `images.edit()`. */
-export interface ImagesResponse extends WithRequestId {
+export interface ImagesResponse extends WithRequestId, WithLedgerError {
   /** Time of creation, in Unix seconds; 0 if the gateway does not report it. */
   created: number;
   /**

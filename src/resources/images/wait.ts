@@ -264,7 +264,7 @@ async function waitWithin(
   try {
     await onAccepted?.(ref);
     if (onSubmitted !== undefined) {
-      await handOver('onSubmitted', ref, onSubmitted, signal, imageErrors);
+      await handOver(ref, onSubmitted, signal, imageErrors);
     }
     return getAnswer(ref, await beginRun(transport, scope, ref, ref.createdAt).untilDone());
   } catch (error) {

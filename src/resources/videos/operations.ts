@@ -210,7 +210,7 @@ async function submitWithin(
   const { timeout: _, ...own } = optionsFor(options, submission.operation);
   const notify = async (ref: VideoTaskRef): Promise<void> => {
     if (onSubmitted === undefined) return;
-    const handed = handOver('onSubmitted', ref, onSubmitted, signal, videoErrors);
+    const handed = handOver(ref, onSubmitted, signal, videoErrors);
     if (timeout === null) return handed;
     const tooLate = () => videoErrors.stopped('timeout', { ref }, undefined, timeout);
     await withAbortGrace(handed, AbortSignal.abort(), since + timeout - scope.now, tooLate);
@@ -229,6 +229,7 @@ async function submitWithin(
     const isNew = !/^(completed|failed)$/.test(answer?.data.status ?? '');
     const video = await scope.run(task, undefined, isNew, since).untilDone();
     await call?.finish('completed');
+    call?.reportFailure(submitter.transport.client, video);
     return video;
   } catch (error) {
     if (VideoSubmitResponseError.isInstance(error)) await notify(error.ref);

@@ -318,7 +318,7 @@ export async function submitOnce(
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
   const { transport } = submitter;
-  const call = createLedgerCall(videoTasks, options);
+  const call = createLedgerCall(videoTasks, transport, options);
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
@@ -327,7 +327,8 @@ export async function submitOnce(
     ),
   );
   if (existing !== undefined) return { ref: existing, call };
-  const answer = await send(transport, submission, options, request)
+  const limits = call === undefined ? {} : { totalTimeout: call.remaining };
+  const answer = await send(transport, submission, { ...options, ...limits }, request)
     .withResponse()
     .catch(async (error: unknown) => {
       if (VideoSubmitResponseError.isInstance(error)) await call?.accept(error.ref);
@@ -339,6 +340,7 @@ export async function submitOnce(
     });
   const { ref } = answer.data;
   await call?.accept(ref);
+  call?.reportFailure(transport.client, answer.data);
   return { ref, answer, call };
 }
 
@@ -362,7 +364,7 @@ export function submit(
   const options = copyOptions(callerOptions) ?? {};
   if (options.ledger === undefined) return send(transport, submission, options);
   transport.checkOptions(submission.operation, options);
-  createLedgerCall(videoTasks, options);
+  createLedgerCall(videoTasks, transport, options);
   const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
     const task = resolveOwnTask(transport, ref);

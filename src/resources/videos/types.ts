@@ -1,5 +1,6 @@
 import type { VideoTaskRef } from '../../tasks/ref.ts';
 import type { TaskErrorDetails, TaskStatus } from '../../tasks/types.ts';
+import type { WithLedgerError } from '../../tasks/errors.ts';
 import type { JsonObject, OpenString, WithRequestId } from '../../types.ts';
 import type { Uploadable } from '../../uploads/types.ts';
 
@@ -90,7 +91,7 @@ export interface VideoUsage {
  * `status` is always one of four values; the gateway's own status is in `raw_status`. All other fields of
  * the gateway's response are kept unchanged.
  */
-export interface VideoTask extends WithRequestId {
+export interface VideoTask extends WithRequestId, WithLedgerError {
   /** The task id, same as `task_id`. */
   id: string;
   /** The task id. Used as `{task_id}` in paths. */

@@ -7,7 +7,7 @@ import { memoryLedger, type SubmitLedger } from '../../../src/tasks/ledger.ts';
 import type { ImageTaskRef } from '../../../src/tasks/ref.ts';
 import { parseTaskRef } from '../../../src/tasks/ref.ts';
 import { emulated, json, scripted } from '../../helpers/clients.ts';
-import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
+import { fakeWaitingTime, resolved, settle } from '../../helpers/fake-time.ts';
 
 const order = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
 const callId = 'poster-7';
@@ -84,26 +84,48 @@ describe('images with a ledger', () => {
     await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
   });
 
-  test('images without a task are returned even if the ledger fails', async () => {
-    const { client } = emulated();
-    const ledger: SubmitLedger = {
-      ...memoryLedger(),
-      accept: () => Promise.reject(new Error('disk full')),
-    };
-    const end = await settle(client.images.generate(order, { ledger, callId }));
-    expect(end).toHaveProperty('value.data.0.url');
-  });
+  test.each(['none', 'list'] as const)(
+    'images are returned even if the ledger fails to record them (task: %s)',
+    async (imageTasks) => {
+      const { client, emulator } = emulated({}, { quirks: { imageTasks } });
+      const ledger: SubmitLedger = {
+        ...memoryLedger(),
+        accept: () => Promise.reject(new Error('disk full')),
+      };
 
-  test('a task that the ledger fails to store is on the error', async () => {
-    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
-    const ledger: SubmitLedger = {
-      ...memoryLedger(),
-      accept: () => Promise.reject(new Error('disk full')),
-    };
-    const end = await settle(client.images.generate(order, { ledger, callId }));
-    expect(end).toHaveProperty('error.name', 'ImageWaitError');
-    expect(end).toHaveProperty('error.ref.id', expect.stringMatching(/^imgtask_/));
-    expect(posts(emulator)).toBe(1);
+      const images = await resolved(client.images.generate(order, { ledger, callId }));
+
+      expect(images.data[0]?.url).toBeDefined();
+      expect(images._ledger_error).toMatchObject({ name: 'LedgerError', outcome: 'unknown' });
+      expect(posts(emulator)).toBe(1);
+    },
+  );
+
+  test.each(['none', 'list'] as const)(
+    'images are returned even if the ledger hangs in accept() (task: %s)',
+    async (imageTasks) => {
+      const { client } = emulated({}, { quirks: { imageTasks } });
+      const ledger: SubmitLedger = { ...memoryLedger(), accept: () => new Promise(() => {}) };
+      const options = { ledger, callId, totalTimeout: 60_000 };
+      const limit = imageTasks === 'none' ? undefined : 'ImageWaitTimeoutError';
+
+      const end = await settle(client.images.generate(order, options), 90);
+
+      // A task that was accepted is not polled any more after the limit, but the error has its handle.
+      expect(end.error).toEqual(limit && expect.objectContaining({ name: limit }));
+      if (end.value !== undefined) expect(end.value._ledger_error?.outcome).toBe('unknown');
+    },
+  );
+
+  test('totalTimeout limits claim(), and nothing is sent', async () => {
+    const { client, emulator } = emulated();
+    const ledger: SubmitLedger = { ...memoryLedger(), claim: () => new Promise(() => {}) };
+    const options = { ledger, callId, totalTimeout: 2_000 };
+
+    const { error } = await settle(client.images.generate(order, options), 10);
+
+    expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent' });
+    expect(emulator.requests).toHaveLength(0);
   });
 
   test('a rejected call may be submitted again', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { GatewayOptions } from '../../../src/options/options.ts';
 import { APIUserAbortError } from '../../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../../src/errors/gateway-error.ts';
 import { VideoWaitAbortedError } from '../../../src/resources/videos/errors.ts';
@@ -36,8 +37,8 @@ afterEach(() => {
 });
 
 /** Videos with a ledger that is good but for what is given. */
-function withLedger(overrides: Partial<SubmitLedger>) {
-  const { emulator, videos } = emulatedVideos({}, { videoDuration: 0 });
+function withLedger(overrides: Partial<SubmitLedger>, clientOptions: GatewayOptions = {}) {
+  const { emulator, videos } = emulatedVideos(clientOptions, { videoDuration: 0 });
   const good = memoryLedger();
   const controller = new AbortController();
   const { signal } = controller;
@@ -157,15 +158,72 @@ describe('a ledger that hangs in finish()', () => {
   });
 });
 
-test('a ledger that fails in accept() records that the outcome is unknown', async () => {
-  const { emulator, videos, good, options } = withLedger({
-    accept: () => Promise.reject(new Error('The disk is full.')),
+test.each(['create', 'createAndWait'] as const)(
+  'videos.%s() returns its task if accept() fails, and records that the outcome is unknown',
+  async (method) => {
+    const { emulator, videos, good, options } = withLedger({
+      accept: () => Promise.reject(new Error('The disk is full.')),
+    });
+
+    const task = await resolved(videos[method](order, options));
+
+    expect(task.ref.id).toBe(emulator.videos.list[0]?.id);
+    expect(task._ledger_error).toMatchObject({
+      name: 'LedgerError',
+      outcome: 'unknown',
+      callId: 'job',
+      cause: { message: 'The disk is full.' },
+    });
+    expect(Object.keys(task)).not.toContain('_ledger_error');
+    expect(await good.entry('job')).toMatchObject({ status: 'unknown' });
+    expect(countRequests(emulator).posts).toBe(1);
+  },
+);
+
+const limits = { totalTimeout: 2_000 };
+
+describe.each(['create', 'createAndWait'] as const)('totalTimeout of videos.%s()', (method) => {
+  test('limits claim(), and nothing is sent', async () => {
+    const claim = hanging();
+    const { emulator, videos, options } = withLedger({ claim: claim.method }, limits);
+
+    const error = await rejected(videos[method](order, options), 10);
+
+    expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
+    expect(String(error)).toContain('did not claim call job within 2000 ms (totalTimeout)');
+    expect(emulator.requests).toHaveLength(0);
   });
 
-  const error = await rejected(videos.create(order, options));
+  test('releases a claim that succeeds too late', async () => {
+    const ledger = memoryLedger();
+    const late: SubmitLedger['claim'] = async (...parameters) => {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5_000);
+      });
+      return ledger.claim(...parameters);
+    };
+    const { emulator, videos, options } = withLedger({ ...ledger, claim: late }, limits);
 
-  expect(error).toMatchObject({ ref: { id: emulator.videos.list[0]?.id } });
-  expect(await good.entry('job')).toMatchObject({ status: 'unknown' });
+    await rejected(videos[method](order, options), 10);
+    await vi.advanceTimersByTimeAsync(5_000);
+
+    expect(await ledger.entry('job')).toBeUndefined();
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('limits accept(), after which the task is returned', async () => {
+    const accept = hanging();
+    const finish = vi.fn<SubmitLedger['finish']>();
+    const { emulator, videos, options } = withLedger({ accept: accept.method, finish }, limits);
+
+    const task = await resolved(videos[method](order, options), 60);
+
+    expect(task.ref.id).toBe(emulator.videos.list[0]?.id);
+    expect(String(task._ledger_error)).toContain('within 2000 ms (totalTimeout)');
+    // It could overwrite what accept() is about to record.
+    expect(finish.mock.calls.map(([, end]) => end)).not.toContain('unknown');
+    expect(countRequests(emulator).posts).toBe(1);
+  });
 });
 
 describe('a ledger with invalid results', () => {

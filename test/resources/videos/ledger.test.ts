@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../../src/errors/api-errors.ts';
 import { LedgerError } from '../../../src/tasks/errors.ts';
-import { VideoSubmitResponseError, VideoWaitError } from '../../../src/resources/videos/errors.ts';
+import { VideoSubmitResponseError } from '../../../src/resources/videos/errors.ts';
 import { VideoSubmitUnknownError } from '../../../src/errors/operation-errors.ts';
 import { fileLedger } from '../../../src/adapters/node/index.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
@@ -369,15 +369,15 @@ describe('videos.create() with a ledger', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
-  test('a ledger that cannot accept leaves the handle on the error, and the claim in place', async () => {
+  test('a ledger that cannot accept leaves the handle on the task, and the claim in place', async () => {
     const { emulator, videos } = emulatedVideos();
     const cause = new Error('the database is away');
     const { ledger } = watchedLedger({ accept: () => Promise.reject(cause) });
 
-    const error = await failureOf(videos.create(order, { ledger, callId: 'a' }));
+    const task = await videos.create(order, { ledger, callId: 'a' });
 
-    expect(VideoWaitError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ cause, ref: { id: emulator.videos.list[0]?.id } });
+    expect(task.ref.id).toBe(emulator.videos.list[0]?.id);
+    expect(task._ledger_error).toMatchObject({ cause });
     expect(await failureOf(videos.create(order, { ledger, callId: 'a' }))).toMatchObject({
       name: 'VideoSubmitUnknownError',
     });
