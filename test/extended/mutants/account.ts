@@ -38,8 +38,17 @@ export const accountMutants: MutantsByFile = {
       is: 'amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value',
       becomes: 'amount?.value ?? 0',
     },
-    { is: 'return last + Math.max(0, others) * reserved;', becomes: 'return last;' },
-    { is: 'ledger.spent += cost - counted;', becomes: 'ledger.spent += cost;' },
+    {
+      is: 'return last + otherCharges(record, settings.idempotency) * reserved;',
+      becomes: 'return last;',
+    },
+    { is: 'if (idempotency?.honored === true) return 0;', becomes: 'if (idempotency) return 0;' },
+    { is: 'lost + (isAccepted ? 1 : 0) - 1', becomes: 'lost - 1' },
+    {
+      is: 'counted.ledger.spent += amount - counted.amount;',
+      becomes: 'counted.ledger.spent += amount;',
+    },
+    { is: 'if (counted !== undefined) recount(counted, 0);', becomes: '' },
     {
       is: "if (!isKnown && onMissingPrice === 'refuse') {",
       becomes: 'if (false) {',

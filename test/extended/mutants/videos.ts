@@ -99,7 +99,8 @@ export const videoMutants: MutantsByFile = {
       is: "late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined",
       becomes: 'undefined',
     },
-    { is: "if (!errors.isAborted(error)) await this.finish('unknown');", becomes: '' },
+    { is: "if (cause !== tooLate) await this.finish('unknown');", becomes: '' },
+    { is: 'setTimeout(() => limit.abort(tooLate), remaining)', becomes: 'undefined' },
   ],
   'tasks/reading.ts': [
     { is: "plain === '' || plain === 'unknown' ? 'empty' : 'foreign'", becomes: "'foreign'" },
