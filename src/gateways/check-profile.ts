@@ -116,6 +116,7 @@ const profile = fields({
       error: optional(text),
     }),
   ),
+  imageReferences: optional(checkList(must('text', (value) => typeof value === 'string'))),
   imageTask: optional(path),
   requestIdHeaders: texts,
   sentIdHeader: optional(

@@ -136,6 +136,12 @@ export interface GatewayProfile {
     | undefined;
   /** Paths of fields in responses of video operations. */
   readonly video?: VideoRules | undefined;
+  /**
+   * Beginnings of texts, besides http(s) and data URLs, that the gateway accepts as reference images: `gs://`,
+   * for example, or `''` for any text, such as base64 or ids of files. Other text is rejected before it is sent,
+   * because gateways ignore it but charge for the result.
+   */
+  readonly imageReferences?: readonly string[] | undefined;
   /** The path of an image task, with `{id}`, for gateways that return a task instead of images. */
   readonly imageTask?: string | undefined;
   /**

@@ -128,8 +128,6 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
   ) => GatewayError;
   /** For a completed task whose result cannot be returned. */
   readonly withoutResult: (message: string, advice: string, waited: Waited<Ref>) => GatewayError;
-  /** Returns whether an error reports an aborted wait. */
-  readonly isAborted: (error: unknown) => boolean;
   /**
    * For a task that failed.
    *
@@ -200,7 +198,6 @@ export function taskErrors<
     },
     withoutResult: (message, advice, waited) =>
       new names.Wait(message, { ...toInit(waited, undefined), advice }),
-    isAborted: (error) => names.WaitAborted.isInstance(error),
     failed(ref, failure, raw, cause) {
       const reason = withoutQueries(failure.message);
       const moderated = readsLikeReview(failure);

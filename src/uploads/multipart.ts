@@ -6,6 +6,7 @@ import type { BodyEncoding } from '../http/request.ts';
 import { readHead, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
 import { createFormBody, prepareBody, type FilePart, type TextPart } from './form.ts';
+import { checkImageBytes } from './references.ts';
 import type { Uploadable } from './types.ts';
 
 /**
@@ -95,6 +96,7 @@ export function openPart({ name, field, value, purpose }: FileEntry, signal: Abo
     const { head, ...file } = await peekFile(await openFile(value, signal));
     const problem = 'is empty (0 bytes); check its path, and that nothing has read it before.';
     check(head.byteLength > 0, field, problem);
+    if (purpose === 'image') checkImageBytes(field, head);
     const { name: filename, type } = describeFile({ ...file, field, purpose, head });
     return { ...file, name, field, filename, type };
   });

@@ -1,4 +1,4 @@
-import { check, checkText } from '../../options/check.ts';
+import { check } from '../../options/check.ts';
 import { writeParams } from '../../gateways/define.ts';
 import type { GatewayProfile } from '../../options/gateway-profile.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -9,6 +9,7 @@ import type { Stream } from '../../streams/stream.ts';
 import type { OpenString } from '../../types.ts';
 import { isUploadable, notFile } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
+import { checkImageText } from '../../uploads/references.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
 import type { Uploadable } from '../../uploads/types.ts';
 import { isObject } from '../../answers/objects.ts';
@@ -133,7 +134,7 @@ function editRequest(
     ...listImages('image', image),
     ...listImages('images', images),
     ...listImages('mask', mask),
-  ].map(([field, source]) => ({ field, isFile: isImageFile(field, source) }));
+  ].map(([field, source]) => ({ field, isFile: isImageFile(field, source, profile) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
   check(!isMissing, 'image', 'is missing; pass a file, a URL or a list of them.');
   if (profile?.requests?.['images.edit']?.body === 'json' && inputs.some(({ isFile }) => isFile)) {
@@ -168,19 +169,16 @@ function listImages(field: string, value: unknown): readonly (readonly [string, 
 }
 
 /** Returns whether an image is a file, not a reference. Throws if it is neither. */
-function isImageFile(field: string, source: unknown): boolean {
+function isImageFile(field: string, source: unknown, profile: GatewayProfile | undefined): boolean {
   if (isUploadable(source)) return true;
-  if (isObject(source) && !(source instanceof Promise)) return false;
-  if (typeof source !== 'string' || isPath(source)) throw notFile(field, source);
-  checkText(field, source, 'a file, a URL or an object');
+  if (isObject(source) && !(source instanceof Promise)) {
+    const { image_url: nested, url } = source;
+    const address = isObject(nested) ? nested['url'] : nested;
+    if (typeof address === 'string') checkImageText(`${field}.image_url`, address, profile);
+    if (typeof url === 'string') checkImageText(`${field}.url`, url, profile);
+    return false;
+  }
+  if (typeof source !== 'string') throw notFile(field, source);
+  checkImageText(field, source, profile);
   return false;
-}
-
-/**
- * Returns whether text is a file path. A leading slash alone proves nothing, because base64 may begin with
- * one.
- */
-function isPath(text: string): boolean {
-  if (/^(https?|data):/i.test(text)) return false;
-  return /^(file:|\.{1,2}[\\/]|~\/)|\.(png|jpe?g|webp|gif)$/i.test(text);
 }

@@ -47,7 +47,7 @@ export function create(
   params: VideoCreateParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return submit(submitter, createSubmission(params), options);
+  return submit(submitter, createSubmission(submitter.transport, params), options);
 }
 
 export function remix(
@@ -251,7 +251,7 @@ export async function* createAndWaitAll(
   const scope = new VideoScope(transport, checked, leaveSignal);
   try {
     const list = takeParams();
-    checkEach(list, createSubmission);
+    checkEach(list, (params) => createSubmission(transport, params));
     scope.limit(checked.maxPollsPerSecond);
     yield* mapWithProgress<Copied<VideoCreateParams>, VideoCreateAndWaitResult>(
       list,
@@ -267,7 +267,8 @@ export async function* createAndWaitAll(
         };
         const item = { index, params: original };
         try {
-          const video = await submitWithin(scope, submitter, createSubmission(copy), callOptions);
+          const submission = createSubmission(transport, copy);
+          const video = await submitWithin(scope, submitter, submission, callOptions);
           return { ...item, ...accepted, video };
         } catch (error) {
           return { ...item, ...accepted, error };

@@ -29,12 +29,14 @@ import { toLoggable } from '../../calls/make-error.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
+import type { DefinedGateway } from '../../options/gateway-profile.ts';
 import type { GatewayOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
 import { optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
 import { isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
+import { checkImageText } from '../../uploads/references.ts';
 import { type FormField, formBody } from '../../uploads/multipart.ts';
 import { adviceToWait, videoErrors, VideoSubmitResponseError } from './errors.ts';
 import { makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
@@ -70,22 +72,26 @@ function toSecondsText(value: unknown): string | undefined {
   return String(value);
 }
 
+type Profile = DefinedGateway['profile'];
+
 /** Rejects references that gateways ignore but still bill for. */
-function checkReference(field: string, value: unknown): void {
+function checkReference(field: string, value: unknown, profile: Profile | undefined): void {
   if (value === undefined || value === null || isUploadable(value)) return;
   check(typeof value !== 'string' || isText(value), field, 'is empty; omit it.');
   const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway does not store files, so file ids are not supported.`;
   check(isText(value), field, problem);
+  checkImageText(field, value, profile);
 }
 
 /** Returns an image reference as a file or text. OpenAI's object form is replaced by its URL. */
-function toReference(value: unknown): unknown {
+function toReference(value: unknown, profile: Profile | undefined): unknown {
   const field = 'input_reference';
   if (isObject(value) && 'image_url' in value && !isUploadable(value)) {
-    checkText(`${field}.image_url`, value['image_url'], 'an http(s) URL or a data URL');
-    return value['image_url'];
+    const { image_url: url } = value;
+    checkImageText(`${field}.image_url`, checkText(`${field}.image_url`, url, 'a URL'), profile);
+    return url;
   }
-  checkReference(field, value);
+  checkReference(field, value, profile);
   return value;
 }
 
@@ -101,24 +107,29 @@ export interface Submission extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
 }
 
 /** Checks the submission of a new task. Rejects input that cannot work but would be charged. */
-export function createSubmission(params: VideoCreateParams): Submission {
+export function createSubmission(
+  { gateway }: Pick<Transport, 'gateway'>,
+  params: VideoCreateParams,
+): Submission {
   checkParams('videos.create', params);
   checkModel(params.model);
   checkText('prompt', params.prompt, 'a description of the video');
   for (const name of ['image', 'images'] as const) {
     const images: unknown = params[name];
-    if (!Array.isArray(images)) checkReference(name, images);
-    else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
+    const list: readonly unknown[] = Array.isArray(images) ? images : [images];
+    for (const [index, image] of list.entries()) {
+      checkReference(list === images ? `${name}[${index}]` : name, image, gateway?.profile);
+    }
   }
   const seconds = toSecondsText(params.seconds);
   const fields = {
     ...params,
     seconds,
-    input_reference: toReference(params.input_reference),
+    input_reference: toReference(params.input_reference, gateway?.profile),
   };
   const own = copyParams(params);
   const change = ({ params: changed }: Change): Submission =>
-    createSubmission({ ...own, ...changed });
+    createSubmission({ gateway }, { ...own, ...changed });
   return { operation: 'videos.create', fields, model: params.model, change };
 }
 

@@ -269,12 +269,10 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return operations.submitAndWait(
-      this.submitter(),
-      'videos.createAndWait',
-      createSubmission(params),
-      copyOptions(options),
-    );
+    const submitter = this.submitter();
+    const submission = createSubmission(submitter.transport, params);
+    const method = 'videos.createAndWait';
+    return operations.submitAndWait(submitter, method, submission, copyOptions(options));
   }
 
   /**

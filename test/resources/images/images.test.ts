@@ -526,11 +526,49 @@ describe('bad input', () => {
     expect(String(both)).toContain('image[1]: is a reference, but image[0] is a file');
   });
 
-  test('accepts base64 that begins like a path', async () => {
-    const { client, requests } = scripted([json({ created: 1, data: [] })]);
-    await client.images.edit({ model, prompt, image: '/9j/4AAQSkZJRg==' });
-    expect(requests).toHaveLength(1);
+  test.each([
+    ['hello world', /must be an http\(s\) URL or a data URL/],
+    ['/9j/4AAQSkZJRg==', /is base64; pass Buffer\.from\(x, 'base64'\)/],
+    ['C:\\cat.png', /is a path; pass fileFromPath\(path\)/],
+    ['file:///tmp/cat.png', /is a path; pass fileFromPath\(path\)/],
+    ['s3://bucket/cat.png', /must be an http/],
+    [{ image_url: { url: 'cat.png' } }, /image\.image_url: is a path/],
+    [{ url: './cat.png' }, /image\.url: is a path/],
+    [Buffer.from('hello world'), /contains text, not an image/],
+    [Buffer.from('/9j/4AAQSkZJRgABAQ'.repeat(4)), /decode it with Buffer\.from\(x, 'base64'\)/],
+    [Buffer.from('%PDF-1.7'), /is not an image/],
+  ])('rejects %j as an image, and names the fix', async (image, message) => {
+    const { client, requests } = scripted([]);
+
+    const error = await failureOf(client.images.edit({ model, prompt, image }));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(String(error)).toMatch(message);
+    expect(requests).toHaveLength(0);
   });
+
+  test('accepts the texts that a profile allows', async () => {
+    const gateway = { name: 'mine', imageReferences: ['gs://'] };
+    const { client, requests } = scripted([json({ created: 1, data: [] })], { gateway });
+
+    await client.images.edit({ model, prompt, image: 'gs://bucket/cat.png' });
+
+    expect(requests).toHaveLength(1);
+    expect(
+      await failureOf(client.images.edit({ model, prompt, image: 's3://bucket/cat.png' })),
+    ).toBeInstanceOf(InvalidInputError);
+  });
+
+  test.each(['<svg xmlns="http://www.w3.org/2000/svg"/>', 'P3\n1 1 255\n0 0 0'])(
+    'accepts an image format that is text: %s',
+    async (text) => {
+      const { client, requests } = scripted([json({ created: 1, data: [] })]);
+
+      await client.images.edit({ model, prompt, image: new Blob([text]) });
+
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   test.each([undefined, null, 'a cat', []])('%j is rejected as parameters', async (params) => {
     const { client } = scripted([]);

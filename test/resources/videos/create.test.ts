@@ -41,6 +41,29 @@ async function captureForm(params: VideoCreateParams, options: VideoSubmitOption
   return [...(await request.formData())];
 }
 
+/** Texts that gateways ignore as a reference image, and charge for the video. */
+const texts = [
+  './cat.png',
+  'cat.png',
+  'C:\\cat.png',
+  '/home/me/cat.jpg',
+  'hello world',
+  Buffer.from(png).toString('base64'),
+  'file:///tmp/cat.png',
+  's3://bucket/cat.png',
+  'blob:https://app.example/1',
+  'https:/cat.png',
+  'data:image/png;base64,',
+];
+
+/** Files that are evidently not images. */
+const noImages = [
+  Buffer.from('hello world'),
+  Buffer.from(Buffer.from(png).toString('base64').repeat(4)),
+  Buffer.from('%PDF-1.7'),
+  new Blob(['<!doctype html><title>Not found</title>']),
+];
+
 describe('videos.create()', () => {
   test('submits once and returns a task with a handle', async () => {
     const { emulator, videos } = emulatedVideos();
@@ -361,6 +384,20 @@ describe('videos.create()', () => {
     ['image', { ...order, image: { image_url: 'https://images.example/a.png' } }],
     ['images', { ...order, images: Promise.resolve([png]) }],
     ['images[1]', { ...order, images: [png, 7] }],
+    ...texts.map((text): [string, object] => [
+      'input_reference',
+      { ...order, input_reference: text },
+    ]),
+    ...texts.map((text): [string, object] => ['image', { ...order, image: text }]),
+    ...texts.map((text): [string, object] => ['images[1]', { ...order, images: [png, text] }]),
+    ...texts.map((text): [string, object] => [
+      'input_reference.image_url',
+      { ...order, input_reference: { image_url: text } },
+    ]),
+    ...noImages.map((file): [string, object] => [
+      'input_reference',
+      { ...order, input_reference: file },
+    ]),
   ])('rejects an invalid %s in %o before anything is sent', async (field, params) => {
     const { emulator, videos } = emulatedVideos();
 
