@@ -17,7 +17,7 @@ import {
   type Outcome,
 } from '../errors/gateway-error.ts';
 import { unknownKey } from '../gateways/signs.ts';
-import { isKeyRefused, isKeyUnknown, isModelMissing, isTimeout } from '../http/classify.ts';
+import { isKeyUnknown, isModelMissing, isProviderRefusal, isTimeout } from '../http/classify.ts';
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
 import { notAResponse } from '../http/send.ts';
@@ -83,7 +83,7 @@ function adviceFor(
   charge: ChargeClass,
   outcome: Outcome,
 ): string | undefined {
-  const { kind, body } = failed;
+  const { kind, body, headers } = failed;
   if (outcome === 'unknown' && charge === 'free') {
     return 'The call only reads, so it is safe to repeat.';
   }
@@ -94,9 +94,9 @@ function adviceFor(
   if (body !== undefined && isKeyUnknown(body)) {
     return unknownKey.advice;
   }
-  return body === undefined || isKeyRefused(body)
-    ? 'Check apiKey: the gateway did not accept it.'
-    : "The model's provider probably rejected the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
+  return body !== undefined && isProviderRefusal(body, headers)
+    ? "The model's provider probably rejected the gateway's own key: tell its operator. If every model fails like this, check apiKey."
+    : 'Check apiKey: the gateway did not accept it.';
 }
 
 /** Returns the usual cause of an error code that proves nothing by itself. */

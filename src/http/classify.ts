@@ -2,7 +2,13 @@ import { type ErrorBody, isJSON } from '../answers/error-body.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
-import { isResentEmpty, keyRefusals, quotesProvider, unknownKey } from '../gateways/signs.ts';
+import {
+  isRelayed,
+  isResentEmpty,
+  keyRefusals,
+  quotesProvider,
+  unknownKey,
+} from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
 import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
 
@@ -68,10 +74,19 @@ export function isModelMissing(status: number | undefined, body: ErrorBody | und
  * Returns whether the gateway itself rejected the key. Its own errors have a type or a request id; a
  * provider's rejection of the gateway's key has neither.
  */
-export function isKeyRefused(body: ErrorBody): boolean {
+function isKeyRefused(body: ErrorBody): boolean {
   const { type, requestId } = body;
   if (quotesProvider(body)) return false;
   return type === undefined || keyRefusals.test(type) || requestId !== undefined;
+}
+
+/**
+ * Returns whether a 401 is a provider's rejection of the gateway's own key. Without a sign that a gateway relayed
+ * it, the server rejected the caller's key.
+ */
+export function isProviderRefusal(body: ErrorBody, headers: Headers | undefined): boolean {
+  if (body.code === submissionFailed || quotesProvider(body)) return true;
+  return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);
 }
 
 /** Returns whether the error is the gateway's standard response to unknown keys. */

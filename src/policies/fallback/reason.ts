@@ -1,15 +1,8 @@
 import type { ErrorBody } from '../../answers/error-body.ts';
 import type { ChargeClass } from '../../endpoints.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
-import { isRelayed, quotesProvider } from '../../gateways/signs.ts';
 import type { FallbackReason } from '../../options/options.ts';
-import {
-  hasCode,
-  isKeyRefused,
-  isKeyUnknown,
-  isModelMissing,
-  submissionFailed,
-} from '../../http/classify.ts';
+import { hasCode, isModelMissing, isProviderRefusal } from '../../http/classify.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 
 /** Codes of the gateway for a key or an account without credit. */
@@ -73,10 +66,7 @@ function isAboutModel(
   headers: Headers | undefined,
 ): boolean {
   if (status === 403 || status === 404) return anyModel.test(body.message ?? '');
-  if (status !== 401) return isModelMissing(status, body);
-  // The provider rejected the gateway's key. Without a sign of a gateway, it rejected the caller's key.
-  if (body.code === submissionFailed || quotesProvider(body)) return true;
-  return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);
+  return status === 401 ? isProviderRefusal(body, headers) : isModelMissing(status, body);
 }
 
 const isUnknown = (kind: FailedAttempt['kind']): boolean =>

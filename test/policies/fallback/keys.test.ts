@@ -108,7 +108,50 @@ const setup = ({ body, headers = {}, options }: Row) =>
     ...options,
   });
 
+/** What servers without providers behind them answer to a wrong key. */
+const refusals: readonly [baseURL: string, error: object][] = [
+  [
+    'https://api.openai.com/v1',
+    {
+      message: 'Incorrect API key provided: sk-x.',
+      type: 'invalid_request_error',
+      code: 'invalid_api_key',
+    },
+  ],
+  [
+    'https://api.groq.com/openai/v1',
+    { message: 'Invalid API Key', type: 'invalid_request_error', code: 'invalid_api_key' },
+  ],
+  [
+    'https://api.deepseek.com/v1',
+    {
+      message: 'Authentication Fails',
+      type: 'authentication_error',
+      code: 'invalid_request_error',
+    },
+  ],
+  ['https://ai-gateway.vercel.sh/v1', { message: 'Invalid API key', type: 'authentication_error' }],
+  [
+    'https://gomodel.test/v1',
+    { message: 'missing or invalid key', type: 'authentication_error', code: 'unauthorized' },
+  ],
+  ['https://api.mistral.ai/v1', { message: 'Unauthorized', type: 'unauthorized' }],
+  ['http://localhost:8000/v1', { message: 'Invalid key', type: 'BadRequestError', code: 401 }],
+];
+
 describe('a 401', () => {
+  test.for(refusals)('of %s: check apiKey', async ([baseURL, error]) => {
+    for (const headers of [{}, { 'x-request-id': 'req-1' }]) {
+      for (const gateway of ['auto', 'openai', 'new-api'] as const) {
+        const row = { name: '', body: { error }, headers, options: { baseURL, gateway } };
+
+        const failed = await failureOf(setup(row).client.chat.completions.create(params));
+
+        expect(failed).toHaveProperty('advice', 'Check apiKey: the gateway did not accept it.');
+      }
+    }
+  });
+
   test.for(ofTheProvider)('$name: the next model is requested', async (row) => {
     const { client, requests } = setup(row);
 
