@@ -12,10 +12,6 @@ export const fallbackMutants: MutantsByFile = {
       becomes: '',
     },
     { is: "if (kind === 'timed_out') return 'timeout';", becomes: '' },
-    {
-      is: 'return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);',
-      becomes: 'return !isKeyUnknown(body) && !isKeyRefused(body);',
-    },
     { is: 'if (has(noCredit, noCreditText) || status === 402) return undefined;', becomes: '' },
     {
       is: "if (problem?.includes('maxResponseBytes')) return undefined;",

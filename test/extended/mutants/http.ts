@@ -100,6 +100,10 @@ export const httpMutants: MutantsByFile = {
     { is: 'Math.min(capacity, this.#tokens + 1)', becomes: 'this.#tokens' },
   ],
   'http/classify.ts': [
+    {
+      is: 'return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);',
+      becomes: 'return !isKeyUnknown(body) && !isKeyRefused(body);',
+    },
     { is: "[/^[123]/, 'redirected_after_work'],", becomes: "[/^[123]/, 'redirected']," },
     { is: "[/^409$/, 'conflict'],", becomes: '' },
     { is: "[/^425$/, 'too_early'],", becomes: '' },
