@@ -1,9 +1,15 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { toFields } from '../../../src/answers/objects.ts';
 import { prompts } from '../../../src/programs/cli/doctor/calls/samples.ts';
 import { type DoctorReport, reportSchema } from '../../../src/programs/cli/doctor/report-schema.ts';
 import { createReport } from '../../../src/programs/cli/doctor/report.ts';
 import { readGateway } from '../../../src/gateways/index.ts';
-import { createEmulator, type Emulator, type EmulatorOptions } from '../../../src/testing/index.ts';
+import {
+  createEmulator,
+  type Emulator,
+  type EmulatorOptions,
+  type ReceivedRequest,
+} from '../../../src/testing/index.ts';
 import { modes } from '../../helpers/modes.ts';
 import { startProxy } from './proxy.ts';
 import { Machine } from './run.ts';
@@ -89,6 +95,86 @@ describe.each(modes)('%s', (gateway) => {
     await machine.run(['doctor', '--write-profile', 'gateway.ts']);
 
     expect(emulator.charges).toEqual([]);
+  });
+});
+
+const only = (...calls: string[]) => ['--spend', '2', '--yes', '--only', ...calls];
+
+/** Returns whether a request is a call, and not a free probe of its route. */
+const hasModel = ({ body }: ReceivedRequest): boolean =>
+  body.kind === 'json' && 'model' in toFields(body.value);
+
+describe('a model that does not serve a call', () => {
+  test('says nothing about the gateway: the next one is tried', async () => {
+    const models = [
+      { id: 'claude-embedding-mini', vendor: 'anthropic' },
+      { id: 'text-embedding-3-large', vendor: 'openai' },
+    ] as const;
+    const { emulator, machine } = await start({ models });
+    const { report } = await spend(machine, only('embeddings', 'embeddings-tokens'));
+
+    for (const id of ['call.embeddings', 'call.embeddings-tokens']) {
+      expect(find(report, id)).toMatchObject({
+        status: 'pass',
+        detail: expect.stringContaining('not served by claude-embedding-mini'),
+        call: { model: 'text-embedding-3-large' },
+      });
+    }
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test.each([
+    {
+      code: 'convert_request_failed',
+      message: 'not supported model for image generation, only imagen models are supported',
+      status: 500,
+    },
+    { code: 'invalid_value', message: 'This model does not support this endpoint', status: 400 },
+  ])('is tried once a call: $message', async (fault) => {
+    const models = ['gemini-2.5-flash-image', 'gpt-image-1', 'dall-e-3'].map((id) => ({ id }));
+    const { emulator, machine } = await start({ models });
+    emulator.fail({
+      operation: 'images.generate',
+      when: hasModel,
+      fault: { type: 'error', ...fault },
+    });
+    const { report } = await spend(machine, only('image'));
+
+    expect(find(report, 'call.image')).toMatchObject({
+      status: 'pass',
+      detail: expect.stringContaining('not served by gemini-2.5-flash-image'),
+    });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('is named if no other one serves it', async () => {
+    const models = [{ id: 'claude-embedding-a' }, { id: 'claude-embedding-b' }];
+    const { emulator, machine } = await start({ models });
+    const { report } = await spend(machine, only('embeddings'));
+
+    expect(find(report, 'call.embeddings')).toMatchObject({
+      status: 'skip',
+      detail: expect.stringMatching(/^no model of 2 serves it: claude-embedding-a: 500 .*; claude/),
+    });
+    expect(emulator.charges).toHaveLength(0);
+  });
+
+  test('is not replaced once the limit may be used up', async () => {
+    const models = ['gpt-image-mini', 'other-image'].map((id) => ({ id }));
+    const { emulator, machine } = await start({ gateway: 'openai', models });
+    emulator.fail({
+      operation: 'images.generate',
+      when: hasModel,
+      fault: { type: 'error', status: 500, message: 'The model does not support it' },
+    });
+    const words = ['--spend', '0.3', '--yes', '--only', 'image'];
+    const { report } = await spend(machine, words);
+
+    expect(find(report, 'call.image')).toMatchObject({
+      status: 'skip',
+      call: { model: 'gpt-image-mini', atMostUSD: 0.3 },
+    });
+    expect(emulator.requests.filter(hasModel)).toHaveLength(1);
   });
 });
 

@@ -72,6 +72,8 @@ export interface ReportCall {
   readonly lacks?: (shared: Shared) => string | undefined;
   /** Errors which mean that the gateway serves something else on this route. */
   readonly foreign?: RegExp;
+  /** Errors which mean that another model may serve the call, besides those of all calls. */
+  readonly otherModel?: RegExp;
 }
 
 /** @throws `CallFailure` unless the condition holds */

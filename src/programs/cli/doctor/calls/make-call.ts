@@ -29,6 +29,8 @@ export interface CallResult {
   readonly reported: number | undefined;
   /** `true` if the gateway may have charged for it. */
   readonly mayBeCharged: boolean;
+  /** The model does not exist, or does not serve the call, which says nothing about the gateway. */
+  readonly modelProblem: 'unknown' | 'unserved' | undefined;
   readonly milliseconds: number;
 }
 
@@ -42,7 +44,26 @@ const timeouts = [
 const unsupportedMessage =
   /not (be )?(supported|implemented|enabled)|unsupported|(does|do)(n't| not) support|unknown (parameter|field)|not (a )?valid (parameter|format)|invalid url|no route|unavailable now|are not valid|only for api versions/i;
 
-const unknownModel = /no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
+const unknownModel =
+  /model_not_found|no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
+
+/** Errors of a gateway that cannot send a call to the provider of a model, or of a provider without it. */
+const unservedModel =
+  /convert\w*_request_failed|model_not_supported|(un|not )supported model|only \S+ models? (is|are) supported|model.{0,60}(not support|does(n't| not) support)/i;
+
+/** Returns why another model may serve a call that was rejected. */
+function findModelProblem(
+  error: unknown,
+  exchanges: readonly Exchange[],
+  { otherModel }: ReportCall,
+): CallResult['modelProblem'] {
+  const last = exchanges.at(-1);
+  if (!APIError.isInstance(error) || last === undefined || last.status < 400) return undefined;
+  const { message = '', code, type } = readErrorText(last.text);
+  const text = `${trimmedText(code)} ${trimmedText(type)} ${message}`;
+  if (unknownModel.test(text)) return 'unknown';
+  return unservedModel.test(text) || otherModel?.test(message) === true ? 'unserved' : undefined;
+}
 
 function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status'] {
   if (timeouts.some((timeout) => timeout.isInstance(error))) return 'timeout';
@@ -155,6 +176,7 @@ export async function makeCall(
     extra: isAnswered ? (call.extraRows?.(answer, context) ?? []) : [],
     exchanges,
     reported: costs.total,
+    modelProblem: findModelProblem(failure?.error, exchanges, call),
     mayBeCharged: call.work.requests !== 0 && posts() > 0 && (isCharged || isUnclear),
     milliseconds,
   };

@@ -157,17 +157,17 @@ function rank({ id }: KnownModel, kind: ModelKind, named: readonly string[]): nu
 }
 
 /**
- * Chooses the model for a kind of calls: one that the user names, otherwise a usual and cheap one.
+ * Returns the models for a kind of calls: first those that the user names, then usual and cheap ones.
  *
  * Any chat model is tried in Gemini's format, because gateways convert it.
  */
-export function chooseModel(
+export function rankModels(
   models: readonly KnownModel[],
   kind: ModelKind,
   named: readonly string[],
-): KnownModel | undefined {
+): KnownModel[] {
   const fitting = models.filter(
     ({ kinds }) => kinds.has(kind) || (kind === 'gemini' && kinds.has('chat')),
   );
-  return fitting.toSorted((a, b) => rank(a, kind, named) - rank(b, kind, named))[0];
+  return fitting.toSorted((a, b) => rank(a, kind, named) - rank(b, kind, named));
 }

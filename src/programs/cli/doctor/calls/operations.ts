@@ -91,6 +91,8 @@ export const reportCalls: readonly ReportCall[] = [
     operation: 'embeddings.create',
     run: (context) => embed(context, 'create', 'float', [[9906], [1917]]),
     facts: (answer) => embeddingFacts(answer, 'float', embeddingInputs.length),
+    // Gemini's models take texts alone.
+    otherModel: /contents? (is|are) required|input (is|must be)|token ids/i,
   },
   {
     ...embedding,

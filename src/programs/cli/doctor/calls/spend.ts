@@ -3,7 +3,7 @@ import { type MadeCall, logRow, readLog, findRequestIds, withCost } from './cost
 import { locate, type Target } from '../probe.ts';
 import { dollars, type Estimate, estimateCall } from './estimate.ts';
 import { type CallHooks, type CallResult, makeCall } from './make-call.ts';
-import { chooseModel, type KnownModel } from './models.ts';
+import { type KnownModel, rankModels } from './models.ts';
 import type { ExtraRow, ReportCall, Shared } from './call.ts';
 import { reportCalls } from './operations.ts';
 import type { ReportRow } from '../report-schema.ts';
@@ -30,11 +30,19 @@ export interface SpendOptions {
   readonly onTask: (id: string) => void;
 }
 
+/** A model for a call, and the most that the call can cost with it. */
+interface Candidate {
+  readonly model: KnownModel;
+  readonly estimate: Estimate;
+}
+
 /** A call with its model, or the reason why it is not made. */
 interface PlannedCall {
   readonly call: ReportCall;
   readonly model: KnownModel | undefined;
   readonly estimate: Estimate;
+  /** The models to try if this one does not serve the call. */
+  readonly others: readonly Candidate[];
   readonly skip: string | undefined;
   /** `true` if the gateway does not serve the operation. */
   readonly isUnsupported: boolean;
@@ -53,6 +61,9 @@ const rowId = ({ id }: ReportCall): string => `call.${id}`;
 /** Tolerance for rounding errors in sums of small amounts. */
 const tolerance = 1e-12;
 
+/** The number of models that are tried for a call. */
+const mostModels = 4;
+
 function planCall(
   call: ReportCall,
   { video, models: named }: SpendOptions,
@@ -61,14 +72,17 @@ function planCall(
   groupRatios: Readonly<Record<string, number>>,
 ): PlannedCall {
   const { kind, work, operation } = call;
-  const model = chooseModel(known, kind, named);
+  const [model, ...rest] = rankModels(known, kind, named).slice(0, mostModels);
   const none: Estimate = { usd: 0, isKnown: true };
-  const plan = { call, model, estimate: none, skip: undefined, isUnsupported: false };
+  const plan = { call, model, estimate: none, others: [], skip: undefined, isUnsupported: false };
   const advice = profile?.unsupported?.[operation];
   if (advice !== undefined) return { ...plan, skip: advice, isUnsupported: true };
   if (model === undefined) return { ...plan, skip: 'no model for it is known; name one with -m' };
   if (kind === 'video' && !video) return { ...plan, skip: 'requires --video' };
-  return { ...plan, estimate: estimateCall(model.id, kind, work, model.price, groupRatios) };
+  const estimate = ({ id, price }: KnownModel): Estimate =>
+    estimateCall(id, kind, work, price, groupRatios);
+  const others = rest.map((other) => ({ model: other, estimate: estimate(other) }));
+  return { ...plan, estimate: estimate(model), others };
 }
 
 /** Plans the calls of a report: each with its model and the most that it can cost. */
@@ -117,6 +131,30 @@ export interface SpendContext {
   readonly clean: CallHooks['clean'];
 }
 
+/** A call that was made with one model. */
+interface Attempt {
+  readonly model: string;
+  readonly result: CallResult;
+  readonly atMostUSD: number;
+}
+
+/** Describes a call. What its models do not serve says nothing about the gateway. */
+function toRow(id: string, last: Attempt, refused: readonly Attempt[]): ReportRow {
+  const { status, detail, milliseconds, modelProblem } = last.result;
+  const all = [...refused, last];
+  const atMostUSD = all.reduce((sum, attempt) => sum + attempt.atMostUSD, 0);
+  const call = { model: last.model, atMostUSD, milliseconds };
+  if (modelProblem !== undefined) {
+    const problems = all.map(({ model, result }) => `${model}: ${result.detail}`).join('; ');
+    const isUnknown = all.every(({ result }) => result.modelProblem === 'unknown');
+    const shown = all.length === 1 ? detail : `no model of ${all.length} serves it: ${problems}`;
+    return { id, status: isUnknown ? status : 'skip', detail: shown, call };
+  }
+  const names = refused.map(({ model }) => model).join(', ');
+  const note = names === '' ? '' : `; not served by ${names}`;
+  return { id, status, detail: `${detail}${note}`, call };
+}
+
 /** Makes the paid calls of a report one by one, within the limit, and looks up their cost. */
 export async function makeCalls(
   target: Target,
@@ -138,7 +176,7 @@ export async function makeCalls(
     },
   };
   const extra = new Map<string, readonly ExtraRow[]>();
-  for (const { call, model, estimate, skip, isUnsupported } of plan.calls) {
+  for (const { call, model, estimate, others, skip, isUnsupported } of plan.calls) {
     const id = rowId(call);
     const left = wallet.limit - wallet.spent;
     const isOver = estimate.usd > left + tolerance;
@@ -151,18 +189,31 @@ export async function makeCalls(
       made.push({ row: { id, status, detail: reason ?? '' }, result: undefined, requestIds: [] });
       continue;
     }
-    const result = await makeCall(target, call, model.id, shared, hooks);
-    const { status, detail, exchanges, milliseconds, mayBeCharged, reported } = result;
-    // Costs that only a vendor reports may be too low.
-    const isTrusted = profile?.readCost !== undefined && reported !== undefined && reported > 0;
-    if (mayBeCharged) wallet.spent += isTrusted ? reported : Math.max(estimate.usd, reported ?? 0);
-    const paid = { model: model.id, atMostUSD: mayBeCharged ? estimate.usd : 0, milliseconds };
+    const attempt = async (candidate: Candidate): Promise<Attempt> => {
+      const result = await makeCall(target, call, candidate.model.id, shared, hooks);
+      const { mayBeCharged, reported } = result;
+      const { usd } = candidate.estimate;
+      // Costs that only a vendor reports may be too low.
+      const isTrusted = profile?.readCost !== undefined && reported !== undefined && reported > 0;
+      if (mayBeCharged) wallet.spent += isTrusted ? reported : Math.max(usd, reported ?? 0);
+      return { model: candidate.model.id, result, atMostUSD: mayBeCharged ? usd : 0 };
+    };
+    let last = await attempt({ model, estimate });
+    const refused: Attempt[] = [];
+    for (const other of others) {
+      const isTooMuch = other.estimate.usd > wallet.limit - wallet.spent + tolerance;
+      const isServed = last.result.modelProblem === undefined;
+      if (isServed || isTooMuch || target.signal.aborted) break;
+      refused.push(last);
+      last = await attempt(other);
+    }
+    const exchanges = [...refused, last].flatMap(({ result }) => result.exchanges);
     made.push({
-      row: { id, status, detail, call: paid },
-      result,
+      row: toRow(id, last, refused),
+      result: last.result,
       requestIds: findRequestIds(exchanges, profile),
     });
-    extra.set(id, result.extra);
+    extra.set(id, last.result.extra);
   }
   const log = await readLog(target, made, profile);
   const rows = made.flatMap((each) => [
