@@ -37,9 +37,10 @@ export class Embeddings {
   /**
    * Creates one vector per input: `POST /v1/embeddings`.
    *
-   * Billed by tokens. Retried on 408, 429, 5xx and lost connections, see `maxRetries`. The default
-   * format is `float`. Some providers ignore the format, so each vector is converted by its actual type:
-   * you always get arrays of numbers, or base64 strings if you requested those. The vectors are in the
+   * Billed by tokens. Retried on 408, 429, 5xx and lost connections, see `maxRetries`. Without
+   * `encoding_format` the vectors are requested in base64, which is smaller and faster to read, and again
+   * as numbers if the provider rejects that, which costs nothing. Each vector is converted by its actual
+   * type: you always get arrays of numbers, or base64 strings if you requested those. The vectors are in the
    * order of the inputs.
    *
    * @param params - The model and the input. Most gateways reject an empty text.
@@ -59,7 +60,7 @@ export class Embeddings {
     options?: FixedModelOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: FixedModelOptions): GatewayPromise<AnyResponse> {
-    return startCall(params, () => embed(this.transport(), params, options));
+    return startCall(params, () => embed(this.transport().snapshot(), params, options));
   }
 
   /** Creates one vector per input, each as a base64 string. */

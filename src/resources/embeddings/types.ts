@@ -15,7 +15,7 @@ export interface EmbeddingCreateParams {
   /**
    * Format of the vectors. With `"base64"` each vector is a string: little-endian 32-bit floats in base64.
    * Otherwise each vector is an array of numbers, regardless of the format that the gateway sent.
-   * @defaultValue `"float"`, which is the gateway's own default; nothing is sent unless you set it
+   * @defaultValue `"float"`; base64 is then used between client and gateway where possible
    */
   encoding_format?: 'float' | 'base64' | undefined;
   /** Length of the vectors, for models that support it. An integer of at least 1. */
