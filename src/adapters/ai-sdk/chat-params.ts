@@ -40,19 +40,29 @@ export function chatCall(
   const params: ChatCompletionCreateParamsNonStreaming = {
     model,
     messages: convertPrompt(options.prompt, warnings),
-    max_tokens: options.maxOutputTokens,
-    temperature: options.temperature,
-    top_p: options.topP,
-    top_k: options.topK,
-    frequency_penalty: options.frequencyPenalty,
-    presence_penalty: options.presencePenalty,
-    stop: options.stopSequences,
-    seed: options.seed,
-    reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
-    response_format: convertFormat(responseFormat, isStrict),
-    ...convertTools(options.tools ?? [], options.toolChoice, warnings),
+    ...pickSet({
+      max_tokens: options.maxOutputTokens,
+      temperature: options.temperature,
+      top_p: options.topP,
+      top_k: options.topK,
+      frequency_penalty: options.frequencyPenalty,
+      presence_penalty: options.presencePenalty,
+      stop: options.stopSequences,
+      seed: options.seed,
+      reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
+      response_format: convertFormat(responseFormat, isStrict),
+    }),
+    ...(options.tools && convertTools(options.tools, options.toolChoice, warnings)),
   };
   return { params, request, warnings };
+}
+
+/** Returns the fields that are set. */
+function pickSet<Fields extends object>(fields: Fields): Partial<Fields> {
+  const picked: Partial<Fields> = {};
+  let name: keyof Fields;
+  for (name in fields) if (fields[name] !== undefined) picked[name] = fields[name];
+  return picked;
 }
 
 function convertFormat(

@@ -19,7 +19,7 @@ import {
 } from './chat-answer.ts';
 import { chatCall } from './chat-params.ts';
 import { convertErrors, isAbort, toAISDKError } from './errors.ts';
-import { toHeaders, providerName } from './options.ts';
+import { providerName, withHeaders } from './options.ts';
 import { PartMaker } from './stream-parts.ts';
 
 const operation = 'chat.completions.create';
@@ -63,7 +63,7 @@ async function generate(
     finishReason: convertFinishReason(choice.finish_reason, hasRefused),
     ...convertUsage(data.usage, response.headers),
     request: { body: params },
-    response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
+    response: withHeaders({ ...responseMetadata(data), body: data }, response),
     warnings,
   };
 }
@@ -96,7 +96,7 @@ async function stream(
   return {
     stream: toReadableStream(parts(), data),
     request: { body },
-    response: { headers: toHeaders(response) },
+    response: withHeaders({}, response),
   };
 }
 

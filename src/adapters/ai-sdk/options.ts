@@ -63,22 +63,28 @@ export function readEnum<Word extends string>(
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
 }
 
-/** Reads a limit, which `null` removes. */
-function readLimit(values: JSONObject, name: string): number | null | undefined {
+/** Types of the request options in provider options. `null` removes a limit. */
+const requestKinds = {
+  callId: 'string',
+  idempotencyKey: 'string',
+  maxRetries: 'number',
+  retryUnknownOutcome: 'boolean',
+  timeout: 'number',
+  totalTimeout: 'limit',
+  firstByteTimeout: 'limit',
+  idleTimeout: 'limit',
+  chunkTimeout: 'limit',
+} as const;
+
+/** Reads a provider option that is an option of the client. */
+function readRequestOption(values: JSONObject, name: keyof typeof requestKinds): unknown {
+  const kind = requestKinds[name];
+  if (kind !== 'limit') return readOption(values, name, kind);
   return values[name] === null ? null : readOption(values, name, 'number');
 }
 
-const requestNames: readonly string[] = [
-  'callId',
-  'idempotencyKey',
-  'maxRetries',
-  'retryUnknownOutcome',
-  'timeout',
-  'totalTimeout',
-  'firstByteTimeout',
-  'idleTimeout',
-  'chunkTimeout',
-];
+const isRequestOption = (name: string): name is keyof typeof requestKinds =>
+  Object.hasOwn(requestKinds, name);
 
 /**
  * Reads the options of a call. Requests with an unknown outcome are not retried, including text, vectors
@@ -92,28 +98,24 @@ export function readCall(
   options: CallOptions,
   ownNames: readonly string[] = [],
 ): Call {
-  const values = options.providerOptions?.[providerName] ?? {};
-  const rest = Object.entries(values).filter(
-    ([name]) => !requestNames.includes(name) && !ownNames.includes(name),
-  );
-  const own = Object.fromEntries(
-    Object.entries(values).filter(([name]) => ownNames.includes(name)),
-  );
+  const { headers, abortSignal: signal } = options;
   const request: RequestOptions = {
-    callId: readOption(values, 'callId', 'string'),
-    idempotencyKey: readOption(values, 'idempotencyKey', 'string'),
-    maxRetries: readOption(values, 'maxRetries', 'number'),
-    retryUnknownOutcome:
-      readOption(values, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
-    timeout: readOption(values, 'timeout', 'number'),
-    totalTimeout: readLimit(values, 'totalTimeout'),
-    firstByteTimeout: readLimit(values, 'firstByteTimeout'),
-    idleTimeout: readLimit(values, 'idleTimeout'),
-    chunkTimeout: readLimit(values, 'chunkTimeout'),
-    headers: options.headers,
-    signal: options.abortSignal,
-    extraBody: rest.length === 0 ? undefined : Object.fromEntries(rest),
+    retryUnknownOutcome: client.retryUnknownOutcome ?? false,
+    ...(headers && { headers }),
+    ...(signal && { signal }),
   };
+  const own: JSONObject = {};
+  const values = options.providerOptions?.[providerName];
+  if (values === undefined) return { request, own };
+  const rest: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (ownNames.includes(name)) own[name] = value;
+    else if (isRequestOption(name))
+      Object.assign(request, { [name]: readRequestOption(values, name) });
+    else rest.push([name, value]);
+  }
+  if (rest.length > 0) request.extraBody = Object.fromEntries(rest);
   return { request, own };
 }
 
@@ -145,6 +147,20 @@ export function sumCosts(costs: readonly (number | undefined)[]): { readonly cos
 /** Returns the headers of a response as an object. */
 export function toHeaders(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
+}
+
+/** Adds the headers of a response, which are converted when they are first read. */
+export function withHeaders<T extends object>(
+  fields: T,
+  response: Response,
+): T & { readonly headers: Record<string, string> } {
+  let headers: Record<string, string> | undefined;
+  const holder = {
+    get headers() {
+      return (headers ??= toHeaders(response));
+    },
+  };
+  return Object.assign(holder, fields);
 }
 
 /**

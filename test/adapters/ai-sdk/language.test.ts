@@ -58,6 +58,29 @@ describe('text', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('passes only the settings of the call to the client', async () => {
+    const { provider, emulator } = emulatedProvider();
+    const content = [{ type: 'text' as const, text: 'Hello' }];
+    const prompt = [{ role: 'user' as const, content }];
+
+    const plain = await provider(model).doGenerate({ prompt });
+    const set = await provider(model).doGenerate({
+      prompt,
+      temperature: 0,
+      providerOptions: { modelGateway: { timeout: 5_000, safe_prompt: true } },
+    });
+
+    const messages = [{ role: 'user', content: 'Hello' }];
+    expect(plain.request?.body).toStrictEqual({ model, messages });
+    expect(set.request?.body).toStrictEqual({ model, messages, temperature: 0 });
+    expect(sent(emulator)).toStrictEqual([
+      { model, messages },
+      { model, messages, temperature: 0, safe_prompt: true },
+    ]);
+    expect(structuredClone(set.response?.headers)).toHaveProperty('content-type');
+    expect({ ...set.response }).toHaveProperty('headers.content-type');
+  });
+
   test('is streamed', async () => {
     const { provider, emulator } = emulatedProvider();
 
