@@ -1,5 +1,6 @@
 import { DriftReporter } from '../answers/reader.ts';
 import { check, checkObject, checkWord } from '../options/check.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
 import {
   type CheckedOptions,
   checkOptions,
@@ -121,9 +122,9 @@ export function resolveCallSettings(
   options: RequestOptions | null | undefined,
   operation: string,
 ): CallSettings {
+  if (options === undefined || options === null) return call;
   const { values, warnings } = checkOptions(options, methodFor(operation), operation);
-  log.warnOnce(warnings);
-  if (!options) return call;
+  if (warnings.length > 0) log.warnOnce(warnings);
   const settings = mergeSettings(call, values);
   checkIdempotencyKey(options, settings.idempotency);
   return settings;
@@ -189,8 +190,9 @@ function createBaseFinder(
   let base: BaseURL | undefined;
   const findGateway = readGateway(gateway ?? readEnvironment('GATEWAY_PROFILE') ?? 'auto');
   const find = (): BaseURL | undefined => {
+    if (base !== undefined) return base;
     const url = baseURL || readEnvironment('GATEWAY_BASE_URL');
-    base ??= url === undefined ? undefined : parseBaseURL(url, findGateway);
+    base = url === undefined ? undefined : parseBaseURL(url, findGateway);
     return base;
   };
   find();
@@ -200,11 +202,11 @@ function createBaseFinder(
 /** @throws `InvalidInputError` if the base URL is missing, or is a path outside a page */
 export function requireBase({ findBase }: Pick<ClientSettings, 'findBase'>): BaseURL {
   const base = findBase();
+  if (base !== undefined) return base;
   const fix = isBrowser()
     ? 'pass the root of the gateway, or a path of your own server such as "/api"'
     : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" works only in a page';
-  check(base !== undefined, 'baseURL', `is missing; there is no default host: ${fix}.`);
-  return base;
+  throw new InvalidInputError('baseURL', `is missing; there is no default host: ${fix}.`);
 }
 
 function resolveLog(options: GatewayOptions): Log {

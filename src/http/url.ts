@@ -118,7 +118,7 @@ export function fillPath(
 
 /** Merges queries to a query string, later ones overriding earlier ones by name; `""` if empty. */
 export function buildQuery(...levels: readonly (QueryValues | undefined)[]): string {
-  if (levels.every((level) => level === undefined)) return '';
+  if (!levels.some(Boolean)) return '';
   const merged = new Map<string, QueryValues[string]>();
   for (const level of levels) {
     for (const [name, value] of Object.entries(level ?? {})) {
@@ -172,9 +172,11 @@ export function buildURL(
   if (/^https?:/.test(path)) return appendQuery(path, query);
   const isOpenAI = api === '' && /^\/v1(\/|$)/.test(path);
   const start = path.startsWith('/v1beta/') ? geminiRoot(root) : root;
-  const [pathname = '', ...rest] = (isOpenAI ? path.slice(3) : path).split('?');
+  const route = isOpenAI ? path.slice(3) : path;
+  if (!route.includes('?')) return appendQuery(start + route, query);
+  const [pathname = '', ...rest] = route.split('?');
   const overrides = new URLSearchParams(query);
-  const pairs = rest.length === 0 ? [] : rest.join('?').split('&');
+  const pairs = rest.join('?').split('&');
   const kept = pairs.filter((pair) => !overrides.has(pair.split('=', 1)[0] ?? ''));
   return appendQuery(start + pathname + (kept.length === 0 ? '' : `?${kept.join('&')}`), query);
 }
