@@ -5,9 +5,9 @@ import {
   openaiEvents,
   streamAnswer,
 } from './lib/answers.ts';
-import { childPart, cpuPerRun } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
+import { turnsPart } from './lib/turns.ts';
 
 const { body, textLength, prompt } = shared;
 
@@ -102,18 +102,17 @@ const count = 4_000;
 /** Bytes per network chunk: one event, a packet, and a full buffer with many events. */
 const sizes = { '170': '170 B', '1400': '1.4 kB', '65536': '64 KiB' } as const;
 
-export const chunksPart = childPart({
+export const chunksPart = turnsPart({
   name: 'chunks',
   file: import.meta.filename,
   clients,
-  rounds: 5,
   rows: Object.fromEntries(
     Object.entries(sizes).map(([size, words]) => [
       size,
       { id: `chunks.${size}`, label: `A streamed chunk, CPU (reads of ${words})`, unit: 'µs' },
     ]),
   ),
-  async run({ connect, events }) {
+  async connect({ connect, events }) {
     const text = events(count);
     let answer = streamAnswer(text, 1_024);
     answerFromMemory(() => answer());
@@ -124,12 +123,18 @@ export const chunksPart = childPart({
       length ??= own;
       if (own !== length || own < count) throw new Error('Not the whole stream was read.');
     };
-    const figures: Record<string, number> = {};
-    for (const size of Object.keys(sizes)) {
-      answer = streamAnswer(text, Number(size));
-      // Warmed up as a server is: what is compiled along the way would weigh more than the difference.
-      figures[size] = (1000 * (await cpuPerRun(work, { warmup: 12, runs: 10 }))) / count;
-    }
-    return figures;
+    return Object.fromEntries(
+      Object.keys(sizes).map((size) => {
+        const own = streamAnswer(text, Number(size));
+        return [
+          size,
+          () => {
+            answer = own;
+            // Warmed up as a server is: what is compiled along the way would weigh more than the difference.
+            return { work, warmup: 12, runs: 4, scale: 1_000 / count };
+          },
+        ];
+      }),
+    );
   },
 });

@@ -1,7 +1,7 @@
 import { answerFromMemory, longAnswer } from './lib/answers.ts';
-import { childPart, cpuPerRun } from './lib/child.ts';
 import * as shared from './lib/clients.ts';
 import type { Column } from './lib/packages.ts';
+import { type Batch, turnsPart } from './lib/turns.ts';
 
 const dimensions = 3_072;
 const inputs: string[] = Array.from({ length: 256 }, (_, index) => `text ${index}`);
@@ -10,9 +10,12 @@ const floats = { ...body, encoding_format: 'float' } as const;
 
 /**
  * Calls that embed all inputs and give the last vector. `vectors` is the call that the client has for
- * many vectors, on its defaults; `float` asks for lists of numbers.
+ * many vectors, `create` the one that it shares with `openai`, both on their defaults; `float` asks for lists
+ * of numbers.
  */
-type EmbeddingClient = () => Promise<Record<'vectors' | 'float', () => Promise<unknown>>>;
+type EmbeddingClient = () => Promise<
+  Record<'vectors' | 'create' | 'float', () => Promise<unknown>>
+>;
 
 /** A response in the requested format. */
 function answerIn(format: 'float' | 'base64'): () => Response {
@@ -46,14 +49,16 @@ function decode(text: unknown): Float32Array {
 
 const openaiLike = shared.forOpenAILike<EmbeddingClient>((connect) => async () => {
   const { embeddings } = await connect();
+  const create = async () => (await embeddings.create(body)).data.at(-1)?.embedding;
   return {
-    vectors: async () => (await embeddings.create(body)).data.at(-1)?.embedding,
+    vectors: create,
+    create,
     float: async () => (await embeddings.create(floats)).data.at(-1)?.embedding,
   };
 });
 
 /** For clients that only ask for numbers. */
-const onlyFloats = (float: () => Promise<unknown>) => ({ vectors: float, float });
+const onlyFloats = (float: () => Promise<unknown>) => ({ vectors: float, create: float, float });
 
 const clients: Readonly<Partial<Record<Column, EmbeddingClient>>> = {
   'model-gateway': async () => {
@@ -68,6 +73,7 @@ const clients: Readonly<Partial<Record<Column, EmbeddingClient>>> = {
   // Nothing is checked, and the order is taken for granted.
   floor: async () => ({
     vectors: async () => (await post('base64')).map(decode).at(-1),
+    create: async () => (await post('base64')).map((text) => Array.from(decode(text))).at(-1),
     float: async () => (await post('float')).at(-1),
   }),
   openai: openaiLike.openai,
@@ -79,31 +85,33 @@ const clients: Readonly<Partial<Record<Column, EmbeddingClient>>> = {
   },
 };
 
-export const embeddingsPart = childPart({
+function batch(embed: () => Promise<unknown>): Batch {
+  const work = async (): Promise<void> => {
+    const vector = await embed();
+    const isWhole = Array.isArray(vector) || vector instanceof Float32Array;
+    if (!isWhole || vector.length !== dimensions) throw new Error('The vector is not whole.');
+  };
+  return { work, warmup: 5, runs: 4, scale: 1 };
+}
+
+export const embeddingsPart = turnsPart({
   name: 'embeddings',
   file: import.meta.filename,
   clients,
-  rounds: 5,
   rows: {
     vectors: { id: 'embeddings', label: '256 × 3,072 embeddings as vectors, CPU', unit: 'ms' },
+    create: { id: 'embeddings.create', label: '– with create(), on its defaults', unit: 'ms' },
     float: { id: 'embeddings.float', label: '– asked for as JSON numbers', unit: 'ms' },
   },
-  async run(connect) {
+  async connect(client) {
     const answers = { float: answerIn('float'), base64: answerIn('base64') };
     answerFromMemory((request) =>
       typeof request?.body === 'string' && request.body.includes('"base64"')
         ? answers.base64()
         : answers.float(),
     );
-    const figures: Record<string, number> = {};
-    for (const [name, embed] of Object.entries(await connect())) {
-      const work = async (): Promise<void> => {
-        const vector = await embed();
-        const isWhole = Array.isArray(vector) || vector instanceof Float32Array;
-        if (!isWhole || vector.length !== dimensions) throw new Error('The vector is not whole.');
-      };
-      figures[name] = await cpuPerRun(work, { warmup: 5, runs: 10 });
-    }
-    return figures;
+    return Object.fromEntries(
+      Object.entries(await client()).map(([name, embed]) => [name, () => batch(embed)]),
+    );
   },
 });

@@ -1,4 +1,5 @@
 import type { Column } from './lib/packages.ts';
+import { statedSize } from './report/readme.ts';
 
 /** A limit for one of our figures. */
 export interface Gate {
@@ -63,8 +64,8 @@ export const gates: readonly Gate[] = [
     of: 'openai',
     reason: 'A server that makes many calls pays for the CPU of each.',
     missed: {
-      atMost: 1.2,
-      why: 'It is 0.75 to 1.1 ×, depending on the machine, because openai takes 88 to 160 µs. In a profile of 124 µs, ky takes 40 (a Request, merged options and retries for every call, even if they are off), the response and its JSON a quarter, the runtime a tenth, token and cost counts 3 µs. ky alone, with its defaults, takes longer than the whole call.',
+      atMost: 1,
+      why: 'It is about 0.85 ×. ky takes a quarter of a profile (a Request, merged options and retries for every call, even if they are off), the response and its JSON another, promises between the steps of a call a tenth.',
     },
   },
   ...[170, 1_400, 65_536].flatMap((size): Gate[] => [
@@ -97,6 +98,12 @@ export const gates: readonly Gate[] = [
       atMost: 0.42,
       why: 'It is 0.19 to 0.30 ×, depending on the run, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed. Half of a profile is moving memory.',
     },
+  },
+  {
+    metric: 'embeddings.create',
+    atMost: 0.75,
+    of: 'openai',
+    reason: 'Indexing a library is many thousand vectors.',
   },
   {
     metric: 'upload.file',
@@ -174,8 +181,8 @@ export const gates: readonly Gate[] = [
   },
   {
     metric: 'install.own',
-    // Of this, the MCP SDK and what the thumbnails of the MCP server need are 0.6 MiB.
-    atMost: 5,
+    // If the package has to grow, change the number in the README, which the gate reads.
+    atMost: statedSize(),
     reason: 'Each file is downloaded, unpacked and scanned, also by projects that use few of them.',
   },
 ];

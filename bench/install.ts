@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Effort, Part, PartResult } from './lib/metric.ts';
 import { specifiers, type Column } from './lib/packages.ts';
+import { roundSize } from './report/readme.ts';
 
 const bench = import.meta.dirname;
 const root = path.join(bench, '..');
@@ -94,7 +95,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
     const directories = [...(await findDependencies(needed, isOwn ? root : bench))];
     const sizes = await Promise.all(directories.map(measureSize));
     const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own : 0);
-    size[column] = total / 2 ** 20;
+    size[column] = isOwn ? roundSize(total / 2 ** 20) : total / 2 ** 20;
     count[column] = directories.length + (isOwn ? 1 : 0);
     names[column] = directories.map((directory) => path.relative(root, directory)).toSorted();
   }
@@ -106,7 +107,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
         id: 'install.own',
         label: '– of the package itself',
         unit: 'MiB',
-        values: { 'model-gateway': own / 2 ** 20 },
+        values: { 'model-gateway': roundSize(own / 2 ** 20) },
       },
     ],
     raw: { ownBytes: own, packages: names },

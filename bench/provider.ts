@@ -1,12 +1,10 @@
 import { answerFromMemory, jsonAnswer, openaiCompletion } from './lib/answers.ts';
-import { cpuPerRun, runChild, serveAsChild } from './lib/child.ts';
 import { apiKey, baseURL, compatible, prompt } from './lib/clients.ts';
 import type { Effort, Part, PartResult, Values } from './lib/metric.ts';
 import type { Column } from './lib/packages.ts';
-import { inRounds, selectFigures, taking, varying } from './lib/rounds.ts';
+import { selectFigures, taking, varying } from './lib/rounds.ts';
+import { measureInTurns, serveInTurns } from './lib/turns.ts';
 import { withServer } from './memory/measure.ts';
-
-const rounds = 5;
 
 /** A chat model of the AI SDK. */
 interface Model {
@@ -25,26 +23,25 @@ const clients: Readonly<Partial<Record<Column, (url: string) => Promise<Model>>>
 };
 
 // `provider.ts <column> [base URL]`; without a URL, `fetch` answers from memory.
-serveAsChild({
+serveInTurns({
   file: import.meta.filename,
   clients,
-  async run(connect, [url]) {
+  async connect(client, [url]) {
     if (url === undefined) answerFromMemory(jsonAnswer(openaiCompletion));
-    const model = await connect(url ?? baseURL);
+    const model = await client(url ?? baseURL);
     const content = [{ type: 'text' as const, text: prompt }];
     const work = async (): Promise<void> =>
       void (await model.doGenerate({ prompt: [{ role: 'user', content }] }));
-    return { call: 1_000 * (await cpuPerRun(work, { warmup: 10_000, runs: 5_000 })) };
+    return { call: () => ({ work, warmup: 8_000, runs: 1_000, scale: 1_000 }) };
   },
 });
 
 async function measureCalls(
   columns: readonly Column[],
-  ...url: readonly string[]
+  ...words: readonly string[]
 ): Promise<readonly Values[]> {
-  const measured = await inRounds(taking(clients, columns), rounds, (column) =>
-    runChild(import.meta.filename, [column, ...url]),
-  );
+  const taken = taking(clients, columns);
+  const measured = await measureInTurns(import.meta.filename, taken, ['call'], { words });
   return selectFigures(measured, 'call');
 }
 

@@ -92,16 +92,3 @@ export function childPart<Client>({
     },
   };
 }
-
-/** Milliseconds of CPU per run of `work`, all threads counted, after runs that only warm up. */
-export async function cpuPerRun(
-  work: () => Promise<void>,
-  { warmup, runs }: { readonly warmup: number; readonly runs: number },
-): Promise<number> {
-  for (let run = 0; run < warmup; run++) await work();
-  globalThis.gc?.();
-  const start = process.cpuUsage();
-  for (let run = 0; run < runs; run++) await work();
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000 / runs;
-}

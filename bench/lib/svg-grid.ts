@@ -34,8 +34,10 @@ export interface Grid {
   readonly footnote: string;
 }
 
-const margin = 24;
-const labelWidth = 236;
+/** The width of the text column in which pages show the picture. A wider picture is scaled down. */
+const maxWidth = 760;
+const margin = 16;
+const labelWidth = 232;
 const rowHeight = 28;
 const lineHeight = 15;
 
@@ -46,22 +48,50 @@ const fills = {
   plain: 'plainFill',
 } as const;
 
+/** Breaks a heading such as `@google/genai` after its scope. */
+const headingLines = (heading: string): string[] => heading.split(/(?<=\/)/);
+
 /** Wide enough for the longest heading or note; letters are about 0.57 of their size wide. */
 function computeColumnWidth(columns: readonly GridColumn[]): number {
   const widths = columns.flatMap(({ heading, notes }) => [
-    heading.length * 7.4,
+    ...headingLines(heading).map((line) => line.length * 7.4),
     ...notes.map((note) => note.length * 6.1),
   ]);
-  return Math.ceil(Math.max(72, ...widths)) + 10;
+  return Math.ceil(Math.max(72, ...widths)) + 8;
+}
+
+/**
+ * Splits columns that are too many for one row of the picture. Each group begins with the first column of this
+ * client, for comparison.
+ */
+export function groupColumns(
+  columns: readonly Pick<GridColumn, 'own'>[],
+  most: number,
+): readonly (readonly number[])[] {
+  const all = [...columns.keys()];
+  if (all.length <= most) return [all];
+  const own = Math.max(
+    0,
+    columns.findIndex((column) => column.own),
+  );
+  const others = all.filter((index) => index !== own);
+  const count = Math.ceil(others.length / (most - 1));
+  const size = Math.ceil(others.length / count);
+  return Array.from({ length: count }, (_, group) => [
+    own,
+    ...others.slice(group * size, (group + 1) * size),
+  ]);
 }
 
 /** Draws a grid of tinted values: columns to compare, rows in sections. */
 export function gridPicture(grid: Grid): string {
   const columnWidth = computeColumnWidth(grid.columns);
-  const inner = labelWidth + grid.columns.length * columnWidth;
+  const most = Math.max(2, Math.floor((maxWidth - 2 * margin - labelWidth) / columnWidth));
+  const groups = groupColumns(grid.columns, most);
+  const inner = labelWidth + Math.max(...groups.map(({ length }) => length)) * columnWidth;
   const width = inner + 2 * margin;
-  const center = (index: number): number =>
-    margin + labelWidth + index * columnWidth + columnWidth / 2;
+  const center = (position: number): number =>
+    margin + labelWidth + position * columnWidth + columnWidth / 2;
   const body: string[] = [];
   let y = margin + 14;
   const paragraph = (content: string, size: number): void => {
@@ -76,38 +106,54 @@ export function gridPicture(grid: Grid): string {
   paragraph(grid.subtitle, 13);
   y += 14;
 
-  const notes = Math.max(...grid.columns.map((column) => column.notes.length));
-  for (const [index, column] of grid.columns.entries()) {
-    const x = center(index);
-    body.push(text(x, y, column.heading, { size: 12.5, bold: column.own, anchor: 'middle' }));
-    for (const [line, note] of column.notes.entries()) {
-      const below = y + (line + 1) * lineHeight;
-      body.push(text(x, below, note, { size: 11, role: 'muted', anchor: 'middle' }));
-    }
-  }
-  y += notes * lineHeight + 10;
-
-  for (const section of grid.sections) {
-    body.push(rule(margin, y, inner));
-    y += 20;
-    body.push(text(margin, y, section.heading, { bold: true, size: 12 }));
-    y += 8;
-    for (const row of section.rows) {
-      body.push(text(margin, y + 18, row.label));
-      for (const [index, cell] of row.cells.entries()) {
-        const x = center(index);
-        if (cell === undefined) {
-          body.push(text(x, y + 18, '–', { role: 'muted', anchor: 'middle' }));
-          continue;
-        }
-        body.push(
-          box(x - columnWidth / 2 + 3, y + 2, columnWidth - 6, rowHeight - 4, fills[cell.tone]),
-          text(x, y + 19, cell.value, { role: cell.tone, bold: true, anchor: 'middle' }),
-        );
+  const drawGroup = (indices: readonly number[]): void => {
+    const columns = indices.flatMap((index) => grid.columns[index] ?? []);
+    const headings = columns.map(({ heading }) => headingLines(heading));
+    const top = Math.max(...headings.map(({ length }) => length));
+    for (const [position, column] of columns.entries()) {
+      const x = center(position);
+      const lines = headings[position] ?? [];
+      for (const [line, part] of lines.entries()) {
+        const above = y + (top - lines.length + line) * lineHeight;
+        body.push(text(x, above, part, { size: 12.5, bold: column.own, anchor: 'middle' }));
       }
-      y += rowHeight;
+      for (const [line, note] of column.notes.entries()) {
+        const below = y + (top + line) * lineHeight;
+        body.push(text(x, below, note, { size: 11, role: 'muted', anchor: 'middle' }));
+      }
     }
-    y += 10;
+    const notes = Math.max(...columns.map((column) => column.notes.length));
+    y += (top - 1 + notes) * lineHeight + 10;
+
+    for (const section of grid.sections) {
+      body.push(rule(margin, y, inner));
+      y += 20;
+      body.push(text(margin, y, section.heading, { bold: true, size: 12 }));
+      y += 8;
+      for (const row of section.rows) {
+        const cells = indices.map((index) => row.cells[index]);
+        // A row without a value in this group would be a row of dashes.
+        if (cells.every((cell) => cell === undefined)) continue;
+        body.push(text(margin, y + 18, row.label));
+        for (const [position, cell] of cells.entries()) {
+          const x = center(position);
+          if (cell === undefined) {
+            body.push(text(x, y + 18, '–', { role: 'muted', anchor: 'middle' }));
+            continue;
+          }
+          body.push(
+            box(x - columnWidth / 2 + 3, y + 2, columnWidth - 6, rowHeight - 4, fills[cell.tone]),
+            text(x, y + 19, cell.value, { role: cell.tone, bold: true, anchor: 'middle' }),
+          );
+        }
+        y += rowHeight;
+      }
+      y += 10;
+    }
+  };
+  for (const [position, group] of groups.entries()) {
+    if (position > 0) y += 24;
+    drawGroup(group);
   }
 
   body.push(rule(margin, y, inner));

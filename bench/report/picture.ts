@@ -29,7 +29,7 @@ export function figuresPicture(metrics: readonly Metric[], environment: Environm
   return gridPicture({
     title: 'Size and speed',
     subtitle:
-      'Less is better everywhere. Medians of interleaved rounds in fresh processes; time is CPU time. ' +
+      'Less is better everywhere. Medians of rounds in which the clients take turns, each in a process of its own; time is CPU time. ' +
       'Green is at most 1.5 times the least of the clients in a row, red more than 4 times.',
     columns: columns.map((column) => ({
       heading: column,

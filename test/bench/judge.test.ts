@@ -3,6 +3,8 @@ import { gates, type Gate } from '../../bench/gates.ts';
 import { columnsFor, gatesFor, judge, measurePart } from '../../bench/judge.ts';
 import type { Metric, Part, Values } from '../../bench/lib/metric.ts';
 import { varying } from '../../bench/lib/rounds.ts';
+import { groupColumns } from '../../bench/lib/svg-grid.ts';
+import { roundSize, statedSize, withSize } from '../../bench/report/readme.ts';
 
 const ratio: Gate = { metric: 'calls', atMost: 0.8, of: 'openai', reason: 'CPU' };
 const size: Gate = { metric: 'bundle', atMost: 10, reason: 'A page loads it.' };
@@ -23,6 +25,9 @@ function waits(id: string, ...values: readonly number[]): Metric {
 const bundle = (kib: number): Metric => {
   return { id: 'bundle', label: 'Bundle', unit: 'KiB', values: { 'model-gateway': kib } };
 };
+
+const columns = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ own: index === 0 }));
 
 /** A part with its figures in order, and the verdicts on it. */
 async function measured(list: readonly (readonly Metric[])[], asked: readonly Gate[]) {
@@ -154,4 +159,44 @@ test('every gate belongs to a measurement', () => {
 
   expect(parts.flatMap((part) => gatesFor(part, gates)).length).toBe(gates.length);
   expect(columnsFor(gatesFor('chunks', gates))).toEqual(['model-gateway', 'openai', 'floor']);
+});
+
+describe('the size of the package', () => {
+  test('is the same number in the README and in its gate', () => {
+    expect(gates.find(({ metric }) => metric === 'install.own')?.atMost).toBe(statedSize());
+  });
+
+  test('is rounded up and written into the README', () => {
+    const values = { 'model-gateway': roundSize(4.61), openai: 22.9 };
+    const metric: Metric = { id: 'install.size', label: 'Size', unit: 'MiB', values };
+    const readme = withSize('It is one package of 4.6 MiB (`openai`: 23 MiB).', [metric]);
+
+    expect(readme).toBe('It is one package of 4.7 MiB (`openai`: 23 MiB).');
+    expect(statedSize(readme)).toBe(4.7);
+  });
+});
+
+describe('the columns of a picture', () => {
+  test.each([
+    [4, 4, [[0, 1, 2, 3]]],
+    [
+      5,
+      4,
+      [
+        [0, 1, 2],
+        [0, 3, 4],
+      ],
+    ],
+    [
+      9,
+      4,
+      [
+        [0, 1, 2, 3],
+        [0, 4, 5, 6],
+        [0, 7, 8],
+      ],
+    ],
+  ])('%d columns, at most %d side by side', (count, most, groups) => {
+    expect(groupColumns(columns(count), most)).toEqual(groups);
+  });
 });
