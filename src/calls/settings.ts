@@ -99,16 +99,12 @@ export type CallSettings = {
 /** The options of a client, with all defaults. */
 export type ClientSettings = ReturnType<typeof resolveSettings>;
 
-/** The options of a client that a call can override. */
-const settingNames = (): readonly string[] => {
-  const ofCalls = optionsOf('chat.completions.create');
-  return [...optionsOf('client').keys()].filter((name) => ofCalls.has(name));
-};
-
-/** Merges checked options over settings. */
+/** Merges checked options over settings: those of a client that a call can override. */
 function mergeSettings(base: CallSettings, values: CheckedOptions['values']): CallSettings {
-  const own = settingNames().filter((name) => name in values);
-  return Object.assign({ ...base }, Object.fromEntries(own.map((name) => [name, values[name]])));
+  const ofClient = optionsOf('client');
+  const ofCalls = optionsOf('chat.completions.create');
+  const own = Object.entries(values).filter(([name]) => ofClient.has(name) && ofCalls.has(name));
+  return { ...base, ...Object.fromEntries(own) };
 }
 
 /**
