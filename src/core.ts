@@ -6,7 +6,8 @@
  */
 import { Account } from './resources/account/account.ts';
 import { Audio } from './resources/audio/audio.ts';
-import { Chat } from './resources/chat/chat.ts';
+import { Chat as ChatWithRuns } from './resources/chat/chat.ts';
+import { PlainChat as Chat } from './resources/chat/create.ts';
 import { check, checkObject } from './options/check.ts';
 import { type AccountPart, GatewayCore } from './client/core-client.ts';
 import { Embeddings } from './resources/embeddings/embeddings.ts';
@@ -17,18 +18,25 @@ import { openAICompatible } from './gateways/openai.ts';
 import { openRouter } from './gateways/openrouter.ts';
 import type { GatewayProfile } from './options/gateway-profile.ts';
 import { Generate } from './resources/generate/generate.ts';
-import type { Transport } from './calls/transport.ts';
+import type { Policy, Transport } from './calls/transport.ts';
 import { Images } from './resources/images/images.ts';
 import { Models } from './resources/models/models.ts';
-import type { GatewayOptions } from './options/options.ts';
+import type { GatewayOptions, GatewayPolicy } from './options/options.ts';
+import { withFallback } from './policies/fallback/fallback.ts';
+import { withLimits } from './policies/limits/limit-call.ts';
+import { withOutputModes } from './policies/modes/output-modes.ts';
+import { withObservers } from './policies/observing/observe.ts';
+import { Routes } from './resources/routes/methods.ts';
 import { Videos } from './resources/videos/videos.ts';
 
-export { Account, Audio, Chat, Embeddings, Generate, Images, Models, Videos };
+export { Account, Audio, Chat, ChatWithRuns, Embeddings, Generate, Images, Models, Routes, Videos };
+export { withFallback, withLimits, withObservers, withOutputModes };
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
 export type { Speech, Transcriptions, Translations } from './resources/audio/audio.ts';
 export type { Completions } from './resources/chat/chat.ts';
-export type { GatewayCore, GatewayOptions, GatewayProfile };
+export type { PlainCompletions } from './resources/chat/create.ts';
+export type { GatewayCore, GatewayOptions, GatewayPolicy, GatewayProfile };
 
 /** Any resource of a client. */
 export type GatewayResource =
@@ -39,6 +47,7 @@ export type GatewayResource =
   | Generate
   | Images
   | Models
+  | Routes
   | Videos;
 
 /** Resource classes by the name of the client's property. */
@@ -51,18 +60,49 @@ export type GatewayWith<Resources extends GatewayResources> = GatewayCore & {
   readonly [Name in keyof Resources]: InstanceType<Resources[Name]>;
 };
 
+/** The options that have an effect only with a policy or with the resource `Account`. */
+type PolicyOption =
+  | 'budget'
+  | 'fallback'
+  | 'fallbackOn'
+  | 'limits'
+  | 'observer'
+  | 'onFallback'
+  | 'onRequest'
+  | 'onResponse'
+  | 'structuredOutput';
+
+/** The options of a client with these resources and policies. */
+export type GatewayOptionsFor<
+  Resources extends GatewayResources,
+  Policies extends readonly GatewayPolicy[],
+> = Omit<GatewayOptions, PolicyOption> &
+  Pick<
+    GatewayOptions,
+    Extract<
+      | Policies[number]['options'][number]
+      | (Account extends InstanceType<Resources[keyof Resources]> ? 'budget' : never),
+      PolicyOption
+    >
+  >;
+
 interface ResourceClass {
   new (transport: () => Transport, settle?: AccountPart['settle']): GatewayResource;
   readonly part?: AccountPart;
 }
 
 /**
- * Creates a client with only these resources. It behaves like `Gateway`, without the members for code that is
- * written for `openai`.
+ * Creates a client with only these resources and policies. It behaves like `Gateway`, without the members for
+ * code that is written for `openai`.
  *
- * The option `budget` needs `account: Account`, which reads the prices.
- *
- * @throws `InvalidInputError` if an option is invalid
+ * @param resources - The resource classes. `Chat` has `completions.create()`; `ChatWithRuns` also has `parse()`,
+ *   `stream()` and `runTools()`. `Routes` calls any route by its path.
+ * @param policies - The features around calls: `withFallback()` for the options `fallback`, `fallbackOn` and
+ *   `onFallback`, `withOutputModes()` for `structuredOutput`, `withLimits()` for `limits`, `withObservers()` for
+ *   `observer`, `onRequest` and `onResponse`. Their order has no effect. The option `budget` needs the resource
+ *   `Account`, which reads the prices.
+ * @throws `InvalidInputError` if an option is invalid, or its policy is missing. Options of a call are checked
+ *   likewise, before anything is sent.
  *
  * @example
  * const client = createGateway({ apiKey, baseURL: 'https://gateway.example.com' }, { chat: Chat });
@@ -71,20 +111,33 @@ interface ResourceClass {
  *   messages: [{ role: 'user', content: 'Hello!' }],
  * });
  */
-export function createGateway<Resources extends GatewayResources>(
-  options: GatewayOptions,
+export function createGateway<
+  Resources extends GatewayResources,
+  const Policies extends readonly GatewayPolicy[] = [],
+>(
+  options: GatewayOptionsFor<Resources, Policies>,
   resources: Resources,
+  policies?: Policies,
 ): GatewayWith<Resources>;
 export function createGateway(
   options: GatewayOptions,
   resources: Readonly<Record<string, ResourceClass>>,
+  policies: readonly Policy[] = [],
 ): GatewayCore {
   checkObject('resources', resources);
+  for (const [index, policy] of [policies].flat().entries()) {
+    const isPolicy = Array.isArray(policy?.options);
+    check(
+      isPolicy,
+      `policies[${index}]`,
+      'is not a policy; pass the result of withFallback() or another one.',
+    );
+  }
   const classes = Object.entries(resources);
   const account = classes.find(([, Resource]) => Resource.part)?.[1].part;
   class Client extends GatewayCore {
     constructor(changed: GatewayOptions) {
-      super(changed, account);
+      super(changed, { policies, account });
       for (const [name, Resource] of classes) {
         check(!(name in this), `resources.${name}`, 'is the name of another member of the client.');
         Object.assign(this, { [name]: new Resource(this.transport, account?.settle) });

@@ -4,9 +4,11 @@ import type { FailedAttempt } from '../http/retry.ts';
 import type { Call } from './call.ts';
 import { earlierUnknown } from './make-error.ts';
 import type { Plan } from './plan.ts';
-import type { Send } from './policy.ts';
 import type { OpenAnswer } from './promise.ts';
 import { findRequest, type Request, worse } from './request.ts';
+
+/** Sends a planned request of a call. Resolves once the headers of a success response are received. */
+export type Send = <T>(call: Call, plan: Plan<T>) => Promise<OpenAnswer<T>>;
 
 /** A request that failed after its retries. */
 export interface FailedRequest<T> {

@@ -1,4 +1,4 @@
-import { toInputError } from '../options/check.ts';
+import { check, toInputError } from '../options/check.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
 import { checkOptions, type ResolvedOptions, withDefaults } from '../options/resolve.ts';
 import type { Method } from '../options/methods.ts';
@@ -8,7 +8,7 @@ import {
   type OperationReturning,
   type ResponseKind,
 } from '../endpoints.ts';
-import type { RequestOptions } from '../options/options.ts';
+import type { GatewayOptions, GatewayPolicy, RequestOptions } from '../options/options.ts';
 import { copyOptions, copyParams } from '../options/snapshot.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import {
@@ -23,8 +23,8 @@ import { buildQuery, buildURL } from '../http/url.ts';
 import { Call } from './call.ts';
 import type { Listener } from './events.ts';
 import { type OperationParts, Plan, type OutputRules } from './plan.ts';
-import type { Policy, Send } from './policy.ts';
 import { GatewayPromise } from './promise.ts';
+import type { Send } from './send-each.ts';
 import { type AnswerFormat, Request } from './request.ts';
 import { requireBase, type ClientSettings } from './settings.ts';
 
@@ -48,15 +48,53 @@ export type Subscriber = (
   transport: Transport,
 ) => Listener | undefined;
 
+/** A feature that stands around a call (`wrap`), or listens to each of its requests (`listen`). */
+export interface Policy<Option extends string = string> extends GatewayPolicy<Option> {
+  /** Its place among the policies of a client, whatever their order: a lower rank is further outside. */
+  readonly rank: number;
+  /**
+   * Returns the function that listens to the requests of a client with these options; `undefined` if they don't
+   * ask for the policy. The context of a policy with a higher rank encloses those of others.
+   *
+   * @throws `InvalidInputError` naming the invalid option
+   */
+  readonly listen?: (options: GatewayOptions) => Subscriber | undefined;
+  /**
+   * Returns whether a call uses `wrap`. Called with the caller's own options, before anything is copied or
+   * checked, so reading them may throw; use `peek`.
+   */
+  readonly asks?: (
+    client: ClientSettings,
+    options: RequestOptions | undefined,
+    output: OutputRules | undefined,
+  ) => boolean;
+  /** Returns a function that sends a call, usually by calling `next`. */
+  readonly wrap?: (next: Send) => Send;
+}
+
 /** The features of a client. */
 export interface Features {
-  /** The context of a later subscriber wraps those of earlier ones. */
+  /** The context of a later subscriber encloses those of earlier ones. */
   readonly subscribers: readonly Subscriber[];
   /** Policies around a call, the outermost first. */
   readonly policies: readonly Policy[];
+  /** Options whose policy the client lacks, each with the way to add it. */
+  readonly missing: ReadonlyMap<string, string>;
 }
 
-const none: Features = { subscribers: [], policies: [] };
+const none: Features = { subscribers: [], policies: [], missing: new Map() };
+
+/** @throws `InvalidInputError` if an option has no effect because its policy is missing */
+export function requirePolicies(
+  missing: ReadonlyMap<string, string>,
+  options: object | null | undefined,
+): void {
+  if (!options) return;
+  for (const [name, advice] of missing) {
+    const value: unknown = Reflect.get(options, name);
+    check((value ?? undefined) === undefined, name, `needs ${advice} of createGateway().`);
+  }
+}
 
 /** Makes the calls of one client for its resources. */
 export class Transport {
@@ -104,6 +142,7 @@ export class Transport {
     const { call, log } = this.client;
     const { values, warnings } = checkOptions(options, method);
     log.warnOnce(warnings);
+    requirePolicies(this.features.missing, options);
     const { headers, query, idempotency = call.idempotency }: RequestOptions = options ?? {};
     checkIdempotencyKey(options ?? {}, idempotency);
     applyHeaders(new Headers(), headers, 'headers');
@@ -157,13 +196,15 @@ export class Transport {
   ): GatewayPromise<T> {
     const { client } = this;
     try {
-      const used = this.features.policies.filter(({ asks }) => asks(client, options, output));
+      const { policies, missing } = this.features;
+      if (missing.size > 0) requirePolicies(missing, options);
+      const used = policies.filter(({ asks }) => asks?.(client, options, output) === true);
       // Copied because the caller may change its options while the call awaits something.
       const own = copyOptions(options);
       const plan = createPlan(own, used.length > 0);
       // Invalid parameters are reported before invalid options.
       plan.write();
-      const send = used.reduceRight<Send>((next, { wrap }) => wrap(next), this.#send);
+      const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, this.#send);
       return new GatewayPromise(send(new Call(client, own, plan.spec.operation), plan));
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));

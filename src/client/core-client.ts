@@ -1,26 +1,18 @@
-import { check, checkNumber, checkObject } from '../options/check.ts';
+import { checkNumber, checkObject } from '../options/check.ts';
 import { withoutNulls } from '../options/resolve.ts';
-import { traceRequest } from '../policies/observing/channel.ts';
-import { fallback } from '../policies/fallback/fallback.ts';
-import { outputModes } from '../policies/modes/output-modes.ts';
-import { limitRequests } from '../policies/limits/limit-call.ts';
-import { checkLimits } from '../policies/limits/limits.ts';
-import { logRequest } from '../policies/observing/log.ts';
-import { observeCalls } from '../policies/observing/observe.ts';
+import { tracing } from '../policies/observing/channel.ts';
+import { logging } from '../policies/observing/log.ts';
 import type { GatewayReader } from '../gateways/find.ts';
 import type { SettleSubmission } from '../tasks/submit.ts';
-import type { GatewayPromise } from '../calls/promise.ts';
-import type {
-  HTTPMethod,
-  RawRequestOptions,
-  RouteRequest,
-  StreamedRequestOptions,
-} from '../http/request.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from '../calls/settings.ts';
-import { type Features, startCall, type Subscriber, Transport } from '../calls/transport.ts';
+import {
+  type Features,
+  type Policy,
+  requirePolicies,
+  type Subscriber,
+  Transport,
+} from '../calls/transport.ts';
 import type { ApiKey, GatewayOptions, LogLevel } from '../options/options.ts';
-import { callRoute } from '../resources/routes/routes.ts';
-import type { Stream } from '../streams/stream.ts';
 
 /** The options that are readable and writable on a client. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
@@ -44,23 +36,60 @@ export interface AccountPart {
   readonly settle: SettleSubmission;
 }
 
-function createFeatures(options: GatewayOptions, account: AccountPart | undefined): Features {
-  const { budget, limits } = options;
-  checkLimits(limits);
-  checkObject('budget', budget);
-  const problem =
-    'needs prices, which the resource account reads: add account: Account to the resources.';
-  check(!budget || account !== undefined, 'budget', problem);
-  // The budget checks its other fields before the first call is sent.
-  checkNumber('budget.limit', budget ? budget.limit : 0, 0);
-  const policies = [fallback, outputModes];
-  const subscribers = [logRequest, observeCalls(options), traceRequest, limitRequests];
-  if (account === undefined) return { subscribers, policies };
-  const { recordCall, keepWithinBudget } = account;
-  return { subscribers: [recordCall, ...subscribers, keepWithinBudget], policies };
+/** The parts of a client that its options use. */
+export interface ClientParts {
+  readonly policies: readonly Policy[];
+  /** Set if the client has the resource `account`. */
+  readonly account?: AccountPart | undefined;
+  /** Reads the option `gateway`. */
+  readonly readGateway?: GatewayReader;
 }
 
-/** The options of a client, and calls of any route by its path. `Gateway` and `createGateway()` add resources. */
+/** The options that need a policy, each with the way to add it. */
+const needed: readonly (readonly [option: keyof GatewayOptions, advice: string])[] = [
+  ['fallback', 'withFallback() in the policies'],
+  ['fallbackOn', 'withFallback() in the policies'],
+  ['onFallback', 'withFallback() in the policies'],
+  ['structuredOutput', 'withOutputModes() in the policies'],
+  ['limits', 'withLimits() in the policies'],
+  ['observer', 'withObservers() in the policies'],
+  ['onRequest', 'withObservers() in the policies'],
+  ['onResponse', 'withObservers() in the policies'],
+  ['budget', 'prices, so add account: Account to the resources'],
+];
+
+/** Returns the policies that come with the resource `account`: it records costs, and keeps a budget. */
+function accountPolicies({ recordCall, keepWithinBudget }: AccountPart): readonly Policy[] {
+  return [
+    { name: 'spending', rank: 0, options: [], listen: () => recordCall },
+    {
+      name: 'budget',
+      rank: 50,
+      options: ['budget'],
+      listen: ({ budget }) => (budget ? keepWithinBudget : undefined),
+    },
+  ];
+}
+
+function createFeatures(options: GatewayOptions, { policies, account }: ClientParts): Features {
+  const { budget } = options;
+  checkObject('budget', budget);
+  // The budget checks its other fields before the first call is sent.
+  checkNumber('budget.limit', budget ? budget.limit : 0, 0);
+  const all = [logging, tracing, ...policies, ...(account ? accountPolicies(account) : [])];
+  const sorted = all.toSorted((one, other) => one.rank - other.rank);
+  const missing = new Map(
+    needed.filter(([name]) => !all.some((policy) => policy.options.includes(name))),
+  );
+  requirePolicies(missing, options);
+  return {
+    subscribers: sorted.flatMap(({ listen }) => listen?.(options) ?? []),
+    policies: sorted.filter(({ wrap }) => wrap !== undefined),
+    missing,
+  };
+}
+
+/** The options of a client. `Gateway` and `createGateway()` add resources. */
 export class GatewayCore {
   /**
    * The key, or the function that returns it; `null` if there is none. Copies of the client, its printed form
@@ -94,12 +123,10 @@ export class GatewayCore {
   readonly transport: () => Transport;
 
   /** @internal */
-  constructor(options: GatewayOptions, account?: AccountPart, readGateway?: GatewayReader) {
-    const settings = resolveSettings(options, readGateway);
-    const transport = new Transport(
-      settings,
-      createFeatures(withoutNulls(options, 'client'), account),
-    );
+  constructor(options: GatewayOptions, parts: ClientParts) {
+    const settings = resolveSettings(options, parts.readGateway);
+    const features = createFeatures(withoutNulls(options, 'client'), parts);
+    const transport = new Transport(settings, features);
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Defined on the object, because proxies and copies can use neither private fields nor prototype getters.
@@ -133,83 +160,6 @@ export class GatewayCore {
       };
     }
     return copy;
-  }
-
-  /**
-   * Requests a route by its path, with the same key, errors and retries as every call. GET requests are free
-   * and retried on failure.
-   *
-   * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @returns Parsed JSON, or text if the response is not JSON; `null` for a 204; `undefined` for an empty
-   *   body labelled JSON; a `Response` for a file; with `stream: true` a `Stream` of the parsed events.
-   */
-  get<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
-  get<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
-  get(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.request('GET', path, options);
-  }
-
-  /**
-   * Posts to a route by its path. Documented paths have the costs and retry rules of their operation. Any
-   * other path counts as charged: the request is repeated only if it provably was not sent or was rejected
-   * before any work, unless `retryUnknownOutcome` is `true`; `false` applies this rule to every path.
-   *
-   * @param path - Below `baseURL`, for example `/v1/responses`.
-   * @param options - `body` is sent as JSON, but forms, search parameters, bytes, a `Blob` and streams are
-   *   sent unchanged. Streams are never sent twice.
-   * @returns The same as `get()`.
-   * @throws `StreamTruncatedError` in the loop over an incomplete stream
-   *
-   * @example
-   * const body = { model: 'gpt-4o-mini', input: 'Hello!', stream: true };
-   * for await (const event of await client.post('/v1/responses', { body, stream: true })) {
-   *   console.log(event);
-   * }
-   */
-  post<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
-  post<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
-  post(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.request('POST', path, options);
-  }
-
-  /** The same as `post()`, for `PUT`, which is retried on failure. */
-  put<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
-  put(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.request('PUT', path, options);
-  }
-
-  /** The same as `post()`, for `PATCH`. */
-  patch<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
-  patch(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.request('PATCH', path, options);
-  }
-
-  /** The same as `post()`, for `DELETE`, which is retried on failure. */
-  delete<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
-  delete(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.request('DELETE', path, options);
-  }
-
-  /**
-   * Calls any route: `request({ method, path, body })` or `request(method, path, options)`. `GET`, `PUT` and
-   * `DELETE` are retried on failure; other methods follow the rules of `post()`.
-   */
-  request<T = unknown>(request: RouteRequest): GatewayPromise<T>;
-  request<T = unknown>(
-    method: HTTPMethod,
-    path: string,
-    options?: RawRequestOptions,
-  ): GatewayPromise<T>;
-  request(
-    request: HTTPMethod | RouteRequest,
-    path = '',
-    options?: RawRequestOptions,
-  ): GatewayPromise<unknown> {
-    return startCall(options, () => {
-      const route: RouteRequest =
-        typeof request === 'object' ? request : { ...options, method: request, path };
-      return callRoute(this.transport(), route);
-    });
   }
 
   /** The output of `console.log` in Node, Bun and Deno. */

@@ -8,9 +8,19 @@ import { Generate } from '../resources/generate/generate.ts';
 import { Images } from '../resources/images/images.ts';
 import { Models } from '../resources/models/models.ts';
 import type { GatewayOptions } from '../options/options.ts';
+import { fallback } from '../policies/fallback/fallback.ts';
+import { limits } from '../policies/limits/limit-call.ts';
+import { outputModes } from '../policies/modes/output-modes.ts';
+import { observing } from '../policies/observing/observe.ts';
+import { Routes } from '../resources/routes/methods.ts';
 import { Videos } from '../resources/videos/videos.ts';
 
-/** A client with all resources. `Gateway` adds the names that code for `openai` uses. */
+const policies = [fallback, outputModes, limits, observing];
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the static block below copies the methods
+export interface FullClient extends Routes {}
+
+/** A client with all resources and policies. `Gateway` adds the names that code for `openai` uses. */
 export class FullClient extends GatewayCore {
   /** Chat in OpenAI's format, with or without streaming. */
   readonly chat: Chat;
@@ -30,7 +40,7 @@ export class FullClient extends GatewayCore {
   readonly account: Account;
 
   constructor(options: GatewayOptions) {
-    super(options, Account.part, readGateway);
+    super(options, { policies, account: Account.part, readGateway });
     this.chat = new Chat(this.transport);
     this.generate = new Generate(this.transport);
     this.embeddings = new Embeddings(this.transport);
@@ -39,5 +49,10 @@ export class FullClient extends GatewayCore {
     this.videos = new Videos(this.transport, Account.part.settle);
     this.models = new Models(this.transport);
     this.account = new Account(this.transport);
+  }
+
+  static {
+    const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(Routes.prototype);
+    Object.defineProperties(this.prototype, methods);
   }
 }

@@ -233,6 +233,13 @@ export interface FallbackEvent {
  */
 export type StructuredOutput = 'auto' | 'json_schema' | 'json_object' | 'prompt';
 
+/** A feature around the calls of a client of `createGateway()`; created by `withFallback()` and similar functions. */
+export interface GatewayPolicy<Option extends string = string> {
+  readonly name: string;
+  /** The options that have an effect only with this policy. */
+  readonly options: readonly Option[];
+}
+
 /** How one request asks for JSON. */
 export type OutputMode = Exclude<StructuredOutput, 'auto'>;
 

@@ -37,7 +37,11 @@ function chatWith(answers: readonly (() => Response)[], own: readonly Subscriber
   };
   const fetch = vi.fn(async () => answers[fetch.mock.calls.length - 1]?.() ?? Response.error());
   const settings = resolveSettings({ apiKey: 'sk-test', baseURL: 'https://gateway.test', fetch });
-  const transport = new Transport(settings, { subscribers: [subscribe, ...own], policies: [] });
+  const transport = new Transport(settings, {
+    subscribers: [subscribe, ...own],
+    policies: [],
+    missing: new Map(),
+  });
   const { completions } = new Chat(() => transport);
   return { completions, events, fetch };
 }

@@ -1,5 +1,14 @@
 import { describe, expectTypeOf, test } from 'vitest';
-import { Chat, createGateway, type GatewayCore, Videos } from '../../src/core.ts';
+import {
+  Account,
+  Chat,
+  ChatWithRuns,
+  createGateway,
+  type GatewayCore,
+  Videos,
+  withFallback,
+  withLimits,
+} from '../../src/core.ts';
 import type { Gateway } from '../../src/index.ts';
 
 const client = createGateway({}, { chat: Chat, clips: Videos });
@@ -11,9 +20,31 @@ describe('createGateway()', () => {
     // @ts-expect-error -- not among the resources
     void client.images;
     // @ts-expect-error -- the name of a member
-    createGateway({}, { get: Chat });
+    createGateway({}, { withOptions: Chat });
     // @ts-expect-error -- not a resource
     createGateway({}, { date: Date });
+  });
+
+  test('accepts an option only with its policy or resource', () => {
+    const fallback = ['model-b'];
+    createGateway({ fallback }, { chat: Chat }, [withFallback()]);
+    createGateway({ fallback, limits: { concurrency: 1 } }, { chat: Chat }, [
+      withLimits(),
+      withFallback(),
+    ]);
+    createGateway({ budget: { limit: 1 } }, { chat: Chat, account: Account });
+    // @ts-expect-error -- its policy is missing
+    createGateway({ fallback }, { chat: Chat });
+    // @ts-expect-error -- another policy
+    createGateway({ fallback }, { chat: Chat }, [withLimits()]);
+    // @ts-expect-error -- prices are missing
+    createGateway({ budget: { limit: 1 } }, { chat: Chat });
+  });
+
+  test('has runs of chat only with ChatWithRuns', () => {
+    // @ts-expect-error -- not in Chat
+    void client.chat.completions.stream;
+    void createGateway({}, { chat: ChatWithRuns }).chat.completions.stream;
   });
 
   test('keeps its resources in copies', () => {

@@ -1,9 +1,24 @@
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { Account, Chat, createGateway, Embeddings, Images, Videos } from '../../src/core.ts';
+import {
+  Account,
+  Chat,
+  ChatWithRuns,
+  createGateway,
+  Embeddings,
+  type GatewayOptions,
+  Images,
+  Routes,
+  Videos,
+  withFallback,
+  withLimits,
+  withObservers,
+  withOutputModes,
+} from '../../src/core.ts';
 import { BudgetError, InvalidInputError } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { root } from '../helpers/run-program.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello!' }];
 
@@ -29,9 +44,9 @@ describe('createGateway()', () => {
 
   test('calls any route, without showing the key', async () => {
     const { emulator, options } = createOptions();
-    const client = createGateway(options, {});
+    const client = createGateway(options, { routes: Routes });
 
-    const models = await client.get('/v1/models');
+    const models = await client.routes.get('/v1/models');
 
     expect(models).toHaveProperty('data');
     expect(JSON.stringify(client)).not.toContain(emulator.apiKey);
@@ -65,21 +80,113 @@ describe('createGateway()', () => {
   test('rejects a budget without the resource account, in copies too', () => {
     const { options } = createOptions();
     const budget = { limit: 1 };
+    const withBudget: GatewayOptions = { ...options, budget };
     const problem = /^budget: .*account: Account/;
 
-    expect(() => createGateway({ ...options, budget }, { chat: Chat })).toThrow(problem);
+    expect(() => createGateway(withBudget, { chat: Chat })).toThrow(problem);
     expect(() => createGateway(options, { chat: Chat }).withOptions({ budget })).toThrow(problem);
-    expect(() => createGateway({ ...options, budget: null }, { chat: Chat })).not.toThrow();
+    const unset: GatewayOptions = { ...options, budget: null };
+    expect(() => createGateway(unset, { chat: Chat })).not.toThrow();
   });
 
   test('rejects names of other members', () => {
     const { options } = createOptions();
-    const resources: Record<string, typeof Embeddings> = { get: Embeddings };
+    const resources: Record<string, typeof Embeddings> = { withOptions: Embeddings };
 
     const create = () => createGateway(options, resources);
 
     expect(create).toThrow(InvalidInputError);
-    expect(create).toThrow(/^resources\.get: /);
+    expect(create).toThrow(/^resources\.withOptions: /);
+  });
+});
+
+describe('an option whose policy the client lacks', () => {
+  const limits = { concurrency: 1 };
+  const cases: readonly { name: string; options: GatewayOptions; policy: string }[] = [
+    { name: 'fallback', options: { fallback: ['m-plain'] }, policy: 'withFallback()' },
+    { name: 'fallbackOn', options: { fallbackOn: ['limits'] }, policy: 'withFallback()' },
+    { name: 'onFallback', options: { onFallback: () => {} }, policy: 'withFallback()' },
+    {
+      name: 'structuredOutput',
+      options: { structuredOutput: 'auto' },
+      policy: 'withOutputModes()',
+    },
+    { name: 'limits', options: { limits }, policy: 'withLimits()' },
+    { name: 'observer', options: { observer: { start: () => ({}) } }, policy: 'withObservers()' },
+    { name: 'onRequest', options: { onRequest: () => {} }, policy: 'withObservers()' },
+    { name: 'onResponse', options: { onResponse: () => {} }, policy: 'withObservers()' },
+  ];
+
+  test.for(cases)('$name is an error of the client that names $policy', ({ options, ...row }) => {
+    const own = createOptions().options;
+    const message = `${row.name}: needs ${row.policy} in the policies of createGateway().`;
+
+    expect(() => createGateway({ ...own, ...options }, { chat: Chat })).toThrow(message);
+    expect(() => createGateway(own, { chat: Chat }).withOptions(options)).toThrow(message);
+    const all = [withOutputModes(), withObservers(), withLimits(), withFallback()];
+    expect(() => createGateway({ ...own, ...options }, { chat: Chat }, all)).not.toThrow();
+  });
+
+  test('is an error of a call, before anything is sent, unless it is null', async () => {
+    const { emulator, options } = createOptions();
+    const client = createGateway(options, { chat: ChatWithRuns, videos: Videos });
+    const params = { model: 'm-chat', messages };
+    const fallback = ['m-plain'];
+    const problem = /^InvalidInputError: fallback: needs withFallback\(\)/;
+
+    for (const promise of [
+      client.chat.completions.create(params, { fallback }),
+      client.chat.completions.runTools({ ...params, tools: [] }, { fallback }).done(),
+      client.videos.createAndWait({ model: 'm-video', prompt: 'A fox' }, { fallback }),
+    ]) {
+      await expect(promise.then(undefined, String)).resolves.toMatch(problem);
+    }
+    expect(emulator.requests).toEqual([]);
+    await client.chat.completions.create(params, { fallback: null });
+    await client.chat.completions.runTools({ ...params, tools: [] }).done();
+    expect(emulator.charges).toHaveLength(2);
+  });
+});
+
+describe('policies of createGateway()', () => {
+  test('work in any order', async () => {
+    for (const policies of [
+      [withFallback(), withObservers()],
+      [withObservers(), withFallback()],
+    ] as const) {
+      const { emulator, options } = createOptions();
+      emulator.fail({ fault: { type: 'error', status: 429 } });
+      const models: (string | undefined)[] = [];
+      const observer = {
+        start: ({ model }: { model: string | undefined }) => void models.push(model),
+      };
+      const own = { ...options, maxRetries: 0, fallback: ['m-plain'], observer };
+      const client = createGateway(own, { chat: Chat }, policies);
+
+      await client.chat.completions.create({ model: 'm-chat', messages });
+
+      expect(models).toEqual(['m-chat', 'm-plain']);
+    }
+  });
+
+  test('are kept in withOptions()', async () => {
+    const { emulator, options } = createOptions();
+    emulator.fail({ fault: { type: 'error', status: 429 } });
+    const client = createGateway(options, { chat: Chat }, [withFallback()]);
+
+    const copy = client.withOptions({ maxRetries: 0, fallback: ['m-plain'] });
+    await copy.chat.completions.create({ model: 'm-chat', messages });
+
+    expect(emulator.charges.map(({ model }) => model)).toEqual(['m-plain']);
+  });
+
+  test('must be policies', () => {
+    const { options } = createOptions();
+    const policies = [untyped<ReturnType<typeof withFallback>>({})];
+
+    const create = () => createGateway(options, { chat: Chat }, policies);
+
+    expect(create).toThrow(/^policies\[0\]: is not a policy/);
   });
 });
 
@@ -109,10 +216,13 @@ async function bundledFiles(names: string): Promise<string[]> {
   );
 }
 
-test('a page with chat alone loads no other resource', async () => {
+test('a page with chat alone loads no other resource, no run and no policy', async () => {
   const files = await bundledFiles('Chat');
 
-  expect(files).toContain('src/resources/chat/chat.ts');
+  expect(files).toContain('src/resources/chat/create.ts');
+  const idle =
+    /^src\/(policies\/(fallback|modes|limits)|resources\/(routes|chat\/(runs|run-operations|output-parser)))/;
+  expect(files.filter((file) => idle.test(file))).toEqual([]);
   const others =
     /^src\/(client\/openai|resources\/(account|audio|embeddings|generate|images|models|videos))\//;
   expect(files.filter((file) => others.test(file))).toEqual([]);

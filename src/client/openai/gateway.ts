@@ -20,6 +20,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import { toFile } from '../../uploads/to-file.ts';
 import { GatewayCore } from '../core-client.ts';
 import { FullClient } from '../gateway.ts';
+import { Routes } from '../../resources/routes/methods.ts';
 import type { GatewayOptions, RequestOptions } from '../../options/options.ts';
 import { createUnservedPrototype, Unserved } from './unserved.ts';
 import * as chat from '../../resources/chat/chat.ts';
@@ -331,8 +332,10 @@ export class Gateway extends FullClient {
     });
     Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
     // Wrappers copy the methods of the client's own prototype, where `openai` has its methods.
-    const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(GatewayCore.prototype);
-    Object.defineProperties(this.prototype, methods);
+    for (const { prototype } of [GatewayCore, Routes]) {
+      const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
+      Object.defineProperties(this.prototype, methods);
+    }
   }
 
   /**

@@ -1,11 +1,11 @@
 import { errorMessage } from '../../answers/objects.ts';
 import type { Call } from '../../calls/call.ts';
 import type { Plan } from '../../calls/plan.ts';
-import type { Policy, Send } from '../../calls/policy.ts';
 import type { OpenAnswer } from '../../calls/promise.ts';
-import { addReason, type Follow, sendEach } from '../../calls/send-each.ts';
+import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
+import type { Policy } from '../../calls/transport.ts';
 import { check, checkFunction } from '../../options/check.ts';
-import type { FallbackModel } from '../../options/options.ts';
+import type { FallbackModel, GatewayPolicy } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { JsonObject } from '../../types.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
@@ -13,12 +13,16 @@ import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 /** Operations whose requests name a model that another one can replace. */
 const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
 
-/** Requests the next model of `fallback` after a failure that another model may not have. */
-export const fallback: Policy = {
+export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
   name: 'fallback',
+  rank: 60,
+  options: ['fallback', 'fallbackOn', 'onFallback'],
   asks: (client, options) => (peek(options, 'fallback') ?? client.call.fallback) !== null,
   wrap: (next) => (call, plan) => sendWithModels(next, call, plan),
 };
+
+/** Requests the next model of the option `fallback` after a failure that another model may not have. */
+export const withFallback = (): GatewayPolicy<'fallback' | 'fallbackOn' | 'onFallback'> => fallback;
 
 function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
   const { client, options, settings } = call;

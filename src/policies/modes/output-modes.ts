@@ -1,10 +1,10 @@
 import type { Call } from '../../calls/call.ts';
 import type { Plan } from '../../calls/plan.ts';
-import type { Policy, Send } from '../../calls/policy.ts';
 import type { OpenAnswer } from '../../calls/promise.ts';
-import { sendEach } from '../../calls/send-each.ts';
+import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
-import type { OutputMode } from '../../options/options.ts';
+import type { Policy } from '../../calls/transport.ts';
+import type { GatewayPolicy, OutputMode } from '../../options/options.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
 /** The modes that worked after the provider rejected the first one, by gateway and model. */
@@ -17,16 +17,21 @@ function findLearned(shared: object): Map<string, OutputMode> {
   return known;
 }
 
-/**
- * Requests JSON in the next mode of `structuredOutput` after the provider rejected one.
- *
- * Starts with the mode that worked for the model before. Copies of a client share what they learned.
- */
-export const outputModes: Policy = {
+export const outputModes: Policy<'structuredOutput'> = {
   name: 'output-modes',
+  rank: 70,
+  options: ['structuredOutput'],
   asks: (_client, _options, output) => output !== undefined,
   wrap: (next) => (call, plan) => sendInModes(next, call, plan),
 };
+
+/**
+ * Requests JSON in the mode of the option `structuredOutput`, and in the next mode after the provider rejected
+ * one. Without this policy, schemas are always sent to the provider.
+ *
+ * Starts with the mode that worked for the model before. Copies of a client share what they learned.
+ */
+export const withOutputModes = (): GatewayPolicy<'structuredOutput'> => outputModes;
 
 function sendInModes<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
   const { output: rules } = plan;

@@ -1,4 +1,4 @@
-import type { Subscriber } from '../../calls/transport.ts';
+import type { Policy, Subscriber } from '../../calls/transport.ts';
 import { nodeProcess } from '../../http/node-process.ts';
 import type { ObservedEnd, Observer } from '../../options/options.ts';
 import { observeWith } from './observe.ts';
@@ -16,7 +16,7 @@ const tracingChannel: TracingChannel | undefined =
   diagnostics?.tracingChannel?.('model-gateway:call');
 
 /** Publishes a request on Node's tracing channel. */
-export const traceRequest: Subscriber = (request, isStream) =>
+const traceRequest: Subscriber = (request, isStream) =>
   tracingChannel?.hasSubscribers === true
     ? observeWith([channelObserver(tracingChannel)], request, isStream)
     : undefined;
@@ -71,3 +71,11 @@ function channelObserver(channel: TracingChannel): Observer {
     },
   };
 }
+
+/** Publishes requests on Node's tracing channel while it has subscribers. */
+export const tracing: Policy = {
+  name: 'tracing-channel',
+  rank: 30,
+  options: [],
+  listen: () => traceRequest,
+};

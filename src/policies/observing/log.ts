@@ -1,8 +1,8 @@
 import type { LogDetails } from '../../calls/settings.ts';
-import type { Subscriber } from '../../calls/transport.ts';
+import type { Policy, Subscriber } from '../../calls/transport.ts';
 
 /** Logs the attempts and the end of a request. */
-export const logRequest: Subscriber = (request) => {
+const logRequest: Subscriber = (request) => {
   const { log } = request.client;
   if (!log.isEnabled('info')) return undefined;
   const { operation, method } = request.spec;
@@ -36,4 +36,12 @@ export const logRequest: Subscriber = (request) => {
       write('debug', 'Stream ended', details);
     },
   };
+};
+
+/** Logs requests, on the level that the client has at that time. */
+export const logging: Policy = {
+  name: 'log',
+  rank: 10,
+  options: [],
+  listen: () => logRequest,
 };

@@ -2,6 +2,7 @@ import { check, checkFunction } from '../../options/check.ts';
 import type {
   CallObserver,
   GatewayOptions,
+  GatewayPolicy,
   ObservedCall,
   ObservedEnd,
   ObservedRequest,
@@ -11,7 +12,7 @@ import type {
 import { toFields } from '../../answers/objects.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
-import type { Subscriber } from '../../calls/transport.ts';
+import type { Policy, Subscriber } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
 import type { Answer } from '../../http/response-body.ts';
@@ -28,12 +29,23 @@ function once(work: () => void): () => void {
   };
 }
 
-/**
- * Returns a subscriber that notifies the observers and hooks in the options of a client.
- *
- * @throws `InvalidInputError` if one of them is invalid
- */
-export function observeCalls({ observer = [], onRequest, onResponse }: GatewayOptions): Subscriber {
+export const observing: Policy<'observer' | 'onRequest' | 'onResponse'> = {
+  name: 'observers',
+  rank: 20,
+  options: ['observer', 'onRequest', 'onResponse'],
+  listen: observeRequests,
+};
+
+/** Notifies the options `observer`, `onRequest` and `onResponse` of each request. */
+export const withObservers = (): GatewayPolicy<'observer' | 'onRequest' | 'onResponse'> =>
+  observing;
+
+/** Returns a subscriber that notifies the observers and hooks in the options of a client. */
+function observeRequests({
+  observer = [],
+  onRequest,
+  onResponse,
+}: GatewayOptions): Subscriber | undefined {
   const observers = [observer].flat();
   const areValid = observers.every((item) => typeof item?.start === 'function');
   check(areValid, 'observer', 'has no method start().');
@@ -43,6 +55,7 @@ export function observeCalls({ observer = [], onRequest, onResponse }: GatewayOp
     observers.push({ start: () => ({ attempt }) });
   if (onRequest) addAttemptObserver((request) => onRequest(request));
   if (onResponse) addAttemptObserver((request) => (response) => onResponse(response, request));
+  if (observers.length === 0) return undefined;
   return (request, isStream) => observeWith(observers, request, isStream);
 }
 

@@ -1,16 +1,9 @@
-import {
-  createCompletion,
-  parseCompletion,
-  runTools,
-  streamCompletion,
-  streamWithEvents,
-} from './operations.ts';
+import { PlainChat, PlainCompletions } from './create.ts';
 import type {
-  ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionCreateParamsStreaming,
 } from './params.ts';
+import { parseCompletion, runTools, streamWithEvents } from './run-operations.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { startCall, type Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -21,15 +14,7 @@ import {
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
 } from './runs/runner.ts';
-import type { Stream } from '../../streams/stream.ts';
-import type {
-  ChatCompletion,
-  ChatCompletionChunk,
-  ParsedChatCompletion,
-  ParsedOutput,
-  WithFormat,
-  AnyResponseFormat,
-} from './types.ts';
+import type { ParsedChatCompletion, ParsedOutput, WithFormat, AnyResponseFormat } from './types.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -42,60 +27,7 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 };
 
 /** Chat completions: `POST /v1/chat/completions`. */
-export class Completions {
-  /** @internal */
-  readonly transport: () => Transport;
-
-  /** @internal */
-  constructor(transport: () => Transport) {
-    this.transport = transport;
-  }
-
-  /**
-   * Creates a completion for a conversation: `POST /v1/chat/completions`.
-   *
-   * Metered: the request is repeated on 408, 429, 5xx and lost connections before the first byte of the
-   * response. `retryUnknownOutcome: false` limits retries to requests that provably were not sent or were
-   * rejected before any work.
-   *
-   * @param params - With `stream: true` the result is a stream of chunks. Iterating it throws
-   *   `StreamTruncatedError` if the stream ends without a finish reason, and leaving the loop early closes
-   *   the connection. `stream.usage` has the token usage; the chunk that contains only usage is returned only
-   *   with `stream_options: { include_usage: true }`.
-   * @throws `InvalidInputError` if the model or the messages are empty
-   * @throws `APIError` if the gateway rejects the request or sends no usable response
-   *
-   * @example
-   * const completion = await client.chat.completions.create({
-   *   model: 'gpt-4o-mini',
-   *   messages: [{ role: 'user', content: 'Hello!' }],
-   * });
-   * console.log(completion.choices[0]?.message.content);
-   */
-  create(
-    params: ChatCompletionCreateParamsNonStreaming,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion>;
-  /** Streams the completion. Iterating throws `StreamTruncatedError` if it is incomplete. */
-  create(
-    params: ChatCompletionCreateParamsStreaming,
-    options?: RequestOptions,
-  ): GatewayPromise<Stream<ChatCompletionChunk>>;
-  /** Streams the completion if `stream` is `true`. */
-  create(
-    params: ChatCompletionCreateParamsBase,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion | Stream<ChatCompletionChunk>>;
-  create(
-    params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
-    options?: RequestOptions,
-  ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    const transport = this.transport();
-    return peek(params, 'stream') === true
-      ? streamCompletion(transport, params, options)
-      : createCompletion(transport, params, options);
-  }
-
+export class Completions extends PlainCompletions {
   /**
    * Creates a completion with structured output: calls `create()`, parses the text in the format of
    * `response_format`, validates it, and returns it as `message.parsed`. Arguments of tools created by
@@ -211,12 +143,13 @@ export class Completions {
 }
 
 /** Chat in OpenAI's format. */
-export class Chat {
+export class Chat extends PlainChat {
   /** Chat completions. */
-  readonly completions: Completions;
+  override readonly completions: Completions;
 
   /** @internal */
   constructor(transport: () => Transport) {
+    super(transport);
     this.completions = new Completions(transport);
   }
 }

@@ -62,7 +62,7 @@ export function adviceToWait({ id, route }: VideoTaskRef): string {
 }
 
 /** Creates the errors of waits for videos. */
-export const videoErrors = taskErrors<VideoTaskRef, VideoFailedError>({
+export const videoErrors = /* @__PURE__ */ taskErrors<VideoTaskRef, VideoFailedError>({
   task: 'Video task',
   advice: adviceToWait,
   missingAdvice: 'Check the id, and that baseURL is the gateway that issued it.',
