@@ -25,12 +25,18 @@ export class Call {
 
   /**
    * @param options - A copy of the caller's options.
+   * @param params - The caller's parameters.
    * @throws `InvalidInputError` naming the invalid option
    */
-  constructor(client: ClientSettings, options: RequestOptions | undefined, operation: string) {
+  constructor(
+    client: ClientSettings,
+    options: RequestOptions | undefined,
+    operation: string,
+    params?: unknown,
+  ) {
     this.client = client;
     this.options = options;
-    this.settings = resolveCallSettings(client, options, operation);
+    this.settings = resolveCallSettings(client, options, operation, params);
     this.#id = options?.callId;
   }
 

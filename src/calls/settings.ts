@@ -111,15 +111,17 @@ function mergeSettings(base: CallSettings, values: CheckedOptions['values']): Ca
  * Returns the settings of a call.
  *
  * @param operation - The method of the caller, or another operation that the client requests for it.
+ * @param params - The parameters of the call.
  * @throws `InvalidInputError` naming the invalid option
  */
 export function resolveCallSettings(
   { call, log }: Pick<ClientSettings, 'call' | 'log'>,
   options: RequestOptions | null | undefined,
   operation: string,
+  params?: unknown,
 ): CallSettings {
   if (options === undefined || options === null) return call;
-  const { values, warnings } = checkOptions(options, methodFor(operation), operation);
+  const { values, warnings } = checkOptions(options, methodFor(operation), operation, params);
   if (warnings.length > 0) log.warnOnce(warnings);
   const settings = mergeSettings(call, values);
   checkIdempotencyKey(options, settings.idempotency);

@@ -132,15 +132,21 @@ export class Transport {
   /**
    * Checks the options of a method that makes several calls, once for all of them.
    *
+   * @param params - The parameters of the method.
    * @throws `InvalidInputError` naming the invalid option
    */
   checkOptions<M extends Method, Options extends object>(
     method: M,
     options: Options | null | undefined,
+    params?: object,
   ): ResolvedOptions<M, Options>;
-  checkOptions(method: Method, options: RequestOptions | null | undefined): object {
+  checkOptions(
+    method: Method,
+    options: RequestOptions | null | undefined,
+    params?: object,
+  ): object {
     const { call, log } = this.client;
-    const { values, warnings } = checkOptions(options, method);
+    const { values, warnings } = checkOptions(options, method, method, params);
     log.warnOnce(warnings);
     requirePolicies(this.features.missing, options);
     const { headers, query, idempotency = call.idempotency }: RequestOptions = options ?? {};
@@ -164,7 +170,7 @@ export class Transport {
     gateway = this.gateway,
   ): GatewayPromise<T> {
     const { kind, output } = parts;
-    return this.#call(options, output, (own, isChangeable) => {
+    return this.#call(params, options, output, (own, isChangeable) => {
       // The caller may change them before the next request.
       const original = isChangeable ? copyParams(params) : params;
       const write = (change: Change) => {
@@ -183,13 +189,14 @@ export class Transport {
     format: AnswerFormat<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    return this.#call(options, undefined, (own) => {
+    return this.#call(undefined, options, undefined, (own) => {
       const spec = { ...makeSpec(this.client), options: own };
       return new Plan(() => ({ spec, format }), { isFixed: true });
     });
   }
 
   #call<T>(
+    params: unknown,
     options: RequestOptions | undefined,
     output: OutputRules | undefined,
     createPlan: (own: RequestOptions | undefined, isChangeable: boolean) => Plan<T>,
@@ -205,7 +212,7 @@ export class Transport {
       // Invalid parameters are reported before invalid options.
       plan.write();
       const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, this.#send);
-      return new GatewayPromise(send(new Call(client, own, plan.spec.operation), plan));
+      return new GatewayPromise(send(new Call(client, own, plan.spec.operation, params), plan));
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));
     }

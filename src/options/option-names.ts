@@ -140,10 +140,19 @@ function labelOf(method: Method, operation: string): string {
   return method === 'account' ? 'account' : operation;
 }
 
+/** Returns whether an object has a parameter of this name, in any spelling. */
+function hasParameter(params: object, name: string): boolean {
+  const wanted = plain(name);
+  return Object.entries(params).some(
+    ([own, value]) => value !== undefined && plain(own) === wanted,
+  );
+}
+
 /**
  * Checks the name of an option that the method does not have.
  *
  * @param operation - The name of the method for messages.
+ * @param params - The parameters of the call. LangChain passes some of them as options too.
  * @returns A warning about an option without effect; `undefined` if the name belongs to a wrapper library.
  * @throws `InvalidInputError` for a misspelt option, the name of a parameter, or an option that concerns money
  * or limits
@@ -153,15 +162,18 @@ export function checkForeignName(
   value: unknown,
   method: Method,
   operation: string,
+  params: object,
 ): string | undefined {
   // Private options of wrapper libraries, such as `__metadata`.
   if (name.startsWith('_')) return undefined;
   const label = labelOf(method, operation);
   const where = method === 'client' ? 'a client' : 'a call';
   const alias = nearestAlias(name, method);
-  if (isName(name) && alias === undefined) {
+  const isKnown = isName(name) && alias === undefined;
+  const refuses = isKnown && entriesOf(name).some(({ elsewhere }) => elsewhere === 'refuse');
+  if (!refuses && hasParameter(params, name)) return undefined;
+  if (isKnown) {
     if (value === null) return undefined;
-    const refuses = entriesOf(name).some(({ elsewhere }) => elsewhere === 'refuse');
     check(!refuses, name, reasonAgainst(name, method, label));
     if (method === 'client') {
       return `The option "${name}" of a client has no effect: it is an option of a call`;
@@ -177,6 +189,8 @@ export function checkForeignName(
   }
   const parameter = parameters.find((parameterName) => plain(parameterName) === plain(name));
   if (parameter !== undefined && method !== 'client') {
+    // An empty list asks for nothing.
+    if (Array.isArray(value) && value.length === 0) return undefined;
     const problem = `is not an option; put ${parameter} into the parameters, which come first.`;
     throw new InvalidInputError(name, problem);
   }

@@ -99,6 +99,7 @@ const longestText = 536_870_888;
 
 const refuse = { null: 'unset', elsewhere: 'refuse' } as const;
 const warn = { null: 'unset', elsewhere: 'warn' } as const;
+const warnWithNull = { null: 'value', elsewhere: 'warn' } as const;
 const refuseWithNull = { null: 'value', elsewhere: 'refuse' } as const;
 
 const { client, calls, requests, waits, videoRuns } = methods;
@@ -119,21 +120,22 @@ function isNotRun(
  * the refusals and the table in the guide come from it, and the types are tested against it.
  */
 export const optionTable = {
+  // Only a warning for these in a call: LangChain passes those of its own client.
   apiKey: {
-    ...refuseWithNull,
+    ...warnWithNull,
     check: any,
     aliases: ['key', 'token'],
     methods: client,
   },
   baseURL: {
-    ...refuseWithNull,
+    ...warnWithNull,
     check: any,
     aliases: ['url', 'endpoint', 'basepath'],
     methods: client,
   },
-  gateway: { null: 'value', elsewhere: 'warn', check: any, methods: client },
-  organization: { ...refuseWithNull, check: any, methods: client },
-  project: { ...refuseWithNull, check: any, methods: client },
+  gateway: { ...warnWithNull, check: any, methods: client },
+  organization: { ...warnWithNull, check: any, methods: client },
+  project: { ...warnWithNull, check: any, methods: client },
   maxRetries: {
     ...refuse,
     check: wholeFrom(0, 100),
@@ -256,8 +258,7 @@ export const optionTable = {
     methods: [...calls, ...methods.account],
   },
   callId: {
-    null: 'value',
-    elsewhere: 'warn',
+    ...warnWithNull,
     check: (field: string, value: unknown) => checkText(field, value, 'the id of your job'),
     methods: requests,
   },

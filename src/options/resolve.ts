@@ -18,6 +18,7 @@ const nothing: CheckedOptions = { values: {}, warnings: [] };
  *
  * @param options - The caller's options, which may have any type.
  * @param operation - The name of the method for messages.
+ * @param params - The parameters of the call.
  * @throws `InvalidInputError` naming an option that is invalid, misspelt, or cannot be used although it
  * concerns money or limits
  */
@@ -25,6 +26,7 @@ export function checkOptions(
   options: unknown,
   method: Method,
   operation: string = method,
+  params?: unknown,
 ): CheckedOptions {
   checkObject('options', options);
   if (typeof options !== 'object' || options === null) return nothing;
@@ -36,7 +38,7 @@ export function checkOptions(
     if (value === undefined) continue;
     const option = own.get(name);
     if (option === undefined) {
-      const warning = checkForeignName(name, value, method, operation);
+      const warning = checkForeignName(name, value, method, operation, Object(params));
       if (warning !== undefined) warnings.push(warning);
     } else if (value !== null || option.null === 'value') {
       values[name] = option.check(name, value);

@@ -147,6 +147,38 @@ describe('LangChain', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 
+  test('streams with tools, and events with a stop word', async () => {
+    const { client, emulator } = setUp();
+    const weather = langChainTool(sunny, { name: 'get_weather', schema: place });
+    const model = langChainModel(client).bindTools([weather], { tool_choice: 'auto' });
+    const names: (string | undefined)[] = [];
+    const events: string[] = [];
+
+    for await (const { tool_call_chunks: calls } of await model.stream(question)) {
+      names.push(...(calls ?? []).map(({ name }) => name));
+    }
+    const options = { version: 'v2' as const, stop: ['.'] };
+    for await (const { event } of langChainModel(client).streamEvents(question, options)) {
+      events.push(event);
+    }
+
+    expect(names).toContain('get_weather');
+    expect(events.at(-1)).toBe('on_chat_model_end');
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('streams structured output', async () => {
+    const { client, emulator } = setUp();
+    const options = { method: 'jsonSchema', name: 'place' } as const;
+    const model = langChainModel(client).withStructuredOutput(place, options);
+    let last: unknown;
+
+    for await (const part of await model.stream(question)) last = part;
+
+    expect(last).toEqual({ city: expect.any(String) });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('structured output', async () => {
     const { client } = setUp();
 

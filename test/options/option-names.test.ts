@@ -91,6 +91,89 @@ test('a client rejects a misspelled option', () => {
   expect(() => new Gateway().withOptions(untyped({ retries: 0 }))).toThrow('use maxRetries');
 });
 
+describe('an option with the name of a parameter', () => {
+  const tools = [{ type: 'function' as const, function: { name: 'f', parameters: {} } }];
+  // As LangChain passes its call options: some are in the parameters too.
+  const shape = {
+    signal: new AbortController().signal,
+    tools: [{ name: 'f' }],
+    tool_choice: 'any',
+    response_format: { type: 'text' },
+    stop: ['.'],
+    stream: true,
+    promptCacheKey: 'key',
+    parallel_tool_calls: false,
+  };
+  const params = {
+    ...ask,
+    tools,
+    tool_choice: 'auto' as const,
+    response_format: { type: 'text' as const },
+    stop: ['.'],
+    prompt_cache_key: 'key',
+    parallel_tool_calls: false,
+  };
+
+  test('is ignored if the parameters have it too', async () => {
+    const { make, warnings } = listening();
+    const { client, emulator } = make();
+    const { completions } = client.chat;
+    const options = untyped<RequestOptions>(shape);
+
+    await completions.create(params, options);
+    await completions.parse(params, options);
+    await completions.stream(params, options).done();
+    for await (const _ of await completions.create({ ...params, stream: true }, options));
+
+    expect(emulator.requests).toHaveLength(4);
+    for (const { body } of emulator.requests) {
+      expect(body).toMatchObject({ value: { tools, tool_choice: 'auto', stop: ['.'] } });
+    }
+    expect(warnings().filter((text) => !text.includes('"stream"'))).toEqual([]);
+  });
+
+  test.each(['tools', 'tool_choice', 'response_format', 'stop'] as const)(
+    '%s is rejected if only the options have it',
+    async (name) => {
+      const { client, emulator } = emulated();
+      const options = untyped<RequestOptions>({ [name]: shape[name] });
+
+      const error = await failureOf(
+        client.chat.completions.create({ ...ask, [name]: undefined }, options),
+      );
+
+      expect(error).toMatchObject({ field: name, message: /put .* into the parameters/ });
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+
+  test('is ignored if it is an empty list', async () => {
+    const { client } = emulated();
+    const options = untyped<RequestOptions>({ tools: [] });
+
+    await expect(client.chat.completions.create(ask, options)).resolves.toHaveProperty('id');
+  });
+
+  test('is ignored for a gateway that renames the parameter', async () => {
+    const { client } = emulated({ gateway: 'openrouter' }, { gateway: 'openrouter' });
+    const limited = { ...ask, max_completion_tokens: 9, tools };
+    const options = untyped<RequestOptions>({ max_completion_tokens: 9, tools });
+
+    await expect(client.chat.completions.create(limited, options)).resolves.toHaveProperty('id');
+  });
+
+  test('does not hide an option that concerns money', async () => {
+    const { client } = emulated();
+    const extra = untyped<typeof ask>({ ...ask, ledger: {} });
+
+    const error = await failureOf(
+      client.chat.completions.create(extra, untyped<RequestOptions>({ ledger: {} })),
+    );
+
+    expect(error).toHaveProperty('field', 'ledger');
+  });
+});
+
 /** Clients that share a logger, and its warnings. */
 function listening() {
   const warn = vi.fn<(message: string, details: unknown) => void>();
@@ -102,7 +185,7 @@ function listening() {
 describe('an unknown option', () => {
   test('logs one warning', async () => {
     const { make, warnings } = listening();
-    const options = untyped<RequestOptions>({ cacheFor: 60, onDrift: () => {} });
+    const options = untyped<RequestOptions>({ cacheFor: 60, apiKey: 'sk-of-another-tenant' });
     const { client } = make();
 
     await client.chat.completions.create(ask, options);
@@ -112,7 +195,7 @@ describe('an unknown option', () => {
 
     expect(warnings()).toEqual([
       '[model-gateway] The option "cacheFor" of a call has no effect: it is unknown',
-      '[model-gateway] The option "onDrift" of a call has no effect: it is an option of the client; use withOptions()',
+      '[model-gateway] The option "apiKey" of a call has no effect: it is an option of the client; use withOptions()',
     ]);
   });
 

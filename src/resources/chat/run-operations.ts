@@ -70,7 +70,7 @@ export async function streamWithEvents(
   run: ChatRun<unknown>,
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
-  const checked = transport.checkOptions('chat.completions.stream', options);
+  const checked = transport.checkOptions('chat.completions.stream', options, params);
   const output = findOutput(params, true);
   if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
@@ -91,7 +91,7 @@ export async function runTools(
   run: ChatRun<unknown>,
   runner: ChatCompletionRunner<unknown>,
 ): Promise<void> {
-  const checked = transport.checkOptions('chat.completions.runTools', options);
+  const checked = transport.checkOptions('chat.completions.runTools', options, params);
   const { signal } = run.controller;
   const { maxChatCompletions: limit, afterCompletion } = checked;
   const requestOptions = optionsFor(checked, 'chat.completions.create');

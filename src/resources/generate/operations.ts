@@ -245,7 +245,7 @@ export async function runTools(
   options: GenerateToolRunOptions | undefined,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
-  const checked = transport.checkOptions('generate.runTools', options);
+  const checked = transport.checkOptions('generate.runTools', options, params);
   const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls, onContent } = checked;
   const request = optionsFor(checked, 'generate.content');
