@@ -2,6 +2,7 @@ import { settleWithin } from '../../lib/limits.ts';
 import { answerScenarios } from './answers.ts';
 import { budgetScenarios } from './budget.ts';
 import { commandScenarios } from './command.ts';
+import { optionScenarios } from './options.ts';
 import type { Counts, Scenario } from './scenario.ts';
 import { settleScenarios } from './settle.ts';
 import type { ScenarioResult } from './table.ts';
@@ -12,6 +13,7 @@ const scenarios: readonly Scenario[] = [
   ...settleScenarios,
   ...tenantScenarios,
   ...answerScenarios,
+  ...optionScenarios,
   ...commandScenarios,
 ];
 

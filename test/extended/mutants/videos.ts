@@ -2,6 +2,14 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Waits, submissions, ledgers and the readings of a task. */
 export const videoMutants: MutantsByFile = {
+  'options/option-names.ts': [
+    { is: "elsewhere === 'refuse'", becomes: "elsewhere !== 'refuse'" },
+    { is: '!refuses && hasParameter(params, name)', becomes: 'hasParameter(params, name)' },
+  ],
+  'resources/videos/operations.ts': [
+    { is: 'totalTimeout: shorter(timeout, totalTimeout)', becomes: 'totalTimeout' },
+    { is: 'isNew, since)', becomes: 'isNew)' },
+  ],
   'tasks/wait.ts': [
     { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
     {
@@ -46,6 +54,7 @@ export const videoMutants: MutantsByFile = {
     },
   ],
   'tasks/run.ts': [
+    { is: 'shorter(left, settings.request.totalTimeout)', becomes: 'left' },
     { is: 'error.cause !== undefined ? ', becomes: 'error.cause === undefined ? ' },
     {
       is: "status === 404 || code === 'task_not_exist' || isNamed",
