@@ -5,7 +5,7 @@ import { ReportedCosts } from '../../policies/observing/costs.ts';
 import { report, reportOutput, type Context } from './report.ts';
 import { openClient, type CommonOptions } from './settings.ts';
 import { formatDollars, Terminal } from './terminal.ts';
-import { Exit, exitCodes, parseDuration } from './usage.ts';
+import { collect, Exit, exitCodes, parseDuration } from './usage.ts';
 
 /** The options, output and client of a command that runs. */
 export interface Run<Options> {
@@ -51,12 +51,20 @@ export const gatewayOption = (): Option =>
     'the kind of gateway (default: GATEWAY_PROFILE, or auto, by its host)',
   ).choices(gatewayNames);
 
+/** Creates the option for headers of every request. */
+export const headerOption = (): Option =>
+  new Option(
+    '--header <name: value>',
+    'a header of every request; repeatable (default: GATEWAY_HEADERS, one a line)',
+  ).argParser(collect);
+
 /** Creates a command with the options of every command that calls a gateway. */
 export function command(name: string, description: string, examples: readonly string[]): Command {
   return bareCommand(name, description, examples)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
     .addOption(gatewayOption())
     .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .addOption(headerOption())
     .option('--timeout <time>', 'time limit, such as 30s or 5m', parseDuration)
     .option('--json', 'write JSON, which is the default in a pipe');
 }

@@ -2,7 +2,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { ReportedCosts } from '../../policies/observing/costs.ts';
-import { bareCommand, define, gatewayOption, type Run } from './command.ts';
+import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { configure, type Host, hosts } from '../mcp/configuration.ts';
 import type { McpOptions } from '../mcp/start.ts';
 import { busyCode, type Kind, kinds } from '../mcp/jobs/job.ts';
@@ -80,7 +80,7 @@ function parsePrices(pairs: readonly string[] | undefined): Record<string, numbe
 }
 
 /** The settings that a process for a paid call needs. The key is read again from its source. */
-type WorkerSettings = Pick<CommonOptions, 'baseUrl' | 'gateway' | 'keyFile'> & {
+type WorkerSettings = Pick<CommonOptions, 'baseUrl' | 'gateway' | 'keyFile' | 'header'> & {
   readonly ledger: string;
 };
 
@@ -96,9 +96,9 @@ async function readOptions({
   const baseUrl = readBaseURL(options);
   // Read before the server starts, so that a missing key is reported to the host at once.
   await readKey(options);
-  const { gateway, keyFile, root = [], dir, inputHost: inputHosts = [] } = options;
+  const { gateway, keyFile, header, root = [], dir, inputHost: inputHosts = [] } = options;
   const ledger = await ledgerLocation(options);
-  const settings: WorkerSettings = { baseUrl, gateway, keyFile, ledger };
+  const settings: WorkerSettings = { baseUrl, gateway, keyFile, header, ledger };
   const [, program = ''] = process.argv;
   return {
     version: __VERSION__,
@@ -195,6 +195,7 @@ export function mcpCommand(): Command {
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
     .addOption(gatewayOption())
     .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .addOption(headerOption())
     .option('--http [port]', 'serve on a local port instead of standard input', (text) =>
       parseNumber(0, 65_535, true)(text),
     )

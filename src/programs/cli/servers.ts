@@ -10,9 +10,9 @@ import type { Operation } from '../../index.ts';
 import { systemErrorCode } from '../../adapters/node/durable.ts';
 import { emulatedGateways } from '../../testing/gateways/families.ts';
 import { operations } from '../../testing/server/router.ts';
-import { bareCommand, define, gatewayOption, type Run } from './command.ts';
+import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
-import { readBaseURL, readKey } from './settings.ts';
+import { readBaseURL, readHeaders, readKey } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { collect, parseDuration, parseNumber, UsageError } from './usage.ts';
 
@@ -220,6 +220,7 @@ export function playgroundCommand(): Command {
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL, else the emulator)')
     .addOption(gatewayOption())
     .option('--key-file <path>', 'a file that contains the key (default: GATEWAY_API_KEY)')
+    .addOption(headerOption())
     .option('--emulator', 'use the emulator even if GATEWAY_BASE_URL is set');
   return define<PlaygroundCommandOptions>(program, (_, run) => play(run));
 }
@@ -228,7 +229,12 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
   const { baseUrl, port, emulator = false, json = false } = options;
   const isReal = !emulator && (baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '') !== '';
   const gateway = isReal
-    ? { baseURL: readBaseURL(options), gateway: options.gateway, apiKey: await readKey(options) }
+    ? {
+        baseURL: readBaseURL(options),
+        gateway: options.gateway,
+        apiKey: await readKey(options),
+        defaultHeaders: readHeaders(options),
+      }
     : undefined;
   // Loaded only for this command, because it is large.
   const { startPlayground } = await import('../playground/start.ts');

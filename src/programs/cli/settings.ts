@@ -12,6 +12,7 @@ import { UsageError } from './usage.ts';
 export interface CommonOptions {
   readonly baseUrl?: string | undefined;
   readonly keyFile?: string | undefined;
+  readonly header?: readonly string[] | undefined;
   readonly gateway?: 'auto' | GatewayName | undefined;
   readonly timeout?: number | undefined;
   readonly json?: boolean | undefined;
@@ -87,6 +88,31 @@ export function readGatewayFinder({ gateway }: CommonOptions): HostFinder {
   return readGateway(name.trim() === '' ? 'auto' : name);
 }
 
+/**
+ * Returns the headers of every request: those of `GATEWAY_HEADERS`, one a line, and of `--header`, which are visible to
+ * other users.
+ */
+export function readHeaders({ header = [] }: CommonOptions): Readonly<Record<string, string>> {
+  const lines = (process.env['GATEWAY_HEADERS'] ?? '').split(/\r?\n/);
+  const headers = new Headers();
+  for (const line of [...lines, ...header].filter((each) => each.trim() !== '')) {
+    const [, name = '', value = ''] = /^\s*([^\s:]+)\s*:\s*(\S.*)$/.exec(line) ?? [];
+    // The value may be a secret, so it is not printed.
+    const shown = name === '' ? '' : ` (${name})`;
+    if (name.toLowerCase() === 'authorization') {
+      throw new UsageError('A header cannot replace the key: set GATEWAY_API_KEY.');
+    }
+    try {
+      headers.set(name, value.trim());
+    } catch {
+      throw new UsageError(
+        `A header${shown} is not valid. Use 'name: value' in --header, and one a line in GATEWAY_HEADERS.`,
+      );
+    }
+  }
+  return Object.fromEntries(headers);
+}
+
 /** Writes log lines to stderr, because stdout is for results. */
 export const logger = new Console(process.stderr);
 
@@ -96,5 +122,14 @@ export async function openClient(options: CommonOptions, observer: Observer): Pr
   const apiKey = await readKey(options);
   const totalTimeout = options.timeout ?? null;
   const { gateway } = options;
-  return new Gateway({ baseURL, gateway, apiKey, totalTimeout, observer, logger });
+  const defaultHeaders = readHeaders(options);
+  return new Gateway({
+    baseURL,
+    gateway,
+    apiKey,
+    defaultHeaders,
+    totalTimeout,
+    observer,
+    logger,
+  });
 }

@@ -152,6 +152,7 @@ function targetFor(emulator: Emulator, { gateway }: EmulatorOptions = {}) {
     findGateway: readGateway('auto'),
     isAuto: true,
     key: emulator.apiKey,
+    headers: {},
     signal: new AbortController().signal,
     timeout: 10_000,
     spend: false,

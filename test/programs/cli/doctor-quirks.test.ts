@@ -373,6 +373,7 @@ async function report(
     findGateway: readGateway(options.gateway ?? 'new-api'),
     isAuto: false,
     key: emulator.apiKey,
+    headers: {},
     signal: new AbortController().signal,
     timeout: 10_000,
     spend: false,

@@ -161,6 +161,7 @@ async function advise(each: Case): Promise<ReportSettings> {
     findGateway: readGateway('auto'),
     isAuto: true,
     key: emulator.apiKey,
+    headers: {},
     signal: new AbortController().signal,
     timeout: 10_000,
     spend: false,

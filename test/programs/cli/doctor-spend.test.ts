@@ -46,6 +46,7 @@ const targetFor = (emulator: Emulator, signal = new AbortController().signal) =>
   findGateway: readGateway('new-api'),
   isAuto: false,
   key: emulator.apiKey,
+  headers: {},
   signal,
   timeout: 10_000,
   spend: false,

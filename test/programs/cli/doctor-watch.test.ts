@@ -101,6 +101,7 @@ describe('an outage', () => {
       findGateway: readGateway('new-api'),
       isAuto: false,
       key: emulator.apiKey,
+      headers: {},
       signal,
       timeout: 10_000,
       spend: false,

@@ -5,7 +5,7 @@ import { isKeyUnknown } from '../../../http/classify.ts';
 import {
   APIError,
   AuthenticationError,
-  Gateway,
+  type Gateway,
   GatewayError,
   RateLimitError,
   type ModelPrice,
@@ -13,8 +13,8 @@ import {
 import type { JsonObject } from '../../../types.ts';
 import { closeTo } from '../../../answers/similar-names.ts';
 import { mediaNames } from './calls/models.ts';
-import { logger } from '../settings.ts';
 import {
+  createClient,
   hasNoRoute,
   findRoute,
   isHTML,
@@ -25,6 +25,7 @@ import {
   routeURL,
   send,
   type Target,
+  withoutKey,
 } from './probe.ts';
 
 /** The result of one check. */
@@ -183,7 +184,7 @@ function keyFinding({ status, text }: Probe): Finding {
 
 /** Returns whether the list of models needs no key, as on OpenRouter, and so cannot be used to check a key. */
 async function hasPublicModels(target: Target): Promise<boolean> {
-  const { status } = await send({ ...target, key: '' }, routeURL(target, '/models'));
+  const { status } = await send(withoutKey(target), routeURL(target, '/models'));
   return status === 200;
 }
 
@@ -461,14 +462,9 @@ async function chatFindings(
   const start = performance.now();
   const pieces: number[] = [];
   let type = '';
-  const gateway = new Gateway({
-    baseURL: target.baseURL,
-    gateway: locate(target)?.gateway,
-    apiKey: target.key,
-    maxRetries: 0,
+  const gateway = createClient(target, {
     totalTimeout: target.timeout * 6,
     onTruncated: 'allow',
-    logger,
     fetch: async (input, init) => {
       const response = await fetch(input, init);
       type = response.headers.get('content-type') ?? '';
@@ -558,7 +554,7 @@ export async function* examine(target: Target): AsyncGenerator<Finding, void, un
 }
 
 async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefined> {
-  const { baseURL, key: apiKey, model, signal, spend, timeout } = target;
+  const { baseURL, model, signal, spend } = target;
   try {
     locate(target);
   } catch (error) {
@@ -588,14 +584,7 @@ async function* runChecks(target: Target): AsyncGenerator<Finding, void, undefin
   yield isPublic ? skip('key', 'the list of models needs no key; to check it: --spend') : key;
   yield* await guarded('cors', () => corsFinding(target));
   if (key.status === 'fail') return;
-  const gateway = new Gateway({
-    baseURL,
-    gateway: locate(target)?.gateway,
-    apiKey,
-    maxRetries: 0,
-    totalTimeout: timeout,
-    logger,
-  });
+  const gateway = createClient(target);
   yield* await guarded('credit', () => creditFinding(target, gateway, isPublic));
   const models = listedModels(probe);
   if (hasModels) yield modelsFinding(models);

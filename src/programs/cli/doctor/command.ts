@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { command, define, type Run } from '../command.ts';
 import { chooseTargets } from '../files.ts';
-import { readBaseURL, readGatewayFinder, readKey } from '../settings.ts';
+import { readBaseURL, readGatewayFinder, readHeaders, readKey } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from '../usage.ts';
 import { examine, type Finding } from './checks.ts';
@@ -214,6 +214,7 @@ async function readTarget(
     findGateway: readGatewayFinder(options),
     isAuto: kind.trim() === '' || kind.trim() === 'auto',
     key: await readKey(options),
+    headers: readHeaders(options),
     signal,
     timeout: options.timeout ?? 10_000,
     model: options.model?.[0],

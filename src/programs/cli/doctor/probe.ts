@@ -1,6 +1,9 @@
 import { isObject, parseJSON, toFields, trimmedText } from '../../../answers/objects.ts';
 import type { HostFinder } from '../../../gateways/find.ts';
+import { Redaction } from '../../../http/redaction.ts';
 import { type BaseURL, parseBaseURL } from '../../../http/url.ts';
+import { Gateway, type GatewayOptions } from '../../../index.ts';
+import { logger } from '../settings.ts';
 import type { ReportRow } from './report-schema.ts';
 
 /** The gateway to check. */
@@ -12,6 +15,8 @@ export interface Target {
   /** `true` if the user did not name the kind of gateway. */
   readonly isAuto: boolean;
   readonly key: string;
+  /** Headers of every request. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Time limit of each request, in milliseconds. */
   readonly timeout: number;
@@ -44,6 +49,33 @@ export function routeURL(target: Target, route: string): string {
   return `${root}${api}${route}`;
 }
 
+/** Returns the headers of a target that look like secrets. */
+export function secretHeaders({ headers }: Target): [name: string, value: string][] {
+  const redaction = new Redaction();
+  return Object.entries(headers).filter(([name, value]) => redaction.isSecret(name, value));
+}
+
+/** Returns a target for requests without a key. */
+export function withoutKey(target: Target): Target {
+  const secret = new Set(secretHeaders(target).map(([name]) => name));
+  const headers = Object.entries(target.headers).filter(([name]) => !secret.has(name));
+  return { ...target, key: '', headers: Object.fromEntries(headers) };
+}
+
+/** Creates a client of the gateway that repeats nothing. */
+export function createClient(target: Target, options: GatewayOptions = {}): Gateway {
+  return new Gateway({
+    baseURL: target.baseURL,
+    gateway: locate(target)?.gateway,
+    apiKey: target.key,
+    defaultHeaders: target.headers,
+    maxRetries: 0,
+    totalTimeout: target.timeout,
+    logger,
+    ...options,
+  });
+}
+
 export const isHTML = ({ text }: Probe): boolean => /^\s*</.test(text);
 
 export async function send(
@@ -51,7 +83,7 @@ export async function send(
   url: string,
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Probe> {
-  const { key, signal, timeout } = target;
+  const { key, headers: ownHeaders, signal, timeout } = target;
   const start = performance.now();
   const response = await fetch(url, {
     redirect: 'manual',
@@ -60,6 +92,7 @@ export async function send(
     headers: {
       accept: 'application/json',
       ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
+      ...ownHeaders,
       ...init.headers,
     },
   });

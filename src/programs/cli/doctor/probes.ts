@@ -2,19 +2,13 @@ import { isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints, type Operation } from '../../../endpoints.ts';
 import { readGateway } from '../../../gateways/index.ts';
 import { requestIdHeaders } from '../../../gateways/signs.ts';
-import {
-  Gateway,
-  GatewayError,
-  type GatewayName,
-  type Prices,
-  RateLimitError,
-} from '../../../index.ts';
+import { GatewayError, type GatewayName, type Prices, RateLimitError } from '../../../index.ts';
 import type { JsonObject } from '../../../types.ts';
-import { logger } from '../settings.ts';
 import { listedModels } from './checks.ts';
 import { knownModels } from './calls/models.ts';
 import type { ReportRow } from './report-schema.ts';
 import {
+  createClient,
   findRoute,
   locate,
   type Probe,
@@ -24,6 +18,7 @@ import {
   routeURL,
   send,
   type Target,
+  withoutKey,
 } from './probe.ts';
 import { probeRoutes } from './routes.ts';
 
@@ -80,7 +75,7 @@ async function findFamily(
   if (trimmedText(status['version']) !== undefined) {
     return { name: 'new-api', sign: 'by /api/status' };
   }
-  const alive = await send({ ...target, key: '' }, `${rootURL(target)}/health/liveliness`);
+  const alive = await send(withoutKey(target), `${rootURL(target)}/health/liveliness`);
   if (/^"?i'm alive/i.test(alive.text.trim())) {
     return { name: 'litellm', sign: 'by /health/liveliness' };
   }
@@ -104,7 +99,7 @@ function familyRow(used: string, family: Family | undefined): ReportRow {
 }
 
 async function readStatus(target: Target): Promise<JsonObject> {
-  const { json } = await send({ ...target, key: '' }, `${rootURL(target)}/api/status`);
+  const { json } = await send(withoutKey(target), `${rootURL(target)}/api/status`);
   const data = isObject(json) ? json['data'] : undefined;
   return isObject(data) ? data : {};
 }
@@ -118,7 +113,7 @@ export function versionInHeaders(headers: Headers): string | undefined {
 
 /** Returns the version of LiteLLM, which its health check states without a key. */
 async function readLiteLLMVersion(target: Target): Promise<string | undefined> {
-  const { json } = await send({ ...target, key: '' }, `${rootURL(target)}/health/readiness`);
+  const { json } = await send(withoutKey(target), `${rootURL(target)}/health/readiness`);
   return isObject(json) ? trimmedText(json['litellm_version']) : undefined;
 }
 
@@ -221,7 +216,7 @@ async function contentKeyRow(target: Target): Promise<ReportRow> {
     const detail = `${method} ${path} with the key: ${probe.status}, which proves no such route`;
     return toRow(id, 'unknown', detail);
   }
-  const { status } = await probeRoute({ ...target, key: '' }, method, path);
+  const { status } = await probeRoute(withoutKey(target), method, path);
   const isRead = status === 404 || (status >= 200 && status < 300);
   const isNeeded = status === 401 || status === 403;
   const row = isNeeded ? 'yes' : isRead ? 'no' : 'unknown';
@@ -284,14 +279,7 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
   rows.push(await softwareRow(target, family, headers, status));
   rows.push(requestIdRow(headers), limitsRow(headers));
   rows.push(errorsRow(rejection), await contentKeyRow(target));
-  const { account } = new Gateway({
-    baseURL: target.baseURL,
-    gateway: locate(target)?.gateway,
-    apiKey: target.key,
-    maxRetries: 0,
-    totalTimeout: target.timeout,
-    logger,
-  });
+  const { account } = createClient(target);
   const { signal } = target;
   const log = await readUsageLog(target, () => account.charges({}, { signal }));
   const prices = await readAccount('prices', () => account.prices({ signal }));

@@ -1,4 +1,4 @@
-import type { Target } from './probe.ts';
+import { secretHeaders, type Target } from './probe.ts';
 import { prompts } from './calls/samples.ts';
 
 /** Texts of a kind that a report must not contain. */
@@ -30,9 +30,11 @@ const secrets: readonly ScrubRule[] = [
 const commonFolders =
   /^(v\d+(beta\d*)?|api|openai|compat|ai|llm|inference|proxy|gateway|deployments|endpoints|openapi|serving-endpoints|compatible-mode|paas)$/i;
 
-function rulesFor({ key, baseURL }: Target): readonly ScrubRule[] {
+function rulesFor(target: Target): readonly ScrubRule[] {
+  const { key, baseURL } = target;
   const own: ScrubRule[] = [
     { name: 'key', pattern: key },
+    ...secretHeaders(target).map(([, value]) => ({ name: 'key', pattern: value })),
     ...Object.values(prompts).map((pattern) => ({ name: 'prompt', pattern })),
     { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
     { name: 'host', pattern: /\b(?:https?|wss?):\/\/[\w[][^\s,;)]*/g },

@@ -1,8 +1,12 @@
 import { requestIdHeaders } from '../../../../gateways/signs.ts';
 import { delay } from '../../../../http/abort.ts';
-import { type ChargeEntry, Gateway, GatewayError, type GatewayProfile } from '../../../../index.ts';
-import { logger } from '../../settings.ts';
-import { locate, type Target } from '../probe.ts';
+import {
+  type ChargeEntry,
+  type Gateway,
+  GatewayError,
+  type GatewayProfile,
+} from '../../../../index.ts';
+import { createClient, type Target } from '../probe.ts';
 import { type Exchange, isPost } from './exchanges.ts';
 import type { CallResult } from './make-call.ts';
 import type { ReportRow } from '../report-schema.ts';
@@ -69,14 +73,7 @@ export async function readLog(
   calls: readonly MadeCall[],
   profile: GatewayProfile | undefined,
 ): Promise<LogReading> {
-  const gateway = new Gateway({
-    baseURL: target.baseURL,
-    gateway: locate(target)?.gateway,
-    apiKey: target.key,
-    maxRetries: 0,
-    totalTimeout: target.timeout,
-    logger,
-  });
+  const gateway = createClient(target);
   const ids = calls.flatMap(({ requestIds }) => requestIds);
   if (ids.length === 0) return { entries: [], problem: 'no call has a request id' };
   const charged = calls

@@ -3,7 +3,6 @@ import { errorMessage, trimmedText } from '../../../../answers/objects.ts';
 import {
   APIConnectionTimeoutError,
   APIError,
-  Gateway,
   GatewayError,
   ImageFailedError,
   ImageWaitTimeoutError,
@@ -14,8 +13,7 @@ import {
   VideoWaitTimeoutError,
 } from '../../../../index.ts';
 import { ReportedCosts } from '../../../../policies/observing/costs.ts';
-import { logger } from '../../settings.ts';
-import { locate, type Target } from '../probe.ts';
+import { createClient, locate, type Target } from '../probe.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
 import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './call.ts';
 
@@ -130,21 +128,15 @@ export async function makeCall(
   const timeout = target.timeout * call.patience;
   const costs = new ReportedCosts();
   const { fetch, exchanges, posts } = recordExchanges();
-  const gateway = locate(target)?.gateway;
-  const client = new Gateway({
-    baseURL: target.baseURL,
-    gateway,
-    apiKey: target.key,
-    maxRetries: 0,
+  const client = createClient(target, {
     timeout,
     totalTimeout: timeout,
     observer: costs,
-    logger,
     fetch: (input, init) => fetch(input, { ...init, signal: joined(init?.signal, signal) }),
   });
   const context = {
     client,
-    profile: gateway?.profile,
+    profile: locate(target)?.gateway?.profile,
     model,
     shared,
     exchanges,
