@@ -16,7 +16,13 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'Text',
-    pages: ['guides/structured-output', 'guides/tools', 'guides/gemini', 'guides/embeddings'],
+    pages: [
+      'guides/structured-output',
+      'guides/tools',
+      'guides/responses',
+      'guides/gemini',
+      'guides/embeddings',
+    ],
   },
   {
     text: 'Media',

@@ -27,9 +27,22 @@ import { withLimits } from './policies/limits/limit-call.ts';
 import { withOutputModes } from './policies/modes/output-modes.ts';
 import { withObservers } from './policies/observing/observe.ts';
 import { Routes } from './resources/routes/methods.ts';
+import { Responses } from './resources/responses/responses.ts';
 import { Videos } from './resources/videos/videos.ts';
 
-export { Account, Audio, Chat, ChatWithRuns, Embeddings, Generate, Images, Models, Routes, Videos };
+export {
+  Account,
+  Audio,
+  Chat,
+  ChatWithRuns,
+  Embeddings,
+  Generate,
+  Images,
+  Models,
+  Responses,
+  Routes,
+  Videos,
+};
 export { withFallback, withLimits, withObservers, withOutputModes };
 export { usageOf, type AnswerUsage } from './answers/usage.ts';
 export { defineGateway, liteLLM, newApi, openAICompatible, openRouter };
@@ -47,6 +60,7 @@ export type GatewayResource =
   | Generate
   | Images
   | Models
+  | Responses
   | Routes
   | Videos;
 

@@ -15,7 +15,7 @@ export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
  * The possible cost of a request, which determines its retry rules.
  *
  * - `free`: reads; never charged, retried freely.
- * - `metered`: billed by use (chat, generation, embeddings, speech, translation); retried until the first byte
+ * - `metered`: billed by use (chat, responses, generation, embeddings, speech, translation); retried until the first byte
  *   of the response, but not after a time limit of the client.
  * - `charged`: consumes credit per job (images and videos); sent once, and again only if the request provably
  *   was not sent or was rejected before any work.
@@ -71,6 +71,7 @@ export const endpoints = {
   'models.list': get('/v1/models', 'json'),
   'models.retrieve': get('/v1/models/{model}', 'json'),
   'chat.completions.create': post('metered', '/v1/chat/completions', ['json'], ['json', 'events']),
+  'responses.create': post('metered', '/v1/responses', ['json'], ['json', 'events']),
   'generate.content': post('metered', '/v1beta/models/{model}:generateContent', ['json'], ['json']),
   'generate.contentStream': {
     ...post('metered', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),

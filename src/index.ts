@@ -44,6 +44,7 @@ export type {
   UsageLogEntry,
   VideoRules,
 } from './options/gateway-profile.ts';
+export { ResponseFailedError } from './resources/responses/errors.ts';
 export { UsageLogLimitError, BudgetError } from './resources/account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './resources/embeddings/types.ts';
 export {
@@ -124,6 +125,7 @@ export type {
   Embeddings,
   Images,
   Models,
+  Responses,
   Speech,
   Transcriptions,
   Translations,
@@ -206,6 +208,7 @@ export type * from './client/openai/embeddings.ts';
 export type * from './client/openai/errors.ts';
 export type * from './client/openai/images.ts';
 export type * from './client/openai/models.ts';
+export type * from './client/openai/responses.ts';
 export type * from './client/openai/run-tools.ts';
 export type * from './client/openai/videos.ts';
 export type * from './resources/generate/types.ts';

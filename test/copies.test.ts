@@ -184,7 +184,8 @@ describe('properties that wrappers read', () => {
     const { client } = setUp();
 
     expect('beta' in client).toBe(false);
-    expect('responses' in client).toBe(false);
+    expect('conversations' in client).toBe(false);
+    expect('retrieve' in client.responses).toBe(false);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 await countSteps();
 const { parseEmbeddings } = await import('../src/resources/embeddings/schema.ts');
 const { ChatRun } = await import('../src/resources/chat/runs/run.ts');
+const { ResponseAccumulator } = await import('../src/resources/responses/accumulator.ts');
 const { ToolCallAssembler } = await import('../src/resources/chat/tool-calls.ts');
 const { Limits } = await import('../src/policies/limits/limits.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
@@ -133,6 +134,38 @@ describe('twice as many tool calls are twice the work', () => {
 
     const half = await stepsOf(add(15_000));
     const whole = await stepsOf(add(30_000));
+
+    expect(whole).toBeLessThan(half * 2.3);
+  });
+});
+
+const textDelta = { type: 'response.output_text.delta', sequence_number: 0, delta: 'a' } as const;
+
+describe('twice as many events of a response are twice the work', () => {
+  test.each<[string, (position: number, count: number) => object]>([
+    ['of one text', () => ({ item_id: 'm', output_index: 0, content_index: 0 })],
+    ['without ids and indexes', () => ({})],
+    ['with an id each', (position) => ({ item_id: `m${position}`, output_index: 0 })],
+    ['with an item each', (position) => ({ item_id: `m${position}`, output_index: position })],
+    ['with indexes that fall', (position, count) => ({ output_index: count - position })],
+    ['with a part each', (position) => ({ output_index: 0, content_index: position })],
+    ['with parts that fall', (at, count) => ({ output_index: 0, content_index: count - at })],
+    [
+      'with annotations',
+      () => ({ type: 'response.output_text.annotation.added', annotation: { type: 'x' } }),
+    ],
+  ])('%s', async (_, make) => {
+    const add = (count: number) => () => {
+      const progress = new ResponseAccumulator(true);
+      for (let position = 0; position < count; position += 1) {
+        const base = { item_id: '', output_index: Number.NaN, content_index: Number.NaN };
+        progress.add({ ...textDelta, ...base, ...make(position, count) });
+      }
+      expect(progress.partial?.output_text.length).toBeGreaterThanOrEqual(0);
+    };
+
+    const half = await stepsOf(add(10_000));
+    const whole = await stepsOf(add(20_000));
 
     expect(whole).toBeLessThan(half * 2.3);
   });

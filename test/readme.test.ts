@@ -49,6 +49,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
   'generate.content': ['generate.runTools'],
   'embeddings.create': ['embeddings.createMany'],
   'images.generate': ['images.generateMany'],
+  'responses.create': ['responses.parse'],
   'videos.create': ['videos.createAndWait', 'videos.createAndWaitAll'],
   'videos.retrieve': ['videos.wait', 'videos.watch', 'videos.waitAll', 'videos.step'],
   'videos.remix': ['videos.remixAndWait'],

@@ -58,18 +58,22 @@ export interface Listener extends RequestHandlers {
 }
 
 /** Returns the token usage that a response reports. */
-export function usageFrom({ answer, progress }: Ending): JsonObject | undefined {
+export function usageFrom({ answer, progress, error }: Ending): JsonObject | undefined {
   const fields: JsonObject = Object(answer);
-  const usage = progress?.usage ?? fields['usage'] ?? fields['usageMetadata'];
+  // Errors about a paid response have its usage.
+  const { usage: failed }: JsonObject = Object(error);
+  const usage = progress?.usage ?? fields['usage'] ?? fields['usageMetadata'] ?? failed;
   return isObject(usage) ? usage : undefined;
 }
 
 /** Returns the cost in US dollars that the response of a request reports. */
 export function costFrom(
   { client }: { readonly client: Pick<ClientSettings, 'findBase'> },
-  { answer, progress }: Ending,
+  ending: Ending,
   headers = new Headers(),
 ): number | undefined {
   const read = client.findBase()?.gateway?.profile.readCost ?? costInAnswer;
-  return costBy(read, progress ? { usage: progress.usage } : answer, headers);
+  const { answer, progress, error } = ending;
+  const hasAnswer = progress === undefined && error === undefined;
+  return costBy(read, hasAnswer ? answer : { usage: usageFrom(ending) }, headers);
 }

@@ -97,7 +97,7 @@ export function readWhole(
 }
 
 /** Details of a call besides its result. */
-interface CallInfo {
+export interface CallInfo {
   readonly callId: string;
   readonly requestId: string | undefined;
   readonly status: number;

@@ -13,6 +13,7 @@ import { limits } from '../policies/limits/limit-call.ts';
 import { outputModes } from '../policies/modes/output-modes.ts';
 import { observing } from '../policies/observing/observe.ts';
 import { Routes } from '../resources/routes/methods.ts';
+import { Responses } from '../resources/responses/responses.ts';
 import { Videos } from '../resources/videos/videos.ts';
 
 const policies = [fallback, outputModes, limits, observing];
@@ -24,6 +25,8 @@ export interface FullClient extends Routes {}
 export class FullClient extends GatewayCore {
   /** Chat in OpenAI's format, with or without streaming. */
   readonly chat: Chat;
+  /** The Responses API, with or without streaming. Keeps no state. */
+  readonly responses: Responses;
   /** Content generation in Gemini's format, with or without streaming. */
   readonly generate: Generate;
   /** Text to vectors. */
@@ -42,6 +45,7 @@ export class FullClient extends GatewayCore {
   constructor(options: GatewayOptions) {
     super(options, { policies, account: Account.part, readGateway });
     this.chat = new Chat(this.transport);
+    this.responses = new Responses(this.transport);
     this.generate = new Generate(this.transport);
     this.embeddings = new Embeddings(this.transport);
     this.images = new Images(this.transport, Account.part.settle);

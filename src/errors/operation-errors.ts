@@ -7,7 +7,7 @@ import {
 } from './api-errors.ts';
 
 /** Returns the message and fields of an error, to create another one for the same failure. */
-function toInit(error: APIError): [message: string, init: APIErrorInit] {
+export function toInit(error: APIError): [message: string, init: APIErrorInit] {
   const { advice, body, cause } = error;
   return [error.message.replace(` ${advice}`, ''), Object.assign({}, error, { body, cause })];
 }

@@ -14,6 +14,8 @@ const groups = {
     'chat.completions.parse',
     'chat.completions.stream',
     'chat.completions.runTools',
+    'responses.create',
+    'responses.parse',
     'generate.content',
     'generate.contentStream',
     'generate.runTools',

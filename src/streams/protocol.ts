@@ -115,6 +115,8 @@ export interface StreamProtocol<Item> {
   readonly keepsPings?: boolean | undefined;
   /** `true` if every value is an item, and never an error, a ping or a terminator. */
   readonly isPlain?: boolean | undefined;
+  /** `true` if the proof that a response is complete is its last event, after which nothing is read. */
+  readonly endsAtProof?: boolean | undefined;
   /** `true` if a clean end proves that the response is complete. */
   readonly endIsProof?: boolean | undefined;
 }

@@ -112,6 +112,7 @@ export function followAnswer<Item>(
     const isCompared = validation === 'strict' || compared++ < comparedItems;
     const item = protocol.read(value, isCompared ? context : unchecked);
     progress.add(item);
+    if (protocol.endsAtProof === true && progress.isFinished(false)) isTerminated = true;
     if (context.holds === true) hasContent ||= protocol.hasContent?.(item) ?? true;
     if (delivery === undefined) emit(item);
     if (delivery?.add(item) !== false) onItem();
@@ -224,5 +225,5 @@ function isHollow(value: unknown): boolean {
 
 /** Returns whether an event is only a heartbeat. */
 function isPing(value: unknown, name: string | undefined): boolean {
-  return name === 'ping' || (isObject(value) && value['type'] === 'ping');
+  return name === 'ping' || (isObject(value) && /^(ping|keepalive)$/.test(String(value['type'])));
 }

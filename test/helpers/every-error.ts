@@ -477,6 +477,14 @@ export const situations: readonly Situation[] = [
     call: (client) => client.embeddings.createMany({ model, input: [prompt] }),
   },
   {
+    name: 'ResponseFailedError',
+    how: 'a response that failed',
+    answers: [
+      () => Response.json({ object: 'response', status: 'failed', output: [], usage: null }),
+    ],
+    call: (client) => client.responses.create({ model: 'm', input: 'Hello' }),
+  },
+  {
     name: 'InvalidOutputError',
     how: 'an answer that is not JSON',
     answers: [completion('Hello', 'stop')],

@@ -11,6 +11,7 @@ import {
   type Images,
   memoryLedger,
   type Models,
+  type Responses,
   type RouteRequest,
   type Videos,
 } from '../../src/index.ts';
@@ -27,6 +28,7 @@ import { untyped } from '../helpers/untyped.ts';
 
 const ask = { model: 'm-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
 const contents = { model: 'm-chat', contents: 'Hi' };
+const say = { model: 'm', input: 'Hi' };
 const order = { model: 'm-video', prompt: 'A boat' };
 const picture = { model: 'm-image', prompt: 'A boat' };
 const file = new File([new Uint8Array([0x49, 0x44, 0x33, 4])], 'a.mp3');
@@ -47,6 +49,8 @@ const calls: Readonly<Record<Method, Call>> = {
   'chat.completions.stream': ({ chat }, options) => chat.completions.stream(ask, options).done(),
   'chat.completions.runTools': ({ chat }, options) =>
     chat.completions.runTools({ ...ask, tools: [] }, options).done(),
+  'responses.create': ({ responses }, options) => responses.create(say, options),
+  'responses.parse': ({ responses }, options) => responses.parse(say, options),
   'generate.content': ({ generate }, options) => generate.content(contents, options),
   'generate.contentStream': ({ generate }, options) => generate.contentStream(contents, options),
   'generate.runTools': ({ generate }, options) =>
@@ -223,6 +227,8 @@ interface Typed extends Record<Method, PropertyKey> {
   'chat.completions.parse': Last<Parameters<Chat['completions']['parse']>>;
   'chat.completions.stream': Last<Parameters<Chat['completions']['stream']>>;
   'chat.completions.runTools': Last<Parameters<Chat['completions']['runTools']>>;
+  'responses.create': Last<Parameters<Responses['create']>>;
+  'responses.parse': Last<Parameters<Responses['parse']>>;
   'generate.content': Last<Parameters<Generate['content']>>;
   'generate.contentStream': Last<Parameters<Generate['contentStream']>>;
   'generate.runTools': Last<Parameters<Generate['runTools']>>;

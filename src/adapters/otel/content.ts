@@ -90,6 +90,49 @@ function geminiParts(content: Fields): MessagePart[] {
   });
 }
 
+/** Converts an item of a response, or of the input of one, to a message. */
+function itemMessage(item: Fields): Message {
+  const { type = 'message', role, content, summary, call_id: id, name, output } = item;
+  switch (type) {
+    case 'message':
+      return { role: toText(role) ?? 'user', parts: itemParts(content) };
+    case 'reasoning': {
+      const texts = [...toList(summary), ...toList(content)].map(({ text }) => toText(text) ?? '');
+      const parts = texts.map((text) => ({ type: 'reasoning', content: text }));
+      return { role: 'assistant', parts };
+    }
+    case 'function_call':
+    case 'custom_tool_call': {
+      const given = parsed(item['arguments'] ?? item['input']);
+      return { role: 'assistant', parts: [{ type: 'tool_call', id, name, arguments: given }] };
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return {
+        role: 'tool',
+        parts: [{ type: 'tool_call_response', id, response: parsed(output) }],
+      };
+    default:
+      return { role: 'assistant', parts: [{ type: toText(type) ?? 'item' }] };
+  }
+}
+
+/** Converts the content of an item to parts. */
+function itemParts(content: unknown): MessagePart[] {
+  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
+  return toList(content).map((part): MessagePart => {
+    const text = part['text'] ?? part['refusal'];
+    if (typeof text === 'string') return textPart(text);
+    if (part['type'] === 'input_image') return uriPart('image', part['image_url']);
+    return { type: toText(part['type']) ?? 'item' };
+  });
+}
+
+const itemMessages = (items: unknown): Message[] =>
+  toList(items)
+    .map(itemMessage)
+    .filter(({ parts }) => parts.length > 0);
+
 const geminiRole = (role: unknown): string => (role === 'model' ? 'assistant' : 'user');
 
 /** Converts the parameters of a request to messages. */
@@ -113,6 +156,15 @@ function toInputMessages(fields: Fields): {
     }));
     return { system: geminiParts(system), messages: all };
   }
+  const isItems = Array.isArray(input) && typeof input[0] === 'object';
+  const { instructions } = fields;
+  // Speech has instructions too, and a voice.
+  const isInstructed = typeof instructions === 'string' && fields['voice'] === undefined;
+  if (isItems || (typeof input === 'string' && isInstructed)) {
+    const system = typeof instructions === 'string' ? [textPart(instructions)] : [];
+    const text = { role: 'user', parts: [textPart(String(input))] };
+    return { system, messages: isItems ? itemMessages(input) : [text] };
+  }
   const texts = [prompt, input].flat().filter((text) => typeof text === 'string');
   if (texts.length === 0) return { system: [], messages: [] };
   return { system: [], messages: [{ role: 'user', parts: texts.map(textPart) }] };
@@ -126,6 +178,11 @@ function toOutputMessages(answer: Fields): Message[] {
       parts: chatParts(toFields(choice['message'])),
       finish_reason: toText(choice['finish_reason']) ?? '',
     }));
+  }
+  if (answer['object'] === 'response') {
+    const { reason = answer['status'] } = toFields(answer['incomplete_details']);
+    const finish_reason = toText(reason) ?? '';
+    return itemMessages(answer['output']).map((message) => ({ ...message, finish_reason }));
   }
   return toList(answer['candidates']).map((candidate) => ({
     role: 'assistant',

@@ -18,6 +18,7 @@ const read: OperationName = { name: 'fetch_response', output: 'video' };
 
 const operations: Readonly<Record<string, OperationName>> = {
   'chat.completions.create': { name: 'chat' },
+  'responses.create': { name: 'chat' },
   'generate.content': { name: 'generate_content' },
   'generate.contentStream': { name: 'generate_content' },
   'embeddings.create': { name: 'embeddings' },
@@ -76,6 +77,12 @@ export function commonAttributes(call: ObservedCall, provider: string | undefine
   });
 }
 
+/** Returns the requested effort of reasoning. */
+function reasoningLevel(params: ObservedCall['params']): string | undefined {
+  const reasoning: { readonly effort?: unknown } = Object(params['reasoning']);
+  return toText(params['reasoning_effort'] ?? reasoning.effort);
+}
+
 /** Returns the attributes known at the start of a call, so that samplers can use them. */
 export function requestAttributes(call: ObservedCall, edition: Edition): Attributes {
   const { operation, chargeClass, callId, params, stream } = call;
@@ -86,15 +93,16 @@ export function requestAttributes(call: ObservedCall, edition: Edition): Attribu
   return known({
     'gen_ai.output.type': output,
     'gen_ai.request.stream': stream || undefined,
-    'gen_ai.request.max_tokens': toNumber(params['max_completion_tokens'] ?? params['max_tokens']),
+    'gen_ai.request.max_tokens': toNumber(
+      params['max_completion_tokens'] ?? params['max_tokens'] ?? params['max_output_tokens'],
+    ),
     'gen_ai.request.temperature': toNumber(params['temperature']),
     'gen_ai.request.top_p': toNumber(params['top_p']),
     'gen_ai.request.frequency_penalty': toNumber(params['frequency_penalty']),
     'gen_ai.request.presence_penalty': toNumber(params['presence_penalty']),
     'gen_ai.request.seed': toNumber(params['seed']),
     'gen_ai.request.choice.count': count === 1 ? undefined : count,
-    'gen_ai.request.reasoning.level':
-      edition === 'latest' ? toText(params['reasoning_effort']) : undefined,
+    'gen_ai.request.reasoning.level': edition === 'latest' ? reasoningLevel(params) : undefined,
     'gen_ai.embeddings.dimension.count': isEmbedding ? toNumber(params['dimensions']) : undefined,
     'gen_ai.request.encoding_formats': isEmbedding && format !== undefined ? [format] : undefined,
     'model_gateway.operation': operation,

@@ -7,7 +7,7 @@ type GivenFor<Client> = Client extends { readonly baseURL: string } ? Gateway : 
  * Returns the same client with the type of an `openai` client.
  *
  * The class of `openai` has private members, so the compiler accepts no other class. Only the type changes:
- * methods that the client does not support, such as `responses.create()`, throw an error that names the
+ * methods that the client does not support, such as `responses.retrieve()`, throw an error that names the
  * alternative.
  *
  * @example

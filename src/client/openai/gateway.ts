@@ -22,10 +22,11 @@ import { GatewayCore } from '../core-client.ts';
 import { FullClient } from '../gateway.ts';
 import { Routes } from '../../resources/routes/methods.ts';
 import type { GatewayOptions, RequestOptions } from '../../options/options.ts';
-import { createUnservedPrototype, Unserved } from './unserved.ts';
+import { createUnservedMembers, createUnservedPrototype, Unserved } from './unserved.ts';
 import * as chat from '../../resources/chat/chat.ts';
 import * as images from '../../resources/images/images.ts';
 import type * as audio from '../../resources/audio/audio.ts';
+import * as responses from '../../resources/responses/responses.ts';
 import type * as models from '../../resources/models/models.ts';
 import * as embeddings from '../../resources/embeddings/embeddings.ts';
 import type * as videos from '../../resources/videos/videos.ts';
@@ -148,6 +149,67 @@ import type {
   VideoSeconds,
   VideoSize,
 } from './videos.ts';
+import type {
+  CustomTool,
+  EasyInputMessage,
+  FunctionTool,
+  ParsedResponse,
+  ResponseCodeInterpreterToolCall,
+  ResponseCompletedEvent,
+  ResponseContentPartAddedEvent,
+  ResponseContentPartDoneEvent,
+  ResponseCreateParams,
+  ResponseCreateParamsBase,
+  ResponseCreateParamsNonStreaming,
+  ResponseCreateParamsStreaming,
+  ResponseCreatedEvent,
+  ResponseCustomToolCall,
+  ResponseCustomToolCallOutput,
+  ResponseError,
+  ResponseFormatTextConfig,
+  ResponseFormatTextJSONSchemaConfig,
+  ResponseFunctionCallArgumentsDeltaEvent,
+  ResponseFunctionCallArgumentsDoneEvent,
+  ResponseFunctionCallOutput,
+  ResponseFunctionToolCall,
+  ResponseImageGenerationCall,
+  ResponseInProgressEvent,
+  ResponseIncompleteEvent,
+  ResponseInput,
+  ResponseInputAudio,
+  ResponseInputContent,
+  ResponseInputFile,
+  ResponseInputImage,
+  ResponseInputItem,
+  ResponseInputText,
+  ResponseItemReference,
+  ResponseMcpApprovalRequest,
+  ResponseMcpApprovalResponse,
+  ResponseMcpCall,
+  ResponseMcpListTools,
+  ResponseOutputItem,
+  ResponseOutputItemAddedEvent,
+  ResponseOutputItemDoneEvent,
+  ResponseOutputMessage,
+  ResponseOutputRefusal,
+  ResponseOutputText,
+  ResponseQueuedEvent,
+  ResponseReasoning,
+  ResponseReasoningItem,
+  ResponseReasoningSummaryTextDeltaEvent,
+  ResponseReasoningTextDeltaEvent,
+  ResponseRefusalDeltaEvent,
+  ResponseRefusalDoneEvent,
+  ResponseStatus,
+  ResponseStreamEvent,
+  ResponseTextConfig,
+  ResponseTextDeltaEvent,
+  ResponseTextDoneEvent,
+  ResponseToolChoice,
+  ResponseUsage,
+  ModelResponse,
+  ResponseTool,
+} from './responses.ts';
 import type { ErrorObject } from './errors.ts';
 
 /** Chat completions: `POST /v1/chat/completions`. */
@@ -242,6 +304,31 @@ export declare namespace Translations {
   };
 }
 
+/** The Responses API. */
+export type Responses = responses.Responses;
+// oxfmt-ignore
+export declare namespace Responses {
+  export {
+    CustomTool, EasyInputMessage, FunctionTool, ModelResponse as Response, ParsedResponse,
+    ResponseCodeInterpreterToolCall, ResponseCompletedEvent, ResponseContentPartAddedEvent,
+    ResponseContentPartDoneEvent, ResponseCreateParams, ResponseCreateParamsBase,
+    ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming, ResponseCreatedEvent,
+    ResponseCustomToolCall, ResponseCustomToolCallOutput, ResponseError, ResponseFormatTextConfig,
+    ResponseFormatTextJSONSchemaConfig, ResponseFunctionCallArgumentsDeltaEvent,
+    ResponseFunctionCallArgumentsDoneEvent, ResponseFunctionCallOutput, ResponseFunctionToolCall,
+    ResponseImageGenerationCall, ResponseInProgressEvent, ResponseIncompleteEvent, ResponseInput,
+    ResponseInputAudio, ResponseInputContent, ResponseInputFile, ResponseInputImage,
+    ResponseInputItem, ResponseInputText, ResponseItemReference, ResponseMcpApprovalRequest,
+    ResponseMcpApprovalResponse, ResponseMcpCall, ResponseMcpListTools, ResponseOutputItem,
+    ResponseOutputItemAddedEvent, ResponseOutputItemDoneEvent, ResponseOutputMessage,
+    ResponseOutputRefusal, ResponseOutputText, ResponseQueuedEvent, ResponseReasoning,
+    ResponseReasoningItem, ResponseReasoningSummaryTextDeltaEvent,
+    ResponseReasoningTextDeltaEvent, ResponseRefusalDeltaEvent, ResponseRefusalDoneEvent,
+    ResponseStatus, ResponseStreamEvent, ResponseTextConfig, ResponseTextDeltaEvent,
+    ResponseTextDoneEvent, ResponseTool as Tool, ResponseToolChoice, ResponseUsage,
+  };
+}
+
 /** Text to speech, transcription and translation. */
 export type Audio = audio.Audio;
 // oxfmt-ignore
@@ -329,8 +416,10 @@ export class Gateway extends FullClient {
       Completions: Unserved,
       Embeddings: embeddings.Embeddings,
       Images: images.Images,
+      Responses: responses.Responses,
     });
     Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
+    Object.setPrototypeOf(responses.Responses.prototype, createUnservedMembers());
     // Wrappers copy the methods of the client's own prototype, where `openai` has its methods.
     for (const { prototype } of [GatewayCore, Routes]) {
       const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
@@ -388,7 +477,7 @@ export declare namespace Gateway {
     Model, Models, type ModelsPage, Page, PageResponse, ParsedChatCompletion,
     ParsedChatCompletionMessage, ParsedChatCompletionMessageToolCall, ParsedChoice,
     ParsedFunction, ParsedFunctionToolCall, ReasoningEffort, ResponseFormatJSONObject,
-    ResponseFormatJSONSchema, ResponseFormatText, Video, VideoCreateError, VideoCreateParams,
+    ResponseFormatJSONSchema, ResponseFormatText, Responses, Video, VideoCreateError, VideoCreateParams,
     VideoDownloadContentParams, VideoModel, VideoRemixParams, Videos,
     VideoSeconds, VideoSize,
   };

@@ -33,8 +33,6 @@ const files = "post('/v1/files', { body: form }) with a FormData; calls that nee
 
 /** The resources of `openai` that this client does not have, with their alternatives. */
 const replacements: Readonly<Record<string, string>> = {
-  responses:
-    "post('/v1/responses', { body }), with stream: true for its events, or chat.completions",
   files,
   uploads: files,
   batches: 'images.generateMany(), embeddings.createMany() or videos.createAndWaitAll()',
@@ -64,20 +62,53 @@ function withMembers(target: object, path: string, instead: string): object {
     get(_, name, receiver) {
       const isOther = typeof name === 'symbol' || name === 'then' || name === 'toJSON';
       if (isOther || name in target) return Reflect.get(target, name, receiver);
-      const member = `${path}.${name}`;
-      const call = (): never => {
-        const problem = `${member}() is not supported by this client. Nothing was sent.`;
-        throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
-      };
-      return withMembers(call, member, instead);
+      return createMember(`${path}.${name}`, instead);
     },
   });
 }
 
+/** The methods of `client.responses` in `openai` that this client does not have, with their alternatives. */
+const responseMethods: Readonly<Record<string, string>> = {
+  retrieve: "get('/v1/responses/<id>') where your gateway stores responses",
+  cancel: "post('/v1/responses/<id>/cancel') where your gateway stores responses",
+  delete: "delete('/v1/responses/<id>') of the client where your gateway stores responses",
+  stream: 'create({ …, stream: true }); the partial of the stream is the response so far',
+  compact: "post('/v1/responses/compact', { body }) where your gateway serves it",
+  connect: 'create({ …, stream: true })',
+  inputItems: "get('/v1/responses/<id>/input_items') where your gateway stores responses",
+  inputTokens: "post('/v1/responses/input_tokens', { body }) where your gateway serves it",
+};
+
+/** Returns the prototype of `client.responses`, whose members throw errors that name their alternatives. */
+export function createUnservedMembers(): object {
+  return new Proxy<object>(
+    {},
+    {
+      get(target, name, receiver) {
+        const instead =
+          typeof name === 'string' && Object.hasOwn(responseMethods, name)
+            ? responseMethods[name]
+            : undefined;
+        if (instead === undefined) return Reflect.get(target, name, receiver);
+        return createMember(`client.responses.${String(name)}`, instead);
+      },
+    },
+  );
+}
+
+/** Returns a function that throws, with members that throw. */
+function createMember(member: string, instead: string): object {
+  const call = (): never => {
+    const problem = `${member}() is not supported by this client. Nothing was sent.`;
+    throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
+  };
+  return withMembers(call, member, instead);
+}
+
 /**
- * Returns a prototype to insert between the client's prototype and `base`. It makes `client.responses` and
+ * Returns a prototype to insert between the client's prototype and `base`. It makes `client.files` and
  * other missing resources readable, so that calling a method throws an error that names the alternative.
- * `'responses' in client` stays `false`, because frameworks detect features that way.
+ * `'files' in client` stays `false`, because frameworks detect features that way.
  */
 export function createUnservedPrototype(base: object): object {
   const resources = new Map<string, object>();

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../types.ts';
 import { asksNextModel, mayPayTwice, reasonFor } from './reason.ts';
 
 /** Operations whose requests name a model that another one can replace. */
-const supported = /^(chat|generate|images|audio)\.|^videos\.create$/;
+const supported = /^(chat|responses|generate|images|audio)\.|^videos\.create$/;
 
 export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
   name: 'fallback',

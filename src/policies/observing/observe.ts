@@ -240,6 +240,19 @@ function withoutCookies(headers: Headers): Record<string, string> {
   return shown;
 }
 
+/** Returns the finish reasons of choices or candidates, or why a response ended. */
+function findReasons(fields: ReturnType<typeof toFields>): string[] {
+  if (fields['object'] === 'response') {
+    const { reason = fields['status'] } = toFields(fields['incomplete_details']);
+    return [nonEmptyText(reason) ?? []].flat();
+  }
+  const choices = fields['choices'] ?? fields['candidates'];
+  return (Array.isArray(choices) ? choices : []).flatMap((choice) => {
+    const { finish_reason: inChat, finishReason } = toFields(choice);
+    return nonEmptyText(inChat ?? finishReason) ?? [];
+  });
+}
+
 function describeEnd(
   ending: Ending,
   received: string | undefined,
@@ -248,7 +261,6 @@ function describeEnd(
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
   const fields = toFields(answer);
-  const choices = fields['choices'] ?? fields['candidates'];
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
   const { outcome = 'unknown' } = thrown;
@@ -262,10 +274,7 @@ function describeEnd(
     },
     usage: usage && toFields(deepCopy(usage)),
     cost,
-    finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
-      const { finish_reason: inChat, finishReason } = toFields(choice);
-      return nonEmptyText(inChat ?? finishReason) ?? [];
-    }),
+    finishReasons: findReasons(fields),
     responseId: nonEmptyText(fields['id'] ?? fields['responseId']),
     responseModel: nonEmptyText(fields['model'] ?? fields['modelVersion']),
     requestId: thrown.requestID ?? received,

@@ -83,7 +83,10 @@ export type PriceKind =
 
 const kinds: readonly (readonly [RegExp, PriceKind])[] = [
   // Most calls are text.
-  [/^(chat|generate)\.|\/chat\/completions$|:(stream)?generateContent$/i, 'text'],
+  [
+    /^(chat|responses|generate)\.|\/(chat\/completions|responses)$|:(stream)?generateContent$/i,
+    'text',
+  ],
   [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
   [/^videos\.|\/videos?(\/|$)/, 'video'],
   [/^audio\.speech|\/audio\/speech$/, 'speech'],

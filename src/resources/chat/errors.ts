@@ -4,38 +4,53 @@ import type { ChatCompletion } from './types.ts';
 
 /** Fields of an `OutputError`. */
 export interface OutputErrorInit {
-  readonly completion: ChatCompletion;
+  readonly completion?: ChatCompletion | undefined;
+  /** The response of `responses.parse()`, which has no completion. */
+  readonly response?: PaidResponse | undefined;
   readonly issues?: readonly OutputIssue[] | undefined;
   readonly cause?: unknown;
   readonly callId?: string | undefined;
   readonly evidence?: Evidence | undefined;
 }
 
+/** The fields of a response that its error reads. */
+interface PaidResponse {
+  readonly _request_id?: string | null;
+  readonly usage?: object | null | undefined;
+}
+
 /** An empty completion, as `openai` uses for errors created without arguments. */
-const noCompletion = (): OutputErrorInit => ({
+const noCompletion = (): OutputErrorInit & { completion: ChatCompletion } => ({
   completion: { id: '', object: 'chat.completion', created: 0, model: '', choices: [] },
 });
-
-const advice = 'The response was paid for and is in `completion`; a new request is charged again.';
 
 /** The model responded, but the text cannot be parsed in the requested format. */
 export class OutputError extends GatewayError {
   static override readonly kind: string = 'OutputError';
 
-  /** The whole completion with its text and usage, because it was paid for. */
+  /**
+   * The whole completion with its text and usage, because it was paid for. Errors of `responses.parse()` have
+   * `response` instead.
+   */
   declare readonly completion: ChatCompletion;
+  /** The whole response of `responses.parse()`; `undefined` for chat. */
+  declare readonly response: unknown;
 
   constructor(message: string, init: OutputErrorInit) {
-    const { completion, cause, callId, evidence } = init;
-    const requestId = completion._request_id ?? undefined;
+    const { completion = noCompletion().completion, response, cause, callId, evidence } = init;
+    const requestId = (response ?? completion)._request_id ?? undefined;
+    const field = response === undefined ? 'completion' : 'response';
     super(message, {
       outcome: 'unknown',
       evidence: evidence ?? { phase: 'body', requestId, attempts: [] },
       callId,
-      advice,
+      advice: `The response was paid for and is in \`${field}\`; a new request is charged again.`,
       cause,
     });
-    this.completion = completion;
+    if (response === undefined) this.completion = completion;
+    else this.response = response;
+    // Counted as spent. Not enumerable, because the response has it too.
+    Object.defineProperty(this, 'usage', { value: (response ?? completion).usage });
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
 import { findVendor } from '../control/models.ts';
+import { failedResponse, responseUsage } from '../responses/failed.ts';
 import { gatewayUsage } from '../routes/usage.ts';
 import { delay, untilAborted } from '../../http/abort.ts';
 
@@ -44,7 +45,8 @@ const reasons: Readonly<Record<number, string>> = {
  * it calls the vendor, so a vendor's error in a stream has that type too.
  */
 function errorHeaders(call: Call, { type = 'new_api_error' }: ErrorDetails) {
-  const isLabelled = type !== 'new_api_error' && /^(chat|generate)\./.test(call.operation);
+  const isLabelled =
+    type !== 'new_api_error' && /^(chat|responses|generate)\./.test(call.operation);
   return isLabelled && requestsStream(call)
     ? streamHeaders
     : { 'content-type': 'application/json' };
@@ -71,6 +73,7 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
 function isErrorCharged({ operation }: Call, model: string, isTyped: boolean): boolean {
   switch (operation) {
     case 'chat.completions.create':
+    case 'responses.create':
     case 'embeddings.create':
     case 'embeddings.createForEngine':
       return !isTyped;
@@ -110,9 +113,13 @@ async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<
   const message = 'Provider returned error';
   if (isTyped) {
     // On routes whose body the gateway parses, it rewrites the error without `null`.
-    const param = /^(chat|embeddings)\./.test(operation) ? '' : null;
+    const param = /^(chat|responses|embeddings)\./.test(operation) ? '' : null;
     const details = { message, type: 'provider_error', param, code: 'provider_failed' };
     return Response.json(errorBody('openai', 200, details));
+  }
+  if (operation === 'responses.create') {
+    const usage = responseUsage({ prompt: 16, completion: 0, reasoning: 0 });
+    return Response.json({ ...failedResponse({ code: 'server_error', message }), usage });
   }
   const error = { code: 502, message, metadata: { provider_name: 'x' } };
   const usage = gatewayUsage({ prompt: 16, completion: 0, reasoning: 0 }, undefined);

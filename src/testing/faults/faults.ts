@@ -152,7 +152,8 @@ export type StreamFault =
        * continues with usage and `[DONE]`, `no-choices` a chunk without choices, which the gateway creates
        * from an error of Gemini, `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
        * `typed-data` is `data: {"type":"error",...}` and `[DONE]`, `bare-json` a JSON line without `data:`,
-       * `plain-text` a line of text. OpenRouter has only one shape: a chunk with `error` and the finish reason
+       * `plain-text` a line of text. For `responses.create`, `no-choices` and `blank-chunk` are
+       * `response.failed`, and the other errors have no fields around them. OpenRouter has only one shape: a chunk with `error` and the finish reason
        * `error`, after which the stream ends.
        */
       readonly type: 'stream-error';

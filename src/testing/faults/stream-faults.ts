@@ -3,6 +3,7 @@ import type { Call } from '../server/call.ts';
 import { errorBody } from '../server/errors.ts';
 import type { StreamFault } from './faults.ts';
 import { record } from '../control/json.ts';
+import { failedResponse } from '../responses/failed.ts';
 
 /**
  * Role of an event, used to apply stream faults. A `count` is the gateway's own usage, which is sent only
@@ -71,6 +72,30 @@ function openRouterError(
   return [dataStep({ id, object, created, model, provider, error, choices: [choice] })];
 }
 
+/** Returns the errors of the Responses API. Only shapes that its streams can have differ from each other. */
+function responseErrorSteps(shape: StreamError['shape'], error: JsonObject): Step[] {
+  const { message, code, param } = error;
+  const flat = { type: 'error', code, message, param, sequence_number: 9 };
+  switch (shape) {
+    case 'error-data':
+      return [dataStep({ error })];
+    case 'no-choices':
+    case 'blank-chunk': {
+      const response = failedResponse({ code: code ?? 'server_error', message });
+      const failed = { type: 'response.failed', response, sequence_number: 9 };
+      return [dataStep(failed, 'response.failed')];
+    }
+    case 'error-event':
+      return [dataStep(flat, 'error')];
+    case 'typed-data':
+      return [dataStep(flat)];
+    case 'bare-json':
+      return [{ do: 'write-raw', text: JSON.stringify({ error }) }];
+    case 'plain-text':
+      return [{ do: 'write-raw', text: String(message) }];
+  }
+}
+
 function errorSteps(
   { shape, message = 'The model stopped unexpectedly.', code = null }: StreamError,
   events: readonly StreamEvent[],
@@ -78,6 +103,7 @@ function errorSteps(
 ): Step[] {
   if (world.errors.envelope === 'openrouter') return openRouterError(message, code, events);
   const error = { message, type: 'server_error', param: null, code };
+  if (operation === 'responses.create') return responseErrorSteps(shape, error);
   switch (shape) {
     case 'error-data': {
       const isGoogle = operation.startsWith('generate.');

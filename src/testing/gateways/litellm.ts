@@ -17,6 +17,7 @@ const served: readonly Operation[] = [
   'models.list',
   'models.retrieve',
   'chat.completions.create',
+  'responses.create',
   'generate.content',
   'generate.contentStream',
   'embeddings.create',
@@ -38,6 +39,7 @@ for (const operation of served) paths[operation] = endpoints[operation].path;
 /** Operations whose responses have a header with their cost. */
 const costHeaders: ReadonlySet<Operation> = new Set<Operation>([
   'chat.completions.create',
+  'responses.create',
   'embeddings.create',
   'embeddings.createForEngine',
   'images.generate',

@@ -13,6 +13,7 @@ import { completeOpenRouterChat } from './chat.ts';
 import { notFound, openRouterErrors } from './errors.ts';
 import { createOpenRouterImages } from './images.ts';
 import { listOpenRouterModels, retrieveOpenRouterModel } from './models.ts';
+import { createResponse } from '../responses/responses.ts';
 import { createOpenRouterVideo, retrieveOpenRouterVideo, videoModels } from './videos.ts';
 
 const root = '/api/v1';
@@ -21,6 +22,7 @@ const paths: Partial<Record<Operation, string>> = {
   'models.list': `${root}/models`,
   'models.retrieve': `${root}/model/{author}/{slug}`,
   'chat.completions.create': `${root}/chat/completions`,
+  'responses.create': `${root}/responses`,
   'embeddings.create': `${root}/embeddings`,
   'images.generate': `${root}/images`,
   'audio.speech.create': `${root}/audio/speech`,
@@ -65,6 +67,7 @@ export const openRouter: Family = {
     'models.list': listOpenRouterModels,
     'models.retrieve': retrieveOpenRouterModel,
     'chat.completions.create': completeOpenRouterChat,
+    'responses.create': createResponse,
     'embeddings.create': createEmbeddings,
     'images.generate': createOpenRouterImages,
     'images.edit': createOpenRouterImages,

@@ -74,7 +74,7 @@ function toolNames(messages: readonly JsonObject[]): ReadonlyMap<string, string>
   );
 }
 
-function readQuestion(model: string, messages: readonly JsonObject[]): Question {
+export function readQuestion(model: string, messages: readonly JsonObject[]): Question {
   const names = toolNames(messages);
   const last = messages.findLastIndex((message) => message['role'] === 'user');
   const content = messages[last]?.['content'];
@@ -132,7 +132,7 @@ function readSchema(format: JsonObject | undefined, messages: readonly JsonObjec
   return prompted ?? (format?.['type'] === 'json_object' ? {} : undefined);
 }
 
-function countPrompt(messages: readonly JsonObject[]): number {
+export function countPrompt(messages: readonly JsonObject[]): number {
   const counts = messages.map((message) => {
     const media = list(message['content']).filter((part) => record(part)['type'] !== 'text');
     return countTokens(contentText(message['content'])) + 3 + 85 * media.length;

@@ -74,7 +74,7 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
   });
 }
 
-function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
+export function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
   if (fault?.type === 'other-mode') return !wanted;
   const { chatMode } = world.quirks;
   return chatMode === 'as-asked' ? wanted : chatMode === 'always-events';

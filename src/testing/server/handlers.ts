@@ -5,6 +5,7 @@ import { createEmbeddings, createEngineEmbeddings } from '../routes/embeddings.t
 import { generateContent, generateContentStream } from '../routes/gemini.ts';
 import { editImages, generateImages } from '../routes/images.ts';
 import { listModels, retrieveModel } from '../routes/models.ts';
+import { createResponse } from '../responses/responses.ts';
 import { createSpeech } from '../routes/speech.ts';
 import { createTranscription, createTranslation } from '../routes/audio-texts.ts';
 import {
@@ -20,6 +21,7 @@ export const handlers = {
   'models.list': listModels,
   'models.retrieve': retrieveModel,
   'chat.completions.create': completeChat,
+  'responses.create': createResponse,
   'generate.content': generateContent,
   'generate.contentStream': generateContentStream,
   'embeddings.create': createEmbeddings,

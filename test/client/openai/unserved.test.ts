@@ -16,9 +16,14 @@ function call(path: string): unknown {
 
 describe('unsupported APIs of openai', () => {
   test.each([
-    ['responses.create', /client\.responses\.create\(\) .*post\('\/v1\/responses', \{ body \}\)/],
-    ['responses.stream', /chat\.completions/],
-    ['responses.inputItems.list', /client\.responses\.inputItems\.list\(\)/],
+    ['responses.stream', /create\(\{ …, stream: true \}\)/],
+    ['responses.retrieve', /get\('\/v1\/responses\/<id>'\)/],
+    ['responses.cancel', /post\('\/v1\/responses\/<id>\/cancel'\)/],
+    ['responses.delete', /delete\('\/v1\/responses\/<id>'\)/],
+    ['responses.compact', /post\('\/v1\/responses\/compact', \{ body \}\)/],
+    ['responses.connect', /stream: true/],
+    ['responses.inputItems.list', /client\.responses\.inputItems\.list\(\) .*input_items/],
+    ['conversations.create', /request\(/],
     ['files.create', /post\('\/v1\/files', \{ body: form \}\)/],
     ['uploads.create', /FormData/],
     ['batches.create', /createMany\(\)/],
@@ -49,7 +54,7 @@ describe('unsupported APIs of openai', () => {
     for (const name of resources) expect(read(name), name).toBeTypeOf('object');
   });
 
-  test.each(['responses', 'files', 'beta'])('%s is not in the client', async (name) => {
+  test.each(['conversations', 'files', 'beta'])('%s is not in the client', async (name) => {
     expect(name in client).toBe(false);
     expect(Object.keys(client)).not.toContain(name);
     expect(Object.assign({}, client)).not.toHaveProperty(name);

@@ -111,7 +111,7 @@ describe('the charge class of a path', () => {
   });
 
   test.each([
-    '/v1/responses',
+    '/v1/responses/compact',
     '/v1/chat/completions/x',
     '/v2/chat/completions',
     '/v1/chat%2Fcompletions',

@@ -1,0 +1,51 @@
+/** Types of responses, under the names that code for `openai` uses. */
+import type {
+  ResponseCustomTool,
+  ResponseFunctionTool,
+  ResponseTextFormat,
+  ResponseTextJSONSchema,
+} from '../../resources/responses/params.ts';
+import type { ResponseInputItem, ResponseInputMessage } from '../../resources/responses/items.ts';
+import type { ResponseErrorBody, ResponseStreamEvent } from '../../resources/responses/types.ts';
+
+export type * from '../../resources/responses/items.ts';
+export type * from '../../resources/responses/params.ts';
+export type * from '../../resources/responses/types.ts';
+
+export type EasyInputMessage = ResponseInputMessage;
+export type ResponseInput = ResponseInputItem[];
+export type FunctionTool = ResponseFunctionTool;
+export type CustomTool = ResponseCustomTool;
+export type ResponseError = ResponseErrorBody;
+export type ResponseFormatTextConfig = ResponseTextFormat;
+export type ResponseFormatTextJSONSchemaConfig = ResponseTextJSONSchema;
+
+/** The event of a type. */
+type EventOf<Type extends string, Event = ResponseStreamEvent> = Event extends {
+  type: infer Types;
+}
+  ? Type extends Types
+    ? Omit<Event, 'type'> & { type: Type }
+    : never
+  : never;
+
+export type ResponseCreatedEvent = EventOf<'response.created'>;
+export type ResponseQueuedEvent = EventOf<'response.queued'>;
+export type ResponseInProgressEvent = EventOf<'response.in_progress'>;
+export type ResponseCompletedEvent = EventOf<'response.completed'>;
+export type ResponseIncompleteEvent = EventOf<'response.incomplete'>;
+export type ResponseOutputItemAddedEvent = EventOf<'response.output_item.added'>;
+export type ResponseOutputItemDoneEvent = EventOf<'response.output_item.done'>;
+export type ResponseContentPartAddedEvent = EventOf<'response.content_part.added'>;
+export type ResponseContentPartDoneEvent = EventOf<'response.content_part.done'>;
+export type ResponseTextDeltaEvent = EventOf<'response.output_text.delta'>;
+export type ResponseTextDoneEvent = EventOf<'response.output_text.done'>;
+export type ResponseRefusalDeltaEvent = EventOf<'response.refusal.delta'>;
+export type ResponseRefusalDoneEvent = EventOf<'response.refusal.done'>;
+export type ResponseReasoningTextDeltaEvent = EventOf<'response.reasoning_text.delta'>;
+export type ResponseReasoningSummaryTextDeltaEvent =
+  EventOf<'response.reasoning_summary_text.delta'>;
+export type ResponseFunctionCallArgumentsDeltaEvent =
+  EventOf<'response.function_call_arguments.delta'>;
+export type ResponseFunctionCallArgumentsDoneEvent =
+  EventOf<'response.function_call_arguments.done'>;

@@ -1,0 +1,52 @@
+import { isObject, listObjects, normalizeItems } from '../../answers/objects.ts';
+import type { JsonObject } from '../../types.ts';
+
+/** Returns the text or the refusal of a part. */
+function partText({ text, refusal }: JsonObject): string {
+  const content = text ?? refusal;
+  return typeof content === 'string' ? content : '';
+}
+
+/** Returns the parts of a message of the model. */
+const partsOf = ({ type, content }: JsonObject): JsonObject[] =>
+  type === 'message' ? listObjects(content) : [];
+
+/** Returns the text of an item, without refusals and reasoning. */
+export function messageText(item: JsonObject): string {
+  let text = '';
+  for (const part of partsOf(item)) if (part['type'] === 'output_text') text += partText(part);
+  return text;
+}
+
+/** Returns the text of all messages, as `openai` computes it. */
+export function outputText(output: readonly JsonObject[]): string {
+  let text = '';
+  for (const item of output) text += messageText(item);
+  return text;
+}
+
+/** Returns whether items have content: text, a refusal, or anything but a message. */
+export function hasOutput(items: readonly JsonObject[]): boolean {
+  return items.some(
+    (item) => item['type'] !== 'message' || partsOf(item).some((part) => partText(part) !== ''),
+  );
+}
+
+/** Converts an item to the documented format. Changes only fields that are `null` or of another type. */
+export function normalizeItem(item: JsonObject): void {
+  const { type, content, arguments: args } = item;
+  if (type === 'message') {
+    if (typeof content === 'string') {
+      item['content'] = [{ type: 'output_text', text: content, annotations: [] }];
+    }
+    normalizeItems(item, 'content', normalizePart);
+  }
+  if (type === 'reasoning') normalizeItems(item, 'summary', normalizePart);
+  // Some providers send the arguments themselves instead of their JSON.
+  if (isObject(args)) item['arguments'] = JSON.stringify(args);
+}
+
+function normalizePart(part: JsonObject): void {
+  const field = part['type'] === 'refusal' ? 'refusal' : 'text';
+  part[field] ??= '';
+}

@@ -1,0 +1,64 @@
+import { errorMessage, isObject, listObjects } from '../../answers/objects.ts';
+import type { CallInfo } from '../../calls/response.ts';
+import { SchemaMismatch, extractJSON, parseJSONText } from '../../structured/json.ts';
+import {
+  ContentFilterFinishReasonError,
+  InvalidOutputError,
+  LengthFinishReasonError,
+} from '../chat/errors.ts';
+import { messageText } from './output.ts';
+import type { ModelResponse, ParsedResponse } from './types.ts';
+
+/** Returns the function that parses text of a format; `undefined` if it is plain text. */
+function findParser(format: unknown): ((text: string) => unknown) | undefined {
+  if (!isObject(format)) return undefined;
+  const { $parseRaw: parse, type } = format;
+  if (typeof parse === 'function') {
+    return (text): unknown => Reflect.apply(parse, format, [extractJSON(text)]);
+  }
+  return type === 'json_schema' ? parseJSONText : undefined;
+}
+
+/** Returns the text of the final message; `undefined` if there is none, or if the model refused. */
+function finalText({ output }: ModelResponse): string | undefined {
+  const message = listObjects(output).findLast(
+    ({ type, phase }) => type === 'message' && phase !== 'commentary',
+  );
+  const text = message && messageText(message);
+  return text === '' ? undefined : text;
+}
+
+/**
+ * Parses and validates the text of the final message.
+ *
+ * @throws `OutputError` with the response if it is incomplete or does not match
+ */
+export async function parseOutput(
+  response: ModelResponse,
+  format: unknown,
+  { callId, requestId, status }: CallInfo,
+): Promise<ParsedResponse<unknown>> {
+  const sent = { phase: 'body', status, requestId } as const;
+  const init = { response, callId, evidence: { ...sent, attempts: [sent] } };
+  if (response.status === 'incomplete') {
+    const isFiltered = response.incomplete_details?.reason === 'content_filter';
+    throw isFiltered ? new ContentFilterFinishReasonError(init) : new LengthFinishReasonError(init);
+  }
+  const parse = findParser(format);
+  const text = parse && finalText(response);
+  const isQueued = response.status === 'queued' || response.status === 'in_progress';
+  if (parse === undefined || text === undefined || isQueued) {
+    return Object.assign(response, { output_parsed: null });
+  }
+  try {
+    return Object.assign(response, { output_parsed: await parse(text) });
+  } catch (cause) {
+    // Text next to calls is not the answer.
+    if (response.output.some(({ type }) => /^(function|custom_tool)_call$/.test(type))) {
+      return Object.assign(response, { output_parsed: null });
+    }
+    const issues = cause instanceof SchemaMismatch ? cause.issues : [];
+    const problem = `The answer cannot be parsed: ${errorMessage(cause)}.`;
+    throw new InvalidOutputError(problem, { ...init, issues, cause });
+  }
+}
