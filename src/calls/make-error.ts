@@ -1,4 +1,5 @@
 import { asSentence } from '../answers/error-body.ts';
+import { toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
   APIConnectionError,
@@ -17,9 +18,16 @@ import {
   type Outcome,
 } from '../errors/gateway-error.ts';
 import { unknownKey } from '../gateways/signs.ts';
-import { isKeyUnknown, isModelMissing, isProviderRefusal, isTimeout } from '../http/classify.ts';
+import {
+  badPort,
+  isKeyUnknown,
+  isModelMissing,
+  isProviderRefusal,
+  isTimeout,
+} from '../http/classify.ts';
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
+import { isForbiddenPort } from '../http/proxy.ts';
 import { notAResponse } from '../http/send.ts';
 import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
 import { displayURL } from '../http/url.ts';
@@ -77,6 +85,16 @@ function fixFor(
 export const earlierUnknown =
   'An earlier attempt may have been accepted and charged; check the account before sending it again.';
 
+/** Returns advice for a failure of a proxy. */
+function proxyAdvice(status: number | undefined, outcome: Outcome): string {
+  if (outcome !== 'not_sent') {
+    return `${defaultAdvice.unknown} If fetch only sends this request, nothing was sent: check the proxy.`;
+  }
+  if (status === 407) return 'Nothing was sent. Check the credentials of the proxy.';
+  if (status === 403) return 'Nothing was sent. Check that the proxy allows the host of baseURL.';
+  return 'Nothing was sent. Check the proxy.';
+}
+
 /** Returns advice for a failure, or `undefined` if the advice for its outcome suffices. */
 function adviceFor(
   failed: FailedAttempt,
@@ -90,6 +108,7 @@ function adviceFor(
   if (outcome === 'unknown' && getOutcome(failed) !== 'unknown') {
     return earlierUnknown;
   }
+  if (failed.proxy !== undefined) return proxyAdvice(failed.proxy.status, outcome);
   if (kind !== 'unauthorized') return failures[kind].advice;
   if (body !== undefined && isKeyUnknown(body)) {
     return unknownKey.advice;
@@ -129,9 +148,14 @@ export function toLoggable(answer: unknown): unknown {
  *   first.
  */
 export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
-  const { kind, phase, code, cause, body, text, status, headers, requestId } = failed;
+  const { kind, phase, code, cause, body, text, status, headers, requestId, address } = failed;
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
+    const { port } = new URL(call.url, 'http://localhost');
+    if (isForbiddenPort(port) && toFields(toFields(cause)['cause'])['message'] === badPort) {
+      const forbidden = `has the port ${port}, which fetch refuses to call (port blocking of the Fetch standard); use another port.`;
+      return new InvalidInputError('baseURL', forbidden, { cause });
+    }
     const problem =
       'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and its source.';
     return new InvalidInputError('request', problem, { cause });
@@ -145,7 +169,14 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   const { timeout, issues, data } = failed;
   const error = new ErrorType(summary + attemptsNote, {
     outcome,
-    evidence: { phase, code, status, requestId, attempts },
+    evidence: {
+      phase,
+      code,
+      status,
+      requestId,
+      ...(address !== undefined && { address }),
+      attempts,
+    },
     callId,
     advice: fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[outcome]}`,
     cause,
@@ -171,7 +202,7 @@ type ErrorClass = new (
 
 /** Returns the class and the message of an error. */
 function describeFailure(
-  { kind, phase, code, status, body, problem, timeout, cause }: FailedAttempt,
+  { kind, phase, code, status, body, problem, timeout, cause, proxy, address }: FailedAttempt,
   request: string,
 ): [ErrorClass, string] {
   if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
@@ -193,12 +224,21 @@ function describeFailure(
   }
   if (status === undefined) {
     const isLost = kind === 'interrupted' || kind === 'timed_out';
-    const isLate = isLost && isTimeout(cause);
+    const isLate = isLost && proxy === undefined && isTimeout(cause);
+    const through = address === undefined ? 'the proxy' : `the proxy ${address}`;
+    if (proxy?.status !== undefined) {
+      const refusal = `could not connect: ${through} answered ${proxy.status} to CONNECT.`;
+      return [APIConnectionError, `${request} ${refusal}`];
+    }
     let what = isLost ? 'lost its connection' : 'could not connect';
+    if (proxy !== undefined)
+      what = isLost ? `${what} to ${through}` : `could not connect to ${through}`;
     if (kind === 'tls_failed') what = 'could not open a TLS connection';
     if (isLate) what = 'took longer than fetch waits';
     if (code === notAResponse) what = 'got no Response from fetch';
-    const shown = code === undefined ? '.' : ` (${code}).`;
+    const place = proxy === undefined ? address : undefined;
+    const facts = [code, place].filter((fact) => fact !== undefined).join(' ');
+    const shown = facts === '' ? '.' : ` (${facts}).`;
     const hint = isLost ? hintFor(code) : '';
     const ErrorType = isLate ? APIConnectionTimeoutError : APIConnectionError;
     return [ErrorType, `${request} ${what}${shown}${hint}`];

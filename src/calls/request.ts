@@ -4,6 +4,7 @@ import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from '../http/abort.ts';
 import { readShouldRetry, classifyStatus, classifyThrown } from '../http/classify.ts';
+import { findProxy } from '../http/proxy.ts';
 import { Redaction } from '../http/redaction.ts';
 import {
   type CallSpec,
@@ -298,8 +299,9 @@ export class Request {
       if (sourceError !== undefined && scope.stopped === undefined) {
         return this.#localFailure(sourceError);
       }
-      const customFetchURL = client.fetch === globalFetch ? undefined : this.url;
-      return this.explain({ ...classifyThrown(error, customFetchURL), requestId: sentId });
+      const proxy = findProxy(this.url, request.fetchOptions);
+      const route = { url: this.url, proxy, isTrusted: client.fetch === globalFetch };
+      return this.explain({ ...classifyThrown(error, route), requestId: sentId });
     }
   }
 
@@ -445,12 +447,18 @@ export class Request {
   }
 
   #addAttempt(failed: FailedAttempt): void {
-    const { phase, code, status, requestId, body, isErrorComplete } = failed;
+    const { phase, code, status, requestId, body, isErrorComplete, address } = failed;
     // Nothing was sent, so it does not count as an attempt.
     if (phase === 'local') return;
     this.#worst = worse(getOutcome(failed), this.#worst);
-    const evidence = { phase, code: body?.code ?? code, status, requestId };
-    this.attempts.push(isErrorComplete === true ? { ...evidence, isErrorComplete } : evidence);
+    this.attempts.push({
+      phase,
+      code: body?.code ?? code,
+      status,
+      requestId,
+      ...(address !== undefined && { address }),
+      ...(isErrorComplete === true && { isErrorComplete }),
+    });
     this.#previousFailure = failed;
   }
 

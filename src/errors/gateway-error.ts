@@ -16,6 +16,8 @@ export interface AttemptEvidence {
   readonly phase: Phase;
   /** The runtime's error code, for example `ECONNRESET`, or the gateway's own error code. */
   readonly code?: string | undefined;
+  /** Host and port that failed, if that is not the gateway: a proxy, or what a custom `fetch` requested. */
+  readonly address?: string | undefined;
   /** HTTP status, if one was received. */
   readonly status?: number | undefined;
   /** The gateway's request id, if one was received. */

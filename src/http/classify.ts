@@ -10,6 +10,7 @@ import {
   unknownKey,
 } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
+import { isForbiddenPort } from './proxy.ts';
 import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
 
 /** Codes of errors that precede any work and recur for the same request, whatever the HTTP status. */
@@ -208,10 +209,19 @@ function classifyCode(code: string, { syscall, socket, message }: JsonObject): F
   return findKind(kindsByCode, `${toText(syscall)} ${code} ${written}`) ?? 'interrupted';
 }
 
+/** Node's message for a port that the Fetch standard forbids. */
+export const badPort = 'bad port';
+
+/** Returns the status with which a proxy refused a tunnel to the gateway, so that nothing was sent. */
+function readTunnelStatus({ message }: JsonObject): number | undefined {
+  const [, status] =
+    /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling/.exec(toText(message)) ?? [];
+  return status === undefined ? undefined : Number(status);
+}
+
 /** Classifies the message of an error without a code. */
 function classifyMessage(message: string): FailureKind | undefined {
-  // Node's message for a port that the Fetch standard forbids.
-  if (message === 'bad port') return 'invalid_input';
+  if (message === badPort) return 'invalid_input';
   // Node does not reveal the redirect if the upload can't be replayed.
   if (message === 'unexpected redirect') return 'redirected_after_work';
   // Deno has messages but no codes. If its messages change, failures degrade to unknown, never the other way
@@ -235,22 +245,28 @@ const refusedStream = 7;
 function classifyLink(
   link: JsonObject,
   levels: number,
-  target?: Endpoint,
+  targets?: readonly Endpoint[],
 ): FailureKind | undefined {
   const { errors, code, http2ErrorCode, message } = link;
   if (Array.isArray(errors) && errors.length > 0) {
     // Several addresses were tried; nothing was sent only if all of them failed to connect.
     const failedToConnect = (error: unknown): boolean =>
       isObject(error) &&
-      /^(cannot_connect|host_not_found)$/.test(classifyLink(error, levels - 1, target) ?? '');
+      /^(cannot_connect|host_not_found)$/.test(classifyLink(error, levels - 1, targets) ?? '');
     return levels > 0 && errors.every(failedToConnect) ? 'cannot_connect' : 'interrupted';
   }
   let kind: FailureKind | undefined;
-  if (http2ErrorCode === refusedStream) kind = 'cannot_connect';
+  const tunnelStatus = readTunnelStatus(link);
+  // A proxy that is busy or failed may recover; one that refuses the tunnel or its credentials does not.
+  if (tunnelStatus !== undefined) {
+    kind = /^(5|408|429)/.test(`${tunnelStatus}`) ? 'cannot_connect' : 'proxy_refused';
+  } else if (http2ErrorCode === refusedStream) kind = 'cannot_connect';
   else if (typeof code === 'string') kind = classifyCode(code, link);
   else if (typeof message === 'string') kind = classifyMessage(message);
-  const isProof = kind !== undefined && failures[kind].outcome === 'not_sent';
-  return isProof && target !== undefined && !isAbout(link, target) ? 'interrupted' : kind;
+  if (targets === undefined || kind === undefined || failures[kind].outcome !== 'not_sent')
+    return kind;
+  const isOwnPort = message === badPort && isForbiddenPort(targets[0]?.port ?? '');
+  return isOwnPort || isAbout(link, targets) ? kind : 'interrupted';
 }
 
 /** A host, a port or both; `""` if unknown. */
@@ -286,17 +302,27 @@ function findEndpoints(error: JsonObject): readonly Endpoint[] {
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
 
 /**
- * Returns `true` if an error names only the endpoint of the request: its host, or its port unless that is 80
- * or 443. `false` if it names another endpoint, `undefined` if none.
+ * Returns `true` if an endpoint in an error is the target: its host, or its port unless that is 80 or 443.
+ * `false` if it is another one, `undefined` if that is uncertain.
  */
-function isAbout(error: JsonObject, target: Endpoint): boolean | undefined {
+function isTarget({ host, port }: Endpoint, target: Endpoint): boolean | undefined {
+  // A host name may resolve to any address.
+  const isKnown = host !== '' && (isAddress(target.host) || !isAddress(host));
+  if ((isKnown && host !== target.host) || (port !== '' && port !== target.port)) return false;
+  // The default ports are too common to identify the endpoint.
+  return isKnown || !/^(80|443)?$/.test(port) ? true : undefined;
+}
+
+/**
+ * Returns `true` if an error names only the targets: the gateway, or the proxy of the request. `false` if it
+ * names another endpoint, `undefined` if none.
+ */
+function isAbout(error: JsonObject, targets: readonly Endpoint[]): boolean | undefined {
   let isNamed: true | undefined;
-  for (const { host, port } of findEndpoints(error)) {
-    // A host name may resolve to any address.
-    const isKnown = host !== '' && (isAddress(target.host) || !isAddress(host));
-    if ((isKnown && host !== target.host) || (port !== '' && port !== target.port)) return false;
-    // The default ports are too common to identify the endpoint.
-    if (isKnown || !/^(80|443)?$/.test(port)) isNamed = true;
+  for (const endpoint of findEndpoints(error)) {
+    const matches = targets.map((target) => isTarget(endpoint, target));
+    if (matches.every((match) => match === false)) return false;
+    if (matches.includes(true)) isNamed = true;
   }
   return isNamed;
 }
@@ -320,41 +346,79 @@ export function isTimeout(cause: unknown, levels = 3): boolean {
 /** Codes of connections that were lost or not opened, although they contain the word "timeout". */
 const connectionTimeout = /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
 
+/** The route of a request. */
+export interface Route {
+  readonly url: string;
+  readonly proxy?: URL | undefined;
+  /**
+   * `false` if a custom `fetch` threw. It may have sent the request and then failed on another one, so only an
+   * error that names the gateway or the proxy is proof.
+   */
+  readonly isTrusted: boolean;
+}
+
 /**
  * Classifies an exception thrown by `fetch`.
  *
  * Unrecognized errors are `interrupted`, with an unknown outcome.
- *
- * @param url - The requested URL, if a custom `fetch` threw. It may have sent the request and then failed
- *   on another one, so only an error that names this endpoint is proof.
  */
-export function classifyThrown(cause: unknown, url?: string): FailedAttempt {
+export function classifyThrown(cause: unknown, route?: Route): FailedAttempt {
   try {
-    const failed = classifyChain(cause, url);
+    const failed = classifyChain(cause, route);
     const isLost = failed.kind !== 'interrupted' || connectionTimeout.test(failed.code ?? '');
-    return isLost || !isTimeout(cause) ? failed : { ...failed, kind: 'timed_out' };
+    const isAtProxy = failed.proxy !== undefined;
+    return isLost || isAtProxy || !isTimeout(cause) ? failed : { ...failed, kind: 'timed_out' };
   } catch {
     // Any property access may throw if the error is a proxy.
     return { kind: 'interrupted', phase: 'sent', cause };
   }
 }
 
+const codeOf = ({ code }: JsonObject): string | undefined =>
+  typeof code === 'string' ? code : undefined;
+
+const shownEndpoint = ({ host, port }: Endpoint): string =>
+  [host.includes(':') ? `[${host}]` : host, port].filter(Boolean).join(':');
+
+/** Returns the proxy that refused a request, or that could not be reached. */
+function findProxyFailure(
+  chain: readonly JsonObject[],
+  route: Route | undefined,
+): Pick<FailedAttempt, 'proxy' | 'address'> {
+  const proxy = route?.proxy && toEndpoint(route.proxy.href);
+  const address = proxy && shownEndpoint(proxy);
+  const status = chain.map(readTunnelStatus).find((found) => found !== undefined);
+  if (status !== undefined) return { proxy: { status }, address };
+  const target = route && toEndpoint(route.url);
+  if (proxy === undefined || target === undefined) return {};
+  const isAtProxy = chain.some(
+    (link) => isAbout(link, [proxy]) === true && isAbout(link, [target]) !== true,
+  );
+  return isAtProxy ? { proxy: {}, address } : {};
+}
+
 /** Classifies an error by the first of its causes that has a known code or message. */
-function classifyChain(cause: unknown, url: string | undefined): FailedAttempt {
+function classifyChain(cause: unknown, route: Route | undefined): FailedAttempt {
   // The error and its causes, outermost first.
   const chain: JsonObject[] = [];
   for (let link = cause; isObject(link) && chain.length < maxDepth; link = link['cause']) {
     chain.push(link);
   }
-  const target = url === undefined ? undefined : toEndpoint(url);
+  const proxy = findProxyFailure(chain, route);
+  const targets =
+    route === undefined || route.isTrusted
+      ? undefined
+      : [route.url, ...(route.proxy ? [route.proxy.href] : [])].map(toEndpoint);
   const isForOtherTarget =
-    target !== undefined && chain.some((link) => isAbout(link, target) === false);
+    targets !== undefined && chain.some((link) => isAbout(link, targets) === false);
   for (const link of isForOtherTarget ? [] : chain) {
-    const kind = classifyLink(link, maxDepth, target);
-    const { code } = link;
+    const kind = classifyLink(link, maxDepth, targets);
     if (kind === undefined) continue;
-    const phase = phases[kind] ?? 'connect';
-    return { kind, phase, code: typeof code === 'string' ? code : undefined, cause };
+    return { kind, phase: phases[kind] ?? 'connect', code: codeOf(link), cause, ...proxy };
   }
-  return { kind: 'interrupted', phase: 'sent', code: undefined, cause };
+  // It proves nothing, but its code and address tell what failed.
+  const known = chain.find((link) => codeOf(link) !== undefined) ?? {};
+  const [endpoint] = isForOtherTarget ? findEndpoints(known) : [];
+  const address = endpoint && shownEndpoint(endpoint);
+  return { kind: 'interrupted', phase: 'sent', code: codeOf(known), cause, address, ...proxy };
 }

@@ -63,6 +63,8 @@ export const failures = {
     never,
     'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.',
   ),
+  /** The proxy refused the tunnel to the gateway, or its credentials. */
+  proxy_refused: row('not_sent', never, 'Nothing was sent. Check the proxy and its credentials.'),
   /** Aborted by the caller. */
   aborted: row('unknown', never),
   /** A time limit of the client. Gateways finish and bill a call whose client has disconnected. */
@@ -120,6 +122,10 @@ export interface FailedAttempt {
   readonly phase: Phase;
   readonly code?: string | undefined;
   readonly status?: number | undefined;
+  /** Set if the failure is the proxy's, with the status of its response. */
+  readonly proxy?: { readonly status?: number | undefined } | undefined;
+  /** Host and port of what failed, if that is a proxy or something unknown. */
+  readonly address?: string | undefined;
   readonly requestId?: string | undefined;
   /** The exception of the platform; never an error of an HTTP library, which would contain the request. */
   readonly cause?: unknown;

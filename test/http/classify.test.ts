@@ -185,7 +185,9 @@ describe('classifyThrown()', () => {
   ])(
     "an error of the caller's fetch is proof if it names the $name of the request",
     ({ url, error }) => {
-      expect(failures[classifyThrown(fetchFailed(error), url).kind].outcome).toBe('not_sent');
+      expect(
+        failures[classifyThrown(fetchFailed(error), { url, isTrusted: false }).kind].outcome,
+      ).toBe('not_sent');
     },
   );
 
@@ -209,7 +211,7 @@ describe('classifyThrown()', () => {
       }),
     },
   ])("an error of the caller's fetch proves nothing if it names $name", ({ url, error }) => {
-    expect(classifyThrown(fetchFailed(error), url).kind).toBe('interrupted');
+    expect(classifyThrown(fetchFailed(error), { url, isTrusted: false }).kind).toBe('interrupted');
   });
 
   test('reads errors with cycles and with properties that throw', () => {

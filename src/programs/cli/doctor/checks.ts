@@ -1,7 +1,8 @@
 import { readErrorText } from '../../../answers/error-body.ts';
 import { errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
-import { isKeyUnknown } from '../../../http/classify.ts';
+import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';
+import { findProxy } from '../../../http/proxy.ts';
 import {
   APIError,
   AuthenticationError,
@@ -59,7 +60,22 @@ function failureCode(error: unknown): string {
 function connectionFinding(error: unknown, target: Target): Finding {
   const { baseURL, timeout } = target;
   const code = failureCode(error);
-  const detail = `no response from ${rootURL(target)} (${code})`;
+  const root = rootURL(target);
+  const { proxy, address = 'that is set' } = classifyThrown(error, {
+    url: root,
+    proxy: findProxy(root, undefined),
+    isTrusted: true,
+  });
+  if (proxy !== undefined) {
+    const answer =
+      proxy.status === undefined ? `cannot be reached (${code})` : `answered ${proxy.status}`;
+    const fix =
+      proxy.status === 407
+        ? 'Check the credentials in HTTPS_PROXY.'
+        : 'Check HTTPS_PROXY and HTTP_PROXY, and that the proxy allows the host of the gateway.';
+    return fail('connection', `the proxy ${address} ${answer}`, fix);
+  }
+  const detail = `no response from ${root} (${code})`;
   if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
     return fail('connection', detail, 'The host name is unknown. Check the base URL and DNS.');
   }
