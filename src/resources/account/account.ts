@@ -139,8 +139,9 @@ export class Account {
    *
    * If the verdict is `refunded` or `not_charged`, and `isFinal`, a `budget` of this client stops counting the call.
    *
-   * @param question - An error, a video task or its handle (which name a charge and its refund), or a
-   * request id.
+   * @param question - An error, a video task or the handle of a task (which name a charge and its refund), a
+   * response of this client, or a request id.
+   * @throws `InvalidInputError` if nothing in the question can be in the usage log
    * @throws `UnsupportedByGatewayError` if the gateway has no usage log
    * @throws `UsageLogLimitError` if the log was read too often; `retryAt` is the time to try again
    *

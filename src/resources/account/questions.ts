@@ -3,12 +3,27 @@ import { check } from '../../options/check.ts';
 import { APIError } from '../../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
+import type { JsonObject } from '../../types.ts';
 import type { CallRecord, Calls } from './calls.ts';
 import { priceKind } from './cost.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
-  'must be an error of this package, a video task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
+  'must be an error of this package, a response, a video or image task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
+
+const unnamed =
+  'is a response without a request id: _request_id is lost in copies and JSON, and not every gateway sends one. Pass the request id itself, or look for the call with charges({ model, from, to }).';
+
+/** Fields of a handle that is written by hand. */
+const handleFields = ['id', 'requestId', 'baseURL'];
+
+/** Returns whether an object is a video or image task, or its handle. Other responses have an `id` too. */
+function isTask(value: JsonObject): boolean {
+  if (!isText(value['id'])) return false;
+  const { kind, object, task_id: taskId } = value;
+  if (kind === 'video' || kind === 'image' || object === 'video' || isText(taskId)) return true;
+  return Object.keys(value).every((name) => handleFields.includes(name));
+}
 
 /** Returns whether an id appears in the usage log. */
 export type IsLogged = (requestId: string | undefined) => boolean;
@@ -108,6 +123,10 @@ export function readQuestion(
     return { requestIds: [given], taskIds: [given], ...shared, makesTask };
   }
   check(isObject(given) && !(given instanceof Error), 'question', kinds);
+  const isHandle = isObject(given['ref']) || isTask(given);
+  const requestId = given['_request_id'];
+  if (!isHandle && isText(requestId)) return readQuestion(requestId, baseURL, calls, isLogged);
+  check(isHandle, 'question', isText(given['id']) ? unnamed : kinds);
   const ref = isObject(given['ref']) ? given['ref'] : given;
   check(isText(ref['id']), 'question', kinds);
   const root = ref['baseURL'] ?? baseURL;

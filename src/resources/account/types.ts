@@ -135,8 +135,16 @@ export interface SettleRef {
   readonly baseURL?: string | undefined;
 }
 
-/** The input of `settle()`: an error, a video task or its handle, or a request id. */
-export type SettleTarget = GatewayError | SettleRef | { readonly ref: SettleRef } | string;
+/**
+ * The input of `settle()`: an error, a video task, the handle of a video or image task, a response with its
+ * `_request_id`, or a request id.
+ */
+export type SettleTarget =
+  | GatewayError
+  | SettleRef
+  | { readonly ref: SettleRef }
+  | { readonly _request_id?: string | null }
+  | string;
 
 /** The verdict of the usage log on a call. */
 export interface Settlement {

@@ -199,6 +199,25 @@ describe('settle', () => {
     expect(emulator.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
 
+  test('looks up the request id of a response, and rejects a copy without it', async () => {
+    const { client, emulator } = emulated();
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const completion = await client.chat.completions.create({ model: 'm-large', messages });
+    const images = await client.images.generate(image);
+
+    for (const response of [completion, images]) {
+      expect(await client.account.settle(response)).toMatchObject({ verdict: 'charged' });
+    }
+    const reads = emulator.requests.length;
+    const copy = JSON.parse(JSON.stringify(completion));
+    expect(await failureOf(client.account.settle(copy))).toMatchObject({
+      name: 'InvalidInputError',
+      field: 'question',
+      message: expect.stringContaining('_request_id is lost in copies'),
+    });
+    expect(emulator.requests).toHaveLength(reads);
+  });
+
   test('rejects input that it cannot settle', async () => {
     const { client } = emulated();
     const { account } = client;
