@@ -150,11 +150,15 @@ export const httpMutants: MutantsByFile = {
       becomes: "if (typeof http2ErrorCode === 'number') kind = 'cannot_connect';",
     },
     {
-      is: "isProof && target !== undefined && !isAbout(link, target) ? 'interrupted' : kind",
-      becomes: 'kind',
+      is: "return isOwnPort || isAbout(link, targets) ? kind : 'interrupted';",
+      becomes: 'return kind;',
     },
     {
-      is: 'target !== undefined && chain.some((link) => isAbout(link, target) === false)',
+      is: "/^(5|408|429)/.test(`${tunnelStatus}`) ? 'cannot_connect' : 'proxy_refused'",
+      becomes: "'interrupted'",
+    },
+    {
+      is: 'targets !== undefined && chain.some((link) => isAbout(link, targets) === false)',
       becomes: 'false',
     },
   ],
