@@ -126,8 +126,14 @@ export function safeCause(error: unknown, clean: Rewrite): unknown {
   }
 }
 
-/** Shorter keys may be part of any word, and removing them would garble the text. */
+/** Shorter keys may be part of any word, so only whole words are removed. */
 const minKeyLength = 8;
+/** Shorter words are not secrets. */
+const minWordLength = 4;
+
+/** Returns a pattern for a short key as a whole word, but not as the name of a field in JSON. */
+export const keyAsWord = (key: string): RegExp =>
+  new RegExp(`(?<!\\w)${key.replaceAll(/[^\w\s]/g, String.raw`\$&`)}(?!\\w|\\\\*":)`, 'gi');
 
 /** Names of headers and parameters that carry secrets. */
 const secretNames =
@@ -202,7 +208,25 @@ export class Redaction {
     return forms.reduce((clean, form) => clean.replaceAll(form, '[key]'), text);
   }
 
-  readonly #clean = (text: string): string => withoutQueries(this.withoutKeys(text));
+  /** Short keys, which are removed from messages only, because a word of a response may be equal. */
+  get #words(): readonly RegExp[] {
+    const sent = this.#sent.flatMap(([headers]) => [...headers]);
+    const keys = sent
+      .filter(([name]) => secretNames.test(name) && !/^idempotency/i.test(name))
+      .map(([name, value]) =>
+        name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value,
+      )
+      .filter(({ length }) => length >= minWordLength && length < minKeyLength);
+    return [...new Set(keys)].map(keyAsWord);
+  }
+
+  readonly #clean = (text: string): string => {
+    const words = this.#words.reduce(
+      (clean, word) => clean.replaceAll(word, '[key]'),
+      this.withoutKeys(text),
+    );
+    return withoutQueries(words);
+  };
 
   /** Returns response headers without secrets. The target of a redirect may be a signed URL. */
   headers(headers: Headers): Headers {

@@ -571,3 +571,25 @@ test('an error of a stream contains the number of attempts', async () => {
   vi.useRealTimers();
   expect(error).toHaveProperty('message', expect.stringContaining('2 attempts were made.'));
 });
+
+test.each([
+  ['model', 'No models for model; [key]s', 'No models for [key]; [key]s'],
+  ['sk-test', 'sk-test was rejected, sk-tests was not', '[key] was rejected, sk-tests was not'],
+  ['abc', 'abc and abcd', 'abc and abcd'],
+])(
+  'a short key (%s) is removed from messages only as a whole word',
+  async (apiKey, message, shown) => {
+    const { client } = scripted([json({ error: { message, type: 'model' } }, 400)], { apiKey });
+
+    const error = await failureOf(client.models.list());
+
+    expect(String(error)).toContain(shown);
+  },
+);
+
+test('a short key does not change a response', async () => {
+  const task = { id: 'task_1', status: 'queued', model: 'model' };
+  const { client } = scripted([json(task)], { apiKey: 'model' });
+
+  expect(await client.videos.retrieve('task_1')).toMatchObject({ model: 'model' });
+});

@@ -1,3 +1,4 @@
+import { keyAsWord } from '../../../http/redaction.ts';
 import { secretHeaders, type Target } from './probe.ts';
 import { prompts } from './calls/samples.ts';
 
@@ -33,7 +34,7 @@ const commonFolders =
 function rulesFor(target: Target): readonly ScrubRule[] {
   const { key, baseURL } = target;
   const own: ScrubRule[] = [
-    { name: 'key', pattern: key },
+    { name: 'key', pattern: key.length > 0 && key.length < 8 ? keyAsWord(key) : key },
     ...secretHeaders(target).map(([, value]) => ({ name: 'key', pattern: value })),
     ...Object.values(prompts).map((pattern) => ({ name: 'prompt', pattern })),
     { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
