@@ -153,7 +153,7 @@ export default {
         '(answers|errors|gateways|testing|programs)/',
         'adapters/(node|ledgers)/',
         'options/(gateway-profile|options)\\.ts$',
-        'http/(abort|classify|redaction|url)\\.ts$',
+        'http/(abort|classify|proxy|redaction|url)\\.ts$',
         'policies/observing/costs\\.ts$',
         'resources/account/(cost|request-cost)\\.ts$',
         'resources/videos/types\\.ts$',
