@@ -578,12 +578,12 @@ test.each([
   ['abc', 'abc and abcd', 'abc and abcd'],
 ])(
   'a short key (%s) is removed from messages only as a whole word',
-  async (apiKey, message, shown) => {
+  async (apiKey, message, expected) => {
     const { client } = scripted([json({ error: { message, type: 'model' } }, 400)], { apiKey });
 
     const error = await failureOf(client.models.list());
 
-    expect(String(error)).toContain(shown);
+    expect(String(error)).toContain(expected);
   },
 );
 
