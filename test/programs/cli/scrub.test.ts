@@ -6,7 +6,9 @@ test.each([
   ['model', 'model of 12 models, Model', '[key] of 12 models, [key]'],
   ['long-secret', 'xlong-secretx', 'x[key]x'],
 ])('removes the key %s from reports; a short one only as a whole word', (key, text, shown) => {
-  const { clean } = createScrubber(untyped({ key, headers: {}, baseURL: 'https://gateway.test/v1' }));
+  const { clean } = createScrubber(
+    untyped({ key, headers: {}, baseURL: 'https://gateway.test/v1' }),
+  );
 
   expect(clean(text)).toBe(shown);
 });
