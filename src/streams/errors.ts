@@ -155,6 +155,12 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
   return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
 }
 
+interface Ended {
+  readonly started: boolean;
+  /** See `StreamProgress`. */
+  readonly failure?: string | undefined;
+}
+
 type BadEnding = Exclude<StreamVerdict, 'complete'>;
 
 const endings: Readonly<Record<BadEnding, string>> = {
@@ -163,14 +169,15 @@ const endings: Readonly<Record<BadEnding, string>> = {
   truncated: 'broke off',
 };
 
-export function describeEnding(verdict: BadEnding, { started }: { started: boolean }): string {
+export function describeEnding(verdict: BadEnding, { started, failure }: Ended): string {
+  if (failure !== undefined && verdict !== 'truncated') return failure;
   return started ? endings[verdict] : 'ended without any content';
 }
 
 /** Creates the error of a stream that ended without proof that the response is complete. */
 export function truncated(
   base: StreamErrorBase,
-  received: Received & { readonly started: boolean },
+  received: Received & Ended,
   verdict: BadEnding,
   cause?: unknown,
 ): StreamTruncatedError {

@@ -60,6 +60,8 @@ export interface StreamProgress<Item> {
   readonly started: boolean;
   /** Returns `true` if the response is provably complete. `terminated`: a terminator arrived. */
   isFinished(terminated: boolean): boolean;
+  /** The reason the response is not usable, as the end of a sentence; `undefined` if there is none. */
+  readonly failure?: string | undefined;
   /** The response so far, in the shape of a complete one, if it is kept. */
   readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
@@ -111,6 +113,11 @@ export interface StreamProtocol<Item> {
   deliver?(emit: (item: Item) => void): Delivery<Item>;
   /** Returns whether an item has content of the response. By default each has. */
   hasContent?(item: Item): boolean;
+  /**
+   * Returns whether an event that is cut off has content, so that the response is incomplete in spite of a
+   * finish reason.
+   */
+  isTornContent?(data: string): boolean;
   /** `true` yields pings. They are not part of the response, and its time limits don't count them as chunks. */
   readonly keepsPings?: boolean | undefined;
   /** `true` if every value is an item, and never an error, a ping or a terminator. */

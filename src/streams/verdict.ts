@@ -39,6 +39,8 @@ export function followAnswer<Item>(
   let compared = 0;
   let isTerminated = false;
   let isCut = false;
+  /** `true` if the stream ended within an event that has content. */
+  let hasTornContent = false;
   let hasEvents = false;
   let hasHollowChunk = false;
   let isWhole = false;
@@ -55,7 +57,7 @@ export function followAnswer<Item>(
   const isEnding = (): boolean => isTerminated;
 
   function verdict(isBroken: boolean): StreamVerdict {
-    if (isFinished()) return 'complete';
+    if (isFinished() && !hasTornContent) return 'complete';
     if (isBroken || isCut) return 'truncated';
     if (protocol.endIsProof === true) return 'complete';
     if (!progress.started) return 'truncated';
@@ -66,7 +68,11 @@ export function followAnswer<Item>(
   /** Takes one event. */
   function take(data: string, name: string | undefined, isOpen: boolean): void {
     // Events after the end of a complete response are ignored.
-    if (data === '' || isOver()) return;
+    if (isOver()) return;
+    if (data.trim() === '') {
+      takeStrayAnswer();
+      return;
+    }
     if (strayText !== '') refuseErrors(strayText);
     if (protocol.isPlain !== true && terminator.test(data)) {
       isTerminated = true;
@@ -77,8 +83,12 @@ export function followAnswer<Item>(
     try {
       value = JSON.parse(data);
     } catch {
-      if (isOpen) isCut = true;
-      else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
+      if (isOpen) {
+        isCut = true;
+        hasTornContent ||= protocol.isTornContent?.(data) === true;
+      } else if (!isPing(undefined, name) && !keepAliveText.test(data)) {
+        throw new SentError(readPlainText(data));
+      }
       return;
     }
     takeValue(value, name);
@@ -97,7 +107,10 @@ export function followAnswer<Item>(
     }
     const error = readError(value, name);
     if (error !== undefined) refuse(value, error);
-    if (typeof value === 'string') throw new SentError(readPlainText(value));
+    if (typeof value === 'string') {
+      if (keepAliveText.test(value) || isPing(undefined, name)) return;
+      throw new SentError(readPlainText(value));
+    }
     if (isPing(value, name)) {
       if (protocol.keepsPings === true) emit(protocol.read(value, unchecked));
       return;
@@ -121,6 +134,14 @@ export function followAnswer<Item>(
   /** Yields the items that are held back. */
   function flush(): void {
     delivery?.flush();
+  }
+
+  /** Takes a response in the line after an empty `data:`. */
+  function takeStrayAnswer(): void {
+    const value = parseJSON(strayText);
+    if (!isObject(value)) return;
+    strayText = '';
+    takeValue(value);
   }
 
   /** Takes a line outside of events. */
@@ -223,7 +244,13 @@ function isHollow(value: unknown): boolean {
   return choices === null && usage === null && id === '' && model === '';
 }
 
+const keepAlive = /^(ping|keep[_-]?alive|heartbeat)$/i;
+
+/** Comments, such as `: OPENROUTER PROCESSING`, and words that gateways send as data to keep a stream alive. */
+const keepAliveText = /^\s*(:|(ping|keep[_-]?alive|heartbeat)\s*$)/i;
+
 /** Returns whether an event is only a heartbeat. */
-function isPing(value: unknown, name: string | undefined): boolean {
-  return name === 'ping' || (isObject(value) && /^(ping|keepalive)$/.test(String(value['type'])));
+function isPing(value: unknown, name = ''): boolean {
+  const type = isObject(value) ? value['type'] : undefined;
+  return keepAlive.test(name) || (typeof type === 'string' && keepAlive.test(type));
 }

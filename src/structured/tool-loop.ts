@@ -44,6 +44,8 @@ export interface ToolDialect<Answer, Call> {
   callsIn(answer: Answer): readonly Call[];
   /** Returns the name of the tool, and its arguments as text. */
   read(call: Call): readonly [name: string, text: string];
+  /** Returns whether the arguments of a call are cut off, so that it must not run. */
+  isCut?(call: Call): boolean;
   /** Adds results to the conversation. Returns whether they end the run. */
   add(results: readonly (readonly [call: Call, result: ToolResult])[]): boolean;
   /** Called and awaited after each response and its tool calls. */
@@ -84,7 +86,8 @@ async function callAll<Call>(
 ): Promise<[Call, ToolResult][]> {
   const results = new Map<Call, ToolResult>();
   const running = calls.map(async (call) => {
-    results.set(call, await callTool(dialect.tools, ...dialect.read(call)));
+    const isCut = dialect.isCut?.(call) === true;
+    results.set(call, isCut ? cutOff() : await callTool(dialect.tools, ...dialect.read(call)));
   });
   // Let a tool that aborts the run return first.
   await untilAborted(Promise.all(running), dialect.signal).catch(() => delay(0));
@@ -92,6 +95,11 @@ async function callAll<Call>(
     const result = results.get(call);
     return result === undefined ? [] : [[call, result]];
   });
+}
+
+function cutOff(): ToolResult {
+  const error = new Error('The arguments were cut off, so the tool was not called; call it again.');
+  return { text: error.message, error };
 }
 
 /** Calls a tool. Never rejects: failures are reported to the model, which can correct its call. */

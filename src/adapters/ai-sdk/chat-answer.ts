@@ -82,9 +82,12 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> 
 };
 
 /** Converts the finish reason. A refusal counts as filtered although its reason is `stop`. */
-export function convertFinishReason(raw: string, hasRefused: boolean): LanguageModelV4FinishReason {
-  const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw];
-  return { unified: unified ?? 'other', raw: raw === '' ? undefined : raw };
+export function convertFinishReason(
+  raw: string | null,
+  hasRefused: boolean,
+): LanguageModelV4FinishReason {
+  const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw ?? ''];
+  return { unified: unified ?? 'other', raw: raw || undefined };
 }
 
 /** Converts the response metadata; omits fields that the gateway does not report. */

@@ -58,9 +58,16 @@ async function generate(
     throw toAISDKError(new UnexpectedResponseError('The response has no choices.', init), failed);
   }
   const hasRefused = Boolean(choice.message.refusal);
+  const content = convertMessage(choice.message);
+  const finishReason = convertFinishReason(choice.finish_reason, hasRefused);
+  // A model may name tool calls as the reason, although it sent none that can be read.
+  const isCalling = content.some(({ type }) => type === 'tool-call');
   return {
-    content: convertMessage(choice.message),
-    finishReason: convertFinishReason(choice.finish_reason, hasRefused),
+    content,
+    finishReason:
+      finishReason.unified === 'tool-calls' && !isCalling
+        ? { ...finishReason, unified: 'stop' }
+        : finishReason,
     ...convertUsage(data.usage, response.headers),
     request: { body: params },
     response: withHeaders({ ...responseMetadata(data), body: data }, response),
@@ -77,7 +84,7 @@ async function stream(
   const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await convertErrors(failed, () =>
-    client.chat.completions.create(body, { partial: false, ...request }).withResponse(),
+    client.chat.completions.create(body, request).withResponse(),
   );
   async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
     yield { type: 'stream-start', warnings };
@@ -91,7 +98,8 @@ async function stream(
       yield* maker.fail(shown, error);
       return;
     }
-    yield* maker.end(data.verdict === 'complete');
+    const message = data.partial?.choices[0]?.message;
+    yield* maker.end(data.verdict === 'complete', message && (message.tool_calls ?? []));
   }
   return {
     stream: toReadableStream(parts(), data),

@@ -9,6 +9,8 @@ import {
   type ChatCompletionChunk,
   type ChatCompletionChunkDelta,
   type ChatCompletionChunkToolCall,
+  type ChatCompletionMessageFunctionToolCall,
+  type ChatCompletionMessageToolCall,
   type CompletionUsage,
 } from '../../index.ts';
 import {
@@ -28,6 +30,8 @@ type Part = LanguageModelV4StreamPart;
 /** A streamed tool call. */
 interface OpenCall {
   readonly index: number;
+  /** The id in the chunks, if they have one. */
+  sentId: string;
   id: string;
   name: string;
   input: string;
@@ -123,7 +127,8 @@ export class PartMaker {
       if (delta !== '') yield { type: 'tool-input-delta', id: call.id, delta };
       return;
     }
-    call.id ||= piece.id ?? '';
+    call.sentId ||= piece.id ?? '';
+    call.id ||= call.sentId;
     call.name = piece.function?.name ?? '';
     if (call.name === '') return;
     call.isStarted = true;
@@ -133,7 +138,15 @@ export class PartMaker {
   }
 
   #openCall(index: number): OpenCall {
-    const call = { index, id: '', name: '', input: '', isStarted: false, metadata: undefined };
+    const call = {
+      index,
+      sentId: '',
+      id: '',
+      name: '',
+      input: '',
+      isStarted: false,
+      metadata: undefined,
+    };
     this.#calls.set(index, call);
     return call;
   }
@@ -142,24 +155,48 @@ export class PartMaker {
    * Emits the last parts of a stream that did not fail.
    *
    * @param isComplete - `false` for a truncated stream, which `onTruncated` allows.
+   * @param final - The calls as the client assembled and repaired them; by default as they were streamed.
    */
-  *end(isComplete: boolean): Generator<Part> {
+  *end(isComplete: boolean, final?: readonly ChatCompletionMessageToolCall[]): Generator<Part> {
     yield* this.#endBlock();
     const finish = this.#finishReason(isComplete);
     const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
     const calls = [...this.#calls.values()].filter(({ isStarted }) => isStarted);
+    const left = final?.filter((call) => call.type === 'function');
+    let count = 0;
     for (const call of calls.toSorted((a, b) => a.index - b.index)) {
-      const { id, name, metadata } = call;
-      yield { type: 'tool-input-end', id };
-      // The AI SDK would run a call whose arguments are cut off.
-      if (!isFinished && !isWholeObject(call.input)) continue;
-      // Many models send no arguments for a function without parameters.
-      const input = call.input.trim() === '' ? '{}' : call.input;
-      const providerMetadata = mergeMetadata(metadata, this.#takeDetails());
-      const kept = providerMetadata && { providerMetadata };
-      yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...kept };
+      yield { type: 'tool-input-end', id: call.id };
+      const input = left === undefined ? call.input : takeFinal(left, call)?.function.arguments;
+      // The AI SDK would run a call whose arguments are cut off. A repeated call has no input.
+      if (input === undefined || (!isFinished && !isWholeObject(input))) continue;
+      count += 1;
+      yield this.#toolCall(call.id, call.name, input, call.metadata);
     }
-    yield this.#finish(finish);
+    for (const { id, function: called } of left ?? []) {
+      const { name, arguments: input } = called;
+      if (name === '' || (!isFinished && !isWholeObject(input))) continue;
+      const own = id || `call-${this.#calls.size + count}`;
+      count += 1;
+      yield { type: 'tool-input-start', id: own, toolName: name };
+      yield { type: 'tool-input-delta', id: own, delta: input };
+      yield { type: 'tool-input-end', id: own };
+      yield this.#toolCall(own, name, input, undefined);
+    }
+    const isEmpty = finish.unified === 'tool-calls' && count === 0;
+    yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish);
+  }
+
+  #toolCall(
+    id: string,
+    name: string,
+    text: string,
+    metadata: ReturnType<typeof signatureMetadata>,
+  ): Part {
+    // Many models send no arguments for a function without parameters.
+    const input = text.trim() === '' ? '{}' : text;
+    const providerMetadata = mergeMetadata(metadata, this.#takeDetails());
+    const kept = providerMetadata && { providerMetadata };
+    return { type: 'tool-call', toolCallId: id, toolName: name, input, ...kept };
   }
 
   /** Truncated streams end a run of tools. Some models send no finish reason after complete tool calls. */
@@ -211,6 +248,17 @@ export class PartMaker {
   #finish(finishReason: LanguageModelV4FinishReason): Part {
     return { type: 'finish', finishReason, ...convertUsage(this.#usage) };
   }
+}
+
+/** Removes and returns the assembled form of a streamed call; `undefined` if the client removed it. */
+function takeFinal(
+  left: ChatCompletionMessageFunctionToolCall[],
+  { sentId, name }: OpenCall,
+): ChatCompletionMessageFunctionToolCall | undefined {
+  const byId = left.findIndex(({ id }) => sentId !== '' && id === sentId);
+  const position =
+    byId < 0 && sentId === '' ? left.findIndex((call) => call.function.name === name) : byId;
+  return position < 0 ? undefined : left.splice(position, 1)[0];
 }
 
 /** Returns whether a text is a complete JSON object. */

@@ -1,4 +1,12 @@
-import { isNaturalEnd, isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
+import { noArguments, repairArguments } from './call-repair.ts';
+import {
+  hasNamelessCall,
+  hasPieces,
+  isErrorReason,
+  isFinishReason,
+  isNaturalEnd,
+  normalizeChunk,
+} from './normalize.ts';
 import { copyUnknownFields, growText, isObject, toFields } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import type { ChatCompletionReasoningDetail } from './params.ts';
@@ -48,6 +56,8 @@ function isEmpty(piece: ChatCompletionChunkChoice): boolean {
 export interface OpenChoice {
   readonly choice: ChatCompletionChoice;
   readonly toolCalls: ToolCallAssembler;
+  /** `true` once a delta had content. */
+  hasDeltas?: boolean;
   /** `true` once `content.done` was emitted. */
   isTextDone?: boolean;
   /** The tool call of the last event. */
@@ -89,8 +99,20 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
    * terminator all requested ones must have begun.
    */
   isFinished(terminated: boolean): boolean {
+    if (this.failure !== undefined) return false;
     if (this.#unfinished > 0 && !(terminated && this.#areCallsComplete())) return false;
     return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+  }
+
+  get failure(): string | undefined {
+    for (const { choice, toolCalls } of this.#choices.values()) {
+      const { finish_reason: reason, message } = choice;
+      if (isErrorReason(reason)) return `ended with the finish reason "${reason}"`;
+      if (toolCalls.hasNameless || (reason && hasNamelessCall({ ...message, tool_calls: [] }))) {
+        return 'contains a tool call with arguments, but without a name';
+      }
+    }
+    return undefined;
   }
 
   /** Audio models omit the finish reason after tool calls. */
@@ -122,9 +144,13 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 
   #addChoice(completion: ChatCompletion, piece: ChatCompletionChunkChoice): void {
     if (!this.#choices.has(piece.index) && isEmpty(piece)) return;
-    const { choice, toolCalls } =
-      this.#choices.get(piece.index) ?? this.#begin(completion, piece.index);
+    const open = this.#choices.get(piece.index) ?? this.#begin(completion, piece.index);
+    const { choice, toolCalls } = open;
     const { message } = choice;
+    // MiniMax sends the whole message after its deltas.
+    const isWhole = 'message' in piece && piece.delta === piece.message;
+    if (isWhole && open.hasDeltas === true) piece.delta = {};
+    else if (!isWhole) open.hasDeltas ||= hasPieces(piece.delta);
     const { delta, logprobs } = piece;
     if (this.#keepsText) {
       addDelta(message, delta);
@@ -149,7 +175,12 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     choice.finish_reason = reason;
     const isFinished = isNaturalEnd(reason);
     toolCalls.end(isFinished);
-    if (isFinished && message.function_call) message.function_call.arguments ||= noArguments;
+    if (message.tool_calls && toolCalls.calls.length === 0) delete message.tool_calls;
+    const { function_call: call } = message;
+    if (!call) return;
+    const [text = '', ...others] = repairArguments(call.arguments);
+    if (others.length === 0) call.arguments = text;
+    if (isFinished) call.arguments ||= noArguments;
   }
 
   #begin(completion: ChatCompletion, index: number): OpenChoice {

@@ -1,11 +1,17 @@
 import type { JsonObject } from '../../types.ts';
 import {
+  areArgumentsComplete,
+  CallIds,
+  isBlank,
+  noArguments,
+  repairArguments,
+} from './call-repair.ts';
+import {
   fill,
   hasValue,
   isObject,
   normalizeItems,
   listObjects,
-  parseJSON,
   numberFrom,
   toNumber,
   toFields,
@@ -80,9 +86,6 @@ function joinTexts(values: readonly unknown[]): string | null {
   return texts.length === 0 ? null : texts.join('');
 }
 
-/** The JSON text of empty arguments. */
-export const noArguments = '{}';
-
 /** Converts the arguments of a function to text. */
 function normalizeFunction(call: unknown): void {
   if (isObject(call) && isObject(call['arguments'])) {
@@ -96,7 +99,10 @@ function normalizeFunction(call: unknown): void {
 function normalizeCompleteFunction(call: unknown, isFinished: boolean): void {
   normalizeFunction(call);
   if (!isObject(call)) return;
-  const { arguments: text } = call;
+  const { arguments: received } = call;
+  const [text = received, ...others] =
+    typeof received === 'string' ? repairArguments(received) : [];
+  if (others.length === 0) call['arguments'] = text;
   if (typeof text === 'string' && text.trim() !== '') return;
   if (isFinished) call['arguments'] = noArguments;
   else if (typeof text !== 'string') call['arguments'] = '';
@@ -122,11 +128,6 @@ function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
   if (!isObject(called) || !areArgumentsComplete(called['arguments'])) call['incomplete'] = true;
 }
 
-/** Returns whether arguments are a complete JSON object. */
-export function areArgumentsComplete(text: unknown): boolean {
-  return typeof text === 'string' && isObject(parseJSON(text));
-}
-
 const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
   calls !== undefined && calls !== null;
 
@@ -140,21 +141,61 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
     refusal: null,
   });
   if (!hasToolCalls(value)) return;
-  normalizeItems(value, 'tool_calls', (call) => normalizeToolCall(call, isFinished));
+  const calls = listObjects(value['tool_calls']);
+  const repaired = calls.flatMap(splitCall).filter((call) => !isHollowCall(call));
+  renameRepeated(repaired);
+  // An empty list of the provider is kept.
+  if (repaired.length === 0 && calls.length > 0) delete value['tool_calls'];
+  else value['tool_calls'] = repaired;
+  for (const call of repaired) normalizeToolCall(call, isFinished);
+}
+
+/** Returns the calls in an entry of the list. */
+function splitCall(call: JsonObject): JsonObject[] {
+  const { function: called } = call;
+  if (!isObject(called) || typeof called['arguments'] !== 'string') return [call];
+  const texts = repairArguments(called['arguments']);
+  return texts.map((text) => ({ ...call, function: { ...called, arguments: text } }));
+}
+
+/** Returns whether a call has neither a name nor arguments. Some models write such calls next to text. */
+export function isHollowCall({ function: called, custom }: JsonObject): boolean {
+  const { name, input, arguments: text = input } = toFields(called ?? custom);
+  return !hasValue(name) && (typeof text === 'string' ? isBlank(text) : !hasValue(text));
+}
+
+/** Returns whether a message has a call without a name, although it has arguments. */
+export function hasNamelessCall({ tool_calls: calls, function_call: call }: JsonObject): boolean {
+  const called = listObjects(calls).map((item) => item['function'] ?? item['custom']);
+  return [...called, call].some((item) => {
+    const { name, input, arguments: text = input } = toFields(item);
+    return !hasValue(name) && (typeof text === 'string' ? !isBlank(text) : hasValue(text));
+  });
+}
+
+/** Renames calls with the id of an earlier one, because providers reject them in the next request. */
+function renameRepeated(calls: readonly JsonObject[]): void {
+  const ids = new CallIds();
+  for (const call of calls) if (typeof call['id'] === 'string') call['id'] = ids.take(call['id']);
 }
 
 function normalizeChoice(value: JsonObject, position: number): void {
-  fill(value, { index: position, finish_reason: '', logprobs: null });
+  fill(value, { index: position, logprobs: null });
+  const { finish_reason: reason = '' } = value;
+  value['finish_reason'] = reason;
   if (!isObject(value['message'])) value['message'] = {};
-  const { finish_reason: reason } = value;
   if (isObject(value['message'])) {
     normalizeMessage(value['message'], reason === '' || isNaturalEnd(reason));
   }
 }
 
+/** DeepSeek, Z.ai, vLLM and SGLang, and routes to Gemini report failures as finish reasons. */
+const errorReasons =
+  /^(error|insufficient_system_resources?|network[_-]error|abort(ed)?)$|malformed_function_call$/i;
+
 /** Returns whether a finish reason reports a failure of the provider. */
-export const isErrorReason = (reason: unknown): boolean =>
-  typeof reason === 'string' && reason.toLowerCase() === 'error';
+export const isErrorReason = (reason: unknown): reason is string =>
+  typeof reason === 'string' && errorReasons.test(reason);
 
 /** Returns whether a finish reason means that the response is complete. Some providers put errors there. */
 export function isFinishReason(reason: unknown): boolean {
@@ -191,11 +232,18 @@ function normalizeIndex(value: JsonObject): void {
   if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
 }
 
+/** Returns whether a delta has content, rather than only a role. */
+export function hasPieces(delta: unknown): boolean {
+  return Object.entries(toFields(delta)).some(
+    ([name, field]) => name !== 'role' && hasValue(field),
+  );
+}
+
 function normalizeChunkChoice(value: JsonObject, position: number): void {
   fill(value, { index: position, finish_reason: null });
   normalizeIndex(value);
-  // Some providers put the whole message into the only chunk.
+  // Some providers put the whole message into the only chunk, MiniMax also into the last one.
   const { delta: piece, message: whole } = value;
-  if (isObject(piece)) normalizeDelta(piece);
-  else normalizeDelta((value['delta'] = toFields(whole)));
+  if (isObject(whole) && !hasPieces(piece)) normalizeDelta((value['delta'] = whole));
+  else normalizeDelta((value['delta'] = toFields(piece)));
 }

@@ -119,7 +119,7 @@ export class OutputParser<Parsed> {
   }
 
   /** Returns whether a completion with this finish reason is an error. */
-  rejects(reason: string): boolean {
+  rejects(reason: string | null): boolean {
     const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
     return isNeeded && (reason === 'length' || reason === 'content_filter');
   }

@@ -159,6 +159,7 @@ export async function runTools(
       call.type === 'function'
         ? [call.function.name, call.function.arguments]
         : [call.custom.name, call.custom.input],
+    isCut: ({ incomplete }) => incomplete === true,
     add(results) {
       for (const [call, { error, text }] of results) {
         if (error !== undefined && call.type === 'function') {

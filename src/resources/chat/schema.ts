@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
   ChatCompletion,
@@ -12,7 +12,13 @@ import type {
   ChatCompletionChunkChoice,
   ChatCompletionChunkDelta,
 } from './types.ts';
-import { isErrorReason, isFinishReason, normalizeChunk, normalizeCompletion } from './normalize.ts';
+import {
+  hasNamelessCall,
+  isErrorReason,
+  isFinishReason,
+  normalizeChunk,
+  normalizeCompletion,
+} from './normalize.ts';
 import { isEmptyResult } from '../../answers/error-body.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 
@@ -103,7 +109,10 @@ function isChoice({ message: inner, delta, text, finish_reason: reason }: JsonOb
 
 /** Returns whether an error of the provider cut the completion, whatever it contains. */
 export function endsInError({ choices }: JsonObject): boolean {
-  return listObjects(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
+  return listObjects(choices).some(
+    ({ finish_reason: reason, message: inner }) =>
+      isErrorReason(reason) || hasNamelessCall(toFields(inner)),
+  );
 }
 
 /**

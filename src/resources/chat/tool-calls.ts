@@ -1,6 +1,13 @@
 import { parseJSON, copyUnknownFields, growText } from '../../answers/objects.ts';
 import type { ChatCompletionMessageToolCall } from './params.ts';
-import { areArgumentsComplete, noArguments } from './normalize.ts';
+import {
+  areArgumentsComplete,
+  CallIds,
+  isBlank,
+  isSameJSON,
+  noArguments,
+  repairArguments,
+} from './call-repair.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
 const textFields = ['arguments', 'input'] as const;
@@ -11,13 +18,22 @@ const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
 /** Longer arguments are complete only if they end in a bracket, because arguments aren't primitives. */
 const shortText = 64;
 
+/** Indexes of earlier calls, by the piece that was split from them, for readers that assemble chunks again. */
+const splitPieces = new WeakMap<object, number>();
+
 /** A tool call that is being assembled. */
 export class OpenCall {
   /** Unique index among the calls of the message. Indexes of providers may repeat. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
+  /** The id that the provider sent. Other calls may have it too. */
+  wireId = '';
+  /** The call that this one was split from, because its complete arguments were followed by an object. */
+  splitFrom: OpenCall | undefined;
   /** `true` once its end was emitted. */
   isDone = false;
+  /** The last piece of the arguments, as long as each piece repeats the one before. */
+  #last: string | undefined = '';
   /** State of the scan for the end of the arguments. */
   #offset = 0;
   #depth = 0;
@@ -27,6 +43,37 @@ export class OpenCall {
   constructor(index: number, call: ChatCompletionMessageToolCall) {
     this.index = index;
     this.call = call;
+  }
+
+  /** The texts of the calls in the arguments; see `repairArguments()`. */
+  get repaired(): readonly string[] {
+    const { call } = this;
+    if (call.type !== 'function') return [];
+    return repairArguments(call.function.arguments, this.#last || undefined);
+  }
+
+  /** Returns whether arguments are those of the call that this one was split from. */
+  repeats(text: string): boolean {
+    const [own, earlier] = [this.call, this.splitFrom?.call];
+    if (own.type !== 'function' || earlier?.type !== 'function') return false;
+    const isSameTool = own.function.name === earlier.function.name;
+    return isSameTool && isSameJSON(earlier.function.arguments, text);
+  }
+
+  /** Notes a piece of the arguments. */
+  notePiece(piece: string): void {
+    if (piece === '' || this.#last === undefined) return;
+    this.#last = piece.startsWith(this.#last) ? piece : undefined;
+  }
+
+  /** `true` if the arguments so far are a complete object. */
+  get isWholeObject(): boolean {
+    const { call } = this;
+    return (
+      call.type === 'function' &&
+      /^\s*\{/.test(call.function.arguments.slice(0, 64)) &&
+      this.isWhole
+    );
   }
 
   /**
@@ -63,7 +110,9 @@ export class ToolCallAssembler {
   readonly #open: OpenCall[] = [];
   /** The current call for each index of the provider. */
   readonly #byWireIndex = new Map<number, OpenCall>();
+  /** The latest call for each id of the provider. */
   readonly #byId = new Map<string, OpenCall>();
+  readonly #ids = new CallIds();
   /** Calls that began since the last finish reason. */
   begun: OpenCall[] = [];
   /** Calls that ended at the last finish reason. */
@@ -84,14 +133,47 @@ export class ToolCallAssembler {
         typeof index === 'number'
           ? this.#findByIndex(piece, index)
           : this.#findByPosition(piece, position, pieces.length);
-      const open = match ?? this.#begin(this.#freeIndex(index), piece);
+      const isAnother = match !== undefined && this.#startsAnother(match, piece);
+      const open =
+        match === undefined || isAnother ? this.#begin(this.#freeIndex(index), piece) : match;
+      if (isAnother) splitFrom(open, match, piece);
+      else if (match === undefined) open.splitFrom = this.get(splitPieces.get(piece) ?? -1);
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
       piece.index = open.index;
       // Pieces after the finish reason may complete the call.
       if (open.call.incomplete === true && !this.begun.includes(open)) this.begun.push(open);
       addPiece(open, piece);
-      if (open.call.id !== '') this.#byId.set(open.call.id, open);
+      this.#nameCall(open, piece);
     });
+  }
+
+  /** Sets the id of a call that has none, and replaces an id that another call has. */
+  #nameCall(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
+    const { id } = piece;
+    if (!id) return;
+    if (open.wireId === '') {
+      open.wireId = id;
+      open.call.id = this.#ids.take(id);
+    }
+    if (id !== open.wireId) return;
+    piece.id = open.call.id;
+    this.#byId.set(id, open);
+  }
+
+  /** Returns whether a piece that is labelled as one of `open` has the arguments of another call. */
+  #startsAnother(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+    const { call } = open;
+    if (call.type !== 'function' || !piece.function) return false;
+    const { name, arguments: text } = piece.function;
+    const isNamed = Boolean(name && call.function.name) && name !== call.function.name;
+    if (!isNamed && (!text || !/^\s*\{/.test(text))) return false;
+    if (!open.isWholeObject) return false;
+    // Some providers send empty arguments before the real ones.
+    if (isNamed || !text || isBlank(call.function.arguments)) return isNamed;
+    if (!isSameJSON(call.function.arguments, text)) return true;
+    // The same arguments are sent again.
+    piece.function.arguments = '';
+    return false;
   }
 
   /** `true` if there are calls and the arguments of each are a complete JSON object. */
@@ -106,6 +188,7 @@ export class ToolCallAssembler {
    *   without arguments; in a cut response, arguments may be missing.
    */
   end(isFinished: boolean): void {
+    for (const open of this.begun.slice()) this.#repair(open);
     for (const { call } of this.begun) {
       if (isFinished) {
         delete call.incomplete;
@@ -120,14 +203,53 @@ export class ToolCallAssembler {
     this.begun = [];
   }
 
+  /** `true` if a call has arguments, but no name. */
+  get hasNameless(): boolean {
+    return this.#open.some(({ call }) =>
+      call.type === 'function'
+        ? call.function.name === '' && !isBlank(call.function.arguments)
+        : call.custom.name === '' && call.custom.input !== '',
+    );
+  }
+
+  /** Repairs the arguments of a call, and removes it if it is empty or a repetition. */
+  #repair(open: OpenCall): void {
+    const { call } = open;
+    const text = call.type === 'function' ? call.function.arguments : call.custom.input;
+    const name = call.type === 'function' ? call.function.name : call.custom.name;
+    const [first = text, ...others] = open.repaired;
+    if ((name === '' && isBlank(text)) || open.repeats(first)) {
+      this.#remove(open);
+      return;
+    }
+    if (call.type !== 'function') return;
+    call.function.arguments = first;
+    for (const other of others) {
+      const split = this.#begin(this.#freeIndex(undefined), {
+        index: open.index,
+        function: { name },
+      });
+      Object.assign(split.call, { ...call, id: this.#ids.take(open.wireId) });
+      if (split.call.type === 'function')
+        split.call.function = { ...call.function, arguments: other };
+    }
+  }
+
+  #remove(open: OpenCall): void {
+    const position = this.#open.indexOf(open);
+    this.#open.splice(position, 1);
+    this.calls.splice(position, 1);
+    this.begun.splice(this.begun.indexOf(open), 1);
+  }
+
   /** One index refers to several calls if their ids differ and each has a name. */
   #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
     const current = this.#byWireIndex.get(index);
     const id = piece.id ?? '';
-    if (current === undefined || id === '' || id === current.call.id) return current;
+    if (current === undefined || id === '' || id === current.wireId) return current;
     const another = this.#byId.get(id);
     if (another !== undefined) return another;
-    const isNewCall = current.call.id === '' ? startsNewCall(current, piece) : hasName(piece);
+    const isNewCall = current.wireId === '' ? startsNewCall(current, piece) : hasName(piece);
     return isNewCall ? undefined : current;
   }
 
@@ -176,8 +298,17 @@ export function findPosition(index: number, sorted: readonly { readonly index: n
   return low;
 }
 
-function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void {
-  call.id ||= piece.id ?? '';
+/** Completes a piece that begins a call which the provider labels as a part of an earlier one. */
+function splitFrom(open: OpenCall, earlier: OpenCall, piece: ChatCompletionChunkToolCall): void {
+  if (earlier.call.type !== 'function' || !piece.function) return;
+  open.splitFrom = earlier;
+  splitPieces.set(piece, earlier.index);
+  piece.function.name ||= earlier.call.function.name;
+  piece.id ||= earlier.wireId;
+}
+
+function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
+  const { call } = open;
   // Providers require some of their extra fields in later requests, such as Gemini's signatures.
   copyUnknownFields(piece, call, callFields);
   if (call.type === 'custom') {
@@ -187,6 +318,7 @@ function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void 
   // Empty arguments that were filled in at the end are not a prefix of later ones.
   const isEmpty = call.function.arguments === noArguments;
   if (isEmpty && piece.function?.arguments) call.function.arguments = '';
+  open.notePiece(piece.function?.arguments ?? '');
   addCallPiece(call.function, piece.function ?? {});
 }
 

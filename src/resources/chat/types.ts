@@ -177,8 +177,8 @@ export interface ChatCompletionModeration {
 
 /** One of the choices of a completion. */
 export interface ChatCompletionChoice {
-  /** The reason the model stopped; `""` if the gateway sent none. */
-  finish_reason: ChatCompletionFinishReason;
+  /** The reason the model stopped; `null` or `""` if the gateway sent none, so the text may be cut. */
+  finish_reason: ChatCompletionFinishReason | null;
   /** The position among the choices. */
   index: number;
   logprobs: ChatCompletionLogprobs | null;

@@ -216,6 +216,7 @@ function isUnfinished({ finishReason, finish_reason: reason = finishReason }: Js
 export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   read: (value, check) => readValue(value, generateContentSchema, check),
   follow: (keepsParts) => new GenerateAccumulator(keepsParts),
+  isTornContent: (data) => /"(?:content|parts)"/.test(data),
   hasContent: ({ candidates = [] }) => candidates.some(hasContent),
   fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
   // The first line of an NDJSON stream looks like a complete response.

@@ -47,9 +47,27 @@ export interface ChatQuirks {
   chatUsage: 'last-chunk' | 'finish-chunk' | 'both' | 'in-choice' | 'missing';
   /**
    * Format of streamed tool calls: several deltas, one delta, deltas that repeat empty ids and names,
-   * without an index, with indexes from 1, or with the arguments as an object. @defaultValue "split"
+   * without an index, with indexes from 1, or with the arguments as an object. With `shared-index`, all calls
+   * have index 0 and an empty id; with `repeated`, the whole arguments are sent again; with `cumulative`, each
+   * delta repeats the ones before; with `nameless`, the name is empty. @defaultValue "split"
    */
-  chatToolCalls: 'split' | 'whole' | 'empty-names' | 'no-index' | 'from-one' | 'object';
+  chatToolCalls:
+    | 'split'
+    | 'whole'
+    | 'empty-names'
+    | 'no-index'
+    | 'from-one'
+    | 'object'
+    | 'shared-index'
+    | 'repeated'
+    | 'cumulative'
+    | 'nameless';
+  /** Add a tool call without name and arguments. @defaultValue false */
+  chatHollowCall: boolean;
+  /** Finish reason in place of the real one, for example `network_error`; "" for the real one. @defaultValue "" */
+  chatFinishReason: string;
+  /** End streams with an event that repeats the whole message, as MiniMax does. @defaultValue false */
+  chatMessageAtEnd: boolean;
   /** Number of parallel tool calls in a response, at most the number of tools. @defaultValue 1 */
   chatToolCallCount: number;
   /** Start streams with a chunk without choices, id and model. @defaultValue false */
@@ -297,6 +315,9 @@ export const defaultQuirks: Quirks = {
   chatUsage: 'last-chunk',
   chatToolCalls: 'split',
   chatToolCallCount: 1,
+  chatHollowCall: false,
+  chatFinishReason: '',
+  chatMessageAtEnd: false,
   chatEmptyFirstChunk: false,
   chatBareChunks: false,
   chatFinishTwice: false,

@@ -7,7 +7,8 @@ import type { Ids } from '../control/ids.ts';
 import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
 import { fenced } from '../faults/structured-output.ts';
-import { countTokens, splitTokens, type TokenCount } from './usage.ts';
+import { countTokens, isConverted, splitTokens, type TokenCount } from './usage.ts';
+import { present } from '../control/json.ts';
 
 /** A tool call with its arguments as an object. */
 export interface ToolCall {
@@ -164,4 +165,33 @@ export function toLogprob(token: string, top: number): unknown {
 export function createdField(seconds: number, { chatCreated }: Quirks): number | string {
   if (chatCreated === 'string') return String(seconds);
   return chatCreated === 'float' ? seconds + 0.25 : seconds;
+}
+
+/** Returns the message of a choice. */
+export function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
+  const { thoughts, toolCalls, refusal: refused } = choice;
+  // Gemini withholds the whole filtered answer, so the gateway has no text.
+  const isWithheld = vendor === 'google' && choice.finishReason === 'content_filter';
+  const answer = isWithheld ? '' : choice.tokens.join('');
+  const isTagged = quirks.chatReasoning === 'think-tags' && thoughts !== '';
+  const whole = isTagged ? `<think>${thoughts}</think>${answer}` : answer;
+  const parts = quirks.chatContent === 'parts' ? [{ type: 'text', text: whole }] : whole;
+  return present({
+    role: 'assistant',
+    content: whole === '' && (toolCalls.length > 0 || refused !== undefined) ? null : parts,
+    ...(isConverted(vendor) ? {} : { refusal: refused ?? null, annotations: [] }),
+    [isTagged ? 'reasoning' : quirks.chatReasoning]:
+      thoughts === '' || isTagged ? undefined : thoughts,
+    tool_calls:
+      toolCalls.length === 0
+        ? undefined
+        : toolCalls.map(({ id, name, input }) => ({
+            id,
+            type: 'function',
+            function: {
+              name: quirks.chatToolCalls === 'nameless' ? '' : name,
+              arguments: quirks.chatToolCalls === 'object' ? input : JSON.stringify(input),
+            },
+          })),
+  });
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import {
   createdField,
+  messageBody,
   toLogprob,
   type ChatAnswer,
   type ChatChoice,
@@ -16,17 +17,30 @@ import { splitTokens, chatUsage, gatewayUsage, isConverted } from './usage.ts';
 
 type Delta = JsonObject;
 
+function callIndex(style: Quirks['chatToolCalls'], position: number): number | undefined {
+  if (style === 'no-index') return undefined;
+  if (style === 'shared-index') return 0;
+  return position + (style === 'from-one' ? 1 : 0);
+}
+
 function toolDeltas({ id, name, input }: ToolCall, position: number, quirks: Quirks): Delta[] {
   const style = quirks.chatToolCalls;
-  const index = style === 'no-index' ? undefined : position + (style === 'from-one' ? 1 : 0);
+  const index = callIndex(style, position);
   const json = JSON.stringify(input);
   const delta = (call: JsonObject): Delta => ({ tool_calls: [present({ index, ...call })] });
   if (style === 'whole' || style === 'object') {
     const whole = style === 'object' ? input : json;
     return [delta({ id, type: 'function', function: { name, arguments: whole } })];
   }
-  const pieces = json.match(/.{1,5}/gsu) ?? [];
-  const first = delta({ id, type: 'function', function: { name, arguments: '' } });
+  const split = json.match(/.{1,5}/gsu) ?? [];
+  const pieces =
+    style === 'cumulative' ? split.map((_, end) => split.slice(0, end + 1).join('')) : split;
+  if (style === 'repeated') pieces.push(json);
+  const first = delta({
+    id: style === 'shared-index' ? '' : id,
+    type: 'function',
+    function: { name: style === 'nameless' ? '' : name, arguments: '' },
+  });
   const repeated = style === 'empty-names' ? { id: '', type: null } : {};
   // Without an index, only the id identifies the call of a delta.
   const named = style === 'no-index' ? { id } : repeated;
@@ -142,16 +156,31 @@ export function chatEvents(
       add(isEnd ? 'finish' : 'delta', { choices: [{ index, delta, logprobs, finish_reason }] });
     }
   }
+  if (quirks.chatHollowCall) {
+    for (const { index, toolCalls } of choices) {
+      const hollow = { index: toolCalls.length, id: '', function: { name: '', arguments: '' } };
+      add('delta', { choices: [{ index, delta: { tool_calls: [hollow] }, finish_reason: null }] });
+    }
+  }
   const usage = chatUsage(count, vendor, quirks);
   const onFinish = quirks.chatUsage === 'finish-chunk' || quirks.chatUsage === 'both';
   for (const { index, finishReason } of choices.filter((choice) => !endsInText(choice))) {
     // The gateway drops a last chunk with usage and without text if usage was not requested.
     if (onFinish && !request.includeUsage) continue;
     const inChoice = quirks.chatUsage === 'in-choice' ? usage : undefined;
-    const end = { index, delta: {}, logprobs: null, finish_reason: finishReason, usage: inChoice };
+    const finish_reason = quirks.chatFinishReason || finishReason;
+    const end = { index, delta: {}, logprobs: null, finish_reason, usage: inChoice };
     const finish = { choices: [present(end)], usage: onFinish ? usage : null };
     add('finish', finish);
     if (quirks.chatFinishTwice) add('finish', finish);
+  }
+  if (quirks.chatMessageAtEnd) {
+    for (const choice of choices) {
+      const { index, finishReason } = choice;
+      const message = messageBody(choice, answer, quirks);
+      const end = { index, message, finish_reason: quirks.chatFinishReason || finishReason };
+      add('finish', { object: 'chat.completion', choices: [end] });
+    }
   }
   const fingerprint = vendor === 'google' ? '' : base.system_fingerprint;
   const counted = { ...plain, system_fingerprint: fingerprint, choices: noChoices };

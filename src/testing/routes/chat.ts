@@ -4,6 +4,7 @@ import { charge, type Call } from '../server/call.ts';
 import {
   answerChat,
   createdField,
+  messageBody,
   toLogprob,
   type ChatAnswer,
   type ChatChoice,
@@ -16,34 +17,6 @@ import { present } from '../control/json.ts';
 import { markers } from './prompts.ts';
 import { findVendor } from '../control/models.ts';
 import { chatUsage, isConverted } from './usage.ts';
-
-function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
-  const { thoughts, toolCalls, refusal: refused } = choice;
-  // Gemini withholds the whole filtered answer, so the gateway has no text.
-  const isWithheld = vendor === 'google' && choice.finishReason === 'content_filter';
-  const answer = isWithheld ? '' : choice.tokens.join('');
-  const isTagged = quirks.chatReasoning === 'think-tags' && thoughts !== '';
-  const whole = isTagged ? `<think>${thoughts}</think>${answer}` : answer;
-  const parts = quirks.chatContent === 'parts' ? [{ type: 'text', text: whole }] : whole;
-  return present({
-    role: 'assistant',
-    content: whole === '' && (toolCalls.length > 0 || refused !== undefined) ? null : parts,
-    ...(isConverted(vendor) ? {} : { refusal: refused ?? null, annotations: [] }),
-    [isTagged ? 'reasoning' : quirks.chatReasoning]:
-      thoughts === '' || isTagged ? undefined : thoughts,
-    tool_calls:
-      toolCalls.length === 0
-        ? undefined
-        : toolCalls.map(({ id, name, input }) => ({
-            id,
-            type: 'function',
-            function: {
-              name,
-              arguments: quirks.chatToolCalls === 'object' ? input : JSON.stringify(input),
-            },
-          })),
-  });
-}
 
 function toLogprobs(
   { tokens }: ChatChoice,
@@ -60,7 +33,7 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
     index: choice.index,
     message: messageBody(choice, answer, quirks),
     ...toLogprobs(choice, answer, request),
-    finish_reason: choice.finishReason,
+    finish_reason: quirks.chatFinishReason || choice.finishReason,
   }));
   return present({
     id: answer.id,

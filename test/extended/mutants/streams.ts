@@ -14,9 +14,15 @@ export const streamMutants: MutantsByFile = {
       is: "return isTerminated ? 'no_finish_reason' : 'no_terminator';",
       becomes: "return 'no_terminator';",
     },
-    { is: "if (data === '' || isOver()) return;", becomes: "if (data === '') return;" },
+    {
+      is: '/** Takes one event. */\n  function take(data: string, name: string | undefined, isOpen: boolean): void {\n    // Events after the end of a complete response are ignored.\n    if (isOver()) return;',
+      becomes: 'function take(data: string, name: string | undefined, isOpen: boolean): void {',
+    },
+    { is: "if (data.trim() === '') {", becomes: "if (data === '') {" },
+    { is: '&& !keepAliveText.test(data)', becomes: '' },
+    { is: 'if (isFinished() && !hasTornContent)', becomes: 'if (isFinished())' },
     { is: "if (strayText !== '') refuseErrors(strayText);", becomes: '' },
-    { is: 'if (isOpen) isCut = true;', becomes: 'if (isOpen) return;' },
+    { is: 'isCut = true;', becomes: '' },
     { is: 'if (error !== undefined) refuse(value, error);\n    if (typeof', becomes: 'if (typeof' },
     {
       is: "validation === 'strict' || compared++ < comparedItems",
@@ -71,11 +77,17 @@ export const streamMutants: MutantsByFile = {
   'resources/chat/tool-calls.ts': [
     { is: 'if (another !== undefined) return another;', becomes: '' },
     {
-      is: "current.call.id === '' ? startsNewCall(current, piece) : hasName(piece)",
+      is: "current.wireId === '' ? startsNewCall(current, piece) : hasName(piece)",
       becomes: 'hasName(piece)',
     },
     { is: 'this.#open.at(count === 1 ? -1 : position)', becomes: 'this.#open.at(-1)' },
-    { is: "call.id ||= piece.id ?? '';", becomes: "call.id = piece.id ?? '';" },
+    { is: "if (open.wireId === '') {", becomes: '{' },
+    { is: 'if (!open.isWholeObject) return false;', becomes: '' },
+    { is: "piece.function.arguments = '';", becomes: '' },
+    {
+      is: 'this.#last = piece.startsWith(this.#last) ? piece : undefined;',
+      becomes: 'this.#last = piece;',
+    },
     { is: 'call.incomplete = true;', becomes: '' },
   ],
   'resources/generate/accumulator.ts': [

@@ -107,6 +107,9 @@ const table: Table = {
     ['reasoning', { calls: ['reasoning'], row: 'call.reasoning', says: /in "reasoning"/ }],
     ['think-tags', { calls: ['reasoning'], row: 'call.reasoning', says: /in <think> tags/ }],
   ],
+  chatHollowCall: [[true, 'The client drops the call.', true]],
+  chatFinishReason: [['eos', 'Providers have many words for the end.', true]],
+  chatMessageAtEnd: [[true, 'The client drops the message.', true]],
   chatUsage: [
     ['finish-chunk', { ...end, says: /usage with the finish reason$/ }],
     ['both', { ...end, says: /usage in the last chunk and with the finish reason/ }],

@@ -76,7 +76,7 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
     },
   );
 
-  test.each(['length', 'content_filter', 'insufficient_system_resource', 'model_length', 'abort'])(
+  test.each(['length', 'content_filter', 'model_length', 'pause_turn'])(
     'keeps the received arguments and is marked as incomplete after %s',
     async (finish) => {
       expect(read(await complete(finish, ''))).toEqual([['', true]]);
@@ -98,10 +98,20 @@ describe('an unfinished tool call', () => {
     }
   });
 
-  test('is complete in a whole response without a finish reason', async () => {
+  test('stays empty in a whole response whose finish reason is null, and is not run', async () => {
     const { client } = scripted([json(completionWith(null, toolCall('c0', '')))]);
+    const completion = await client.chat.completions.create(params);
 
-    expect(read(await client.chat.completions.create(params))).toEqual([['{}']]);
+    expect(read(completion)).toEqual([['', true]]);
+    expect(completion.choices[0]?.finish_reason).toBeNull();
+
+    const execute = vi.fn(() => 'purged');
+    const runner = client.chat.completions.runTools(
+      { ...params, tools: [tool({ name: 'purge', execute })] },
+      { maxChatCompletions: 1 },
+    );
+    expect(await runner.finalFunctionToolCallResult()).toContain('cut off');
+    expect(execute).not.toHaveBeenCalled();
   });
 
   test('of a custom tool is marked too', async () => {

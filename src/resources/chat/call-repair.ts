@@ -1,0 +1,92 @@
+import { isObject, parseJSON } from '../../answers/objects.ts';
+
+/** The JSON text of empty arguments. */
+export const noArguments = '{}';
+
+/** Returns whether arguments are a complete JSON object. */
+export function areArgumentsComplete(text: unknown): text is string {
+  return typeof text === 'string' && isObject(parseJSON(text));
+}
+
+/** Returns whether the text of a call has no argument. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '' || /^\s*\{\s*\}\s*$/.test(text);
+}
+
+/** Returns whether two texts are the same JSON. */
+export function isSameJSON(one: string, other: string): boolean {
+  if (one.trim() === other.trim()) return true;
+  const [first, second] = [one, other].map((text) =>
+    // Deeply nested JSON can be parsed, but not written.
+    parseJSON(text, () => JSON.stringify(JSON.parse(text))),
+  );
+  return first !== undefined && first === second;
+}
+
+const bracketOrQuote = /["{}]/g;
+const restOfString = /[^"\\]*(?:\\.[^"\\]*)*"?/gs;
+
+/** Splits a text that consists of at least two JSON objects; `undefined` for any other text. */
+function splitObjects(text: string): string[] | undefined {
+  const objects: string[] = [];
+  let [start, depth] = [0, 0];
+  for (let at = 0; at < text.length;) {
+    bracketOrQuote.lastIndex = at;
+    const found = bracketOrQuote.exec(text);
+    if (found === null) break;
+    at = found.index + 1;
+    if (found[0] === '"') {
+      restOfString.lastIndex = at;
+      restOfString.test(text);
+      at = restOfString.lastIndex;
+      continue;
+    }
+    depth += found[0] === '{' ? 1 : -1;
+    if (depth > 0) continue;
+    if (depth < 0) return undefined;
+    objects.push(text.slice(start, at).trim());
+    start = at;
+  }
+  const isWhole = depth === 0 && text.slice(start).trim() === '';
+  return isWhole && objects.length > 1 && objects.every(areArgumentsComplete) ? objects : undefined;
+}
+
+/**
+ * Returns the arguments of the calls in one text. A text that is JSON, or cannot be repaired, is returned
+ * unchanged. Some providers send an opening bracket before the whole object, send the object again, or join
+ * the objects of parallel calls.
+ *
+ * @param last - The last piece, if each piece so far repeats the one before and extends it.
+ */
+export function repairArguments(text: string, last?: string): readonly string[] {
+  if (text.trim() === '' || parseJSON(text) !== undefined) return [text];
+  if (last !== undefined && areArgumentsComplete(last)) return [last];
+  const bracket = /^\s*\{\s*(?=\{)/.exec(text)?.[0];
+  const inner = bracket === undefined ? undefined : text.slice(bracket.length);
+  if (areArgumentsComplete(inner)) return [inner];
+  const objects = splitObjects(text);
+  if (objects === undefined) return [text];
+  const [first = ''] = objects;
+  return objects.every((object) => isSameJSON(object, first)) ? [first] : objects;
+}
+
+/** Gives each call of a message an id of its own. */
+export class CallIds {
+  readonly #used = new Set<string>();
+  /** The last number that was added to an id. */
+  readonly #counts = new Map<string, number>();
+
+  /** Returns the id, with a number if another call has it. A missing id stays empty. */
+  take(id: string): string {
+    if (id === '') return '';
+    let own = id;
+    let count = this.#counts.get(id) ?? 1;
+    while (this.#used.has(own)) {
+      count += 1;
+      own = `${id}_${count}`;
+    }
+    this.#counts.set(id, count);
+    this.#used.add(own);
+    return own;
+  }
+}
