@@ -177,7 +177,39 @@ function withoutFields(
   };
 }
 
+/**
+ * Reads the provider's error, which OpenRouter puts into `error.metadata.raw` as text, JSON text, an object or
+ * a list.
+ */
+function readProviderError({ metadata }: JsonObject): ErrorBody | undefined {
+  const raw = isObject(metadata) ? metadata['raw'] : undefined;
+  if (!hasValue(raw)) return undefined;
+  const value = typeof raw === 'string' ? (parseJSON(raw) ?? raw) : raw;
+  if (typeof value === 'string') return readPlainText(value);
+  const error = readFields(value);
+  return error.message === undefined ? { ...error, message: findMessage(value) } : error;
+}
+
 export function readErrorValue(value: unknown): ErrorBody {
+  const error = readFields(value);
+  const [source] = listObjects(error.error);
+  const provider = source && readProviderError(source);
+  if (provider === undefined) return error;
+  const { message, requestId } = error;
+  const { message: reason = '', code, sentCode = code } = provider;
+  const isKnown = reason === '' || message?.includes(reason) === true;
+  return {
+    ...error,
+    message: isKnown ? message : shorten(message ? `${message}: ${reason}` : reason),
+    // The status of the provider is also that of the gateway.
+    ...(typeof code === 'string' && !/^\d*$/.test(code) && { code, sentCode }),
+    type: error.type ?? provider.type,
+    param: error.param ?? provider.param,
+    requestId: requestId ?? provider.requestId,
+  };
+}
+
+function readFields(value: unknown): ErrorBody {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return withoutFields('other', trimmedText(value), value);
   const inner = body['error'] ?? findNestedError(body);

@@ -1,12 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type ChatCompletionStream, Gateway, type Stream, tool } from '../../src/index.ts';
 import { chunk, encode } from '../helpers/sse.ts';
 
 /** The kinds other than chat share its code, so fewer of them are enough. */
 const countFor = (kind: string): number => (kind === 'chat' ? 3_000 : 1_000);
 const concurrency = 50;
+
+// Thousands of streams take long on a busy machine.
+vi.setConfig({ testTimeout: 300_000 });
 /** A stream that is never collected takes 16 KB or more. */
 const allowedGrowth = 4 * 1024 * 1024;
 

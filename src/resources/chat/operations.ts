@@ -22,7 +22,11 @@ function toRequestMessage(message: unknown): unknown {
   const { parsed: _, content_parts: parts, audio, ...sent } = message;
   // Gateways accept the id of audio, not its data.
   if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
-  if (sent['refusal'] === null) delete sent['refusal'];
+  // OpenRouter reads annotations of files, so that it does not parse them again.
+  const isFile = listObjects(sent['annotations']).some(({ type }) => type === 'file');
+  if (!isFile) delete sent['annotations'];
+  // Strict providers reject fields that only answers have, even if they are null.
+  for (const name of ['refusal', 'function_call']) if (sent[name] === null) delete sent[name];
   if (Array.isArray(parts)) {
     const { text, thoughts } = readParts(parts);
     // The caller may have changed the text.

@@ -1,4 +1,4 @@
-import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
@@ -6,7 +6,13 @@ import type { JsonObject } from '../../types.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
+import {
+  chatChunkSchema,
+  chatCompletionSchema,
+  endsInError,
+  isCompletion,
+  unwrapCompletion,
+} from './schema.ts';
 import type { ChatCompletionChunk } from './types.ts';
 
 /** Returns the format of a completion that is not streamed, but may arrive as a stream anyway. */
@@ -32,11 +38,15 @@ export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionC
           ([name, value]) => name !== 'role' && hasValue(value),
         ),
       ),
-    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
-    isPiece: (answer) =>
-      isObject(answer) &&
-      (endsInError(answer) ||
-        listObjects(answer['choices']).some(({ delta: piece }) => isObject(piece))),
+    fromAnswer: (received) => {
+      const answer = unwrapCompletion(received);
+      return isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : [];
+    },
+    isPiece: (received) => {
+      const answer = toFields(unwrapCompletion(received));
+      const list = listObjects(answer['choices']);
+      return endsInError(answer) || list.some(({ delta }) => isObject(delta));
+    },
   };
 }
 

@@ -176,14 +176,16 @@ export async function runTools(
 /** Models that require their reasoning while they call tools; without it they fail or lose context. */
 const needsReasoning = /deepseek|kimi|moonshot|mimo|glm|minimax/i;
 
-/** Returns the conversation. Other models reject or bill the `reasoning_content` of earlier messages. */
+/** Returns the conversation. Other models reject or bill the reasoning of earlier messages. */
 function createHistory(run: ChatRun<unknown>, model: string): ChatCompletionMessageParam[] {
   const completions = run.completions.filter(
     (completion) => !needsReasoning.test(`${model} ${completion.model}`),
   );
   const excluded = new Set<unknown>(completions.map(({ choices }) => choices[0]?.message));
   return run.messages.map((message) =>
-    excluded.has(message) ? { ...message, reasoning_content: undefined } : message,
+    excluded.has(message)
+      ? { ...message, reasoning_content: undefined, reasoning: undefined }
+      : message,
   );
 }
 

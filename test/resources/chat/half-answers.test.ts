@@ -335,3 +335,35 @@ describe('a stream of Gemini that ends within an event after a finish reason', (
     expect(stream.verdict).toBe('complete');
   });
 });
+
+const completion = {
+  id: 'c',
+  object: 'chat.completion',
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage,
+};
+
+describe.each(Object.entries({ ...readers, ...wholeReaders }))('read by %s', (_, read) => {
+  test('a completion in { data, success } is the answer', async () => {
+    const { client } = scripted([() => Response.json({ data: completion, success: true })]);
+
+    expect((await read(client))[0]).toBe('Hello');
+  });
+
+  test('a completion on the line after an empty data: is the answer', async () => {
+    const text = `data:\n${JSON.stringify(completion)}\n\n`;
+    const headers = { 'content-type': 'text/event-stream' };
+    const { client } = scripted([() => new Response(text, { headers })]);
+
+    expect((await read(client))[0]).toBe('Hello');
+  });
+});
+
+test('an error in { data, success } is an error', async () => {
+  const { client } = scripted([
+    () => Response.json({ data: completion, success: false, message: 'No credit' }),
+  ]);
+
+  expect(String(await failureOf(client.chat.completions.create(params)))).toContain('No credit');
+});

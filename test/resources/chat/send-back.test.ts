@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { tool } from '../../../src/index.ts';
 import type { ChatCompletionMessageParam } from '../../../src/resources/chat/params.ts';
 import { bodyOf, eventStream, json, scripted } from '../../helpers/clients.ts';
 
@@ -309,5 +310,50 @@ describe('tool calls without arguments', () => {
 
     const [call] = choices[0]?.message.tool_calls ?? [];
     expect(call).toMatchObject({ function: { arguments: '{}', parsed_arguments: {} } });
+  });
+});
+
+describe('fields that only answers have', () => {
+  const citation = { type: 'url_citation', url_citation: { url: 'https://a.test' } };
+  const call = { id: 'x', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const message = {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    annotations: [citation],
+    function_call: null,
+    reasoning: 'Hm.',
+    reasoning_content: 'Hm.',
+    tool_calls: [call],
+  };
+  const sent = { role: 'assistant', content: null, tool_calls: [call] };
+
+  test.each([true, false])('are not sent back by runTools(), stream: %s', async (stream) => {
+    const last = { role: 'assistant', content: 'bye' };
+    const { client, requests } = scripted(
+      stream
+        ? [
+            eventStream(chunk(message), chunk({}, 'tool_calls'), '[DONE]'),
+            eventStream(chunk(last, 'stop'), '[DONE]'),
+          ]
+        : [json(answer(message)), json(answer(last))],
+    );
+    const look = tool({ name: 'look', execute: () => 'seen' });
+    const params = { model: 'm', messages: [ask], tools: [look] };
+
+    const runner = stream
+      ? client.chat.completions.runTools({ ...params, stream })
+      : client.chat.completions.runTools(params);
+    await runner.done();
+
+    const { messages = [] } = Object(await bodyOf(requests[1]));
+    expect(messages[1]).toEqual(sent);
+  });
+
+  test('are kept if they describe a file', async () => {
+    const file = { type: 'file', file: { hash: 'h' } };
+    const kept = { role: 'assistant', content: 'Read.', annotations: [file] };
+
+    expect(await sentBack(kept)).toEqual(kept);
   });
 });

@@ -1,0 +1,73 @@
+// OpenRouter hides the provider's error in `error.metadata.raw`.
+import { describe, expect, test } from 'vitest';
+import { BadRequestError, responseFormat, StreamError } from '../../src/index.ts';
+import { bodyOf, collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
+import { chunk } from '../helpers/sse.ts';
+
+const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const reason = 'This model does not support response_format json_schema';
+
+const withRaw = (raw: unknown, code = 400) => ({
+  error: { message: 'Provider returned error', code, metadata: { raw, provider_name: 'Acme' } },
+});
+
+const error = { message: reason, type: 'invalid_request_error', param: 'p', code: 'unsupported' };
+const raws: Readonly<Record<string, unknown>> = {
+  text: reason,
+  JSON: JSON.stringify({ error }),
+  'an object': { error },
+  'a list': [{ error }],
+  'a list of texts': [reason],
+};
+
+describe.each(Object.entries(raws))("the provider's error as %s", (_, raw) => {
+  test('is in the message of a whole answer', async () => {
+    const { client } = scripted([json(withRaw(raw), 400)], { maxRetries: 0 });
+
+    const failure = await failureOf(client.chat.completions.create(params));
+
+    expect(failure).toBeInstanceOf(BadRequestError);
+    expect(String(failure)).toContain(`Provider returned error: ${reason}`);
+    if (JSON.stringify(raw).includes('unsupported')) {
+      expect(failure).toMatchObject({ code: 'unsupported', param: 'p' });
+    }
+  });
+
+  test('is in the message of a stream', async () => {
+    const { client } = scripted([eventStream(chunk({ content: 'Hi' }), withRaw(raw))]);
+
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    const failure = await failureOf(collect(stream));
+
+    expect(failure).toBeInstanceOf(StreamError);
+    expect(String(failure)).toContain(reason);
+  });
+
+  test('lets the next mode of structured output be used', async () => {
+    const { client, requests } = scripted([
+      json(withRaw(raw), 400),
+      json({
+        id: 'c',
+        choices: [{ index: 0, message: { content: '{"a":1}' }, finish_reason: 'stop' }],
+      }),
+    ]);
+
+    const completion = await client.chat.completions.parse({
+      ...params,
+      response_format: responseFormat({ type: 'object', properties: { a: { type: 'number' } } }),
+    });
+
+    expect(completion.choices[0]?.message.parsed).toEqual({ a: 1 });
+    expect(requests).toHaveLength(2);
+    expect(await bodyOf(requests[1])).toMatchObject({ response_format: { type: 'json_object' } });
+  });
+});
+
+test.each([null, '', {}, [], 0])('without a reason (%j), the message is unchanged', async (raw) => {
+  const { client } = scripted([json(withRaw(raw), 400)]);
+
+  const failure = await failureOf(client.chat.completions.create(params));
+
+  expect(Object(failure).error).toMatchObject({ message: 'Provider returned error' });
+  expect(failure).toMatchObject({ code: 400 });
+});
