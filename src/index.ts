@@ -26,6 +26,7 @@ export {
 } from './errors/api-errors.ts';
 export {
   ContentExpiredError,
+  ContentUnavailableError,
   ContentNotReadyError,
   ImageSubmitUnknownError,
   VideoSubmitUnknownError,

@@ -108,6 +108,79 @@ export function decodedLength(text: string): number {
   return Math.floor((countDigits(text) * 3) / 4);
 }
 
+/** Bytes in plain base64, with their media type if the gateway sent it beside them. */
+export interface EncodedBytes {
+  readonly base64: string;
+  readonly type?: string | undefined;
+}
+
+/** The part of a data URL before its content. */
+const dataURLHead = /^\s*data:([^,]*),/i;
+
+/** Splits a data URL; `undefined` for other text. */
+function splitDataURL(text: string) {
+  const [head, parameters = ''] = dataURLHead.exec(text.slice(0, 1_024)) ?? [];
+  if (head === undefined) return undefined;
+  const type = /^[\w.+-]+\/[\w.+-]+/.exec(parameters.trim())?.[0]?.toLowerCase();
+  const isBase64 = /;\s*base64\s*$/i.test(parameters);
+  return { type, isBase64, content: text.slice(head.length) };
+}
+
+/** Reverses percent encoding; returns text unchanged that has none. */
+function decodePercents(text: string): string {
+  try {
+    return text.includes('%') ? decodeURIComponent(text) : text;
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Reads bytes in any of the forms in which gateways send base64: plain, URL-safe, with line breaks, without
+ * padding, or as a data URL. Returns plain base64; `undefined` if the text is neither base64 nor a data URL.
+ */
+export function readBase64(text: string): EncodedBytes | undefined {
+  const url = splitDataURL(text);
+  if (url !== undefined && !url.isBase64) {
+    const bytes = new TextEncoder().encode(decodePercents(url.content));
+    return { base64: encodeBase64(bytes), type: url.type };
+  }
+  const digits = url === undefined ? text : decodePercents(url.content);
+  const plain = /[\s_-]/.test(digits)
+    ? digits.replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')
+    : digits;
+  const bare = plain.slice(0, countDigits(plain));
+  if (bare === '' || bare.length % 4 === 1 || /[^A-Za-z\d+/]/.test(bare)) return undefined;
+  return { base64: bare + '='.repeat((4 - (bare.length % 4)) % 4), type: url?.type };
+}
+
+/** Encodes bytes in base64, in pieces because the number of arguments of a call is limited. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let start = 0; start < bytes.length; start += 8_192) {
+    text += String.fromCharCode(...bytes.subarray(start, start + 8_192));
+  }
+  return btoa(text);
+}
+
+/** Bytes with their media type, if it is known. */
+export interface TypedBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string | undefined;
+}
+
+/** Decodes bytes in any form that `readBase64` reads. Returns `undefined` if the text is not base64. */
+export function decodeBytes(text: string): TypedBytes | undefined {
+  const { base64, type } = readBase64(text) ?? {};
+  const bytes = base64 === undefined ? undefined : decodeBase64(base64);
+  return bytes === undefined || bytes.length === 0 ? undefined : { bytes, type };
+}
+
+/** Decodes a data URL; `undefined` for any other text. */
+export function decodeDataURL(text: string): TypedBytes | undefined {
+  return dataURLHead.test(text.slice(0, 1_024)) ? decodeBytes(text) : undefined;
+}
+
 /**
  * Decodes base64, ignoring white space. Returns `undefined` if the text is not base64.
  *

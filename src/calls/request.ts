@@ -103,12 +103,13 @@ export class Request {
 
   constructor(call: Call, plan: Planned) {
     const { client, options, settings } = call;
-    const { download, path, query } = plan.spec;
+    const { download, fileURL, path, query } = plan.spec;
     this.call = call;
     this.plan = plan;
     if (settings.maxRetries > 0) this.#downloadRules = download;
     const base = requireBase(client);
-    this.url = buildURL(base, path, buildQuery(base.query, client.query, query, options?.query));
+    const search = buildQuery(base.query, client.query, query, options?.query);
+    this.url = fileURL ?? buildURL(base, path, search);
     this.scope = new CallScope(options?.signal, settings.totalTimeout, call.startedAt);
     this.#earlier = call.attempts;
     this.#index = call.requests;
@@ -268,8 +269,10 @@ export class Request {
     let sentId: string | undefined;
     try {
       const headers = new Headers();
-      const authorized = client.credential.authorize(headers);
-      if (authorized !== undefined) await scope.until(authorized);
+      if (spec.fileURL === undefined) {
+        const authorized = client.credential.authorize(headers);
+        if (authorized !== undefined) await scope.until(authorized);
+      }
       this.#addHeaders(headers, body);
       sentId = this.#nameRequest(headers);
       request = {
@@ -316,8 +319,10 @@ export class Request {
     headers.set('accept', spec.accept);
     // `content-length` counts encoded bytes, so only an unencoded body can be checked for completeness.
     if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
-    applyHeaders(headers, client.account, 'organization');
-    applyHeaders(headers, client.headers, 'defaultHeaders');
+    if (spec.fileURL === undefined) {
+      applyHeaders(headers, client.account, 'organization');
+      applyHeaders(headers, client.headers, 'defaultHeaders');
+    }
     applyHeaders(headers, spec.options?.headers, 'headers');
     this.redaction.remember(headers, this.url);
     // Set from the body alone: gateways ignore a body with another label, and the runtime writes the boundary

@@ -5,6 +5,7 @@ import {
   APIUserAbortError,
   errorClassForStatus,
 } from './api-errors.ts';
+import { GatewayError } from './gateway-error.ts';
 
 /** Returns the message and fields of an error, to create another one for the same failure. */
 export function toInit(error: APIError): [message: string, init: APIErrorInit] {
@@ -23,7 +24,7 @@ export function explained(
   error: Error,
   pattern: RegExp,
   advice: string,
-  ErrorClass?: typeof APIError,
+  ErrorClass?: new (message: string, init: APIErrorInit) => APIError,
 ): APIError | undefined {
   if (!APIError.isInstance(error) || error.status === undefined) return undefined;
   const OwnClass = errorClassForStatus(error.status);
@@ -37,9 +38,62 @@ export class ContentNotReadyError extends APIError {
   static override readonly kind: string = 'ContentNotReadyError';
 }
 
+/** Input of the constructor of `ContentUnavailableError`. */
+export type ContentUnavailableInit = APIErrorInit & { readonly url?: string | undefined };
+
+/**
+ * The gateway's content route did not return the content of a completed video, and neither did the URL in its
+ * task. The fields are those of the content route's response; `cause` is the failure of the URL.
+ */
+export class ContentUnavailableError extends APIError {
+  static override readonly kind: string = 'ContentUnavailableError';
+
+  /**
+   * The URL of the video in its task, to download it in another way. It may grant access to the file, so it is not
+   * enumerable, which keeps it out of logs; the message names it without its query. `undefined` if the task has
+   * none.
+   */
+  declare readonly url: string | undefined;
+
+  constructor(message: string, init: ContentUnavailableInit) {
+    super(message, init);
+    Object.defineProperty(this, 'url', { value: init.url });
+  }
+}
+
 /** HTTP 410: the content of the video has expired and can no longer be downloaded. */
-export class ContentExpiredError extends APIError {
+export class ContentExpiredError extends ContentUnavailableError {
   static override readonly kind: string = 'ContentExpiredError';
+}
+
+/** The failure of the URL in a task. */
+interface FailedURL {
+  readonly url: string;
+  /** The reason in a sentence that continues "its URL …". */
+  readonly problem: string;
+  readonly advice: string;
+  readonly cause?: unknown;
+}
+
+/** Adds the URL in the task, which failed too, to the error of a content route. */
+export function withFailedURL(
+  error: APIError,
+  place: string,
+  { url, problem, advice, cause }: FailedURL,
+): ContentUnavailableError {
+  const [message, init] = toInit(error);
+  const attempts = GatewayError.isInstance(cause) ? cause.evidence.attempts : [];
+  const { evidence } = error;
+  const OwnClass = ContentExpiredError.isInstance(error)
+    ? ContentExpiredError
+    : ContentUnavailableError;
+  return new OwnClass(`${message} The task names the URL ${place}, ${problem}`, {
+    ...init,
+    url,
+    advice,
+    evidence: { ...evidence, attempts: [...evidence.attempts, ...attempts] },
+    cause: cause ?? error.cause,
+  });
 }
 
 /** The advice for a submission that may have created a task. */

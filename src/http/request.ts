@@ -175,6 +175,11 @@ interface ResourceRules {
     | undefined;
   /** `true` if the parameters are already in the gateway's format. */
   readonly isWritten?: boolean | undefined;
+  /**
+   * The URL of a file, which replaces `path`. The key, and the headers and query of the client, are not sent to
+   * it.
+   */
+  readonly fileURL?: string | undefined;
   /** Trace of the call that submitted the video task; see `ObservedCall.trace`. */
   readonly trace?: string | undefined;
 }

@@ -188,6 +188,24 @@ export function isSameOrigin(first: string, second: string): boolean {
   return new URL(first).origin === new URL(second).origin;
 }
 
+/** Names and IPv4 addresses of machines and private networks, which only the gateway itself may be on. */
+const privateHost =
+  /^(0|10|127)\.|^169\.254\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|(^|\.)(localhost|local|internal|home|lan)$|^[^.]*$/;
+
+/**
+ * Returns whether a URL from a response may be fetched without a key: an https URL of a public host, or any URL
+ * on the origin of the gateway. A response must not direct requests to other machines in a private network.
+ */
+export function isFetchable(url: string, gateway: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, origin, username, password } = new URL(url);
+  if (username !== '' || password !== '') return false;
+  if (origin === new URL(gateway).origin) return true;
+  // No host of results is named by an IPv6 address, and many of these are private.
+  const isPrivate = hostname.startsWith('[') || privateHost.test(hostname.replace(/\.$/, ''));
+  return protocol === 'https:' && !isPrivate;
+}
+
 /** Returns a URL without query, fragment, user name and password, which may contain secrets. */
 export function displayURL(url: string): string {
   try {

@@ -334,6 +334,7 @@ export const optionTable = {
   onContent: { ...warn, check: callback, methods: ['generate.runTools'] },
   onUploadProgress: { ...warn, check: callback, methods: methods.withFiles },
   variant: { ...warn, check: any, methods: ['videos.downloadContent'] },
+  resultURL: { ...warn, check: checkBoolean, methods: ['videos.downloadContent'] },
   maxAge: {
     ...warn,
     check: (field: string, value: unknown) => checkDuration(field, value, 0),

@@ -301,6 +301,15 @@ export const situations: readonly Situation[] = [
     answers: [errorAnswer(400, 'the task is not completed yet')],
     call: load,
   },
+  {
+    name: 'ContentUnavailableError',
+    how: 'no content and a URL that may not be fetched',
+    answers: [
+      errorAnswer(403),
+      () => Response.json({ id: 'task_1', status: 'completed', url: 'https://127.0.0.1/v.mp4' }),
+    ],
+    call: load,
+  },
   { name: 'ContentExpiredError', how: 'status 410', answers: [errorAnswer(410)], call: load },
   {
     name: 'StreamError',

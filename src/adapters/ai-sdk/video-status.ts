@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import {
   APIError,
-  ContentExpiredError,
+  ContentUnavailableError,
   InvalidInputError,
   parseVideoTaskRef,
   usageOf,
@@ -115,11 +115,16 @@ class Poller {
   }
 }
 
+/** Describes a video that could not be downloaded, with its whole URL. */
+const describeLost = ({ message, url }: ContentUnavailableError): string =>
+  url === undefined ? message : `${message} ${url}`;
+
 /** Returns whether a later poll may succeed. */
 function passes(error: unknown): boolean {
   if (!APIError.isInstance(error) || isAbort(error)) return false;
-  if (ContentExpiredError.isInstance(error)) return false;
+  if (ContentUnavailableError.isInstance(error)) return false;
   const { status } = error;
+  if (status === 405 || status === 501) return false;
   return (
     status === undefined || status < 400 || [404, 408, 425, 429].includes(status) || status >= 500
   );
@@ -170,6 +175,7 @@ export async function pollStatus(
       return { status: 'error', error, ...withMetadata(details), response };
     }
     const videos: VideoData[] = [];
+    const lost: ContentUnavailableError[] = [];
     let headers: Record<string, string> | undefined;
     for (const task of tasks) {
       current = task.ref;
@@ -178,12 +184,19 @@ export async function pollStatus(
         videos.push(downloaded.video);
         headers ??= toHeaders(downloaded.response);
       } catch (error) {
+        if (ContentUnavailableError.isInstance(error) && tasks.length > 1) {
+          lost.push(error);
+          continue;
+        }
         if (!passes(error)) throw error;
         const problem = { id: task.id, status: 'completed', problem: errorMessage(error) };
         return { status: 'pending', ...withMetadata({ pending: [problem] }), response };
       }
     }
-    const warnings = failures.map(({ message }) => ({ type: 'other' as const, message }));
+    const [unavailable] = lost;
+    if (videos.length === 0 && unavailable !== undefined) throw unavailable;
+    const messages = [...failures.map(({ message }) => message), ...lost.map(describeLost)];
+    const warnings = messages.map((message) => ({ type: 'other' as const, message }));
     return {
       status: 'completed',
       videos,
@@ -193,7 +206,8 @@ export async function pollStatus(
     };
   } catch (error) {
     const failed = { client, operation: 'videos.retrieve', signal: options.abortSignal } as const;
-    throw toAISDKError(error, { ...failed, ref: current });
+    const { url } = ContentUnavailableError.isInstance(error) ? error : { url: undefined };
+    throw toAISDKError(error, { ...failed, ref: current }, url && { url });
   } finally {
     detach();
   }

@@ -1,7 +1,7 @@
 import {
   APIConnectionError,
   APIError,
-  ContentExpiredError,
+  ContentUnavailableError,
   ContentNotReadyError,
   InvalidInputError,
   VideoFailedError,
@@ -34,7 +34,7 @@ export function isFinal(error: unknown): boolean {
   if (VideoFailedError.isInstance(error) || VideoWaitTimeoutError.isInstance(error)) return true;
   // The cause is the last poll or a callback that threw; it is missing for an unknown status.
   if (VideoWaitError.isInstance(error)) return error.cause === undefined || isFinal(error.cause);
-  if (VideoSubmitUnknownError.isInstance(error) || ContentExpiredError.isInstance(error)) {
+  if (VideoSubmitUnknownError.isInstance(error) || ContentUnavailableError.isInstance(error)) {
     return true;
   }
   return APIError.isInstance(error) && error.outcome === 'rejected' && !isTransient(error);

@@ -1,11 +1,11 @@
+import { decodeDataURL } from '../../answers/bytes.ts';
 import {
   APIError,
   APIConnectionError,
   APIUserAbortError,
-  UnexpectedRedirectError,
   UnexpectedResponseError,
 } from '../../errors/api-errors.ts';
-import { ContentExpiredError, ContentNotReadyError } from '../../errors/operation-errors.ts';
+import { ContentExpiredError, ContentUnavailableError } from '../../errors/operation-errors.ts';
 import type { FullClient } from '../../client/gateway.ts';
 import type { VideoDownloadOptions } from '../../resources/videos/wait-options.ts';
 import { isCompleted, resolveOwnTask } from '../../resources/videos/ref.ts';
@@ -27,7 +27,6 @@ import {
   checkPath,
   checkSaveOptions,
   checkLength,
-  decodeDataURL,
   incompleteError,
   openBytes,
   openResponse,
@@ -44,7 +43,14 @@ export interface DownloadVideoOptions
     SaveOptions,
     Pick<
       VideoDownloadOptions,
-      'variant' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'timeout' | 'idleTimeout'
+      | 'variant'
+      | 'resultURL'
+      | 'headers'
+      | 'query'
+      | 'fetchOptions'
+      | 'maxRetries'
+      | 'timeout'
+      | 'idleTimeout'
     > {
   /** Path of the file to write. An existing file is replaced once the download is complete. */
   to: string;
@@ -72,6 +78,8 @@ type Client = Pick<FullClient, 'baseURL' | 'videos'>;
  * @param client - The client of the gateway that has the task.
  * @param task - The id, the handle (`task.ref`) or the task.
  * @throws `ContentNotReadyError` if the task is not completed yet
+ * @throws `ContentUnavailableError` if neither the content route nor the URL in the task returns the video;
+ * `error.url` is that URL
  * @throws `ContentExpiredError` if the content has expired
  * @throws `VideoFailedError` if the task failed
  * @throws `FileError` if the file cannot be written, with the reason
@@ -123,6 +131,8 @@ const longestPause = 30_000;
 
 /** Returns whether the download can continue after an error. */
 function isTransient(error: unknown, task: VideoTaskLike): boolean {
+  // The client has already tried the URL in the task.
+  if (ContentUnavailableError.isInstance(error)) return false;
   // A file with a content encoding would be encoded again.
   if (UnexpectedResponseError.isInstance(error)) return !isEncoded(error.headers ?? new Headers());
   if (APIConnectionError.isInstance(error)) return true;
@@ -135,11 +145,8 @@ function isTransient(error: unknown, task: VideoTaskLike): boolean {
 /** Returns the video if the task contains it as a data URL. */
 function decodeTask(task: VideoTaskLike): Uint8Array | undefined {
   const url = typeof task === 'object' && 'url' in task ? task.url : undefined;
-  return decodeDataURL(url ?? '');
+  return decodeDataURL(url ?? '')?.bytes;
 }
-
-/** Statuses that say nothing about the location of the content. */
-const conclusiveStatuses = new Set([401, 402, 403, 429]);
 
 /** A download across all its requests. */
 class Download {
@@ -199,11 +206,7 @@ class Download {
       response = await this.#request(part);
     } catch (error) {
       const isPastEnd = part !== undefined && APIError.isInstance(error) && error.status === 416;
-      if (!isPastEnd) {
-        const bytes = await this.#decodeFallback(error);
-        if (bytes === undefined) throw error;
-        return this.#openDecoded(bytes);
-      }
+      if (!isPastEnd) throw error;
       response = new Response(null, { status: 416, headers: error.headers ?? {} });
     }
     const { status, headers } = response;
@@ -250,23 +253,5 @@ class Download {
       headers.push(['range', `bytes=${this.#part.file.size}-`], ['if-range', known.validator]);
     }
     return this.#client.videos.downloadContent(this.#task, { ...request, headers });
-  }
-
-  /** Decodes a result that the gateway has as a data URL, which not all gateways serve as content. */
-  async #decodeFallback(error: unknown): Promise<Uint8Array | undefined> {
-    if (!APIError.isInstance(error)) return undefined;
-    const { status = 401, headers: sent } = error;
-    if (UnexpectedRedirectError.isInstance(error)) {
-      return decodeDataURL(sent?.get('location') ?? '');
-    }
-    const isKnown = ContentExpiredError.isInstance(error) || ContentNotReadyError.isInstance(error);
-    if (isKnown || conclusiveStatuses.has(status)) return undefined;
-    const { signal, headers, query, fetchOptions } = this.#options;
-    try {
-      const options = { signal, headers, query, fetchOptions };
-      return decodeTask(await this.#client.videos.retrieve(this.#task, options));
-    } catch {
-      return undefined;
-    }
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isObject, toFields } from '../../answers/objects.ts';
+import { decodeBytes, decodeDataURL } from '../../answers/bytes.ts';
+import { isObject, isText, toFields } from '../../answers/objects.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../../options/check.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
@@ -196,7 +197,7 @@ export async function openResponse(response: Response): Promise<OpenBody> {
     const text: Uint8Array[] = [];
     for (let bytes = await read(); bytes !== undefined; bytes = await read()) text.push(bytes);
     const whole = Buffer.concat(text);
-    return openBytes(decodeDataURL(whole.toString('latin1')) ?? whole);
+    return openBytes(decodeDataURL(whole.toString('latin1'))?.bytes ?? whole);
   }
   // `content-length` is the length of the encoded body.
   const isAsSent = !isEncoded(headers);
@@ -227,8 +228,8 @@ export function openBytes(bytes: Uint8Array): OpenBody {
 
 /** Fetches an image by its URL, without the key, because another host stores it. */
 async function openURL(url: string, signal: AbortSignal | undefined): Promise<OpenBody> {
-  const bytes = decodeDataURL(url);
-  if (bytes !== undefined) return openBytes(bytes);
+  const inline = decodeDataURL(url);
+  if (inline !== undefined) return openBytes(inline.bytes);
   check(/^https?:\/\//i.test(url), 'url', 'is not an http(s) or data URL.');
   const response = await fetch(url, signal === undefined ? {} : { signal });
   if (response.ok) return openResponse(response);
@@ -258,20 +259,12 @@ async function openSavable(source: unknown, signal: AbortSignal | undefined): Pr
   }
   if (isResponse(source)) return openResponse(source);
   const { b64_json: base64, url } = toFields(source);
-  if (typeof base64 === 'string' && base64 !== '') return openBytes(Buffer.from(base64, 'base64'));
+  if (isText(base64)) {
+    const decoded = decodeBytes(base64);
+    check(decoded !== undefined, 'b64_json', 'is neither base64 nor a data URL.');
+    return openBytes(decoded.bytes);
+  }
   const isURL = typeof url === 'string' && url !== '';
   check(isURL, 'source', 'must be a response, a Blob, bytes or an image.');
   return openURL(url, signal);
-}
-
-/** Decodes a data URL; returns `undefined` for other text. */
-export function decodeDataURL(url: string): Uint8Array | undefined {
-  const [, parameters = '', content] = /^data:([^,]*),(.*)$/is.exec(url) ?? [];
-  if (content === undefined) return undefined;
-  if (/;\s*base64\s*$/i.test(parameters)) return Buffer.from(content, 'base64');
-  try {
-    return Buffer.from(decodeURIComponent(content));
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import {
+  ContentUnavailableError,
   VideoWaitError,
   type Gateway,
   type VideoTask,
@@ -113,6 +114,13 @@ async function saveVideo(
       const outOf = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
       terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
     },
+  }).catch((error: unknown) => {
+    const url = ContentUnavailableError.isInstance(error) ? error.url : undefined;
+    if (url !== undefined) {
+      terminal.note('The video could not be downloaded. It is paid for, and may be at its URL:');
+      run.show({ id: taskId(task), url }, [url]);
+    }
+    throw error;
   });
   terminal.endProgress();
   await rememberFile(taskId(task), path).catch(() => {
@@ -151,7 +159,7 @@ async function finish(
   isNew = false,
 ): Promise<void> {
   const { terminal } = run;
-  const { id, ref } = await waitFor(client, task, isNew, run).catch((error: unknown) => {
+  const video = await waitFor(client, task, isNew, run).catch((error: unknown) => {
     if (VideoWaitError.isInstance(error)) {
       const isSeen = error.lastStatus !== undefined;
       const intro = isSeen || isNew ? 'The task continues. To' : 'To';
@@ -160,8 +168,11 @@ async function finish(
     throw error;
   });
   terminal.progress('Downloading…');
-  await saveVideo(client, ref, targets, run).catch((error: unknown) => {
-    terminal.note(`The video is ready. To download it again: model-gateway video download ${id}`);
+  await saveVideo(client, video, targets, run).catch((error: unknown) => {
+    if (!ContentUnavailableError.isInstance(error)) {
+      const again = `model-gateway video download ${video.id}`;
+      terminal.note(`The video is ready. To download it again: ${again}`);
+    }
     throw error;
   });
 }

@@ -1,4 +1,4 @@
-import { checkObject, checkText } from '../../options/check.ts';
+import { checkBoolean, checkObject, checkText } from '../../options/check.ts';
 import { APIError } from '../../errors/api-errors.ts';
 import {
   ContentExpiredError,
@@ -16,6 +16,7 @@ import { readStatusWord } from '../../tasks/reading.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor } from '../../tasks/ref.ts';
 import { isCompleted, resolveOwnTask } from './ref.ts';
+import { ResultURL } from './result-url.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
 
@@ -69,9 +70,10 @@ class DownloadQueue {
 /**
  * Creates the rules for when a download is sent, and after which failures it is retried.
  *
- * @param isReady - `true` if the task is known to be completed, so that its content exists.
+ * @param waitsForContent - `true` if the task is known to be completed, so that its content exists, and nothing but
+ *   this route is known to have it.
  */
-function createRules(queue: DownloadQueue, isReady: boolean): SendingRules {
+function createRules(queue: DownloadQueue, waitsForContent: boolean): SendingRules {
   let limits = 0;
   let successes = 0;
   let rejections = 0;
@@ -93,7 +95,7 @@ function createRules(queue: DownloadQueue, isReady: boolean): SendingRules {
         successes = queue.successes;
         return rejections <= maxRetries ? queue.pause : Number.POSITIVE_INFINITY;
       }
-      if (!isReady || (status !== 404 && status !== 502)) return undefined;
+      if (!waitsForContent || (status !== 404 && status !== 502)) return undefined;
       const now = performance.now();
       missingSince ??= now;
       const remaining = missingSince + contentTimeout - now;
@@ -132,16 +134,21 @@ export function download(
     checkObject('options', level);
     transport.checkOptions('videos.downloadContent', level);
   }
-  const { variant, ...request } = options ?? {};
+  const { variant, resultURL = true, ...request } = options ?? {};
   if (variant !== undefined && variant !== null) {
     checkText('variant', variant, 'the name of an asset such as "thumbnail", or omitted');
   }
-  const { ref } = resolveOwnTask(transport, task);
+  checkBoolean('resultURL', resultURL);
+  const resolved = resolveOwnTask(transport, task);
+  const { ref } = resolved;
   const queue = queues.get(transport.client.shared) ?? new DownloadQueue();
   queues.set(transport.client.shared, queue);
-  const rules = createRules(queue, isCompleted(task));
+  const own = { ...request, ...more };
+  const isVideo = (variant ?? 'video') === 'video';
+  const result = isVideo && resultURL ? new ResultURL(transport, task, own) : undefined;
+  const rules = createRules(queue, isCompleted(task) && result?.known === undefined);
   const explain = (error: Error): Error | undefined => explainDownload(error, ref);
-  return transport.operate(
+  const content = transport.operate(
     'videos.downloadContent',
     { task_id: ref.id },
     {
@@ -149,7 +156,8 @@ export function download(
       write: (params) => ({ params, trace: ref.trace, download: rules, explain }),
       format: () => fileAnswer(),
     },
-    { ...request, ...more, query: { ...request.query, ...more?.query, variant } },
+    { ...own, query: { ...request.query, ...more?.query, variant } },
     gatewayFor(transport, ref),
   );
+  return result === undefined ? content : result.orElse(content);
 }

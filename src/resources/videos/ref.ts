@@ -1,7 +1,7 @@
 import { isObject } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
 import { checkTaskId, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
-import type { VideoTaskLike, VideoTaskRef } from './types.ts';
+import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 
 /** A task that a caller passed. */
 export interface ResolvedTask {
@@ -45,17 +45,35 @@ export function resolveOwnTask(
   return resolved;
 }
 
-/** Handles of tasks that were read as completed. Kept in memory only, not in the handles. */
-const completed = new WeakSet();
+/**
+ * Handles of tasks that were read as completed, with the URL of their result, or `''` if they have none. Kept in
+ * memory only.
+ */
+const completed = new WeakMap<object, string | undefined>();
 
-export function rememberCompleted(...refs: readonly (object | undefined)[]): void {
-  for (const ref of refs) if (ref !== undefined) completed.add(ref);
+export function rememberCompleted(
+  url: string | undefined,
+  ...refs: readonly (object | undefined)[]
+): void {
+  // A data URL may be large, so it is read again.
+  const kept = url === undefined ? '' : url.startsWith('http') ? url : undefined;
+  for (const ref of refs) if (ref !== undefined) completed.set(ref, kept);
 }
+
+const findHandle = (task: VideoTask | VideoTaskRef): unknown => ('ref' in task ? task.ref : task);
 
 /** Returns whether a task is known to be completed, from its status or from an earlier read of its handle. */
 export function isCompleted(task: VideoTaskLike): boolean {
   if (typeof task === 'string') return false;
   if ('status' in task && task.status === 'completed') return true;
-  const ref = 'ref' in task ? task.ref : task;
+  const ref = findHandle(task);
   return isObject(ref) && completed.has(ref);
+}
+
+/** Returns the URL of the result in a task, or in the last read of its handle; `''` if the task has none. */
+export function findKnownURL(task: VideoTaskLike): string | undefined {
+  if (typeof task === 'string') return undefined;
+  if ('status' in task && task.status === 'completed') return task.url ?? '';
+  const ref = findHandle(task);
+  return isObject(ref) ? completed.get(ref) : undefined;
 }

@@ -28,7 +28,7 @@ export function readTask(
     const { model, created_at: created } = task;
     const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
     defineHidden(task, 'ref', handle === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
-    if (task.status === 'completed') rememberCompleted(task.ref, handle);
+    if (task.status === 'completed') rememberCompleted(task.url, task.ref, handle);
     return task;
   });
   const gateway = gatewayFor(transport, ref);

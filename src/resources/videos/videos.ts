@@ -102,13 +102,18 @@ export class Videos {
    *
    * Gateways limit downloads per minute (often to ten) and reject further ones with an empty 429. After
    * such a response, all downloads of this client wait for up to a minute; then they start 6 s apart, or as
-   * soon as one succeeds. If the task, or the task that its handle belongs to, is completed, a 404 or 502
-   * is retried for up to 30 s. `maxRetries: 0` turns both waits off.
+   * soon as one succeeds. `maxRetries: 0` turns these waits off.
+   *
+   * If the route fails for good (403, 404, 405, 410, 501, a page instead of a file) or its retries are used up, the
+   * video is fetched from the URL in its task, without the key; `resultURL: false` turns that off. The URL must be a
+   * public https URL or on the gateway's origin. If `task` is an id or a handle that was not read before, the task is
+   * read for it. A completed task without such a URL is retried after a 404 or 502 for up to 30 s.
    *
    * @param task - The id, the handle (`task.ref`) or the task.
    * @param more - Options for the request, for calls whose second argument has only `variant`.
    * @throws `ContentNotReadyError` if the task is not completed yet
-   * @throws `ContentExpiredError` if the content is gone
+   * @throws `ContentUnavailableError` if the URL in the task fails too; `error.url` is that URL
+   * @throws `ContentExpiredError` if the content is gone, as its subclass
    * @throws `VideoFailedError` if the task failed; `retrieve` may return the reason
    * @throws `UnexpectedResponseError` if the response is not a file, or on Node has a content coding such as
    * gzip although none was requested: Node does not report when such a body is truncated

@@ -149,4 +149,10 @@ export interface VideoDownloadOptions extends ReadOptions {
    * @defaultValue the video
    */
   variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
+  /**
+   * Fetch the video from the URL in its task if the content route fails for good. The URL must be a public https URL
+   * or on the gateway's origin; the key is not sent to it. Only for the variant `video`.
+   * @defaultValue true
+   */
+  resultURL?: boolean | undefined;
 }

@@ -227,6 +227,11 @@ export interface VideoQuirks {
    * empty 429 without `Retry-After`. 0 for no limit. @defaultValue 10
    */
   contentLimit: number;
+  /**
+   * Status of the content route for a completed task. Gateways without the route, or that may not reach the vendor's
+   * host, return an error, and the task's own URL is the only place of the video. @defaultValue 200
+   */
+  contentStatus: 200 | 403 | 404 | 405 | 410 | 500 | 501 | 502;
   /** Send content in the response, or redirect to another origin. @defaultValue "body" */
   contentDelivery: 'body' | 'redirect';
   /** Support for `Range`; many builds ignore it but send `Accept-Ranges`. @defaultValue "ignored" */
@@ -361,6 +366,7 @@ export const defaultQuirks: Quirks = {
   videoRemix: 'version',
   videoPollError: 'no-status',
   contentLimit: 10,
+  contentStatus: 200,
   contentDelivery: 'body',
   contentRange: 'ignored',
   contentType: 'video/mp4',

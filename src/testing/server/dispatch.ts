@@ -92,6 +92,10 @@ async function answerRoute(
 async function answerFile({ world }: Gateway, request: Request, path: string): Promise<Response> {
   const file = request.method === 'GET' ? world.files.get(path) : undefined;
   if (file === undefined) return new Response('Not found\n', { status: 404 });
+  if (file.isExpired?.() === true) {
+    const xml = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+    return new Response(xml, { status: 403, headers: { 'content-type': 'application/xml' } });
+  }
   const bytes = await file.bytes();
   const headers = { 'content-type': file.type, 'content-length': String(bytes.length) };
   return new Response(bytes, { headers });

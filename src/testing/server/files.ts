@@ -38,6 +38,8 @@ export interface StoredFile {
   readonly type: string;
   /** Creates the bytes at the first request. */
   readonly bytes: () => Promise<Bytes>;
+  /** Returns whether its URL has expired. */
+  readonly isExpired?: () => boolean;
 }
 
 /** Files for image URLs, result URLs and redirects. */

@@ -39,7 +39,8 @@ export function submitVideo(call: Call, order: VideoOrder, billed: string) {
     content: priceText(ratios),
   });
   const bytes = (): Promise<Bytes> => tasks.content(id);
-  const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
+  const isExpired = (): boolean => tasks.get(id)?.expired === true;
+  const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes, isExpired }));
   return { video, ratios };
 }
 
@@ -166,6 +167,9 @@ export const downloadVideo: Handler = async (call) => {
   }
   if (video.expired || call.fault?.type === 'expired-content') {
     throw contentRefusal(410, 'video result has expired');
+  }
+  if (quirks.contentStatus !== 200) {
+    throw contentRefusal(quirks.contentStatus, 'domain not in whitelist');
   }
   if (quirks.contentDelivery === 'redirect') {
     const location = fileURL(call, video.filePath, 'other');

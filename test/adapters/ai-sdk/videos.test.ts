@@ -71,6 +71,22 @@ describe('a video', () => {
     expect(sent?.headers).not.toHaveProperty('idempotency-key');
   });
 
+  test('is read from the URL in the task if the content route fails', async () => {
+    const { video } = setUp({}, { quirks: { contentStatus: 403 } });
+
+    expect(isFilm((await resolved(generateVideo({ model: video, prompt }))).video)).toBe(true);
+  });
+
+  test('that no URL returns is an error with its URL', async () => {
+    const quirks = { contentStatus: 501, fileOrigin: 'other' } as const;
+    const { video } = setUp({}, { quirks });
+
+    const error = await rejected(generateVideo({ model: video, prompt }));
+
+    expect(String(error)).toContain('files.emulator.test');
+    expect(error).toMatchObject({ data: { url: expect.stringMatching(/\.mp4$/) } });
+  });
+
   test('is polled by any process, with the operation of onSubmitted', async () => {
     const onSubmitted = vi.fn<(ref: VideoTaskRef) => void>();
     const { emulator, video } = setUp({ onSubmitted });

@@ -180,11 +180,23 @@ describe('a job', () => {
   });
 });
 
+/** Tasks without a URL, so that only the content route has the file. */
+const withoutURL: EmulatorOptions = { quirks: { videoUrl: 'missing' } };
+
 describe('downloads', () => {
+  test('come from the URL in the task if the content route fails', async () => {
+    const set = setUp({ deliver: () => 'taken' }, { quirks: { contentStatus: 403 } });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+  });
+
   test('that are rate-limited free the worker and do not count as an attempt', async () => {
-    const set = setUp({
-      deliver: async ({ stream }) => (await new Response(stream).bytes()).length,
-    });
+    const set = setUp(
+      { deliver: async ({ stream }) => (await new Response(stream).bytes()).length },
+      withoutURL,
+    );
     const limited = { type: 'bare', status: 429 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: limited, times: 2 });
 
@@ -197,7 +209,7 @@ describe('downloads', () => {
   });
 
   test('wait as long as the gateway requires', async () => {
-    const set = setUp({ deliver: () => 'taken' });
+    const set = setUp({ deliver: () => 'taken' }, withoutURL);
     const limited = { type: 'rate-limit', retryAfter: 7 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: limited });
 
@@ -208,7 +220,7 @@ describe('downloads', () => {
   });
 
   test('of late files are retried', async () => {
-    const set = setUp({ deliver: () => 'taken' });
+    const set = setUp({ deliver: () => 'taken' }, withoutURL);
     const late = { type: 'bare', status: 404 } as const;
     set.emulator.fail({ operation: 'videos.downloadContent', fault: late, times: 2 });
 

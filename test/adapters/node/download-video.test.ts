@@ -443,7 +443,51 @@ describe('responses in place of content', () => {
     const { to } = await fileNamed();
 
     expect(await failureOf(downloadVideo(client, 'task_1', { to }))).toMatchObject({ status: 403 });
-    expect(requests).toHaveLength(1);
+    // The second request reads the task for the URL of its result.
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe('a content route that fails', () => {
+  test('is replaced by the URL in the task, which resumes too', async () => {
+    const { client, setup, requests } = await contentServer({ cuts: [200_000] });
+    const { content, answer } = setup;
+    const path = '/files/boat.mp4';
+    setup.answer = (request, response) => {
+      if (request.path.startsWith(path)) return answer?.(request, response) ?? false;
+      const isContent = request.path.endsWith('/content');
+      response.writeHead(isContent ? 403 : 200);
+      const url = client.baseURL + path;
+      response.end(JSON.stringify(isContent ? {} : { id: 'task_1', status: 'done', url }));
+      return true;
+    };
+    const { to } = await fileNamed();
+
+    await downloadVideo(client, await client.videos.retrieve('task_1'), { to });
+
+    expect((await readFile(to)).equals(content)).toBe(true);
+    expect(requests.filter((request) => request.path === path)).toMatchObject([
+      { headers: expect.not.objectContaining({ authorization: expect.anything() }) },
+      { headers: { range: 'bytes=200000-' } },
+    ]);
+  });
+
+  test('and a URL that fails too end at once, and name the URL', async () => {
+    const url = 'https://127.0.0.1/boat.mp4';
+    const { client, requests } = await contentServer({
+      answer: ({ path }, response) => {
+        response.writeHead(path.endsWith('/content') ? 501 : 200);
+        response.end(JSON.stringify({ id: 'task_1', status: 'done', url }));
+        return true;
+      },
+    });
+    const { to, folder } = await fileNamed();
+
+    const error = await failureOf(downloadVideo(client, 'task_1', { to }));
+
+    expect(error).toMatchObject({ name: 'ContentUnavailableError', status: 501, url });
+    expect(requests).toHaveLength(2);
+    expect(await namesIn(folder)).toEqual([]);
   });
 });
 

@@ -553,6 +553,28 @@ describe('videos', () => {
     );
   });
 
+  test('are written from the URL in the task if the content route fails', async () => {
+    emulator.quirks.contentStatus = 403;
+
+    const { code, stdout } = await machine.run([...create, '-o', 'boat.mp4']);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ path: inFolder('boat.mp4') });
+  });
+
+  test('that no URL returns are printed as their URL', async () => {
+    emulator.quirks.contentStatus = 501;
+    // Not an https URL, so it is not fetched.
+    emulator.quirks.fileOrigin = 'other';
+
+    const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
+
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:.*\.mp4$/) });
+    expect(stderr).toContain('It is paid for');
+    expect(stderr).not.toContain('To download it again');
+  });
+
   test('the printed command continues a killed one, without a charge', async () => {
     emulator.clock.hold();
     const child = machine.start([...create, '-o', 'boat.mp4']);

@@ -216,6 +216,31 @@ describe('a video', () => {
     expect(machine.charges).toBe(1);
   });
 
+  test('is saved from the URL in the task if the content route fails', async () => {
+    const machine = await McpMachine.open();
+    machine.emulator.quirks.contentStatus = 403;
+    const session = await machine.start();
+    const { call_id } = await session.call('create_video', video);
+
+    const waited = await session.call('wait_video', { call_id });
+
+    expect(waited).toMatchObject({ state: 'done', files: [{ mime_type: 'video/mp4' }] });
+  });
+
+  test('that no URL returns ends with its URL', async () => {
+    const machine = await McpMachine.open();
+    machine.emulator.quirks.contentStatus = 501;
+    // Not an https URL, so it is not fetched.
+    machine.emulator.quirks.fileOrigin = 'other';
+    const session = await machine.start();
+    const { call_id } = await session.call('create_video', video);
+
+    const waited = await session.call('wait_video', { call_id });
+
+    expect(waited).toMatchObject({ state: 'failed', charged: 'yes' });
+    expect(waited.text).toMatch(/could not be downloaded.*Download it from http:\S+\.mp4/s);
+  });
+
   test('goes on in another process, by its call_id or its arguments', async () => {
     const machine = await McpMachine.open();
     const session = await machine.start();

@@ -3,10 +3,12 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../answers/objects.ts';
 import {
+  ContentUnavailableError,
   ImageFailedError,
   VideoFailedError,
   type Gateway,
   type TaskRef,
+  type VideoTask,
   type VideoTaskRef,
 } from '../../../index.ts';
 import { isAlive, thisProcess } from '../../../adapters/node/durable.ts';
@@ -27,6 +29,7 @@ import {
   mimeType,
   prepareFolder,
   saveImages,
+  withoutAdvice,
 } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
@@ -230,9 +233,15 @@ export class Jobs {
       });
     } catch (error) {
       if (signal.aborted) return;
-      const message = errorMessage(error);
-      const isFailed = VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
-      // Only a failed task is over. Anything else is tried again by the next wait.
+      const isUnavailable = ContentUnavailableError.isInstance(error);
+      const url = isUnavailable ? error.url : undefined;
+      const message =
+        url === undefined
+          ? errorMessage(error)
+          : `The video could not be downloaded: ${withoutAdvice(error)} Download it from ${url}`;
+      const isFailed =
+        isUnavailable || VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
+      // A failed task is over, and so is a video that no URL has. Anything else is tried again by the next wait.
       await store.update(callId, isFailed ? { state: 'failed', message } : { message });
     }
   }
@@ -247,12 +256,12 @@ export class Jobs {
         await store.update(record.callId, { status: `${status}${percent}`, message: undefined });
       },
     });
-    return this.#download(client, video.ref, record, signal);
+    return this.#download(client, video, record, signal);
   }
 
   async #download(
     client: Gateway,
-    ref: VideoTaskRef,
+    video: VideoTask,
     record: JobRecord,
     signal: AbortSignal,
   ): Promise<OutputFile> {
@@ -262,7 +271,7 @@ export class Jobs {
       await prepareFolder(dirname(to));
       // Recorded first, so that another process resumes the same file.
       await store.update(callId, { target: to, status: 'downloading' });
-      const { path, bytes } = await downloadVideo(client, ref, { to, resume: true, signal });
+      const { path, bytes } = await downloadVideo(client, video, { to, resume: true, signal });
       return { path, bytes, mimeType: mimeType(path) };
     };
     try {

@@ -7,12 +7,22 @@ import {
   findFormatByBytes,
   findFormatByExtension,
 } from '../../../answers/bytes.ts';
-import type { ImagesResponse } from '../../../index.ts';
+import { errorMessage } from '../../../answers/objects.ts';
+import { GatewayError, type ImagesResponse } from '../../../index.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
 import { openFile, readHead } from './opened.ts';
 import { makeThumbnail } from './make-thumbnail.ts';
+
+/** Returns the message of an error without the advice for programs: the result of the tool has its own. */
+export function withoutAdvice(error: unknown): string {
+  const message = errorMessage(error);
+  const advice = GatewayError.isInstance(error) ? error.advice : '';
+  return message.endsWith(advice)
+    ? message.slice(0, message.length - advice.length).trim()
+    : message;
+}
 
 /** Creates a folder for results. @throws if it cannot be written */
 export async function prepareFolder(folder: string): Promise<void> {

@@ -19,7 +19,7 @@ import { thisProcess } from '../../../adapters/node/durable.ts';
 import type { ReportedCosts } from '../../../policies/observing/costs.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
 import { readRegular } from './opened.ts';
-import { findResult, saveImages, saveOutput } from './outputs.ts';
+import { findResult, saveImages, saveOutput, withoutAdvice } from './outputs.ts';
 import type { JobStore } from './store.ts';
 
 /** What a job needs of the process that makes its call. */
@@ -269,15 +269,6 @@ function findRequestId(error: unknown): string | undefined {
   return GatewayError.isInstance(error)
     ? error.evidence.attempts.findLast(({ requestId }) => requestId !== undefined)?.requestId
     : undefined;
-}
-
-/** Returns the message of an error without the advice for programs: the result of the tool has its own. */
-function withoutAdvice(error: unknown): string {
-  const message = errorMessage(error);
-  const advice = GatewayError.isInstance(error) ? error.advice : '';
-  return message.endsWith(advice)
-    ? message.slice(0, message.length - advice.length).trim()
-    : message;
 }
 
 /** Returns whether another process is making the call, or has made it. */

@@ -145,7 +145,10 @@ export function contentFacts(exchanges: readonly Exchange[]): Facts {
   const last = exchanges.at(-1);
   if (last === undefined) return [];
   const type = last.headers.get('content-type') ?? 'missing';
+  const refused = exchanges.findLast(({ status }) => status >= 400);
+  const isElsewhere = refused !== undefined && last.status < 300;
   return phrases(
+    [isElsewhere, `the content route answers ${refused?.status}; the URL in the task has the file`],
     [exchanges.some(({ status }) => status >= 300 && status < 400), 'redirects to a file'],
     [last.status === 206, 'ranges are honoured'],
     [last.status === 200, 'ranges are ignored'],

@@ -1,0 +1,210 @@
+import { decodeDataURL } from '../../answers/bytes.ts';
+import { errorMessage } from '../../answers/objects.ts';
+import type { OpenAnswer } from '../../calls/promise.ts';
+import { GatewayPromise } from '../../calls/promise.ts';
+import type { Transport } from '../../calls/transport.ts';
+import {
+  APIError,
+  APIUserAbortError,
+  UnexpectedRedirectError,
+  UnexpectedResponseError,
+} from '../../errors/api-errors.ts';
+import { ContentNotReadyError, withFailedURL } from '../../errors/operation-errors.ts';
+import { headerPairs, type SendingRules } from '../../http/request.ts';
+import { readExpiry } from '../../http/signed-url.ts';
+import { displayURL, isFetchable } from '../../http/url.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import { fileAnswer } from '../../uploads/file-answer.ts';
+import { findKnownURL, resolveOwnTask } from './ref.ts';
+import { readTask } from './step.ts';
+import type { VideoTaskLike } from './types.ts';
+
+/** Statuses of a content route that are about the key, the account or the requested range. */
+const otherStatuses: readonly unknown[] = [401, 402, 416];
+
+/** Returns whether another URL may have content that the content route did not return. */
+function mayBeElsewhere(error: unknown): error is APIError {
+  if (!APIError.isInstance(error) || otherStatuses.includes(error.status)) return false;
+  return !APIUserAbortError.isInstance(error) && !ContentNotReadyError.isInstance(error);
+}
+
+/** Time limit for reading the task once more, in milliseconds. */
+const longestRead = 12_500;
+
+/** Rules for a host other than the gateway, which does not limit downloads as the gateway does. */
+const plainRules: SendingRules = {
+  begin: () => Promise.resolve(),
+  succeeded: () => {},
+  pauseAfter: () => undefined,
+};
+
+/** Returns the message of an error without its advice. */
+function withoutAdvice(error: unknown): string {
+  const message = errorMessage(error);
+  const advice = APIError.isInstance(error) ? error.advice : '';
+  return message.slice(0, message.length - (message.endsWith(advice) ? advice.length : 0)).trim();
+}
+
+/** Returns a sentence with the time when a URL expires, if the URL tells. */
+function describeExpiry(url: string): string {
+  const expiry = readExpiry(url);
+  if (expiry === undefined) return '';
+  const verb = expiry <= Date.now() ? 'expired' : 'expires';
+  return ` The URL ${verb} at ${new Date(expiry).toISOString()}.`;
+}
+
+/** The URL of a result in its task, for a download whose content route fails. */
+export class ResultURL {
+  readonly #transport: Transport;
+  readonly #task: VideoTaskLike;
+  readonly #options: RequestOptions;
+  /** The time limit of the download, on the clock of `performance.now()`. */
+  readonly #deadline: number;
+  /** The URL in the task that the caller passed, or in the last read of its handle. */
+  readonly known: string | undefined;
+  /** `true` if the task is known to have no URL. */
+  readonly #isAbsent: boolean;
+
+  constructor(transport: Transport, task: VideoTaskLike, options: RequestOptions) {
+    this.#transport = transport.snapshot();
+    this.#task = task;
+    this.#options = options;
+    const { totalTimeout = transport.client.call.totalTimeout } = options;
+    this.#deadline = performance.now() + (totalTimeout ?? Infinity);
+    const known = findKnownURL(task);
+    this.#isAbsent = known === '';
+    this.known = known && this.#isOther(known) ? known : undefined;
+  }
+
+  /** Returns the content, from the URL in the task if the content route fails. */
+  orElse(content: GatewayPromise<Response>): GatewayPromise<Response> {
+    const open = async (): Promise<OpenAnswer<Response>> => {
+      let current = await content.state().answer.catch((error: unknown) => this.#open(error));
+      return {
+        get response() {
+          return current.response;
+        },
+        get requestId() {
+          return current.requestId;
+        },
+        raw: () => current.raw(),
+        parse: async () => {
+          try {
+            return await current.parse();
+          } catch (error) {
+            current = await this.#open(error);
+            return current.parse();
+          }
+        },
+      };
+    };
+    return new GatewayPromise(open());
+  }
+
+  /** Opens the URL in the task after a failure of the content route. Throws that failure if it fails too. */
+  async #open(error: unknown): Promise<OpenAnswer<Response>> {
+    if (!mayBeElsewhere(error) || this.#remaining <= 0) throw error;
+    const redirected = UnexpectedRedirectError.isInstance(error)
+      ? decodeDataURL(error.headers?.get('location') ?? '')
+      : undefined;
+    if (redirected !== undefined) return toOpen(toResponse(redirected));
+    let failure: Error = error;
+    const tried = new Set<string>();
+    // The URL may have expired since the task was read, so it is read once more.
+    // A gateway that does not respond, or limits requests, has no answer about the task either.
+    const isUp = error.status !== undefined && error.status !== 429;
+    const read = isUp ? () => this.#read(error.callId) : undefined;
+    for (const find of [() => this.known, read]) {
+      const url = await find?.();
+      if (url === undefined || tried.has(url)) continue;
+      tried.add(url);
+      try {
+        return toOpen(await this.#fetch(url, error.callId));
+      } catch (cause) {
+        if (APIUserAbortError.isInstance(cause)) throw cause;
+        // A rate limit passes, and the content route will then have the file.
+        if (error.status !== 429) failure = describe(error, url, cause);
+      }
+    }
+    throw failure;
+  }
+
+  get #remaining(): number {
+    return this.#deadline - performance.now();
+  }
+
+  /** Returns whether a URL is another one than that of the content route. */
+  #isOther(url: string): boolean {
+    const { ref } = resolveOwnTask(this.#transport, this.#task);
+    const path = `/videos/${encodeURIComponent(ref.id)}/content`;
+    return !new URL(url).pathname.endsWith(path);
+  }
+
+  /** Reads the URL from the task. */
+  async #read(callId: string | undefined): Promise<string | undefined> {
+    if (this.#isAbsent) return undefined;
+    const { signal, headers, query, fetchOptions } = this.#options;
+    const resolved = resolveOwnTask(this.#transport, this.#task);
+    const own = { signal, headers: withoutRange(headers), query, fetchOptions, callId };
+    const options = { ...own, totalTimeout: Math.min(longestRead, this.#limit ?? longestRead) };
+    const task = await readTask(this.#transport, resolved, options).catch(() => undefined);
+    const { url } = task ?? {};
+    return url !== undefined && this.#isOther(url) ? url : undefined;
+  }
+
+  get #limit(): number | null {
+    return this.#deadline === Infinity ? null : Math.max(1, Math.ceil(this.#remaining));
+  }
+
+  async #fetch(url: string, callId: string | undefined): Promise<Response> {
+    const inline = decodeDataURL(url);
+    if (inline !== undefined) return toResponse(inline);
+    if (!isFetchable(url, this.#transport.baseURL)) {
+      throw new UnexpectedResponseError('it is neither a public https URL nor on the gateway.', {
+        outcome: 'unknown',
+        advice: '',
+      });
+    }
+    const { signal, headers, fetchOptions, maxRetries, timeout, idleTimeout } = this.#options;
+    const ranges = [...headerPairs(headers)].filter(([name]) => isRange(name));
+    const own = { signal, fetchOptions, maxRetries, timeout, idleTimeout, callId };
+    const spec = {
+      operation: 'videos.downloadContent',
+      method: 'GET',
+      path: '',
+      fileURL: url,
+      query: undefined,
+      charge: 'free',
+      task: undefined,
+      accept: '*/*',
+      download: plainRules,
+    } as const;
+    const options = { ...own, headers: Object.fromEntries(ranges), totalTimeout: this.#limit };
+    return this.#transport.raw(() => spec, fileAnswer(), options);
+  }
+}
+
+const isRange = (name: string): boolean => /^(if-)?range$/i.test(name);
+
+/** Removes the range of a file from the headers for its task. */
+function withoutRange(headers: RequestOptions['headers']): RequestOptions['headers'] {
+  return Object.fromEntries([...headerPairs(headers)].filter(([name]) => !isRange(name)));
+}
+
+function toResponse({ bytes, type }: { bytes: Uint8Array<ArrayBuffer>; type: string | undefined }) {
+  const headers = { 'content-type': type ?? 'video/mp4', 'content-length': `${bytes.length}` };
+  return new Response(bytes, { headers });
+}
+
+function toOpen(response: Response): OpenAnswer<Response> {
+  const parse = (): Promise<Response> => Promise.resolve(response);
+  return { response, requestId: undefined, parse, raw: () => response };
+}
+
+/** Returns the error of the content route with the URL that failed too. */
+function describe(error: APIError, url: string, cause: unknown): Error {
+  const place = displayURL(url);
+  const problem = `which could not be fetched: ${withoutAdvice(cause)}${describeExpiry(url)}`;
+  const advice = 'The video is paid for: error.url is its URL, to download it in another way.';
+  return withFailedURL(error, place, { url, problem, advice, cause });
+}
