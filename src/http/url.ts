@@ -190,7 +190,7 @@ export function isSameOrigin(first: string, second: string): boolean {
 
 /** Names and IPv4 addresses of machines and private networks, which only the gateway itself may be on. */
 const privateHost =
-  /^(0|10|127)\.|^169\.254\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|(^|\.)(localhost|local|internal|home|lan)$|^[^.]*$/;
+  /^(0|10|127)\.|^169\.254\.|^192\.(168|0\.[02])\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^198\.1[89]\.|^2(2[4-9]|[345]\d)\.|^168\.63\.129\.16$|(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|metadata\.goog)$|^[^.]*$/;
 
 /**
  * Returns whether a URL from a response may be fetched without a key: an https URL of a public host, or any URL
