@@ -59,6 +59,8 @@ export interface ResponseSchema<T> {
   readonly compare?: ((value: JsonObject, report: ReportIssue) => void) | undefined;
   /** Converts an object to `T` in place. Never drops or alters data. */
   readonly normalize?: ((value: JsonObject) => void) | undefined;
+  /** Moves the result to its documented fields if a gateway put it elsewhere. Returns other values unchanged. */
+  readonly locate?: ((value: unknown) => unknown) | undefined;
   /** The name of the result, and a test for its presence in an object. */
   readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
   /** Parses the text of a response, or throws. Default: `JSON.parse`. */

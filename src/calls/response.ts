@@ -1,13 +1,15 @@
 import { readErrorInSuccess, readErrorValue, readFailedResponse } from '../answers/error-body.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
-
+import type { JsonObject } from '../types.ts';
+import type { AnswerFormat, LogicalCall } from './request.ts';
 import { classifyErrorInSuccess } from '../http/classify.ts';
 import {
   type Answer,
   ReadFailure,
   attachRequestId,
   peek,
+  readFile,
   readText,
   findRequestId,
   unusable,
@@ -107,7 +109,16 @@ interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
   /** Assembles the result from an event stream that was sent instead of JSON. */
   readonly fromEvents?: (request: Request, answer: Answer) => Promise<T>;
+  /** Reads a file that was sent instead of JSON. */
+  readonly fromFile?: {
+    /** @param beginning - The first bytes, as text. */
+    readonly isFile: (type: string, beginning: string) => boolean;
+    readonly toValue: (bytes: Uint8Array, type: string) => JsonObject;
+  };
 }
+
+/** Bytes needed to recognize a file. */
+const fileHead = 12;
 
 /**
  * Reads a JSON response.
@@ -121,7 +132,7 @@ export function jsonAnswer<T, Value>(
 ): AnswerFormat<Value, 'json'>;
 /* @__NO_SIDE_EFFECTS__ */
 export function jsonAnswer<T>(
-  { schema, fromEvents }: JSONAnswer<T>,
+  { schema, fromEvents, fromFile }: JSONAnswer<T>,
   finish?: (value: T, info: CallInfo) => unknown,
 ): AnswerFormat<unknown, 'json'> {
   return {
@@ -129,6 +140,13 @@ export function jsonAnswer<T>(
     async read(request, given) {
       let answer = given;
       let isStream = false;
+      let isFile = false;
+      const type = readContentType(answer.response);
+      if (fromFile && !/\bjson\b|event-stream/.test(type)) {
+        let beginning: string;
+        ({ beginning, answer } = await peek(answer, fileHead));
+        isFile = fromFile.isFile(type, beginning);
+      }
       if (fromEvents && readContentType(answer.response).includes('event-stream')) {
         // Read as a stream, with its time limits, so that the content so far is not lost if it breaks off.
         let beginning: string;
@@ -136,7 +154,10 @@ export function jsonAnswer<T>(
         isStream = detectFormat(beginning) === 'events';
       }
       let value: T;
-      if (fromEvents && isStream) {
+      if (fromFile && isFile) {
+        const bytes = await readFile(answer, request.settings.maxResponseBytes);
+        value = readValue(fromFile.toValue(bytes, type), schema, request.check);
+      } else if (fromEvents && isStream) {
         request.scope.clearLimits();
         value = await fromEvents(request, answer);
       } else {
@@ -161,13 +182,14 @@ export function jsonAnswer<T>(
 async function fromJSON<T>(
   request: Request,
   answer: Answer,
-  received: string,
+  body: string,
   schema: ResponseSchema<T>,
 ): Promise<T> {
   // The message of a failed task can become an error, which must not contain the key.
   const isTask = request.spec.task !== undefined;
-  const text = isTask ? request.redaction.withoutKeys(received) : received;
-  const value = await readWhole(request, answer, text, schema.parse);
+  const text = isTask ? request.redaction.withoutKeys(body) : body;
+  const received = await readWhole(request, answer, text, schema.parse);
+  const value = schema.locate === undefined ? received : schema.locate(received);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
     throw notResult(value, answer, `the response is JSON, but contains no ${content.name}.`, text);

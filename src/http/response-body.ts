@@ -164,6 +164,22 @@ export async function readText(answer: Answer, limit: number): Promise<string> {
 }
 
 /**
+ * Reads a success body as bytes.
+ *
+ * @throws `ReadFailure` if the body breaks off or exceeds `limit` bytes
+ */
+export async function readFile(answer: Answer, limit: number): Promise<Uint8Array> {
+  const { response, scope } = answer;
+  if (response.body === null) return new Uint8Array();
+  const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
+  discardBody(reader);
+  if (end === 'broken') throw toReadFailure(cause, answer);
+  if (end === 'whole') return bytes;
+  const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
+  throw new ReadFailure({ ...unusable(answer, problem), kind: 'undecided' });
+}
+
+/**
  * Creates a stream without read-ahead, so that a slow reader slows the gateway down instead of filling
  * memory.
  */

@@ -164,14 +164,21 @@ interface Ended {
 type BadEnding = Exclude<StreamVerdict, 'complete'>;
 
 const endings: Readonly<Record<BadEnding, string>> = {
-  no_finish_reason: 'ended with its terminator, but without a finish reason; it may have been cut',
-  no_terminator: 'ended without a finish reason; it may have been cut',
+  no_finish_reason: 'ended with its terminator, but without {proof}; it may have been cut',
+  no_terminator: 'ended without {proof}; it may have been cut',
   truncated: 'broke off',
 };
 
-export function describeEnding(verdict: BadEnding, { started, failure }: Ended): string {
+/** Describes how a stream ended. Images, speech and transcripts end with an event instead of a finish reason. */
+export function describeEnding(
+  verdict: BadEnding,
+  { started, failure }: Ended,
+  operation: string,
+): string {
   if (failure !== undefined && verdict !== 'truncated') return failure;
-  return started ? endings[verdict] : 'ended without any content';
+  if (!started) return 'ended without any content';
+  const proof = /^(images|audio)\./.test(operation) ? 'its last event' : 'a finish reason';
+  return endings[verdict].replace('{proof}', proof);
 }
 
 /** Creates the error of a stream that ended without proof that the response is complete. */
@@ -181,7 +188,7 @@ export function truncated(
   verdict: BadEnding,
   cause?: unknown,
 ): StreamTruncatedError {
-  const ending = describeEnding(verdict, received);
+  const ending = describeEnding(verdict, received, base.operation);
   return new StreamTruncatedError(`The stream of ${base.operation} ${ending} (onTruncated).`, {
     ...toInit(base, received, redact(base, { cause })),
     verdict,

@@ -88,15 +88,17 @@ async function openStream<Item>(
   if (!type.includes('event-stream')) {
     let beginning: string;
     ({ beginning, answer } = await peek(answer));
-    if (beginning === '' || /^(json|markup)$/.test(detectFormat(beginning))) {
+    const format = detectFormat(beginning);
+    const isSVG = format === 'markup' && type.startsWith('image/svg');
+    if (beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
       return streamWholeAnswer(request, answer, context, protocol);
     }
     // The gateway returned a file instead of a stream: its bytes become a stream.
-    if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
+    if (protocol.fromFile !== undefined && /^(audio|image|video)\/|\boctet-stream\b/.test(type)) {
       const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
         throw toReadFailure(cause, answer);
       });
-      return streamFromValues(protocol.fromFile(new Uint8Array(buffer)), context, protocol);
+      return streamFromValues(protocol.fromFile(new Uint8Array(buffer), type), context, protocol);
     }
   }
   request.scope.clearLimits();

@@ -107,8 +107,16 @@ export interface StreamProtocol<Item> {
   readonly answerBeside?: (value: unknown) => JsonObject | undefined;
   /** Returns `true` if a JSON response is only a chunk. */
   isPiece?(answer: unknown): boolean;
-  /** Converts a whole file to events, for providers that don't stream on request. */
-  fromFile?(bytes: Uint8Array): readonly unknown[];
+  /**
+   * Converts the parsed data of an event that another API defines to events of this one; empty for any other event.
+   */
+  split?(value: unknown): readonly unknown[];
+  /**
+   * Converts a whole file to events, for providers that don't stream on request.
+   *
+   * @param type - The content type of the file.
+   */
+  fromFile?(bytes: Uint8Array, type: string): readonly unknown[];
   /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
   /** Returns whether an item has content of the response. By default each has. */

@@ -275,7 +275,7 @@ export function readStream<Item>(
     const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
-      context.warn?.(`The stream ${describeEnding(verdict, progress)}`);
+      context.warn?.(`The stream ${describeEnding(verdict, progress, context.error.operation)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
       error = truncated(base, progress, verdict, broken?.cause);
     }

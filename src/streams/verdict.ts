@@ -115,7 +115,9 @@ export function followAnswer<Item>(
       if (protocol.keepsPings === true) emit(protocol.read(value, unchecked));
       return;
     }
-    if (isHollow(value)) hasHollowChunk = true;
+    const parts = protocol.split?.(value) ?? [];
+    if (parts.length > 0) for (const part of parts) takeItem(part);
+    else if (isHollow(value)) hasHollowChunk = true;
     else if (isObject(value) || validation === 'strict') takeItem(value);
   }
 

@@ -16,7 +16,13 @@ import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
 import type { Submitter } from '../../tasks/submit.ts';
-import { imageGenProtocol, toImagesResponse, imagesSchema } from './schema.ts';
+import {
+  fileImage,
+  imageGenProtocol,
+  imagesSchema,
+  isImageFile,
+  toImagesResponse,
+} from './schema.ts';
 import { type Submission, submitImages, rejectLedger } from './submit.ts';
 import { explainImages, followTask, type OnAccepted } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
@@ -67,6 +73,7 @@ export function imageRules(
 export const wholeAnswer = jsonAnswer({
   schema: imagesSchema,
   fromEvents: async (call, answer) => toImagesResponse(await collectEvents(call, answer)),
+  fromFile: { isFile: isImageFile, toValue: (bytes, type) => ({ data: [fileImage(bytes, type)] }) },
 });
 
 function generateWhole(

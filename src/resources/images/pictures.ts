@@ -1,80 +1,115 @@
+import { readBase64 } from '../../answers/bytes.ts';
 import {
   addCounts,
+  findFirst,
   isObject,
   isText,
   unwrapLevels,
   listObjects,
   parseJSON,
+  trimmedText,
 } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 
-/** Fields that hold an image in any form. */
-const pictureFields = /^(b64_json|b64|base64|(image_?)?(base64|url)|url|images?|svg)$/i;
+/*
+ * The one reader of images in responses. Direct responses, events of streams and polls of tasks all pass through
+ * `findImages` and `readImage`, so that a place or an encoding that one of them knows is known to all.
+ */
 
-/** Fields that repeat the request or hold URLs of the task; a URL in them is not an image. */
+/** Fields that hold an image in any form. */
+const pictureFields =
+  /^(b64(_?json)?|(binary_data_)?base64|(image_?)?(base64|b64|bytes|urls?)|img_?urls?|url|images?|svg|bytes_?base64_?encoded)$/i;
+
+/** Fields that repeat the request, are about other files, or hold URLs of the task; their URLs are no results. */
 const otherFields =
-  /prompt|^(inputs?|params|parameters|request|payload|urls|links|error|message)$|^(status|poll(ing)?|response|cancel|callback|webhook|fetch|get|query|task)_?url$/i;
+  /prompt|^(inputs?|params|parameters|request|payload|urls|links|errors?)$|^(input|init|source|reference|ref|mask|control|original)_?(image|img|url)|thumb|preview|webhook|callback|^(status|poll(ing)?|response|cancel|fetch|get|query|task)_?url$/i;
 
 /** A URL or a data URL. */
-const pictureAddress = /^(https?:|data:image\/)/i;
-
-/** Bytes in base64. */
-const base64Text = /^[\w+/-]+=*$/;
+const pictureAddress = /^\s*(https?:|data:image\/)/i;
 
 /** The shortest base64 text that counts as an image; shorter ones may be ids or signatures. */
 const shortestPicture = 256;
 
 /** The nesting limit; gateways nest images less deeply. */
-const deepestPicture = 6;
+const deepestPicture = 8;
 
-const isBytes = (text: string): boolean => text.length >= shortestPicture && base64Text.test(text);
+const isBytes = (text: string): boolean =>
+  text.length >= shortestPicture && !/[^\w+/=\s-]/.test(text) && readBase64(text) !== undefined;
 
-/** Returns whether a value holds an image in any form, at any place. */
-export function holdsPicture(value: unknown, name = '', levels = deepestPicture): boolean {
-  if (typeof value === 'string') {
-    if (value === '') return false;
-    return pictureFields.test(name) || pictureAddress.test(value) || isBytes(value);
-  }
-  if (levels === 0) return false;
-  if (Array.isArray(value)) return value.some((item) => holdsPicture(item, name, levels - 1));
-  if (!isObject(value)) return false;
-  return Object.entries(value).some(
-    ([key, inner]) => !otherFields.test(key) && holdsPicture(inner, key, levels - 1),
-  );
-}
+/** Images in the Markdown of a chat message. */
+const markdownPicture = /!\[[^\]]{0,500}\]\(\s*<?((?:https?:|data:image\/)[^\s)>]+)/gi;
 
-/** Converts text to a field of an image. */
-function toField(name: string, text: string): JsonObject {
-  if (pictureAddress.test(text)) return { url: text };
-  if (/b64|base64/i.test(name) || isBytes(text)) return { b64_json: text };
+/** Converts text to the fields of an image. */
+function toFields(name: string, text: string): JsonObject {
+  if (pictureAddress.test(text)) return { url: text.trim() };
+  if (/b64|base64|bytes/i.test(name) || isBytes(text)) return { b64_json: text };
   return /^svg$/i.test(name) ? { svg: text } : { url: text };
 }
 
-type IsPicture = (name: string, text: string) => boolean;
+/** Returns the media type beside the bytes of an image. */
+const readType = ({ media_type, mime_type, mimeType, content_type }: JsonObject) =>
+  findFirst([media_type, mime_type, mimeType, content_type], trimmedText);
+
+/** Normalizes the fields of an image in place: plain base64 with its media type, and no empty fields. */
+export function readImage(image: JsonObject): void {
+  for (const key of ['b64_json', 'url', 'revised_prompt']) {
+    if (!image[key]) delete image[key];
+  }
+  const { b64_json: encoded, url } = image;
+  if (isText(encoded) && /^\s*https?:/i.test(encoded)) {
+    image['url'] ??= encoded.trim();
+    delete image['b64_json'];
+  } else if (isText(encoded)) {
+    setBytes(image, encoded);
+  } else if (isText(url) && !pictureAddress.test(url) && isBytes(url)) {
+    setBytes(image, url);
+    delete image['url'];
+  }
+  if ('b64_json' in image) image['media_type'] ??= readType(image);
+  if (image['media_type'] === undefined) delete image['media_type'];
+}
+
+function setBytes(image: JsonObject, text: string): void {
+  const { base64 = text, type } = readBase64(text) ?? {};
+  image['b64_json'] = base64;
+  if (type !== undefined) image['media_type'] = type;
+}
+
+/** Returns whether an object is an image in OpenAI's format. */
+export const isImage = ({ url, b64_json: encoded, svg }: JsonObject): boolean =>
+  isText(url) || isText(encoded) || isText(svg);
+
+type FindPictures = (name: string, text: string) => readonly JsonObject[];
 
 /** Collects the images in a value: one per object that has one, and one per text in a list. */
 function collect(
   value: unknown,
   name: string,
-  isPicture: IsPicture,
+  find: FindPictures,
   levels = deepestPicture,
 ): JsonObject[] {
   if (typeof value === 'string') {
     // Some gateways put the vendor's response into a text field.
     const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
-    if (inner !== undefined && levels > 0) return collect(inner, name, isPicture, levels - 1);
-    return isText(value) && isPicture(name, value) ? [toField(name, value)] : [];
+    if (inner !== undefined && levels > 0) return collect(inner, name, find, levels - 1);
+    return isText(value) ? [...find(name, value)] : [];
   }
   if (levels === 0) return [];
   if (Array.isArray(value)) {
-    return value.flatMap((item) => collect(item, name, isPicture, levels - 1));
+    return value.flatMap((item) => collect(item, name, find, levels - 1));
   }
   if (!isObject(value)) return [];
+  const type = readType(value);
+  // A part of a multimodal message, such as Gemini's `inlineData`.
+  const { data: content } = value;
+  if (type !== undefined && isText(content)) {
+    return /^image\//i.test(type) ? [{ b64_json: content, media_type: type }] : [];
+  }
   const picture: JsonObject = {};
   const nested: JsonObject[] = [];
   for (const [key, inner] of Object.entries(value)) {
-    if (otherFields.test(key)) continue;
-    const found = collect(inner, key, isPicture, levels - 1);
+    if (otherFields.test(key) || (key === 'message' && typeof inner === 'string')) continue;
+    const found = collect(inner, key, find, levels - 1);
     const [own] = found;
     const isOwn = typeof inner === 'string' && found.length === 1;
     if (isOwn && own !== undefined) Object.assign(picture, { ...own, ...picture });
@@ -82,31 +117,77 @@ function collect(
   }
   if (Object.keys(picture).length === 0) return nested;
   const { revised_prompt: revised } = value;
-  return [isText(revised) ? { ...picture, revised_prompt: revised } : picture, ...nested];
+  const beside = type === undefined ? {} : { media_type: type };
+  const whole = { ...picture, ...('b64_json' in picture && beside) };
+  return [isText(revised) ? { ...whole, revised_prompt: revised } : whole, ...nested];
 }
 
-const isOpenAI = ({ url, b64_json: encoded }: JsonObject): boolean =>
-  isText(url) || isText(encoded);
+/** Ways to find images, the surest first: by the names of fields, by their content, and in Markdown. */
+const ways: readonly FindPictures[] = [
+  (name, text) => (pictureFields.test(name) ? [toFields(name, text)] : []),
+  (name, text) => (pictureAddress.test(text) || isBytes(text) ? [toFields(name, text)] : []),
+  (_, text) => Array.from(text.matchAll(markdownPicture), ([, url]) => ({ url })),
+];
+
+/** Removes images that a response contains twice, under different names. */
+function withoutCopies(pictures: readonly JsonObject[]): JsonObject[] {
+  const seen = new Set<unknown>();
+  return pictures.filter(({ b64_json: encoded, url, svg }) => {
+    const content = encoded ?? url ?? svg;
+    return !seen.has(content) && Boolean(seen.add(content));
+  });
+}
+
+/** Returns the images anywhere in a value, normalized. */
+export function listImages(value: unknown): JsonObject[] {
+  for (const find of ways) {
+    const pictures = collect(value, '', find);
+    pictures.forEach(readImage);
+    const images = withoutCopies(pictures).filter(isImage);
+    if (images.length > 0) return images;
+  }
+  return [];
+}
+
+/** Returns whether a value holds an image in any form, at any place. */
+export const holdsPicture = (value: unknown): boolean => listImages(value).length > 0;
 
 /**
- * Converts the status of a completed task to the response of an image call; `undefined` if it holds no image.
- * An empty list is a valid response, because a filter may have removed every image.
+ * Converts a response or the status of a completed task to the response of an image call; `undefined` if it holds no
+ * image. An empty list is a valid response, because a filter may have removed every image.
  */
-export function findImages(body: JsonObject): JsonObject | undefined {
-  const levels = unwrapLevels(body);
-  const whole = levels.find(({ data }) => Array.isArray(data) && listObjects(data).some(isOpenAI));
+export function findImages(body: unknown): JsonObject | undefined {
+  const levels = isObject(body) ? unwrapLevels(body) : [];
+  const whole = levels.find(({ data }) => Array.isArray(data) && listObjects(data).some(isImage));
   if (whole !== undefined) return { ...whole };
-  const named = collect(body, '', (name) => pictureFields.test(name));
-  const data =
-    named.length > 0
-      ? named
-      : collect(body, '', (_, text) => pictureAddress.test(text) || isBytes(text));
+  const data = listImages(body);
   const isFiltered = levels.some((level) =>
     [level['data'], level['images']].some((list) => Array.isArray(list) && list.length === 0),
   );
   if (data.length === 0 && !isFiltered) return undefined;
   const level = levels.find(({ usage }) => isObject(usage));
   return level === undefined ? { data } : { data, usage: level['usage'] };
+}
+
+/** Adds the image of an item to its fields. An item with several images becomes several items. */
+function locateItem(item: JsonObject): readonly JsonObject[] {
+  if (isImage(item)) return [item];
+  const [image, ...others] = listImages(item);
+  return image === undefined ? [item] : [{ ...item, ...image }, ...others];
+}
+
+/** Moves the images of a direct response to `data`, wherever the gateway put them. Other fields stay. */
+export function locateImages(answer: unknown): unknown {
+  if (isObject(answer) && Array.isArray(answer['data'])) {
+    const items = listObjects(answer['data']);
+    if (items.some(isImage)) return answer;
+    const data = items.flatMap(locateItem);
+    if (data.some(isImage)) return { ...answer, data };
+  }
+  const { data, usage } = findImages(answer) ?? {};
+  if (!Array.isArray(data) || data.length === 0) return answer;
+  const others = isObject(answer) ? answer : {};
+  return { ...others, ...(usage !== undefined && { usage }), data };
 }
 
 /** Joins the images of several tasks into one response. */

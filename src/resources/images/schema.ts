@@ -8,16 +8,18 @@ import type {
   ImageEditStreamEvent,
   ImageGenStreamEvent,
 } from './types.ts';
+import { detectType, encodeBase64 } from '../../answers/bytes.ts';
 import { isEmptyResult } from '../../answers/error-body.ts';
 import {
   fill,
-  hasValue,
   isObject,
+  isText,
   normalizeItems,
   listObjects,
   toNumber,
 } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
+import { isImage, locateImages, readImage } from './pictures.ts';
 import { type StreamProtocol, typedProtocol } from '../../streams/protocol.ts';
 
 const details: FieldsOf<ImageTokenDetails> = { image_tokens: 'number', text_tokens: 'number' };
@@ -47,18 +49,6 @@ function normalizeUsage(owner: JsonObject): void {
   counts['total_tokens'] ??= Number(counts['input_tokens']) + Number(counts['output_tokens']);
 }
 
-/** Deletes empty fields: some gateways send `""` for missing ones, which makes `'url' in image` misleading. */
-function normalizeImage(image: JsonObject): void {
-  for (const key of ['b64_json', 'url', 'revised_prompt']) {
-    if (!image[key]) delete image[key];
-  }
-}
-
-/** Returns whether an item holds an image in any form. */
-function isImage(image: JsonObject): boolean {
-  return hasValue({ ...image, revised_prompt: undefined, error: undefined });
-}
-
 /**
  * Returns whether a response holds images, or is empty because a filter removed them, which is charged too.
  */
@@ -71,16 +61,22 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
   fields: {
     created: numeric,
     data: [
-      { b64_json: 'string', url: 'string', revised_prompt: 'string' } satisfies FieldsOf<Image>,
+      {
+        b64_json: 'string',
+        url: 'string',
+        revised_prompt: 'string',
+        media_type: 'string',
+      } satisfies FieldsOf<Image>,
     ],
     ...settings,
     usage: usageFields,
     svg_usage: 'object',
   } satisfies FieldsOf<ImagesResponse>,
+  locate: locateImages,
   answer: { name: 'image', isIn: areImages },
   normalize(value) {
     toNumber(value, 'created');
-    normalizeItems(value, 'data', normalizeImage);
+    normalizeItems(value, 'data', readImage);
     normalizeUsage(value);
   },
 };
@@ -93,6 +89,23 @@ function readEventType(event: JsonObject, prefix: string): string {
     return event['b64_json'] || event['url'] ? `${prefix}.completed` : '';
   }
   return type.replace(/^image_(generation|edit)\./, `${prefix}.`);
+}
+
+/** Normalizes the image of an event, which holds bytes rather than a data URL. */
+function readEventImage(event: JsonObject): void {
+  const { url } = event;
+  const inline = isText(url) && /^\s*data:/i.test(url) ? url : undefined;
+  if (inline !== undefined && !event['b64_json']) {
+    Object.assign(event, { b64_json: inline, url: undefined });
+  }
+  const image: JsonObject = { ...event };
+  readImage(image);
+  const { b64_json, url: address, media_type } = image;
+  Object.assign(event, { b64_json });
+  for (const [key, value] of Object.entries({ url: address, media_type })) {
+    if (value === undefined) delete event[key];
+    else event[key] = value;
+  }
 }
 
 /** The fields of every kind of event. */
@@ -110,6 +123,7 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
       type: 'any',
       b64_json: 'string',
       url: 'string',
+      media_type: 'string',
       created_at: numeric,
       partial_image_index: 'number',
       ...settings,
@@ -117,6 +131,7 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
     } satisfies FieldsOf<ImageEventFields>,
     normalize(event: JsonObject): void {
       event['type'] = readEventType(event, prefix);
+      readEventImage(event);
       toNumber(event, 'created_at');
       for (const key in { b64_json: '', ...settings }) event[key] ??= '';
       normalizeUsage(event);
@@ -141,13 +156,23 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
   expected: number,
 ): StreamProtocol<Item> {
   const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType);
-  return typedProtocol({ schema, endType, expected, fromAnswer });
+  return {
+    ...typedProtocol({ schema, endType, expected, fromAnswer }),
+    // A whole response as an event, such as `image.generation.result`, may hold several images.
+    split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
+    fromFile: (bytes, type) => [fileEvent(bytes, endType, type)],
+  };
 }
+
+/** Returns whether the data of an event has the fields of OpenAI's events. */
+const isEvent = (value: unknown): boolean =>
+  !isObject(value) || isText(value['type']) || isImage(value);
 
 /** Converts a response to one event per image. The last event has the usage. */
 function toEvents(answer: unknown, type: string): JsonObject[] {
-  if (!isObject(answer)) return [];
-  const { data, created, background, output_format, quality, size, usage } = answer;
+  const response = locateImages(answer);
+  if (!isObject(response)) return [];
+  const { data, created, background, output_format, quality, size, usage } = response;
   const images = listObjects(data).filter(isImage);
   return images.map((image, index) => ({
     created_at: created,
@@ -156,17 +181,27 @@ function toEvents(answer: unknown, type: string): JsonObject[] {
     quality,
     size,
     ...image,
-    ...decodeDataURL(image),
     type,
     usage: index === images.length - 1 ? usage : undefined,
   }));
 }
 
-/** Extracts the base64 bytes from a data URL, because events hold bytes. */
-function decodeDataURL({ b64_json: encoded, url }: JsonObject): JsonObject {
-  if (typeof encoded === 'string' && encoded !== '') return { b64_json: encoded, url: undefined };
-  const [, inline] = typeof url === 'string' ? (/^data:[^,]*;base64,(.*)$/s.exec(url) ?? []) : [];
-  return inline === undefined ? {} : { b64_json: inline, url: undefined };
+/** Converts the bytes of an image to an event. */
+const fileEvent = (bytes: Uint8Array, type: string, mediaType: string | undefined): JsonObject => ({
+  type,
+  ...fileImage(bytes, mediaType),
+});
+
+/** Returns whether a response is an image as a file, by its content type and the first bytes as text. */
+export function isImageFile(type: string, beginning: string): boolean {
+  if (/\b(json|event-stream)\b|^text\//.test(type)) return false;
+  return type.startsWith('image/') || /^(\uFFFDPNG|\uFFFD{3}|RIFF.{4}WEBP|GIF8)/s.test(beginning);
+}
+
+/** Returns an image that was sent as a file instead of JSON. */
+export function fileImage(bytes: Uint8Array, type: string | undefined): JsonObject {
+  const [declared] = type?.match(/^image\/[\w.+-]+/) ?? [];
+  return { b64_json: encodeBase64(bytes), media_type: detectType(bytes) ?? declared };
 }
 
 /** Converts the events of a stream to a response, if a gateway streamed although no stream was requested. */
@@ -174,7 +209,7 @@ export function toImagesResponse(events: unknown): ImagesResponse {
   const images = listObjects(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
   const answer: JsonObject = { created, usage };
-  answer['data'] = images.map(({ b64_json: encoded, url }) => ({ b64_json: encoded, url }));
+  answer['data'] = images.map(({ b64_json, url, media_type }) => ({ b64_json, url, media_type }));
   for (const key of ['background', 'output_format', 'quality', 'size']) {
     if (last[key] !== '') answer[key] = last[key];
   }

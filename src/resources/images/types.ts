@@ -78,8 +78,10 @@ export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerat
 
 /** A generated image. */
 export interface Image {
-  /** The image bytes in base64. */
+  /** The image bytes in plain base64, whatever form of it the gateway sent. */
   b64_json?: string | undefined;
+  /** The MIME type of the bytes, if the gateway sent it beside them, for example in a data URL. */
+  media_type?: string | undefined;
   /**
    * The URL of the image: a short-lived URL on another host, or a `data:` URL. Download it without the key.
    */
@@ -133,8 +135,10 @@ export interface ImagesResponse extends WithRequestId, WithLedgerError {
 
 /** Fields of every event in an image stream. Omitted strings are empty. */
 export interface ImageEventBase {
-  /** The image bytes in base64. Empty if the event has a `url` instead. */
+  /** The image bytes in plain base64. Empty if the event has a `url` instead. */
   b64_json: string;
+  /** The MIME type of the bytes, if the gateway sent it beside them. */
+  media_type?: string | undefined;
   background: OpenString<'transparent' | 'opaque' | 'auto'>;
   /** Time of the event, in Unix seconds; 0 if the provider does not report it. */
   created_at: number;

@@ -561,11 +561,10 @@ describe('a response that is not a task', () => {
     ],
     [
       'bytes with a task id',
-      { created: 1, task_id: 't', status: 'processing', data: [{ b64_json: 'AA' }] },
+      { created: 1, task_id: 't', status: 'processing', data: [{ b64_json: 'AAAA' }] },
     ],
     ['a picture in another form', { id: 'x', status: 'succeeded', data: [{ image: { url } }] }],
     ['a picture as an image_url', { task_id: 'x', data: [{ image_url: url }] }],
-    ['a picture beside an empty list', { task_id: 'x', data: [], images: [{ url }] }],
     ['a text of a picture', { task_id: 'x', data: [{ svg: '<svg></svg>' }] }],
     ['a relative address', { id: 'x', status: 'created', data: [{ url: '/files/a.png' }] }],
     ['no picture after a filter', { created: 1, data: [] }],
