@@ -217,7 +217,17 @@ export function firstObject(value: unknown): JsonObject | undefined {
 }
 
 /** Fields that gateways and vendors nest a body in. */
-const wrappers = ['data', 'output', 'result', 'task', 'response', 'video'];
+const wrappers = [
+  'data',
+  'output',
+  'result',
+  'task',
+  'task_info',
+  'response',
+  'Response',
+  'Resp',
+  'video',
+];
 
 /** Returns a video body and the bodies nested in it, outermost first. */
 export function unwrapLevels(body: JsonObject): readonly JsonObject[] {
@@ -250,10 +260,23 @@ export function readId(value: unknown): string | undefined {
   return trimmedText(value);
 }
 
+/** Fields with the id of a task, the most common first. */
+const idFields = [
+  'id',
+  'task_id',
+  'video_id',
+  'taskId',
+  'job_id',
+  'jobId',
+  'JobId',
+  'generation_id',
+  'generationId',
+  'queue_id',
+];
+
 /** Returns the ids in an object; the first is its own. */
 export function findIds(level: JsonObject): readonly string[] {
-  const { id, task_id: taskId, video_id: videoId, taskId: camel, job_id: jobId } = level;
-  return [id, taskId, videoId, camel, jobId].map(readId).filter((found) => found !== undefined);
+  return idFields.map((name) => readId(level[name])).filter((found) => found !== undefined);
 }
 
 /** Returns the task id of a submission. In a nested body, `id` may be the id of a record. */
@@ -263,9 +286,7 @@ export function findId(body: JsonObject): string | undefined {
     findIds(body)[0] ??
     findFirst(
       inner,
-      (level) =>
-        findFirst([level['task_id'], level['taskId'], level['job_id']], readId) ??
-        findIds(level)[0],
+      (level) => findFirst(idFields.slice(1), (name) => readId(level[name])) ?? findIds(level)[0],
     )
   );
 }

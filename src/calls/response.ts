@@ -2,7 +2,6 @@ import { readErrorInSuccess, readErrorValue, readFailedResponse } from '../answe
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
-import type { AnswerFormat, LogicalCall } from './request.ts';
 import { classifyErrorInSuccess } from '../http/classify.ts';
 import {
   type Answer,

@@ -206,6 +206,22 @@ export function isFetchable(url: string, gateway: string): boolean {
   return protocol === 'https:' && !isPrivate;
 }
 
+/** Words in the names of query parameters that hold secrets, in lower case. */
+const secretWords =
+  /^(x?(api|access|auth|session|secret|private)?key|key|token|secret|sig|sign|signature|credentials?|auth|authorization|password|passwd|pwd|pass|jwt|bearer)$/;
+
+/** Returns whether the name of a query parameter says that its value grants access. */
+export function isSecretParameter(name: string): boolean {
+  if (/^x-(amz|goog|tos|oss)-/i.test(name)) return true;
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+  return (
+    words.some((word) => secretWords.test(word)) || /(apikey|token|secret|signature)$/i.test(name)
+  );
+}
+
 /** Returns a URL without query, fragment, user name and password, which may contain secrets. */
 export function displayURL(url: string): string {
   try {

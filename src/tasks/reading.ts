@@ -4,6 +4,7 @@ import {
   isObject,
   unwrapLevels,
   firstObject,
+  listObjects,
   parseJSON,
   codeText,
   trimmedText,
@@ -59,7 +60,8 @@ export function namesTask(body: JsonObject, id: string): boolean {
 /** Parses a response with ids of 16 digits or more as text, because they may be integers beyond 2^53. */
 export function parseWithIds(text: string): unknown {
   // Quotes inside JSON strings are escaped, so this matches only fields.
-  const large = /("(?:id|task_id|video_id|taskId|job_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
+  const large =
+    /("(?:id|task_id|video_id|taskId|job_id|jobId|JobId|generation_id|queue_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
   return JSON.parse(text.replace(large, '$1"$2"$3'));
 }
 
@@ -128,7 +130,7 @@ function unwrap(text: string): string {
 /** Reads a message about the request, unless it only says that the request succeeded (`"SUCCEED"`). */
 function readComplaint(value: unknown): string | undefined {
   const message = trimmedText(value);
-  if (message === undefined || /^ok$/i.test(message)) return undefined;
+  if (message === undefined || /^(ok|none|null|no error)$/i.test(message)) return undefined;
   return readStatusWord(message).status === 'completed' ? undefined : message;
 }
 
@@ -147,6 +149,7 @@ export const failurePlaces = [
   'failReason',
   'failMsg',
   'error_message',
+  'errorMessage',
   'error_msg',
   'failure',
 ];
@@ -187,11 +190,42 @@ export function findFailure(body: JsonObject): TaskErrorDetails {
   return code === undefined ? { message } : { message, code };
 }
 
+/** Values of kie's `successFlag` for a task that failed. */
+const failedFlags: readonly unknown[] = [2, 3];
+
+/**
+ * Returns whether a body without a status word says by a number that its task failed. Most vendors use 3 for that, but
+ * some for "done", so a number counts only together with a reason.
+ */
+export function hasFailedByNumber(body: JsonObject, word: string | undefined): boolean {
+  const levels = unwrapLevels(body);
+  const state = word ?? findFirst(levels, stateNumberIn);
+  const isNamed =
+    Number(state) === 3 || levels.some(({ successFlag: flag }) => failedFlags.includes(flag));
+  return isNamed && levels.some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
+}
+
+/** Returns why a task that is called completed has no result: an error beside its status, or a withheld result. */
+export function findWithheld(body: JsonObject): TaskErrorDetails | undefined {
+  const isModerated = unwrapLevels(body).some((level) =>
+    [level, ...listObjects(level['video'])].some((each) => each['respect_moderation'] === false),
+  );
+  const complaint = findComplaint(body);
+  if (!isModerated || complaint !== undefined) return complaint;
+  return {
+    message: 'The vendor withheld the result after its moderation.',
+    code: 'respect_moderation',
+  };
+}
+
 /** Returns the error of a body that has neither a status nor a result. */
 export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
   const hasError = unwrapLevels(body).some(({ error }) => firstObject(error) ?? trimmedText(error));
   const failure = hasError ? findFailure(body) : undefined;
-  return failure?.message === noReason ? undefined : failure;
+  // Some gateways write a success into the field, too.
+  const isEmpty =
+    failure === undefined || failure.message === noReason || !readComplaint(failure.message);
+  return isEmpty ? undefined : failure;
 }
 
 const reviewWords =

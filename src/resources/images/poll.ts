@@ -2,7 +2,6 @@ import { findIds, isObject, toFields, unwrapLevels, trimmedText } from '../../an
 import type { ResponseSchema } from '../../answers/reader.ts';
 import { APIError, UnexpectedResponseError } from '../../errors/api-errors.ts';
 import type { WithResponse } from '../../calls/promise.ts';
-import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { displayURL, isSameOrigin } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -10,9 +9,12 @@ import {
   findFailure,
   findProgress,
   findStatusWord,
+  findWithheld,
+  hasFailedByNumber,
   parseWithIds,
   readStatusWord,
 } from '../../tasks/reading.ts';
+import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
 import type { JsonObject } from '../../types.ts';
@@ -40,7 +42,7 @@ export interface ImageTask extends PolledTask {
 const anyBody: ResponseSchema<unknown> = { fields: {}, parse: parseWithIds };
 
 /** Reads a task from any of the known forms of a status body. */
-function toImageTask(raw: unknown): ImageTask {
+function toImageTask(raw: unknown, answer: { readonly status: number }): ImageTask {
   const body = isObject(raw) ? raw : {};
   const levels = unwrapLevels(body);
   const word = findStatusWord(body);
@@ -54,13 +56,17 @@ function toImageTask(raw: unknown): ImageTask {
     status = 'completed';
     inferred = word === undefined ? undefined : true;
   }
+  if (reading.word !== 'known' && !hasPictures && hasFailedByNumber(body, word)) status = 'failed';
+  const withheld = status === 'completed' && !hasPictures ? findWithheld(body) : undefined;
+  if (withheld !== undefined) status = 'failed';
   // In an envelope without an id, `status` describes the request, not the task.
   const isNamed =
     levels.some((level) => findIds(level).length > 0) || trimmedText(body['request_id']);
   const isEmpty = status === 'completed' && images === undefined && resultURL === undefined;
   if (isEmpty && !isNamed) status = 'queued';
-  const isKnown = word !== undefined || hasPictures || Boolean(isNamed);
-  const error = status === 'failed' ? findFailure(body) : null;
+  const isAccepted = answer.status === acceptedStatus;
+  const isKnown = isAccepted || word !== undefined || hasPictures || Boolean(isNamed);
+  const error = withheld ?? (status === 'failed' ? findFailure(body) : null);
   const progress = findProgress(body);
   const task: ImageTask = { status, raw_status: word, inferred, progress, error, raw, isKnown };
   return status === 'completed' ? { ...task, images, resultURL } : task;
@@ -91,8 +97,7 @@ function readAt(
     accept: 'application/json',
     trace: ref.trace,
   } as const;
-  const format = jsonAnswer({ schema: anyBody }, toImageTask);
-  return transport.raw(() => spec, format, options).withResponse();
+  return transport.raw(() => spec, pollAnswer(anyBody, toImageTask), options).withResponse();
 }
 
 /** Returns whether an error only means that this route does not have the task. */

@@ -7,7 +7,7 @@ import type { CallScope } from '../../http/abort.ts';
 import type { Follow } from '../../http/request.ts';
 import { ReadFailure, unusable } from '../../http/response-body.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { displayURL } from '../../http/url.ts';
+import { displayURL, isSecretParameter } from '../../http/url.ts';
 import { handOver } from '../../tasks/ledger.ts';
 import { checkTaskId, type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
 import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
@@ -171,9 +171,6 @@ export async function stepImages(
   }
 }
 
-/** Query parameters that are secrets. They are removed: handles hold no secrets, and polls use the key. */
-const secretName = /key|token|secret|sig|credential|auth|password/i;
-
 /** Returns the status path of a task below the gateway origin; `undefined` if the key may not be sent there. */
 function toPollPath(
   { address, ids }: AcceptedTask,
@@ -183,7 +180,8 @@ function toPollPath(
   if (address === undefined || !URL.canParse(address, calledURL)) return undefined;
   const { origin, pathname, searchParams } = new URL(address, calledURL);
   if (origin !== new URL(baseURL).origin) return undefined;
-  const shown = [...searchParams].filter(([name]) => !secretName.test(name));
+  // Handles hold no secrets, and polls use the key.
+  const shown = [...searchParams].filter(([name]) => !isSecretParameter(name));
   const query = new URLSearchParams(shown).toString();
   const whole = query === '' ? pathname : `${pathname}?${query}`;
   const [id = ''] = ids;

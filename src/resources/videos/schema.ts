@@ -11,12 +11,13 @@ import {
 } from '../../answers/objects.ts';
 import {
   defineHidden,
-  failurePlaces,
+  findComplaint,
   findFailure,
   findProgress,
   findStatusWord,
   parseWithIds,
-  findAt,
+  findWithheld,
+  hasFailedByNumber,
   readStatusWord,
   stateNumberIn,
 } from '../../tasks/reading.ts';
@@ -40,12 +41,18 @@ const requestFields = [
 /** Returns the request id of a body without any other task id, such as xAI's. */
 function findRequestId(body: JsonObject): string | undefined {
   if (requestFields.some((name) => hasValue(body[name]))) return undefined;
-  return trimmedText(body['request_id']);
+  return trimmedText(body['request_id']) ?? trimmedText(body['requestId']);
+}
+
+/** Returns the name of Google's operation. Names of other kinds are labels. */
+function findOperationName({ name }: JsonObject): string | undefined {
+  const text = trimmedText(name);
+  return text !== undefined && /(^|\/)operations\//.test(text) ? text : undefined;
 }
 
 /** Returns the task id in the response to a submission. */
 export function findTaskId(body: JsonObject): string | undefined {
-  return findId(body) ?? findRequestId(body);
+  return findId(body) ?? findOperationName(body) ?? findRequestId(body);
 }
 
 /** Returns an http(s) URL or a data URL; gateways put error messages in the same fields. */
@@ -71,6 +78,7 @@ const resultPlaces = toPaths([
   'video.url',
   'data',
   'result',
+  'assets.video',
   ...['outputs', 'results', 'creations', 'result.outputs', 'result.assets'].flatMap((list) => [
     list,
     `${list}.url`,
@@ -83,10 +91,21 @@ const resultPlaces = toPaths([
   'download_url',
   'result.download_url',
   'task.content.url',
+  'videos.url',
+  'result.videos.url',
+  'results.videos.url',
+  'video_result.url',
+  'works.video.resource',
+  'output.works.video.resource',
 ]);
 
 /** More paths of the result. If `content` is a list, a running task may repeat its reference video there. */
-const contentPlaces = toPaths(['content.video_url', 'content.video_url.url', 'content.url']);
+const contentPlaces = toPaths([
+  'content.video_url',
+  'content.video_url.url',
+  'content.result_url',
+  'content.url',
+]);
 
 /** Types of result items that are not the video. */
 const nonVideoTypes = /^(image|cover|thumbnail|poster|audio|text)/i;
@@ -157,10 +176,7 @@ function inferStatus(
   if (findResultURL(body) !== undefined) return 'completed';
   const state = word ?? findFirst(unwrapLevels(body), stateNumberIn);
   if (Number(state) === 2 && findCompletedURL(body) !== undefined) return 'completed';
-  const isFailed =
-    Number(state) === 3 &&
-    unwrapLevels(body).some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
-  return isFailed ? 'failed' : undefined;
+  return hasFailedByNumber(body, word) ? 'failed' : undefined;
 }
 
 /** The year 5138 in seconds, or 1973 in milliseconds. */
@@ -218,9 +234,22 @@ function setFields(value: JsonObject, contents: JsonObject): void {
 
 /** Sets the status of a task and the fields that depend on it. */
 function setStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
+  const url = status === 'completed' ? findCompletedURL(body) : undefined;
   value['status'] = status;
   value['error'] = status === 'failed' ? findFailure(body) : null;
-  setFields(value, { url: status === 'completed' ? findCompletedURL(body) : undefined });
+  // Beside a result, an error is a remark, such as a lower quality than requested.
+  if (url !== undefined) value['error'] = findComplaint(body) ?? null;
+  setFields(value, { url });
+}
+
+/** Sets the status of a task that the gateway calls completed: without a result, an error beside it is a failure. */
+function setOwnStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
+  setStatus(value, body, status);
+  const withheld =
+    status === 'completed' && value['url'] === undefined ? findWithheld(body) : undefined;
+  if (withheld === undefined) return;
+  value['status'] = 'failed';
+  value['error'] = withheld;
 }
 
 /** Sets the status to which the caller maps the gateway's own status. */
@@ -259,7 +288,7 @@ export const videoSchema: ResponseSchema<VideoTask> = {
       size,
       remixed_from_video_id,
     });
-    setStatus(value, body, inferredStatus ?? reading.status);
+    setOwnStatus(value, body, inferredStatus ?? reading.status);
     defineHidden(value, 'raw', body);
   },
 };

@@ -1,7 +1,7 @@
-import { jsonAnswer } from '../../calls/response.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import { pollAnswer } from '../../tasks/poll-answer.ts';
 import { defineHidden } from '../../tasks/reading.ts';
 import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
 import { WaitScope } from '../../tasks/scope.ts';
@@ -21,7 +21,7 @@ export function readTask(
   route = ref.route,
 ): GatewayPromise<VideoTask> {
   const { id, trace } = ref;
-  const answer = jsonAnswer({ schema: videoSchema }, (task) => {
+  const answer = pollAnswer(videoSchema, (task) => {
     // Some gateways forward their provider's body, which contains the provider's id.
     task.id = id;
     task.task_id = id;

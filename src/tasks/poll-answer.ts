@@ -1,0 +1,32 @@
+import { isObject, parseJSON } from '../answers/objects.ts';
+import type { ResponseSchema } from '../answers/reader.ts';
+import type { AnswerFormat } from '../calls/request.ts';
+import { jsonAnswer } from '../calls/response.ts';
+import { readText } from '../http/response-body.ts';
+import { findStatusWord } from './reading.ts';
+
+/** The status of a response to a poll that says that the task is not completed yet. */
+export const acceptedStatus = 202;
+
+/**
+ * Reads a poll. A 202 means that the task is pending, whatever its body: gateways send none, `null`, text or a page.
+ * Only a status word in it counts.
+ */
+export function pollAnswer<T, Task>(
+  schema: ResponseSchema<T>,
+  finish: (value: T, answer: { readonly status: number }) => Task,
+): AnswerFormat<Task, 'json'> {
+  const format = jsonAnswer({ schema }, finish);
+  return {
+    kind: 'json',
+    async read(request, answer) {
+      const { response } = answer;
+      if (response.status !== acceptedStatus) return format.read(request, answer);
+      const text = await readText(answer, request.settings.maxResponseBytes);
+      const body = parseJSON(text);
+      const isTask = isObject(body) && findStatusWord(body) !== undefined;
+      const pending = new Response(isTask ? text : '{}', response);
+      return format.read(request, { ...answer, response: pending });
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { isSecretParameter } from '../../../src/http/url.ts';
+import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
+import { answeredVideos, inTurn, order } from '../../helpers/videos.ts';
+
+fakeWaitingTime();
+
+const url = 'https://cdn.example/v.mp4';
+const image = 'https://cdn.example/boat.png';
+
+describe('the URL of a completed video', () => {
+  test.each<[place: string, body: object]>([
+    ['result.videos[].url', { result: { videos: [{ url }] } }],
+    ['result.videos[].url[]', { result: { videos: [{ url: [url] }] } }],
+    ['video_result[].url', { video_result: [{ cover_image_url: image, url }] }],
+    ['results.videos[].url', { results: { videos: [{ url }] } }],
+    ['assets.video', { assets: { image, video: url } }],
+    ['output.works[].video.resource', { output: { works: [{ video: { resource: url } }] } }],
+    ['data.works[].video.resource', { data: { works: [{ video: { resource: url } }] } }],
+    ['content.result_url', { content: { result_url: url } }],
+  ])('is read at %s', async (_, body) => {
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url });
+  });
+});
+
+describe('the id of a submission', () => {
+  test.each<[place: string, body: object]>([
+    ['requestId', { requestId: 'task_1' }],
+    ['generation_id', { generation_id: 'task_1' }],
+    ['jobId', { jobId: 'task_1', status: 'queued' }],
+    ['queue_id', { queue_id: 'task_1' }],
+    ['data.jobId', { data: { jobId: 'task_1' } }],
+    ['Resp.video_id', { ErrCode: 0, ErrMsg: 'success', Resp: { video_id: 'task_1' } }],
+    ['Response.JobId', { Response: { JobId: 'task_1', RequestId: 'r' } }],
+    ['task_info.id', { task_info: { id: 'task_1', state: 'queued' } }],
+  ])('is read at %s', async (_, body) => {
+    const { videos } = answeredVideos(inTurn(body));
+
+    expect(await videos.create(order)).toMatchObject({ id: 'task_1', status: 'queued' });
+  });
+
+  test("is the name of Google's operation", async () => {
+    const name = 'models/veo-3/operations/abc';
+    const { videos, requests } = answeredVideos(inTurn({ name }));
+
+    expect((await videos.create(order)).id).toBe(name);
+    await videos.retrieve(name);
+    expect(requests.at(-1)?.url).toContain(encodeURIComponent(name));
+  });
+
+  test.each([{ name: 'A boat' }, { error: { message: 'no' }, requestId: 'r' }])(
+    'is not read from %j',
+    async (body) => {
+      const { videos } = answeredVideos(inTurn(body));
+
+      expect(await failureOf(videos.create(order))).toMatchObject({
+        name: expect.stringMatching(/Error$/),
+      });
+    },
+  );
+});
+
+describe('a task that is called completed', () => {
+  test.each<[what: string, body: object, reason: RegExp]>([
+    [
+      'an error and an empty URL',
+      { status: 'completed', error: { message: 'No face found' }, metadata: { url: '' } },
+      /No face found/,
+    ],
+    ['an error as text', { status: 'COMPLETED', error: 'Upstream died' }, /Upstream died/],
+    [
+      'a withheld video',
+      { status: 'done', video: { url: '', respect_moderation: false } },
+      /moderation/,
+    ],
+  ])('fails with its reason: %s', async (_, body, reason) => {
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', ...body }));
+
+    const end = await settle(videos.wait('task_1'));
+
+    expect(end).toMatchObject({ error: { name: 'VideoFailedError' } });
+    expect(String(Object(end).error.reason)).toMatch(reason);
+  });
+
+  test('keeps an error beside its result', async () => {
+    const error = { message: 'Upscaling failed' };
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', url, error }));
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url, error });
+  });
+
+  test('has no error otherwise', async () => {
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', url }));
+
+    expect((await videos.retrieve('task_1')).error).toBe(null);
+  });
+
+  test.each([
+    { status: 'COMPLETED', error: 'Upstream died', response_url: 'https://gateway.test/r' },
+    { status: 'completed', error: { message: 'Upstream died' }, images: [] },
+  ])('fails with its reason for images: %j', async (body) => {
+    const { client } = scripted([json({ task_id: 'task_1', ...body })]);
+
+    const end = await settle(client.images.wait('task_1'));
+
+    expect(end).toMatchObject({ error: { name: 'ImageFailedError', reason: 'Upstream died' } });
+  });
+});
+
+describe("kie's successFlag", () => {
+  const failed = { taskId: 'task_1', errorCode: 501, errorMessage: 'Content policy' };
+
+  test.each([2, 3])('%d with an errorMessage ends the waits', async (successFlag) => {
+    const body = { code: 200, msg: 'success', data: { ...failed, successFlag } };
+    const { videos } = answeredVideos(inTurn(body));
+    const { client } = scripted([json(body)]);
+
+    expect(await settle(videos.wait('task_1'))).toMatchObject({
+      error: { name: 'VideoFailedError', reason: 'Content policy' },
+    });
+    expect(await settle(client.images.wait('task_1'))).toMatchObject({
+      error: { name: 'ImageFailedError', reason: 'Content policy' },
+    });
+  });
+
+  test.each([0, 1])('%d does not', async (successFlag) => {
+    const { videos } = answeredVideos(
+      inTurn({ code: 200, data: { taskId: 'task_1', successFlag } }),
+    );
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'queued' });
+  });
+});
+
+describe('a poll with status 202', () => {
+  const pages = [
+    '',
+    'null',
+    'Accepted',
+    '<!doctype html><title>Wait</title>',
+    '{"error":"busy"}',
+    '[]',
+  ];
+
+  test.each(pages)('is a pending video: %j', async (body) => {
+    let polls = 0;
+    const { videos } = answeredVideos(() => {
+      polls += 1;
+      if (polls > 25) return Response.json({ id: 'task_1', status: 'completed', url });
+      return new Response(body, { status: 202, headers: { 'retry-after': '1' } });
+    });
+
+    expect(await settle(videos.wait('task_1'))).toMatchObject({ value: { url } });
+  });
+
+  test.each(pages)('is a pending image on the same route: %j', async (body) => {
+    const { client, requests } = scripted([
+      ...Array.from({ length: 15 }, () => () => new Response(body, { status: 202 })),
+      json({ task_id: 'task_1', status: 'completed', data: [{ url: image }] }),
+    ]);
+
+    const end = await settle(client.images.wait('task_1'));
+
+    expect(end).toMatchObject({ value: { data: [{ url: image }] } });
+    expect(new Set(requests.map((request) => request.url)).size).toBe(1);
+  });
+
+  test('honours Retry-After, and ends with the deadline', async () => {
+    const times: number[] = [];
+    const { videos } = answeredVideos(() => {
+      times.push(Date.now());
+      return new Response(null, { status: 202, headers: { 'retry-after': '60' } });
+    });
+
+    const end = await settle(videos.wait('task_1', { timeout: 150_000 }));
+
+    expect(end).toMatchObject({ error: { name: 'VideoWaitTimeoutError' } });
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test('with a status counts by its status', async () => {
+    const { videos } = answeredVideos(() =>
+      Response.json({ id: 'task_1', status: 'completed', url }, { status: 202 }),
+    );
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url });
+  });
+});
+
+test.each([
+  'key',
+  'api_key',
+  'X-Amz-Signature',
+  'access_token',
+  'sig',
+  'sign',
+  'authKey',
+  'apikey',
+])('%s is a secret parameter', (name) => expect(isSecretParameter(name)).toBe(true));
+
+test.each(['author', 'design', 'id', 'monkey', 'signal', 'keyframe', 'assignment', 'task_id'])(
+  '%s is not a secret parameter',
+  (name) => expect(isSecretParameter(name)).toBe(false),
+);
+
+test('a polling URL keeps parameters that are not secrets', async () => {
+  const { client, emulator } = emulated();
+  const paths: string[] = [];
+  const polling = `${emulator.baseURL}/v1/get_result?id=task_1&author=me&design=2&sig=secret`;
+  const other = client.withOptions({
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      paths.push(request.url);
+      return request.method === 'POST'
+        ? Response.json({ id: 'task_1', status: 'pending', polling_url: polling })
+        : Response.json({ id: 'task_1', status: 'Ready', result: { sample: image } });
+    },
+  });
+
+  const end = await settle(other.images.generate({ model: 'm-image', prompt: 'A boat' }));
+
+  expect(end).toMatchObject({ value: { data: [{ url: image }] } });
+  expect(paths.at(-1)).toMatch(/\/v1\/get_result\?id=task_1&author=me&design=2$/);
+});
