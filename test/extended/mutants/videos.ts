@@ -112,6 +112,7 @@ export const videoMutants: MutantsByFile = {
     { is: 'setTimeout(() => limit.abort(tooLate), remaining)', becomes: 'undefined' },
   ],
   'tasks/reading.ts': [
+    { is: 'Number(state) === 3 ||', becomes: 'Number(state) >= 2 ||' },
     { is: "plain === '' || plain === 'unknown' ? 'empty' : 'foreign'", becomes: "'foreign'" },
     { is: 'isFraction ? Math.round(number * 100) : number', becomes: 'number' },
     {
@@ -124,6 +125,5 @@ export const videoMutants: MutantsByFile = {
       is: "if (findResultURL(body) !== undefined) return 'completed';",
       becomes: '',
     },
-    { is: 'Number(state) === 3 &&', becomes: 'Number(state) >= 2 &&' },
   ],
 };
