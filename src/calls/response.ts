@@ -221,12 +221,14 @@ export function isHTMLPage(text: string): boolean {
 /**
  * Reads a text response, which may be JSON nevertheless.
  *
- * @param fromText - Converts the text, with a function for parsed JSON, or returns the problem with it.
+ * @param fromText - Converts the text, with a function for parsed JSON and the content type, or returns the problem
+ *   with it.
  */
 export function textAnswer<T>(
   fromText: (
     text: string,
     read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
+    type: string,
   ) => { readonly value: T } | { readonly problem: string },
 ): AnswerFormat<T, 'text'> {
   return {
@@ -235,8 +237,10 @@ export function textAnswer<T>(
       const text = await readText(answer, request.settings.maxResponseBytes);
       if (isHTMLPage(text)) throw notJSON(text, answer);
       throwIfError(parseJSON(text), answer, text);
-      const result = fromText(text, (value, schema) =>
-        readChecked(request, answer, value, schema, text),
+      const result = fromText(
+        text,
+        (value, schema) => readChecked(request, answer, value, schema, text),
+        readContentType(answer.response),
       );
       if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
       attachRequestId(result.value, answer.requestId);

@@ -1,4 +1,4 @@
-import { decodeBase64, detectType } from '../answers/bytes.ts';
+import { decodeBytes, detectType } from '../answers/bytes.ts';
 import { parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../calls/request.ts';
 import {
@@ -23,7 +23,7 @@ import { isNode } from '../http/send.ts';
 /**
  * Reads a response that is a file. Inspects its beginning and streams the rest.
  *
- * @param fileIn - Finds the base64 file in a JSON response.
+ * @param fileIn - Finds the file in a JSON response, as base64 or hexadecimal digits.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function fileAnswer(
@@ -46,7 +46,7 @@ export function fileAnswer(
           else ({ beginning, answer } = await peek(answer, errorBodyLimit));
           const value = parseJSON(beginning);
           const base64 = isLabelled ? findFile?.(value) : undefined;
-          const file = base64 === undefined ? undefined : fromBase64(answer.response, base64);
+          const file = base64 === undefined ? undefined : fromText(answer.response, base64);
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
@@ -64,10 +64,20 @@ export function fileAnswer(
   };
 }
 
-/** Returns the file in a JSON response; `undefined` if it is not base64. */
-function fromBase64(response: Response, base64: string): Response | undefined {
-  const bytes = decodeBase64(base64);
-  if (bytes === undefined || bytes.length === 0) return undefined;
+/** Decodes hexadecimal digits; `undefined` unless they are a file of a known format, because base64 may look alike. */
+function decodeHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length % 2 !== 0 || !/^[\da-f]+$/i.test(text)) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) {
+    bytes[at] = Number.parseInt(text.slice(2 * at, 2 * at + 2), 16);
+  }
+  return detectType(bytes) === undefined ? undefined : bytes;
+}
+
+/** Returns the file in a JSON response; `undefined` if it is neither base64 nor hexadecimal. */
+function fromText(response: Response, text: string): Response | undefined {
+  const bytes = decodeHex(text) ?? decodeBytes(text)?.bytes;
+  if (bytes === undefined) return undefined;
   const headers = new Headers(response.headers);
   for (const name of ['content-length', 'content-encoding']) headers.delete(name);
   headers.set('content-type', detectType(bytes) ?? 'application/octet-stream');

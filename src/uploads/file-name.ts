@@ -16,6 +16,17 @@ export type FilePurpose = 'image' | 'audio' | 'any';
 export const baseName = (path: string): string | undefined =>
   path.replace(/^.*[\\/]/s, '') || undefined;
 
+/** Removes control characters, because the form parser of Go rejects the whole form for one in a file name. */
+// oxlint-disable-next-line no-control-regex -- these are the characters to remove
+const withoutControls = (name: string): string => name.replaceAll(/[\0-\x1f\x7f]/g, '');
+
+/** Types that are not registered, with those that gateways know. */
+const typeAliases: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
+};
+
 /** Common extensions that the gateway does not support, with equivalent ones. */
 const aliases: Readonly<Record<string, string>> = {
   jfif: 'jpg',
@@ -64,7 +75,7 @@ export function describeFile({ field, purpose, head, ...input }: FileFacts): {
   const declared = /^[\x20-\x7e]*$/.test(input.type ?? '') ? (input.type ?? '') : '';
   const essence = (declared.split(';')[0] ?? '').trim().toLowerCase();
   const isDeclared = !/^$|\/(octet-stream|unknown)$/.test(essence);
-  const originalName = baseName(input.name ?? '');
+  const originalName = baseName(withoutControls(input.name ?? ''));
   const name = originalName ?? baseName(field.replace(/\[[^[\]]*\]$/, '')) ?? 'file';
   const extension = getExtension(name);
   const lower = extension.toLowerCase();
@@ -99,8 +110,12 @@ export function describeFile({ field, purpose, head, ...input }: FileFacts): {
   const stem = extension === '' ? name : name.slice(0, -extension.length - 1);
   const typeExtension = extensionForType(chosen, essence);
   const isKnown = Object.hasOwn(chosen.types, lower);
-  const wanted = isKnown ? lower : (typeExtension ?? defaultExtension(chosen));
-  const type = (typeExtension === undefined ? chosen.types[wanted] : declared) ?? unknownType;
+  // OpenAI and new-api reject Ogg under its other names, which voice notes have.
+  const isOgg = purpose === 'audio' && Object.hasOwn(chosen.types, 'ogg');
+  const named = isKnown ? lower : (typeExtension ?? defaultExtension(chosen));
+  const wanted = isOgg ? 'ogg' : named;
+  const declaredType = typeAliases[essence] ?? declared;
+  const type = (typeExtension === undefined ? chosen.types[wanted] : declaredType) ?? unknownType;
   if (isKnown || byName !== undefined) return { name: `${stem}.${wanted}`, type };
   // `.2026-01-31` at the end of a name is not an extension, so nothing is removed.
   return { name: isAny && extension !== '' ? name : `${name}.${wanted}`, type };

@@ -206,21 +206,21 @@ describe('describeFile()', () => {
       name: 'talk.opus',
       type: '',
       head: mediaHeads.ogg,
-      expected: 'talk.opus audio/ogg',
+      expected: 'talk.ogg audio/ogg',
     },
     {
       purpose: 'audio',
       name: 'talk.oga',
       type: 'audio/ogg',
       head: mediaHeads.ogg,
-      expected: 'talk.oga audio/ogg',
+      expected: 'talk.ogg audio/ogg',
     },
     {
       purpose: 'image',
       name: 'photo.jpeg',
       type: 'image/jpg',
       head: jpeg,
-      expected: 'photo.jpeg image/jpg',
+      expected: 'photo.jpeg image/jpeg',
     },
     // Bytes that only look like a format do not outweigh a name.
     {

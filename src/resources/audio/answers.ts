@@ -1,4 +1,12 @@
-import { fill, isObject, parseJSON, toNumber } from '../../answers/objects.ts';
+import {
+  fill,
+  findFirst,
+  isObject,
+  parseJSON,
+  toNumber,
+  trimmedText,
+  unwrapLevels,
+} from '../../answers/objects.ts';
 import { numeric, type ResponseSchema } from '../../answers/reader.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { discardBody, findRequestId, unusable } from '../../http/response-body.ts';
@@ -41,10 +49,12 @@ function transcriptionSchema(
   };
 }
 
-/** Extracts the base64 audio of a JSON response, as Mistral's models send it. */
+/** Finds the audio of a JSON response: Mistral's `audio_data`, MiniMax's `data.audio`, `output.audio.data`. */
 function audioData(value: unknown): string | undefined {
-  const data = isObject(value) ? value['audio_data'] : undefined;
-  return typeof data === 'string' ? data : undefined;
+  if (!isObject(value)) return undefined;
+  return findFirst(unwrapLevels(value), ({ audio_data: data, audio }) =>
+    findFirst([data, audio, isObject(audio) ? audio['data'] : undefined], trimmedText),
+  );
 }
 
 /** Response format for speech as a file. */
@@ -126,6 +136,17 @@ function toEvents(bytes: Uint8Array): readonly JsonObject[] {
 
 const isText = /^(text|srt|vtt)$/;
 
+/** The beginning of a VTT or SRT file. */
+const subtitles = /^\uFEFF?\s*(WEBVTT|\d+\r?\n\d\d:\d\d)/;
+
+/** Returns the text of a JSON string, which frameworks send for text. A quoted transcript is not JSON by its type. */
+function unquote(text: string, type: string): string {
+  if (!/^\s*"/.test(text)) return text;
+  const inner = parseJSON(text);
+  const isString = typeof inner === 'string' && (/\bjson\b/.test(type) || /\\[nr"]/.test(text));
+  return isString ? inner : text;
+}
+
 /**
  * Response format for transcriptions and translations. Decides by the requested format and by the
  * content: some gateways label JSON as text, or send text where JSON was requested.
@@ -133,13 +154,15 @@ const isText = /^(text|srt|vtt)$/;
 export const transcriptionAnswer = (
   format?: string,
 ): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
-  textAnswer<TranscriptionCreateResponse | string>((text, read) => {
+  textAnswer<TranscriptionCreateResponse | string>((received, read, type) => {
+    const text = unquote(received, type);
     const parsed = parseJSON(text);
     const value = isObject(parsed) ? parsed : undefined;
     const inside = value?.['text'];
     if (isText.test(format ?? '')) {
-      // Providers that only know JSON wrap the text in it; an SRT or VTT file is returned unchanged.
-      return { value: format === 'text' && typeof inside === 'string' ? inside : text };
+      // Providers that only know JSON wrap the text in it; other JSON is returned unchanged.
+      const isWrapped = typeof inside === 'string' && (format === 'text' || subtitles.test(inside));
+      return { value: isWrapped ? inside : text };
     }
     if (text.trim() === '') return { problem: 'the response is empty.' };
     // Text may start with a bracket, such as `[Music]`, but never with a brace.

@@ -203,12 +203,12 @@ describe('responses without audio', () => {
   });
 
   test('any other JSON rejects, with the body on the error', async () => {
-    const { client } = scripted([json({ data: { audio: 'AAAA' } })]);
+    const { client } = scripted([json({ data: { sound: 'AAAA' } })]);
 
     const error = await failureOf(client.audio.speech.create({ model, input }));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error).toMatchObject({ body: '{"data":{"audio":"AAAA"}}' });
+    expect(error).toMatchObject({ body: '{"data":{"sound":"AAAA"}}' });
   });
 
   test('an HTML page rejects', async () => {
