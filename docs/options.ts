@@ -194,6 +194,11 @@ const texts: Readonly<Record<OptionName, Text>> = {
   onContent: { type: callback, meaning: 'Called with each turn of a run with functions' },
   onUploadProgress: { type: callback, meaning: 'Upload progress, in Node and Deno' },
   variant: { type: 'string', default: 'the video', meaning: 'The asset to download' },
+  resultURL: {
+    type: 'boolean',
+    default: 'true',
+    meaning: 'Fetch a video from the URL in its task if the content route fails',
+  },
   maxAge: {
     type: ms,
     default: '5000, for prices 600000',
