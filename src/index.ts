@@ -142,6 +142,10 @@ export type {
   GenerateToolRunOptions,
   GenerateToolRunParams,
 } from './resources/generate/operations.ts';
+export {
+  FunctionCallFinishReasonError,
+  type FunctionCallFinishReasonErrorInit,
+} from './resources/generate/errors.ts';
 export type { Generate } from './resources/generate/generate.ts';
 export type {
   ImagesGenerateManyOptions,

@@ -78,6 +78,8 @@ export class Generate {
    * The client, the parameters and the options are read when this method is called; later changes don't
    * affect the run.
    *
+   * @throws `FunctionCallFinishReasonError` with the `responses` if one ends with `MALFORMED_FUNCTION_CALL` or
+   *   `UNEXPECTED_TOOL_CALL`; no function of that response is called, and `onContent` does not receive it
    * @throws the errors of `content()`; `onContent` has received all paid turns
    *
    * @example

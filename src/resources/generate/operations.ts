@@ -8,6 +8,7 @@ import { optionsFor } from '../../options/resolve.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { generateProtocol } from './accumulator.ts';
+import { FunctionCallFinishReasonError } from './errors.ts';
 import type {
   GenerateContentParams,
   ContentInput,
@@ -238,6 +239,20 @@ function toDeclaration({ function: definition }: AutoParseableTool<unknown>): Fu
   };
 }
 
+/** Finish reasons of a response whose function calls are invalid. */
+const failedCall = /^(malformed_function_call|unexpected_tool_call)$/i;
+
+/** @throws `FunctionCallFinishReasonError` if the last response ended with an invalid function call */
+function checkFinishReason(
+  responses: readonly GenerateContentResponse[],
+  requestId: string | undefined,
+): void {
+  const { finishReason } = responses.at(-1)?.candidates?.[0] ?? {};
+  if (!failedCall.test(finishReason ?? '')) return;
+  const message = `The response ended with the finish reason "${finishReason}", so no function of it was called.`;
+  throw new FunctionCallFinishReasonError(message, { responses, requestId });
+}
+
 /** Requests responses and runs the functions that they call, until a response calls no functions. */
 export async function runTools(
   transport: Transport,
@@ -287,9 +302,10 @@ export async function runTools(
         const stays = responses.length > 0 ? { fallback: null } : {};
         const own = withoutChanged({ ...request, ...stays, signal }, answered);
         const call = generateContent(transport, next, own);
-        const latest = await call;
+        const { data: latest, request_id: requestId } = await call.withResponse();
         if (responses.length === 0) answered = await readChange(call);
         responses.push(latest);
+        checkFinishReason(responses, requestId ?? undefined);
         // Sent back unchanged, because signatures of thoughts must stay on their parts.
         const content = latest.candidates?.[0]?.content;
         if (content !== undefined) add({ ...content, role: content.role ?? 'model' });

@@ -66,6 +66,8 @@ export interface ChatQuirks {
   chatHollowCall: boolean;
   /** Finish reason in place of the real one, for example `network_error`; "" for the real one. @defaultValue "" */
   chatFinishReason: string;
+  /** The same in Gemini's format, for example `UNEXPECTED_TOOL_CALL`. @defaultValue "" */
+  generateFinishReason: string;
   /** End streams with an event that repeats the whole message, as MiniMax does. @defaultValue false */
   chatMessageAtEnd: boolean;
   /** Number of parallel tool calls in a response, at most the number of tools. @defaultValue 1 */
@@ -322,6 +324,7 @@ export const defaultQuirks: Quirks = {
   chatToolCallCount: 1,
   chatHollowCall: false,
   chatFinishReason: '',
+  generateFinishReason: '',
   chatMessageAtEnd: false,
   chatEmptyFirstChunk: false,
   chatBareChunks: false,

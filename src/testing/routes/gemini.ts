@@ -182,8 +182,12 @@ async function generate(call: Call): Promise<Generated> {
   const isConverted = findVendor(call.world.models, model) === 'openai';
   const isBlocked = prompt.includes(markers.block);
   const count = isBlocked ? 0 : Math.max(1, request.candidateCount);
+  const { generateFinishReason } = call.world.quirks;
   const candidates = await Promise.all(
-    Array.from({ length: count }, () => makeCandidate(request, call)),
+    Array.from({ length: count }, async () => {
+      const candidate = await makeCandidate(request, call);
+      return { ...candidate, finishReason: generateFinishReason || candidate.finishReason };
+    }),
   );
   const answered = candidates.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const thought = candidates.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);

@@ -109,6 +109,7 @@ const table: Table = {
   ],
   chatHollowCall: [[true, 'The client drops the call.', true]],
   chatFinishReason: [['eos', 'Providers have many words for the end.', true]],
+  generateFinishReason: [['OTHER', 'Providers have many words for the end.', true]],
   chatMessageAtEnd: [[true, 'The client drops the message.', true]],
   chatUsage: [
     ['finish-chunk', { ...end, says: /usage with the finish reason$/ }],

@@ -1,7 +1,12 @@
 import { getEventListeners } from 'node:events';
 import * as z from 'zod';
-import { describe, expect, test } from 'vitest';
-import { APIUserAbortError, type Content, tool } from '../../../src/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  APIUserAbortError,
+  type Content,
+  FunctionCallFinishReasonError,
+  tool,
+} from '../../../src/index.ts';
 import { toGoogleSchema } from '../../../src/structured/dialects.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../../helpers/clients.ts';
 
@@ -268,6 +273,55 @@ describe('generate.runTools()', () => {
     expect(emulator.charges).toHaveLength(2);
   });
 });
+
+describe.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'])(
+  'a response with the finish reason %s',
+  (generateFinishReason) => {
+    test('ends the run with an error that has it', async () => {
+      const { client, emulator } = emulated({}, { quirks: { generateFinishReason } });
+      const execute = vi.fn(() => 'seen');
+      const functions = [tool({ name: 'look', execute })];
+      const onContent = vi.fn();
+
+      const error = await failureOf(
+        client.generate.runTools({ ...ask, model: 'm-flash', functions }, { onContent }),
+      );
+
+      expect(error).toBeInstanceOf(FunctionCallFinishReasonError);
+      expect(error).toMatchObject({
+        message: expect.stringContaining(generateFinishReason),
+        outcome: 'unknown',
+        responses: [{ functionCalls: [{ name: 'look' }], candidates: [{ content: {} }] }],
+        evidence: { requestId: expect.any(String) },
+      });
+      expect(execute).not.toHaveBeenCalled();
+      expect(onContent).not.toHaveBeenCalled();
+      expect(emulator.charges).toHaveLength(1);
+    });
+
+    test('comes with the earlier responses', async () => {
+      const { client, requests } = scripted([
+        wants('find', { city: 'Rome' }),
+        json({ candidates: [{ finishReason: generateFinishReason, index: 0 }], usageMetadata }),
+      ]);
+
+      const error = await failureOf(client.generate.runTools(ask));
+
+      expect(error).toMatchObject({
+        responses: [{ functionCalls: [{ name: 'find' }] }, { usageMetadata }],
+      });
+      expect(requests).toHaveLength(2);
+    });
+
+    test('is a response of content()', async () => {
+      const { client } = emulated({}, { quirks: { generateFinishReason } });
+
+      const response = await client.generate.content({ model: 'm-flash', contents: 'Hi' });
+
+      expect(response.candidates?.[0]?.finishReason).toBe(generateFinishReason);
+    });
+  },
+);
 
 describe('the schema of a function', () => {
   test.each([
