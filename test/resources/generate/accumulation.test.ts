@@ -307,7 +307,10 @@ describe('a candidate that continues after a finish reason', () => {
             return end - '\n\n'.length <= length;
           });
           const last = arrived.findLast((kind) => kind in isOpenAfter);
-          const isComplete = last === 'finish' || last === 'both';
+          const begun = events.slice(0, arrived.length).join('').length;
+          const torn = events.join('').slice(begun, length);
+          const isFinished = last === 'finish' || last === 'both';
+          const isComplete = isFinished && !/"(content|parts)"/.test(torn);
 
           const stream = createStream(
             respond([bytes.slice(0, length)]),
