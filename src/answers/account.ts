@@ -58,10 +58,20 @@ export interface Balance {
 /** The price of a model, before the ratio of the key's group is applied. */
 export interface ModelPrice {
   readonly model: string;
-  /** `call`: a fixed price per call, or per image or second for images and videos. */
-  readonly billedPer: 'call' | 'token';
+  /**
+   * - `call`: a fixed price per call or image. Gateways of the new-api family also list prices per second of a
+   *   video so, and report the seconds in the response.
+   * - `second`: a price per second of a video or of audio.
+   * - `character`: a price per character of a speech.
+   * - `unknown`: the gateway lists the model without a price that is known here.
+   */
+  readonly billedPer: 'call' | 'token' | 'second' | 'character' | 'unknown';
   /** The price of a call, in US dollars. Only with `billedPer: 'call'`. */
   readonly perCall: Amount | undefined;
+  /** The price of a second, in US dollars. Only with `billedPer: 'second'`. */
+  readonly perSecond?: Amount | undefined;
+  /** The price of a character, in US dollars. Only with `billedPer: 'character'`. */
+  readonly perCharacter?: Amount | undefined;
   /**
    * The price per million input tokens, in US dollars. Only with `billedPer: 'token'`, like the next two
    * prices.
@@ -70,6 +80,11 @@ export interface ModelPrice {
   readonly output: Amount | undefined;
   /** The price of input cached by the vendor; `undefined` if the gateway does not report it. */
   readonly cachedInput: Amount | undefined;
+  /** The prices per million tokens of images and audio; `undefined` if the gateway lists none of their own. */
+  readonly imageInput?: Amount | undefined;
+  readonly imageOutput?: Amount | undefined;
+  readonly audioInput?: Amount | undefined;
+  readonly audioOutput?: Amount | undefined;
   /** The groups whose keys may use the model. Empty if the gateway does not report them. */
   readonly groups: readonly string[];
   /** The original entry, with ratios for audio, images and more. Not enumerable. */

@@ -51,31 +51,65 @@ const perMillion = (price: number | undefined): Amount | undefined =>
   price === undefined ? undefined : dollars(price * million);
 
 /** Returns the price of a model group. Its deployments may differ; the highest price counts. */
-function readPrice(model: string, deployments: readonly JsonObject[]): ModelPrice | undefined {
+function readPrice(model: string, deployments: readonly JsonObject[]): ModelPrice {
   const infos = deployments.map((deployment) => fieldsIn(deployment['model_info']));
   const find = (...names: readonly string[]) => highest(infos, ...names);
-  const perCall = find(
-    'output_cost_per_image',
-    'input_cost_per_image',
+  const hasMode = (pattern: RegExp) =>
+    infos.some(({ mode }) => pattern.test(trimmedText(mode) ?? ''));
+  const isVideo = hasMode(/video/);
+  const image = find('output_cost_per_image');
+  // Of a video or an embedding, this is the price of an image in the request.
+  const perCall = image ?? (hasMode(/image/) ? find('input_cost_per_image') : undefined);
+  const perSecond = find(
     'output_cost_per_video_per_second',
     'output_cost_per_second',
+    'input_cost_per_second',
   );
+  const perCharacter = find('input_cost_per_character', 'output_cost_per_character');
   const input = find('input_cost_per_token');
+  const imageInput = find('input_cost_per_image_token');
+  const audioInput = find('input_cost_per_audio_token');
   const output = find('output_cost_per_token');
-  const isByCall =
-    perCall !== undefined && infos.some(({ mode }) => /image|video/.test(trimmedText(mode) ?? ''));
-  if (!isByCall && input === undefined && output === undefined) return undefined;
-  const byToken = (price: number | undefined) => (isByCall ? undefined : perMillion(price));
-  return {
+  const imageOutput = find('output_cost_per_image_token');
+  const audioOutput = find('output_cost_per_audio_token');
+  const tokens = [input, imageInput, audioInput, output, imageOutput, audioOutput];
+  const hasTokens = tokens.some((price) => price !== undefined);
+  const entry: ModelPrice = {
     model,
-    billedPer: isByCall ? 'call' : 'token',
-    perCall: isByCall ? dollars(perCall) : undefined,
-    input: byToken(input ?? 0),
-    output: byToken(output ?? 0),
-    cachedInput: byToken(find('cache_read_input_token_cost')),
+    billedPer: 'unknown',
+    perCall: undefined,
+    input: undefined,
+    output: undefined,
+    cachedInput: undefined,
     groups: [],
     raw: { deployments },
   };
+  if (isVideo && perSecond !== undefined) {
+    return { ...entry, billedPer: 'second', perSecond: dollars(perSecond) };
+  }
+  if (perCall !== undefined && (isVideo || hasMode(/image/) || !hasTokens)) {
+    return { ...entry, billedPer: 'call', perCall: dollars(perCall) };
+  }
+  if (hasTokens) {
+    return {
+      ...entry,
+      billedPer: 'token',
+      input: perMillion(input ?? imageInput ?? audioInput ?? 0),
+      output: perMillion(output ?? imageOutput ?? audioOutput ?? 0),
+      cachedInput: perMillion(find('cache_read_input_token_cost')),
+      imageInput: perMillion(imageInput),
+      imageOutput: perMillion(imageOutput),
+      audioInput: perMillion(audioInput),
+      audioOutput: perMillion(audioOutput),
+    };
+  }
+  if (perCharacter !== undefined) {
+    return { ...entry, billedPer: 'character', perCharacter: dollars(perCharacter) };
+  }
+  if (perSecond !== undefined) {
+    return { ...entry, billedPer: 'second', perSecond: dollars(perSecond) };
+  }
+  return entry;
 }
 
 const account: AccountRules = {
@@ -123,7 +157,7 @@ const account: AccountRules = {
         const name = trimmedText(deployment['model_name']);
         if (name !== undefined) groups.set(name, [...(groups.get(name) ?? []), deployment]);
       }
-      const models = [...groups].flatMap(([name, group]) => readPrice(name, group) ?? []);
+      const models = [...groups].map(([name, group]) => readPrice(name, group));
       return { models, groupRatios: {} };
     },
   },

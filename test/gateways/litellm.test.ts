@@ -6,6 +6,7 @@ import {
   GatewayError,
   type GatewayOptions,
   InternalServerError,
+  InvalidInputError,
   UnsupportedByGatewayError,
 } from '../../src/index.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
@@ -227,13 +228,150 @@ describe('prices', () => {
     expect(models.map((price) => [price.model, price.billedPer, price.perCall?.value])).toEqual([
       ['chat', 'token', undefined],
       ['image', 'call', 0.04],
-      ['video', 'call', 0.1],
+      ['video', 'second', undefined],
+      ['speech', 'character', undefined],
+      ['unknown', 'unknown', undefined],
     ]);
+    expect(models[2]).toMatchObject({ perSecond: { value: 0.1, unit: 'USD' } });
+    expect(models[3]).toMatchObject({ perCharacter: { value: 1e-5, unit: 'USD' } });
     expect(models[0]).toMatchObject({
       input: { value: 3 },
       output: { value: 2 },
       cachedInput: { value: 0.3 },
     });
+  });
+
+  const perSecond = { output_cost_per_video_per_second: 0.1 };
+  const speech = { mode: 'audio_speech', input_cost_per_character: 1.5e-5 };
+  const sound = { input_cost_per_second: 1e-4, output_cost_per_second: 1e-4 };
+  const byTokens = {
+    mode: 'image_generation',
+    input_cost_per_token: 5e-6,
+    input_cost_per_image_token: 1e-5,
+    output_cost_per_image_token: 4e-5,
+  };
+  /** The numbers of LiteLLM's own price map. */
+  const priced = [
+    model('sora-2', { mode: 'video_generation', ...perSecond }),
+    model('video', { mode: 'video_generation', output_cost_per_second: 0.1 }),
+    model('custom-video', { mode: null, output_cost_per_second: 0.1 }),
+    model('tts-1', speech),
+    model('whisper-1', { mode: 'audio_transcription', ...sound }),
+    model('gpt-image-1', byTokens),
+    model('gpt-image-1.5', { ...byTokens, output_cost_per_token: 1e-5 }),
+    model('voice', {
+      mode: 'audio_speech',
+      input_cost_per_token: 6e-7,
+      output_cost_per_token: 1e-5,
+      output_cost_per_audio_token: 1.2e-5,
+      output_cost_per_second: 2.5e-4,
+    }),
+    model('listener', {
+      mode: 'audio_transcription',
+      input_cost_per_token: 2.5e-6,
+      input_cost_per_audio_token: 6e-6,
+      output_cost_per_token: 1e-5,
+    }),
+    model('unpriced', { mode: 'chat', input_cost_per_token: 0, output_cost_per_token: null }),
+  ];
+
+  test.each([
+    [0.8, { model: 'sora-2', seconds: 8 }],
+    [0.8, { model: 'video', seconds: 8 }],
+    [0.8, { model: 'custom-video', seconds: 8 }],
+    [0.0015, { model: 'tts-1', characters: 100 }],
+    [0.006, { model: 'whisper-1', seconds: 60 }],
+    [0.006, { model: 'whisper-1', usage: { type: 'duration', seconds: 60 } }],
+    [0.00245, { model: 'gpt-image-1', usage: { input_tokens: 10, output_tokens: 60 } }],
+    [0.00245, { model: 'gpt-image-1.5', usage: { input_tokens: 10, output_tokens: 60 } }],
+    [
+      0.0033,
+      {
+        model: 'gpt-image-1.5',
+        usage: {
+          input_tokens: 110,
+          input_tokens_details: { text_tokens: 10, image_tokens: 100 },
+          output_tokens: 60,
+          output_tokens_details: { text_tokens: 5, image_tokens: 55 },
+        },
+      },
+    ],
+    [
+      0.0012606,
+      {
+        model: 'voice',
+        usage: {
+          prompt_tokens: 101,
+          completion_tokens: 100,
+          completion_tokens_details: { audio_tokens: 100 },
+        },
+      },
+    ],
+    [
+      0.00088,
+      {
+        model: 'listener',
+        usage: {
+          prompt_tokens: 130,
+          completion_tokens: 10,
+          prompt_tokens_details: { audio_tokens: 130 },
+        },
+      },
+    ],
+  ])('estimate %d dollars for %j', async (value, query) => {
+    const { client } = connect([json({ data: priced })]);
+
+    const { amount, reason } = await client.account.estimate(query);
+
+    expect(reason).toBeUndefined();
+    expect(amount?.value).toBeCloseTo(value, 8);
+  });
+
+  test.each([
+    [{ model: 'sora-2' }, /priced per second, but the number of seconds is unknown/],
+    [{ model: 'whisper-1', images: 3 }, /priced per second, but the number of seconds is unknown/],
+    [{ model: 'tts-1' }, /priced per character, but the number of characters is unknown/],
+    [{ model: 'unpriced' }, /the price list has no price for "unpriced"/],
+    [{ model: 'nobody' }, /the price list has no model "nobody"/],
+  ])('say what is missing for %j', async (query, reason) => {
+    const { client } = connect([json({ data: priced })]);
+
+    expect(await client.account.estimate(query)).toEqual({
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  test.each([{ seconds: -1 }, { seconds: Number.NaN }, { characters: 1.5 }, { characters: -1 }])(
+    'reject %j',
+    async (wrong) => {
+      const { client, requests } = connect([json({ data: priced })]);
+      const [name = ''] = Object.keys(wrong);
+
+      const failure = await failureOf(client.account.estimate({ model: 'sora-2', ...wrong }));
+
+      expect(failure).toBeInstanceOf(InvalidInputError);
+      expect(String(failure)).toContain(name);
+      expect(requests).toHaveLength(0);
+    },
+  );
+
+  test('reserve a video by its seconds and a speech by its characters in a budget', async () => {
+    const { client, requests } = connect([json({ data: priced })], { budget: { limit: 0.5 } });
+
+    const video = await failureOf(
+      client.videos.create({ model: 'sora-2', prompt: 'A fox', seconds: 8 }),
+    );
+    const input = 'a'.repeat(40_000);
+    const spoken = await failureOf(
+      client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input }),
+    );
+    const file = new File(['RIFF'], 'a.wav');
+    const heard = await failureOf(client.audio.transcriptions.create({ model: 'whisper-1', file }));
+
+    expect(video).toMatchObject({ reason: 'limit', cost: 0.8 });
+    expect(spoken).toMatchObject({ reason: 'limit', cost: 0.6 });
+    expect(heard).toMatchObject({ reason: 'price', outcome: 'not_sent' });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
   test('are used for responses without a cost', async () => {
@@ -259,6 +397,26 @@ describe('the cost in a header', () => {
     await client.images.generate(image);
 
     expect(await client.account.spent()).toMatchObject({ estimate: { value: 0.04 }, unpriced: 0 });
+  });
+
+  test('is the estimate, without the price list', async () => {
+    const { client, requests } = connect([answered('0.00245')]);
+    const { response } = await client.images.generate(image).withResponse();
+
+    expect(
+      await client.account.estimate({ model: image.model, headers: response.headers }),
+    ).toEqual({ amount: { value: 0.00245, unit: 'USD' } });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('of 0 leaves the estimate to the price list', async () => {
+    const data = [model(image.model, { mode: 'image_generation', output_cost_per_image: 0.04 })];
+    const { client } = connect([answered('0.0'), json({ data })]);
+    const { response } = await client.images.generate(image).withResponse();
+
+    expect(
+      await client.account.estimate({ model: image.model, headers: response.headers }),
+    ).toEqual({ amount: { value: 0.04, unit: 'USD' } });
   });
 
   test('of 0 means an unknown price', async () => {

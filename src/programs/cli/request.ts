@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Amount } from '../../index.ts';
+import type { Amount, ModelPrice } from '../../index.ts';
 import { saveTo } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
@@ -194,6 +194,16 @@ function chargesCommand(): Command {
   });
 }
 
+/** Returns the price of a model in words. */
+function describePrice(price: ModelPrice): string {
+  const { billedPer, perCall, perSecond, perCharacter, input, output } = price;
+  if (billedPer === 'unknown') return 'price unknown';
+  if (perSecond !== undefined) return `${dollars(perSecond)} per second`;
+  if (perCharacter !== undefined) return `${dollars(perCharacter)} per character`;
+  if (perCall !== undefined) return `${dollars(perCall)} per call, image or second`;
+  return `${dollars(input)} in, ${dollars(output)} out, per million tokens`;
+}
+
 function pricesCommand(): Command {
   const program = command('prices', "Show the gateway's price list in US dollars. Free.", [
     'account prices sora',
@@ -204,13 +214,7 @@ function pricesCommand(): Command {
     const models = prices.models.filter(({ model }) =>
       model.toLowerCase().includes(word.toLowerCase()),
     );
-    const lines = models.map(({ model, perCall, input, output }) => {
-      const price =
-        perCall === undefined
-          ? `${dollars(input)} in, ${dollars(output)} out, per million tokens`
-          : `${dollars(perCall)} per call, image or second`;
-      return `${model}  ${price}`;
-    });
+    const lines = models.map((price) => `${price.model}  ${describePrice(price)}`);
     run.show({ ...prices, models }, lines, 'No prices.');
   });
 }

@@ -1,5 +1,7 @@
+import { dollars, readHeaderCost } from '../../answers/cost.ts';
+import { numberFrom, toFields } from '../../answers/objects.ts';
 import { usageOf } from '../../answers/usage.ts';
-import { check, checkInteger, checkModel, checkObject } from '../../options/check.ts';
+import { check, checkInteger, checkModel, checkNumber, checkObject } from '../../options/check.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { computeCost, parseRatios } from './cost.ts';
 import { readPriceList } from './prices.ts';
@@ -79,8 +81,9 @@ export class Account {
    * Estimates the cost of a call from the price list, before or after the call. Free; reads `prices()`.
    *
    * Models billed by call need `images`, or the `headers` of the submission of a video; models billed by
-   * token need `usage`. The published ratios for caches, images and audio are applied. If a price is missing,
-   * `amount` is `undefined` and `reason` names what is missing.
+   * token need `usage`, those billed by second `seconds`, those billed by character `characters`. The published
+   * ratios for caches, images and audio are applied. If `headers` report the cost, it is returned and no price
+   * list is read. If a price is missing, `amount` is `undefined` and `reason` names what is missing.
    *
    * @throws `UnsupportedByGatewayError` if the gateway publishes no prices
    *
@@ -92,21 +95,28 @@ export class Account {
     checkObject('query', query);
     // JavaScript callers may pass `null`.
     const params: Partial<CostQuery> | null = query;
-    const { model, usage, images = 1, headers, group } = params ?? {};
+    const { model, usage, images = 1, seconds, characters, headers, group } = params ?? {};
     checkModel(model);
     checkObject('usage', usage);
     checkInteger('images', images, 1);
+    if (seconds !== undefined) checkNumber('seconds', seconds, 0);
+    if (characters !== undefined) checkInteger('characters', characters, 0);
     const isHeaders = headers === undefined || typeof headers?.get === 'function';
     check(isHeaders, 'headers', 'must be the headers of a response, from withResponse().');
     const header = headers?.get('x-new-api-other-ratios') ?? null;
     const product = header === null ? 1 : parseRatios(header)?.product;
     const counts = usageOf(usage);
     const transport = this.transport();
-    const list = await readPriceList(transport, transport.checkOptions('account', options));
+    const checked = transport.checkOptions('account', options);
+    const reported = readHeaderCost(headers);
+    if (reported !== undefined) return { amount: dollars(reported) };
+    const list = await readPriceList(transport, checked);
     if (product === undefined) {
       return { reason: 'the header x-new-api-other-ratios contains ratios that cannot be read' };
     }
-    return computeCost(list, { model, units: images * product, usage: counts }, group);
+    const length = seconds ?? numberFrom(toFields(usage)['seconds']);
+    const work = { model, units: images * product, usage: counts, seconds: length, characters };
+    return computeCost(list, work, group);
   }
 
   /**

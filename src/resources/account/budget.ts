@@ -290,15 +290,16 @@ export class BudgetState {
     const price = (work: Omit<Work, 'model'>) => this.#price(prices, { model, ...work });
     const isVideo = kind === 'video';
     const units = isVideo ? videoUnits(learned, model, params) : assumedUnits(record);
-    const byCall = price({ units });
+    const byCall = price({ units, seconds: isVideo ? units : undefined });
     if (byCall.amount !== undefined) {
       const { value: base } = byCall.amount;
       return { base, assumed: 0, count, isGuess: isVideo };
     }
     const usage = expectUsage(kind, params);
     if (usage === undefined) return byCall;
-    const input = price({ usage: usage.input });
-    const whole = price({ usage: usage.total });
+    const characters = kind === 'speech' ? usage.input.inputTokens : undefined;
+    const input = price({ usage: usage.input, characters });
+    const whole = price({ usage: usage.total, characters });
     if (input.amount === undefined) return input;
     const { value: base } = input.amount;
     if (kind === 'speech') {
@@ -397,10 +398,11 @@ export class BudgetState {
   }
 
   /** Returns the cost of a call according to its response. */
-  #costAfter({ record, model, prices }: Plan): CostEstimate {
+  #costAfter({ kind, record, model, prices }: Plan): CostEstimate {
     const units = readUnits(record);
     if (units === undefined) return { reason: 'its response has no price ratios' };
-    return this.#price(prices, { model, units, usage: record.end?.usage });
+    const seconds = kind === 'video' ? units : undefined;
+    return this.#price(prices, { model, units, seconds, usage: record.end?.usage });
   }
 
   /** Raises the reservations of a model to the cost of a call that has ended, as listed and as reported. */

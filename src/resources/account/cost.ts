@@ -2,7 +2,7 @@ import { isAmount, isObject, numberFrom, parseJSON } from '../../answers/objects
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { CallRecord } from './calls.ts';
 import { isTiered } from '../../gateways/new-api.ts';
-import type { CostEstimate, ModelPrice, Prices } from './types.ts';
+import type { Amount, CostEstimate, ModelPrice, Prices } from './types.ts';
 
 /** Token counts of one or more responses. */
 export type UsageSum = { -readonly [Field in keyof AnswerUsage]?: AnswerUsage[Field] };
@@ -162,6 +162,10 @@ export interface Work {
    * @defaultValue 1
    */
   readonly units?: number | undefined;
+  /** The length of a video or of audio. */
+  readonly seconds?: number | undefined;
+  /** The length of the text of a speech. */
+  readonly characters?: number | undefined;
   /**
    * The number of calls that `usage` sums up. Each costs at least one unit of quota.
    * @defaultValue 1
@@ -177,6 +181,7 @@ interface Tokens {
   readonly image: number;
   readonly audio: number;
   readonly output: number;
+  readonly imageOutput: number;
   readonly audioOutput: number;
 }
 
@@ -185,13 +190,15 @@ function tokensIn(usage: UsageSum): Tokens {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens: cached = 0 } = usage;
   const { cacheWriteTokens: written = 0, imageInputTokens: image = 0 } = usage;
   const { audioInputTokens: audio = 0, audioOutputTokens: audioOutput = 0 } = usage;
+  const { imageOutputTokens: imageOutput = 0 } = usage;
   return {
     text: Math.max(0, inputTokens - cached - written - image - audio),
     cached,
     written,
     image,
     audio,
-    output: Math.max(0, outputTokens - audioOutput),
+    output: Math.max(0, outputTokens - imageOutput - audioOutput),
+    imageOutput,
     audioOutput,
   };
 }
@@ -236,7 +243,7 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
   if (!Object.values(tokens).some(Boolean)) {
     return 'it is priced per token, but the number of tokens is unknown';
   }
-  if (out.output + out.audioOutput > 0 && output === undefined) {
+  if (out.output + out.imageOutput + out.audioOutput > 0 && output === undefined) {
     return 'its output price is not published';
   }
   const outputPrice = output?.value ?? 0;
@@ -247,9 +254,15 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
     return value < 0 ? Number.NaN : value;
   };
   const audioRatio = ratio('audio_ratio');
-  if (audio + out.audioOutput > 0 && audioRatio === undefined) {
+  const { audioInput, audioOutput } = price;
+  const lacksInput = audio > 0 && audioInput === undefined;
+  const lacksOutput = out.audioOutput > 0 && audioOutput === undefined;
+  if ((lacksInput || lacksOutput) && audioRatio === undefined) {
     return 'its audio price is not published';
   }
+  const imageOutput = price.imageOutput?.value ?? outputPrice;
+  // A response may not tell which of its tokens are an image.
+  const isSplit = usage.imageOutputTokens !== undefined;
   // The gateway counts in the same way: tokens without a ratio of their own cost as much as text, and tokens
   // written to a cache a quarter more.
   const soundPrice = input.value * (audioRatio ?? 1);
@@ -257,15 +270,41 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
     cost(text, input.value) +
     cost(cached, cachedInput?.value ?? input.value) +
     cost(written, input.value * (ratio('create_cache_ratio') ?? 1.25)) +
-    cost(image, input.value * (ratio('image_ratio') ?? 1)) +
-    cost(audio, soundPrice) +
-    cost(out.output, outputPrice) +
-    cost(out.audioOutput, soundPrice * (ratio('audio_completion_ratio') ?? 1))
+    cost(image, price.imageInput?.value ?? input.value * (ratio('image_ratio') ?? 1)) +
+    cost(audio, audioInput?.value ?? soundPrice) +
+    cost(out.output, isSplit ? outputPrice : Math.max(outputPrice, imageOutput)) +
+    cost(out.imageOutput, imageOutput) +
+    cost(out.audioOutput, audioOutput?.value ?? soundPrice * (ratio('audio_completion_ratio') ?? 1))
   );
 }
 
-function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
-  return perCall === undefined ? 'its price per call is not published' : perCall.value * units;
+/** Multiplies a price, or returns the reason why the result is unknown. */
+function times(
+  price: Amount | undefined,
+  count: number | undefined,
+  name: string,
+): number | string {
+  if (price === undefined) return `its price per ${name} is not published`;
+  if (count !== undefined) return price.value * count;
+  return `it is priced per ${name}, but the number of ${name}s is unknown`;
+}
+
+/** Returns the listed price of some work in US dollars, or the reason why it is unknown. */
+function priceOf(price: ModelPrice, work: Work): number | string {
+  const { billedPer, perCall, perSecond, perCharacter } = price;
+  const { usage, units = 1, seconds, characters } = work;
+  switch (billedPer) {
+    case 'token':
+      return priceOfTokens(price, usage);
+    case 'call':
+      return times(perCall, units, 'call');
+    case 'second':
+      return times(perSecond, seconds, 'second');
+    case 'character':
+      return times(perCharacter, characters, 'character');
+    default:
+      return `the price list has no price for "${price.model}"`;
+  }
 }
 
 /**
@@ -274,7 +313,7 @@ function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
  * @param group - The group of the key; needed if the price differs by group.
  */
 export function computeCost(prices: Prices, work: Work, group?: string): CostEstimate {
-  const { model, usage, units = 1, calls = 1 } = work;
+  const { model, calls = 1 } = work;
   if (model === undefined) return { reason: 'the requested model is unknown' };
   const price = prices.models.find((one) => one.model === model);
   if (price === undefined) return { reason: `the price list has no model "${model}"` };
@@ -284,7 +323,7 @@ export function computeCost(prices: Prices, work: Work, group?: string): CostEst
   const ratio = groupRatio(prices, price, group);
   if (typeof ratio === 'string') return { reason: ratio };
   const isByToken = price.billedPer === 'token';
-  const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
+  const listed = priceOf(price, work);
   if (typeof listed === 'string') return { reason: listed };
   const value = listed * ratio;
   if (!isAmount(value)) return { reason: 'its price in the price list cannot be read' };

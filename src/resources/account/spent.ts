@@ -91,9 +91,11 @@ class Sum {
     const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
       prices === undefined ? { reason: unread } : computeCost(prices, { model, ...work }, group);
     const isListed = this.#listed > 0 || hasCounts(this.#usage);
-    const listedWork = { units: this.#units, usage: this.#usage, calls: this.#counted };
+    const isVideo = priceKind(operation) === 'video';
+    const quantity = (units: number) => ({ units, seconds: isVideo ? units : undefined });
+    const listedWork = { ...quantity(this.#units), usage: this.#usage, calls: this.#counted };
     const listed = isListed ? costs(listedWork) : nothing;
-    const possible = this.#listedUnknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
+    const possible = this.#listedUnknown > 0 ? costs(quantity(this.#unknownUnits)) : nothing;
     const isByToken = prices?.models.find((one) => one.model === model)?.billedPer === 'token';
     const silent = this.#unread + (isByToken ? this.#silent : 0);
     const estimate =

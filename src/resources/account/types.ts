@@ -73,8 +73,16 @@ export interface CostQuery {
   /** The number of images, 1 or more. @defaultValue 1 */
   images?: number | undefined;
   /**
-   * The response headers of the submission of a video, from `withResponse()`: they contain the multipliers of
-   * its price, such as its seconds.
+   * The length of a video or of audio, in seconds, for models billed by second. The default is the `seconds` of
+   * `usage`, which transcriptions report.
+   */
+  seconds?: number | undefined;
+  /** The number of characters of a speech, for models billed by character. */
+  characters?: number | undefined;
+  /**
+   * The response headers of a call, from `withResponse()`. They contain the cost at LiteLLM, which then is the
+   * estimate, and after the submission of a video at other gateways the multipliers of its price, such as its
+   * seconds.
    */
   headers?: Headers | undefined;
   /** The group of the key, if prices differ by group. */

@@ -363,6 +363,9 @@ function mediaReason(
   if (price?.billedPer === 'call') {
     return `${model} costs $${price.perCall?.value ?? '?'} per call instead of a few tokens`;
   }
+  if (price?.billedPer === 'second' || price?.billedPer === 'character') {
+    return `${model} is priced per ${price.billedPer} instead of per token`;
+  }
   return mediaNames.test(model)
     ? `${model} has the name of an image, video or audio model`
     : undefined;

@@ -43,8 +43,15 @@ export class Estimator {
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error) };
     }
-    const usage = expectUsage(priceKind(operation), { ...params })?.total;
-    return computeCost(prices, { model, units, ...(usage === undefined ? {} : { usage }) });
+    const kind = priceKind(operation);
+    const expected = expectUsage(kind, { ...params });
+    return computeCost(prices, {
+      model,
+      units,
+      seconds: kind === 'video' ? units : undefined,
+      characters: kind === 'speech' ? expected?.input.inputTokens : undefined,
+      usage: expected?.total,
+    });
   }
 }
 

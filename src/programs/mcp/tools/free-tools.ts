@@ -77,7 +77,11 @@ function toRequest({
 }
 
 /** Returns the price of a model in words. */
-function describePrice({ perCall, input, output }: ModelPrice): string {
+function describePrice(price: ModelPrice): string {
+  const { billedPer, perCall, perSecond, perCharacter, input, output } = price;
+  if (billedPer === 'unknown') return 'price unknown';
+  if (perSecond !== undefined) return `${formatAmount(perSecond)} per second`;
+  if (perCharacter !== undefined) return `${formatAmount(perCharacter)} per character`;
   if (perCall !== undefined) return `${formatAmount(perCall)} per image, second or call`;
   const read = input === undefined ? '?' : formatAmount(input);
   const written = output === undefined ? '?' : formatAmount(output);

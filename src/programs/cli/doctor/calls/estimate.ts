@@ -69,6 +69,10 @@ function listed(model: string, kind: string, work: Work, price: ModelPrice): num
       : Math.max(requests, images);
     return price.perCall.value * units;
   }
+  const { perSecond } = price;
+  if (perSecond !== undefined && isVideo) {
+    return perSecond.value * Number(videoSeconds(model)) * resolutionFactor(model);
+  }
   const { input: inputPrice, output: outputPrice } = price;
   // A price by the token does not tell the length of a video in tokens.
   if (inputPrice === undefined || outputPrice === undefined || isVideo) return undefined;
