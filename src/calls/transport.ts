@@ -23,7 +23,7 @@ import { buildQuery, buildURL } from '../http/url.ts';
 import { Call } from './call.ts';
 import type { Listener } from './events.ts';
 import { type OperationParts, Plan, type OutputRules } from './plan.ts';
-import { GatewayPromise } from './promise.ts';
+import { GatewayPromise, type OpenAnswer } from './promise.ts';
 import type { Send } from './send-each.ts';
 import { type AnswerFormat, Request } from './request.ts';
 import { requireBase, type ClientSettings } from './settings.ts';
@@ -170,17 +170,20 @@ export class Transport {
     gateway = this.gateway,
   ): GatewayPromise<T> {
     const { kind, output } = parts;
-    return this.#call(params, options, output, (own, isChangeable) => {
+    try {
+      const { used, own } = this.#enter(options, output);
       // The caller may change them before the next request.
-      const original = isChangeable ? copyParams(params) : params;
+      const original = used.length > 0 ? copyParams(params) : params;
       const write = (change: Change) => {
         const changed = change === unchanged ? original : { ...original, ...change.params };
         const request = parts.write(changed, change);
         const spec = createSpec(operation, request, kind, withoutChanged(own, change), gateway);
         return { spec, format: parts.format(changed, change) };
       };
-      return new Plan(write, { output });
-    });
+      return new GatewayPromise(this.#open(used, own, params, new Plan(write, { output }))());
+    } catch (cause) {
+      return new GatewayPromise(Promise.reject(toInputError(cause)));
+    }
   }
 
   /** Calls a route by its path. Its parameters cannot change. */
@@ -189,41 +192,46 @@ export class Transport {
     format: AnswerFormat<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    return this.#call(undefined, options, undefined, (own) => {
-      const spec = { ...makeSpec(this.client), options: own };
-      return new Plan(() => ({ spec, format }), { isFixed: true });
-    });
-  }
-
-  #call<T>(
-    params: unknown,
-    options: RequestOptions | undefined,
-    output: OutputRules | undefined,
-    createPlan: (own: RequestOptions | undefined, isChangeable: boolean) => Plan<T>,
-  ): GatewayPromise<T> {
-    const { client } = this;
     try {
-      const { policies, missing } = this.features;
-      if (missing.size > 0) requirePolicies(missing, options);
-      const used = policies.filter(({ asks }) => asks?.(client, options, output) === true);
-      // Copied because the caller may change its options while the call awaits something.
-      const own = copyOptions(options);
-      const plan = createPlan(own, used.length > 0);
-      // Invalid parameters are reported before invalid options.
-      plan.write();
-      const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, this.#send);
-      return new GatewayPromise(send(new Call(client, own, plan.spec.operation, params), plan));
+      const { used, own } = this.#enter(options, undefined);
+      const spec = { ...makeSpec(this.client), options: own };
+      const plan = new Plan(() => ({ spec, format }), { isFixed: true });
+      return new GatewayPromise(this.#open(used, own, undefined, plan)());
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));
     }
   }
 
-  readonly #send: Send = (call, plan) => {
+  /** Returns the policies that a call asks for, and a copy of its options: the caller may change its own. */
+  #enter(options: RequestOptions | undefined, output: OutputRules | undefined) {
+    const { policies, missing } = this.features;
+    if (missing.size > 0) requirePolicies(missing, options);
+    const used = policies.filter(({ asks }) => asks?.(this.client, options, output) === true);
+    return { used, own: copyOptions(options) };
+  }
+
+  /** Returns a function that sends a call through the policies that it asks for. */
+  #open<T>(
+    used: readonly Policy[],
+    own: RequestOptions | undefined,
+    params: unknown,
+    plan: Plan<T>,
+  ): () => Promise<OpenAnswer<T>> {
+    // Invalid parameters are reported before invalid options.
+    const call = new Call(this.client, own, plan.spec.operation, params);
+    if (used.length === 0) return this.#prepare(call, plan);
+    const last: Send = (each, next) => this.#prepare(each, next)();
+    const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, last);
+    return () => send(call, plan);
+  }
+
+  /** Returns a function that sends the request of a plan. */
+  #prepare<T>(call: Call, plan: Plan<T>): () => Promise<OpenAnswer<T>> {
     const request = new Request(call, plan);
     const isStream = plan.format.kind === 'events';
     const listeners = this.features.subscribers.flatMap(
       (subscribe) => subscribe(request, isStream, this) ?? [],
     );
-    return request.prepare(plan.format, listeners)();
-  };
+    return request.prepare(plan.format, listeners);
+  }
 }

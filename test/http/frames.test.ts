@@ -66,10 +66,10 @@ test('from create() of a stream to fetch there are at most 7 frames', async () =
   expect(names.length).toBeLessThanOrEqual(7);
 });
 
-test('from createAndWait() to the fetch of a poll there are at most 12 frames', async () => {
+test('from createAndWait() to the fetch of a poll there are at most 13 frames', async () => {
   const { client, frames } = watched(() => Response.json({ id: 'task_1', status: 'completed' }));
   await client.videos.createAndWait({ model: 'm', prompt: 'A paper boat' });
   const names = frames.get('GET /v1/videos/task_1') ?? [];
   expect(names.at(-1)).toBe('createAndWait');
-  expect(names.length).toBeLessThanOrEqual(12);
+  expect(names.length).toBeLessThanOrEqual(13);
 });
