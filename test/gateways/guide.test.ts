@@ -24,6 +24,8 @@ const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
     client.chat.completions.create({ model: 'm-large', messages }),
   'chat.completions.create({ stream: true })': async (client) =>
     collect(await client.chat.completions.create({ model: 'm-large', messages, stream: true })),
+  'responses.create()': async (client) =>
+    client.responses.create({ model: 'm-large', input: 'Hi' }),
   'generate.content()': async (client) =>
     client.generate.content({ model: 'm-flash', contents: 'Hello' }),
   'generate.contentStream()': async (client) =>

@@ -19,6 +19,7 @@ import {
   text,
 } from '../helpers/transport.ts';
 import { settle } from '../helpers/fake-time.ts';
+import { mediaHeads } from '../helpers/media.ts';
 
 describe('the key', () => {
   test('is requested for every attempt', async () => {
@@ -64,7 +65,13 @@ describe('the key', () => {
   });
 
   test("is not blamed for the provider's 401", async () => {
-    const { client } = scripted([error('invalid_api_key', 401, 'invalid_request_error')]);
+    const { client } = scripted([
+      () =>
+        Response.json(
+          { error: { message: 'no', type: 'invalid_request_error', code: 'invalid_api_key' } },
+          { status: 401, headers: { 'x-oneapi-request-id': 'relayed' } },
+        ),
+    ]);
 
     const { message } = await apiErrorOf(chat(client));
 
@@ -152,14 +159,14 @@ describe('requests', () => {
       {
         model: 'm',
         prompt: 'x',
-        image: new File(['\u0089PNG'], 'a.png', { type: 'image/png' }),
+        image: new File([mediaHeads.png], 'a.png', { type: 'image/png' }),
       },
       { headers: { 'content-type': null } },
     );
     await client.images.edit({
       model: 'm',
       prompt: 'x',
-      image: new File(['\u0089PNG'], 'a.png', { type: 'image/png' }),
+      image: new File([mediaHeads.png], 'a.png', { type: 'image/png' }),
     });
 
     expect(requests[0]?.headers.get('content-type')).toBe('application/json');

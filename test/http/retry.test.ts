@@ -38,6 +38,7 @@ const rows: readonly {
     charged: 'throw',
     allowed: 'retry',
   },
+  { kind: 'proxy_refused', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
   { kind: 'aborted', outcome: 'unknown', free: 'throw', metered: 'throw', charged: 'throw' },
   { kind: 'redirected', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
   {

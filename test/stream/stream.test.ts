@@ -93,7 +93,7 @@ describe('a page', () => {
 
   test('reads lines of another package, with missing fields', async () => {
     const text = lines(
-      { choices: [{ delta: { content: [{ type: 'text', text: 'a' }] } }] },
+      { choices: [{ message: { content: [{ type: 'text', text: 'a' }] } }] },
       { choices: [{ index: '0', delta: null, message: { content: 'b' }, finish_reason: 'stop' }] },
     );
 

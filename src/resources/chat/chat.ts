@@ -1,7 +1,10 @@
 import { PlainChat, PlainCompletions } from './create.ts';
+import { createCompletion, streamCompletion } from './operations.ts';
 import type {
+  ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
 } from './params.ts';
 import { parseCompletion, runTools, streamWithEvents } from './run-operations.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -14,7 +17,15 @@ import {
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
 } from './runs/runner.ts';
-import type { ParsedChatCompletion, ParsedOutput, WithFormat, AnyResponseFormat } from './types.ts';
+import type { Stream } from '../../streams/stream.ts';
+import type {
+  AnyResponseFormat,
+  ChatCompletion,
+  ChatCompletionChunk,
+  ParsedChatCompletion,
+  ParsedOutput,
+  WithFormat,
+} from './types.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -28,6 +39,29 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 
 /** Chat completions: `POST /v1/chat/completions`. */
 export class Completions extends PlainCompletions {
+  // Declared again because wrappers copy the methods of a class, and not those that it inherits.
+  override create(
+    params: ChatCompletionCreateParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion>;
+  override create(
+    params: ChatCompletionCreateParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ChatCompletionChunk>>;
+  override create(
+    params: ChatCompletionCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion | Stream<ChatCompletionChunk>>;
+  override create(
+    params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
+    const transport = this.transport();
+    return peek(params, 'stream') === true
+      ? streamCompletion(transport, params, options)
+      : createCompletion(transport, params, options);
+  }
+
   /**
    * Creates a completion with structured output: calls `create()`, parses the text in the format of
    * `response_format`, validates it, and returns it as `message.parsed`. Arguments of tools created by

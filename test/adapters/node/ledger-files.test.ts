@@ -313,20 +313,17 @@ describe('a full disk', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('while a task is stored leaves the handle on the error, and nothing is charged twice', async () => {
+  test('while a task is stored returns the task, and nothing is charged twice', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
     const options = { ledger: fileLedger(folder), callId: 'job' };
     fillDisk(1);
 
-    const error = await failureOf(videos.create(order, options));
+    const task = await videos.create(order, options);
     const again = await failureOf(videos.create(order, options));
 
-    expect(error).toMatchObject({
-      name: 'VideoWaitError',
-      cause: { code: 'ENOSPC' },
-      ref: { id: emulator.videos.list[0]?.id },
-    });
+    expect(task).toMatchObject({ id: emulator.videos.list[0]?.id });
+    expect(task._ledger_error).toMatchObject({ name: 'LedgerError', cause: { code: 'ENOSPC' } });
     expect(again).toMatchObject({ name: 'VideoSubmitUnknownError' });
     expect(countRequests(emulator).posts).toBe(1);
     expect(await readdir(folder)).toHaveLength(1);

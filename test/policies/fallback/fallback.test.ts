@@ -321,8 +321,8 @@ const rows: readonly Row[] = [
 describe('fallback', () => {
   test('the table has every kind of failure', () => {
     const missing = Object.keys(failures).filter((kind) => !rows.some((row) => row.kind === kind));
-    // Nothing is sent after the first, and the caller causes the second.
-    expect(missing).toEqual(['invalid_input', 'aborted']);
+    // Nothing is sent after the first two, and the caller causes the third.
+    expect(missing).toEqual(['invalid_input', 'proxy_refused', 'aborted']);
   });
 
   describe.each([

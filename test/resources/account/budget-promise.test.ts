@@ -615,8 +615,7 @@ describe('routes by their path', () => {
     const entry = { model_name: 'm', quota_type: 0, model_ratio: 1, completion_ratio: 1 };
     const without = gateway([entry], () => answer, { limit: 1 });
     const withIt = gateway([entry], () => answer, { limit: 0.1, perCall: { m: 0.02 } });
-    const send = ({ client }: typeof without, body: object) =>
-      client.post('/v1/responses', { body });
+    const send = ({ client }: typeof without, body: object) => client.post('/v1/rerank', { body });
 
     const errors = [
       await failureOf(send(without, { model: 'm' })),
