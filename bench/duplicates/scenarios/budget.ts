@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as library from '../../lib/model-gateway.ts';
 import { Gateway, type Budget } from '../../lib/model-gateway.ts';
-import { images, video } from '../answers.ts';
+import { images, json, video } from '../answers.ts';
 import { describeEnd, type Counts, type Scenario } from './scenario.ts';
 import { priceList, Service, type Reply } from './service.ts';
 
@@ -118,6 +118,54 @@ async function manyCopies(): Promise<Counts> {
   return service.counts({ priceReads: service.priceReads });
 }
 
+/** Calls until the budget rejects a call, at most 20 times. @returns how the last call before that ended */
+async function callUntilRejected(call: () => PromiseLike<unknown>): Promise<string> {
+  let ended = '';
+  for (let count = 0; count < 20; count += 1) {
+    const end = await describeEnd(call());
+    if (end.startsWith('BudgetError')) break;
+    ended = end;
+  }
+  return ended;
+}
+
+/** Requests images for $0.10 that become tasks, which fail and are not refunded. */
+async function failedTasks(): Promise<Counts> {
+  const accepted = json({
+    created: 1_760_000_000,
+    data: [{ task_id: 'task_1', status: 'queued' }],
+  });
+  await using service = await Service.open({
+    prices: priceList('image-model', 0.1),
+    poll: { task_id: 'task_1', status: 'failed', error: { message: 'No picture was made.' } },
+    reply: () => ({ answer: accepted, cost: 0.1 }),
+  });
+  const { origin: baseURL } = service;
+  const client = new Gateway({ apiKey, baseURL, logLevel, budget: { limit: 0.5 } });
+  const ended = await callUntilRejected(() =>
+    client.images.generate({ model: 'image-model', prompt }),
+  );
+  return service.counts({ spent: service.spent, counted: await readSpent(client), ended });
+}
+
+/** Requests images for $0.10 with an idempotency key that the gateway ignores; three of four attempts time out. */
+async function ignoredKeys(): Promise<Counts> {
+  await using service = await Service.open({
+    prices: priceList('image-model', 0.1),
+    reply: ({ index }) => ({ answer: images, cost: 0.1, status: index % 4 === 3 ? 200 : 504 }),
+  });
+  const client = new Gateway({
+    apiKey,
+    baseURL: service.origin,
+    logLevel,
+    maxRetries: 3,
+    idempotency: { header: 'Idempotency-Key' },
+    budget: { limit: 0.5 },
+  });
+  await callUntilRejected(() => client.images.generate({ model: 'image-model', prompt }));
+  return service.counts({ spent: service.spent, counted: await readSpent(client) });
+}
+
 const number = (value: string | number | undefined): number => Number(value ?? Number.NaN);
 
 /** Checks that the limit was not exceeded and the budget counted all charges. */
@@ -218,5 +266,23 @@ export const budgetScenarios: readonly Scenario[] = [
       }),
     promise: 'rejected before it is sent',
     isKept: ({ requests }) => requests === 0,
+  },
+  {
+    id: 'budget-failed-tasks',
+    label: 'Budget of $0.50; image tasks for $0.10 fail without a refund, 20 times',
+    ours: failedTasks,
+    promise: 'at most $0.50 spent, unknown',
+    isKept: (counts) =>
+      isWithin(0.5)(counts) &&
+      counts.charges === 5 &&
+      counts.notes['ended'] === 'ImageFailedError, unknown',
+  },
+  {
+    id: 'budget-ignored-keys',
+    label:
+      'Budget of $0.50; a gateway ignores idempotency keys and three of four attempts end with 504',
+    ours: ignoredKeys,
+    promise: 'each attempt is counted; at most the retries of one call above $0.50',
+    isKept: (counts) => isWithin(0.8)(counts) && counts.charges > 4,
   },
 ];

@@ -2,6 +2,7 @@ import { settleWithin } from '../../lib/limits.ts';
 import { answerScenarios } from './answers.ts';
 import { budgetScenarios } from './budget.ts';
 import { commandScenarios } from './command.ts';
+import { ledgerScenarios } from './ledger.ts';
 import { optionScenarios } from './options.ts';
 import type { Counts, Scenario } from './scenario.ts';
 import { settleScenarios } from './settle.ts';
@@ -14,6 +15,7 @@ const scenarios: readonly Scenario[] = [
   ...tenantScenarios,
   ...answerScenarios,
   ...optionScenarios,
+  ...ledgerScenarios,
   ...commandScenarios,
 ];
 

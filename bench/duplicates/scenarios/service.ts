@@ -28,6 +28,8 @@ export interface Reply {
 export interface Script {
   /** The body of the price list; `never` leaves its readers waiting. */
   readonly prices?: object | 'never';
+  /** The response to each poll of a task. @defaultValue a completed video */
+  readonly poll?: object;
   readonly reply: (request: PaidRequest, service: Service) => Reply;
 }
 
@@ -113,6 +115,7 @@ export class Service implements AsyncDisposable {
     if (path.startsWith('/api/log/token')) {
       return send(response, { data: this.#log, message: '', success: true });
     }
+    if (this.#script.poll !== undefined) return send(response, this.#script.poll);
     const id = path.split('/').at(-1);
     const url = `${this.origin}/files/${id}`;
     return send(response, { id, object: 'video', status: 'completed', progress: 100, url });
