@@ -133,7 +133,6 @@ describe('an empty response', () => {
       message: 'blocked',
     },
     { call: 'images.edit', body: { data: [{ error: 'x-rated' }] }, message: 'x-rated' },
-    { call: 'images.generate', body: { images: [{ url: 'https://cdn.test/a.png' }] } },
     { call: 'an image stream', body: { created: 1, data: [{ url: '', b64_json: '' }] } },
     { call: 'embeddings.create', body: { object: 'list', data: [{ index: 0, embedding: null }] } },
     { call: 'embeddings.create', body: { object: 'list' } },
@@ -414,7 +413,7 @@ describe('a response that does not end', () => {
 });
 
 describe('a paid response that is unusable', () => {
-  const picture = 'A'.repeat(300_000);
+  const picture = 'No image. '.repeat(30_000);
 
   test.each([
     { name: 'JSON', text: JSON.stringify({ picture }), type: 'application/json' },

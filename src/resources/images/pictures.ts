@@ -34,7 +34,7 @@ const shortestPicture = 256;
 const deepestPicture = 8;
 
 const isBytes = (text: string): boolean =>
-  text.length >= shortestPicture && !/[^\w+/=\s-]/.test(text) && readBase64(text) !== undefined;
+  text.length >= shortestPicture && !/[^\w+/=\r\n-]/.test(text) && readBase64(text) !== undefined;
 
 /** Images in the Markdown of a chat message. */
 const markdownPicture = /!\[[^\]]{0,500}\]\(\s*<?((?:https?:|data:image\/)[^\s)>]+)/gi;
