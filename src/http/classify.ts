@@ -11,7 +11,8 @@ import {
 } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
 import { isForbiddenPort } from './proxy.ts';
-import { failures, readRetryAfter, type FailedAttempt, type FailureKind } from './retry.ts';
+import { failures, type FailedAttempt, type FailureKind } from './retry.ts';
+import { readRetryAfter } from './waits.ts';
 
 /** Codes of errors that precede any work and recur for the same request, whatever the HTTP status. */
 const permanent =
@@ -129,7 +130,7 @@ function classifyByStatus(status: number, body: ErrorBody, headers: Headers): Fa
   const kind = findKind(kindsByStatus, status);
   if (kind !== undefined) return kind;
   if (status === 429) {
-    const hasHint = readRetryAfter(headers, status) !== undefined;
+    const hasHint = readRetryAfter(headers, status, body) !== undefined;
     return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
   }
   // Proxies respond with JSON too; only the gateway's error format proves that it is the gateway.

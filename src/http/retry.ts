@@ -2,6 +2,7 @@ import type { ErrorBody } from '../answers/error-body.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome, Phase } from '../errors/gateway-error.ts';
 import type { ResponseIssue } from '../types.ts';
+import { readRetryAfter } from './waits.ts';
 
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
 export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
@@ -205,78 +206,25 @@ export function decide(
 const firstPause = 500;
 const longestPause = 8_000;
 
-/** The longest `Retry-After` that is honoured. The call fails immediately if it is longer. */
+/** The longest requested wait that is honoured. The call fails immediately if it is longer. */
 const longestRetryAfter = 60_000;
 
 /**
  * Returns the pause before a retry in milliseconds, or `undefined` if the server requests too long a wait.
- * Without `Retry-After`, the pause grows with each retry and has full jitter, so that clients that failed
+ * Without such a wait, the pause grows with each retry and has full jitter, so that clients that failed
  * together don't retry together.
  *
  * @param retries - Number of retries before this one.
  */
 export function pauseBefore(
-  { kind, status, headers }: FailedAttempt,
+  { kind, status, headers, body }: FailedAttempt,
   retries: number,
 ): number | undefined {
-  const retryAfter = headers && readRetryAfter(headers, status);
+  const retryAfter = readRetryAfter(headers, status, body);
   if (retryAfter !== undefined) return retryAfter > longestRetryAfter ? undefined : retryAfter;
   const pause = Math.round(Math.min(longestPause, firstPause * 2 ** retries) * Math.random());
   // Wait at least a second for a proxy that sends no `Retry-After`.
   return kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause;
-}
-
-/** Larger numbers are a Unix time, because 30 years is not a duration to wait. */
-const minUnixTime = 1_000_000_000;
-
-/** A Unix time in milliseconds is this close, and one in seconds isn't. */
-const day = 86_400_000;
-
-const number = /^\d+(\.\d+)?$/;
-
-/** Durations as OpenAI writes them in `x-ratelimit-reset-*`, for example `1m30.5s` or `20ms`. */
-const duration = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?$/;
-const shortDuration = /^(\d+(?:\.\d+)?)ms$/;
-
-function parseDuration(text: string): number | undefined {
-  const [, short] = shortDuration.exec(text) ?? [];
-  if (short !== undefined) return Math.ceil(Number(short));
-  const [match, hours = 0, minutes = 0, seconds = 0] = duration.exec(text) ?? [];
-  if (!match) return undefined;
-  return Math.ceil(((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000);
-}
-
-/** Converts seconds, a duration, a Unix time or a date to a wait in milliseconds. */
-export function parseWait(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  const now = Date.now();
-  if (number.test(text)) {
-    const value = Number(text);
-    const isMilliseconds = Math.abs(value - now) < day;
-    const milliseconds = value * (isMilliseconds ? 1 : 1_000);
-    return Math.max(0, Math.ceil(milliseconds - (value > minUnixTime ? now : 0)));
-  }
-  const wait = parseDuration(text);
-  if (wait !== undefined) return wait;
-  // Engines parse almost anything as a date ("-5" is in May 2001), so a time of day is required.
-  if (!/\d:\d\d:\d\d/.test(text)) return undefined;
-  // The asctime form of RFC 9110, 5.6.7 has no zone and means UTC.
-  const date = Date.parse(/(gmt|utc|z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text} GMT`);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/**
- * Returns how long the server asks to wait, in milliseconds, or `undefined`.
- *
- * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), a provider's header that
- * gateways forward, and for a 429 the reset of the `RateLimit` headers, which are only informative in other
- * responses.
- */
-export function readRetryAfter(headers: Headers, status: number | undefined): number | undefined {
-  const exact = headers.get('retry-after-ms') ?? '';
-  if (number.test(exact)) return Math.ceil(Number(exact));
-  const after = headers.get('retry-after') ?? headers.get('llm_provider-retry-after');
-  return parseWait(after) ?? parseWait(status === 429 ? headers.get('ratelimit-reset') : null);
 }
 
 const capacity = 500;

@@ -3,7 +3,7 @@ import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors
 import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../calls/promise.ts';
-import { readRetryAfter } from '../http/retry.ts';
+import { readRetryAfter } from '../http/waits.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { TaskErrors, Waited } from './errors.ts';
 import {
@@ -213,7 +213,7 @@ export class WaitRun<
       // An aborted poll throws its own error; throw the reason of the abort instead.
       signal.throwIfAborted();
       if (!APIError.isInstance(error) || error.headers === undefined) return { error };
-      return { error, retryAfter: readRetryAfter(error.headers, error.status) };
+      return { error, retryAfter: readRetryAfter(error.headers, error.status, error) };
     }
   }
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { pauseBefore, readRetryAfter } from '../../src/http/retry.ts';
+import { pauseBefore } from '../../src/http/retry.ts';
+import { readRetryAfter } from '../../src/http/waits.ts';
 
 const now = Date.UTC(2026, 8, 1, 12, 0, 0);
 

@@ -7,7 +7,7 @@ import {
   RateLimitError,
   VideoSubmitUnknownError,
 } from '../../src/index.ts';
-import { bodyOf, json, scripted } from '../helpers/clients.ts';
+import { bodyOf, emulated, json, scripted } from '../helpers/clients.ts';
 import { cutResponse, fetchFailure, never } from '../helpers/failures.ts';
 import {
   chat,
@@ -275,6 +275,18 @@ describe('the number of requests', () => {
   });
 });
 
+const later = (seconds: number) => Date.now() / 1_000 + seconds;
+const google = (retryDelay: string) => ({
+  code: 429,
+  status: 'RESOURCE_EXHAUSTED',
+  details: [
+    { '@type': 'type.googleapis.com/google.rpc.Help', links: [] },
+    { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
+  ],
+});
+const spoken = (message: string) => ({ message });
+const routed = (fields: object) => ({ message: 'Limited', code: 429, metadata: fields });
+
 describe('pauses', () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -311,6 +323,116 @@ describe('pauses', () => {
 
     expect(times).toEqual([0, 9_000]);
   });
+
+  test.each<[string, (seconds: number) => object]>([
+    ["Google's RetryInfo", (seconds) => ({ body: { error: google(`${seconds}s`) } })],
+    ["Google's RetryInfo in a list", (seconds) => ({ body: [{ error: google(`${seconds}s`) }] })],
+    [
+      "RetryInfo in OpenRouter's JSON text",
+      (seconds) => ({
+        body: { error: routed({ raw: JSON.stringify({ error: google(`${seconds}s`) }) }) },
+      }),
+    ],
+    [
+      'RetryInfo in a message',
+      (seconds) => ({
+        body: { error: spoken(`RateLimitError: ${JSON.stringify(google(`${seconds}s`))}`) },
+      }),
+    ],
+    [
+      'Please retry in',
+      (seconds) => ({ body: { error: spoken(`Quota exceeded.\nPlease retry in ${seconds}s.`) } }),
+    ],
+    ['try again in', (seconds) => ({ body: { error: spoken(`try again in ${seconds}s.`) } })],
+    [
+      'a wait in words',
+      (seconds) => ({ body: { error: spoken(`Please retry after ${seconds} seconds.`) } }),
+    ],
+    [
+      'a wait in milliseconds',
+      (seconds) => ({ body: { error: spoken(`Try again in ${seconds * 1_000}ms`) } }),
+    ],
+    ['plain text', (seconds) => ({ body: `Too many requests, try again in ${seconds}s` })],
+    ['x-ratelimit-reset', (seconds) => ({ headers: { 'x-ratelimit-reset': `${seconds}` } })],
+    [
+      'x-ratelimit-reset at a time',
+      (seconds) => ({ headers: { 'x-ratelimit-reset': `${later(seconds)}` } }),
+    ],
+    [
+      'x-ratelimit-reset at a time in milliseconds',
+      (seconds) => ({ headers: { 'x-ratelimit-reset': `${later(seconds) * 1_000}` } }),
+    ],
+    [
+      "x-ratelimit-reset in OpenRouter's body",
+      (seconds) => ({
+        body: {
+          error: routed({ headers: { 'X-RateLimit-Reset': `${later(seconds) * 1_000}` } }),
+        },
+      }),
+    ],
+    [
+      'x-ratelimit-reset-requests with nothing remaining',
+      (seconds) => ({
+        headers: {
+          'x-ratelimit-remaining-requests': '0',
+          'x-ratelimit-reset-requests': `${seconds}s`,
+        },
+      }),
+    ],
+  ])('are as long as %s requires, and end the call after a minute', async (_, limit) => {
+    vi.setSystemTime('2026-09-01T12:00:00Z');
+    const refused = (seconds: number) => {
+      const { body = { error: { message: 'no' } }, headers = {} } = Object(limit(seconds));
+      const content: string = typeof body === 'string' ? body : JSON.stringify(body);
+      return () => new Response(content, { status: 429, headers });
+    };
+
+    const { times } = await timesOf([refused(9), json(completion)], {}, draw);
+    const { times: long, failure } = await timesOf([refused(61)], {}, draw);
+
+    expect(times).toEqual([0, 9_000]);
+    expect(long).toEqual([0]);
+    expect(failure).toBeInstanceOf(RateLimitError);
+  });
+
+  test.each<[string, object, Record<string, string>?]>([
+    ['a text without a number', spoken('Please retry in a few seconds.')],
+    ['a text with another unit', spoken('Do not retry after 3 attempts.')],
+    ['another number', spoken('Limit 20, used 19.')],
+    ['an unreadable delay', google('soon')],
+    [
+      'a reset with something remaining',
+      {},
+      { 'x-ratelimit-reset': '9', 'x-ratelimit-remaining': '1' },
+    ],
+    [
+      'a reset of requests with something remaining',
+      {},
+      { 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-remaining-requests': '1' },
+    ],
+    ['a reset of requests alone', {}, { 'x-ratelimit-reset-requests': '9s' }],
+  ])('are the usual ones after %s', async (_, body, headers = {}) => {
+    const limit = () => Response.json({ error: body }, { status: 429, headers });
+
+    const { times } = await timesOf([limit, json(completion)], {}, draw);
+
+    expect(times).toEqual([0, 500]);
+  });
+
+  test.each(['message', 'retry-info', 'reset'] as const)(
+    'are as long as the emulator says in its %s',
+    async (place) => {
+      const { client, emulator } = emulated();
+      emulator.fail({ fault: { type: 'rate-limit', retryAfter: 7, place }, times: 1 });
+      const start = performance.now();
+
+      const { value } = await settle(chat(client));
+
+      expect(value?.choices).toHaveLength(1);
+      expect(Math.floor((performance.now() - start) / 1_000)).toBe(7);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test('of more than a minute end the call', async () => {
     const { times, failure, elapsed } = await timesOf([limited({ 'retry-after': '61' })]);

@@ -39,8 +39,8 @@ const limitRequest: Subscriber = (request) => {
     answered({ response }) {
       if (turn !== undefined) state.answered(turn, response.headers);
     },
-    failed({ status, headers }) {
-      if (turn !== undefined && headers !== undefined) state.failed(turn, status, headers);
+    failed({ status, headers, body }) {
+      if (turn !== undefined && headers !== undefined) state.failed(turn, status, headers, body);
       end();
     },
     submitted: end,

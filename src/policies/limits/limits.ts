@@ -1,7 +1,8 @@
+import type { ErrorBody } from '../../answers/error-body.ts';
 import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
-import { parseWait, readRetryAfter } from '../../http/retry.ts';
+import { parseWait, readRetryAfter } from '../../http/waits.ts';
 import { Pace, Turns } from '../../http/turns.ts';
 
 /** The window of the limits per minute in milliseconds. */
@@ -198,12 +199,17 @@ export class Limits {
     this.#turns.update();
   }
 
-  /** Follows the headers of an error response. */
-  failed({ lane: { pace } }: Turn, status: number | undefined, headers: Headers): void {
+  /** Follows the headers and the error of an error response. */
+  failed(
+    { lane: { pace } }: Turn,
+    status: number | undefined,
+    headers: Headers,
+    body?: ErrorBody,
+  ): void {
     const reset = readReset(headers, true);
     pace.hold(reset ?? 0);
     if (status !== 429) return;
-    const hint = readRetryAfter(headers, status) ?? reset ?? readReset(headers, false);
+    const hint = readRetryAfter(headers, status, body) ?? reset ?? readReset(headers, false);
     if (hint !== undefined) pace.limit(Math.min(minute, hint));
   }
 

@@ -12,7 +12,7 @@ import { untilAborted } from '../../http/abort.ts';
 import type { WithResponse } from '../../calls/promise.ts';
 import { valueAnswer } from '../../calls/response.ts';
 import type { RouteSpec } from '../../http/request.ts';
-import { readRetryAfter } from '../../http/retry.ts';
+import { readRetryAfter } from '../../http/waits.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
@@ -201,7 +201,7 @@ export class Routes {
     const now = Date.now();
     // The limit ends when the oldest read leaves the window. Only this client's own reads are known.
     const [oldest = now] = this.#recent();
-    const pause = error.headers && readRetryAfter(error.headers, error.status);
+    const pause = readRetryAfter(error.headers, error.status, error);
     const isTime = pause !== undefined && now + pause <= latestTime;
     const retryAt = isTime ? now + pause : oldest + limitWindow;
     const at = new Date(retryAt).toISOString();

@@ -157,6 +157,27 @@ function rejectSubmission(status: number): Response {
   return Response.json(errorBody('task', status, { message, code }), { status });
 }
 
+/** Returns a 429 with the wait where the fault puts it. */
+function rateLimited(fault: AnswerFault & { type: 'rate-limit' }, call: Call): Response {
+  const { retryAfter, place = 'header' } = fault;
+  const message = 'Rate limit reached';
+  if (place === 'retry-info') {
+    const retryDelay = `${retryAfter}s`;
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
+    const error = { code: 429, message, status: 'RESOURCE_EXHAUSTED', details };
+    return Response.json({ error }, { status: 429 });
+  }
+  const spoken = place === 'message' ? `${message}. Please try again in ${retryAfter}s.` : message;
+  const refused = refusal(429, 'rate_limit_exceeded', spoken);
+  const answer = call.world.errors.toResponse(refused, call.requestId);
+  if (place === 'header') answer.headers.set('retry-after', String(retryAfter));
+  if (place === 'reset') {
+    answer.headers.set('x-ratelimit-remaining-requests', '0');
+    answer.headers.set('x-ratelimit-reset-requests', `${retryAfter}s`);
+  }
+  return answer;
+}
+
 /** Returns the gateway's version of a vendor's error. */
 function rejectByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: Call): Response {
   const { status, body } = fault;
@@ -221,12 +242,8 @@ export async function answerWithFault(
         : html(fault.status, `${fault.status} ${reasons[fault.status] ?? 'Error'}`);
     case 'bare':
       return new Response(null, { status: fault.status, headers: { ...fault.headers } });
-    case 'rate-limit': {
-      const refused = refusal(429, 'rate_limit_exceeded', 'Rate limit reached');
-      const answer = call.world.errors.toResponse(refused, call.requestId);
-      answer.headers.set('retry-after', String(fault.retryAfter));
-      return answer;
-    }
+    case 'rate-limit':
+      return rateLimited(fault, call);
     case 'redirect': {
       const location = fault.location ?? fileURL(call, redirectPath(call), 'other');
       return new Response(null, { status: fault.status ?? 302, headers: { location } });

@@ -90,6 +90,11 @@ export type AnswerFault =
       /** Status 429 with `Retry-After`, in seconds or as a date. */
       readonly type: 'rate-limit';
       readonly retryAfter: number | string;
+      /**
+       * Puts the seconds elsewhere: into the message, Google's `RetryInfo` in the body, or a header of the
+       * limit. @defaultValue "header"
+       */
+      readonly place?: 'header' | 'message' | 'retry-info' | 'reset' | undefined;
     }
   | {
       /** A redirect; without `location`, to a file on another origin. @defaultValue 302 */

@@ -92,13 +92,10 @@ export const httpMutants: MutantsByFile = {
       is: "kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause",
       becomes: 'pause',
     },
-    {
-      is: "status === 429 ? headers.get('ratelimit-reset') : null",
-      becomes: "headers.get('ratelimit-reset')",
-    },
     { is: 'if (this.#tokens < cost) return false;', becomes: '' },
     { is: 'Math.min(capacity, this.#tokens + 1)', becomes: 'this.#tokens' },
   ],
+  'http/waits.ts': [{ is: 'const isLimit = status === 429;', becomes: 'const isLimit = true;' }],
   'http/classify.ts': [
     {
       is: 'return isRelayed(headers) && !isKeyUnknown(body) && !isKeyRefused(body);',
