@@ -32,7 +32,7 @@ function costInUsage(usage: unknown): number | undefined {
   if (!isObject(usage)) return undefined;
   const { cost, cost_details: details, is_byok: isOwnKey } = usage;
   const { upstream_inference_cost: upstream } = toFields(details);
-  const total = dollarsFrom(isObject(cost) ? cost['total_cost'] : cost);
+  const total = dollarsFrom(isObject(cost) ? (cost['total_cost'] ?? cost['usd']) : cost);
   const vendor = dollarsFrom(upstream);
   // If your own key at the vendor was used, `cost` is only the gateway's fee.
   if (isOwnKey === true && vendor !== undefined) return dollarsFrom((total ?? 0) + vendor);

@@ -298,6 +298,7 @@ describe('usageOf()', () => {
       usage: { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: null } },
     },
     { cost: 0.02, usage: { cost: { total_cost: 0.02, request_cost: 0.01 } } },
+    { cost: 0.03, usage: { cost: { usd: 0.03 } } },
     { cost: 0.003, usage: {}, headers: withCost('0.003') },
     { cost: 0.003, usage: {}, headers: withCost('3e-3') },
     { cost: 0.004, usage: { cost: 0.004 }, headers: withCost('0.003') },

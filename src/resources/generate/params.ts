@@ -78,6 +78,8 @@ export interface FunctionDeclaration {
   parametersJsonSchema?: unknown;
   /** The result, in Google's subset of OpenAPI. */
   response?: JsonObject | undefined;
+  /** The result as a JSON Schema, instead of `response`. */
+  responseJsonSchema?: unknown;
 }
 
 /** Tools that the model may use. Each field enables one kind. */
@@ -96,6 +98,8 @@ export interface Tool {
         topK?: number | undefined;
       }
     | undefined;
+  /** MCP servers that the provider calls, for example `{ name, streamableHttpTransport: { url } }`. */
+  mcpServers?: JsonObject[] | undefined;
 }
 
 /** Controls the use of functions. */
@@ -109,6 +113,8 @@ export interface ToolConfig {
     | undefined;
   /** Settings for search, for example a location. */
   retrievalConfig?: JsonObject | undefined;
+  /** Returns the calls of the provider's own tools and their results in the content. */
+  includeServerSideToolInvocations?: boolean | undefined;
 }
 
 /** A turn of a conversation as input. A single part becomes a list of one. */

@@ -6,6 +6,8 @@ import {
   type Content,
   FunctionCallFinishReasonError,
   tool,
+  type Tool,
+  type ToolConfig,
 } from '../../../src/index.ts';
 import { toGoogleSchema } from '../../../src/structured/dialects.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../../helpers/clients.ts';
@@ -322,6 +324,19 @@ describe.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'])(
     });
   },
 );
+
+test('the fields of tools and their settings are sent as they are', async () => {
+  const { client, requests } = scripted([says('Done.')]);
+  const tools: Tool[] = [
+    { mcpServers: [{ name: 'm', streamableHttpTransport: { url: 'https://mcp.test' } }] },
+    { functionDeclarations: [{ name: 'a', responseJsonSchema: { type: 'string' } }] },
+  ];
+  const toolConfig: ToolConfig = { includeServerSideToolInvocations: true };
+
+  await client.generate.content({ model: 'm', contents: 'Hi', tools, toolConfig });
+
+  await expect(bodyOf(requests[0])).resolves.toMatchObject({ tools, toolConfig });
+});
 
 describe('the schema of a function', () => {
   test.each([
