@@ -11,7 +11,7 @@ import { findRequest, type Request, worse } from './request.ts';
 export type Send = <T>(call: Call, plan: Plan<T>) => Promise<OpenAnswer<T>>;
 
 /** A request that failed after its retries. */
-export interface FailedRequest<T> {
+interface FailedRequest<T> {
   /** The error that the caller receives if no request follows, with the attempts and outcome of all requests. */
   readonly error: GatewayError;
   /**

@@ -28,7 +28,7 @@ const afterWork = /^(read_response_body_failed|bad_response_body)$/;
 const settlementUnknown = 'blockrun_settlement_unknown';
 
 /** The provider rejected the task. Sent with the provider's status. */
-export const submissionFailed = 'fail_to_fetch_task';
+const submissionFailed = 'fail_to_fetch_task';
 
 /** Returns the kind of the first row whose pattern matches. */
 function findKind(

@@ -93,7 +93,7 @@ function at(level: JsonObject, path: string): unknown {
 }
 
 /** Returns the first value that `read` accepts at these paths. */
-export function findAt<T>(
+function findAt<T>(
   level: JsonObject,
   paths: readonly string[],
   read: (value: unknown) => T | undefined,
@@ -138,7 +138,7 @@ function readComplaint(value: unknown): string | undefined {
 const errorPlaces = ['error.error', 'errors.error', 'error', 'errors'];
 
 /** Paths of a reason that only failed tasks have, the most specific first. */
-export const failurePlaces = [
+const failurePlaces = [
   ...errorPlaces.flatMap((place) =>
     ['message', 'msg', 'detail', 'reason'].map((field) => `${place}.${field}`),
   ),

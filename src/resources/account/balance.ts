@@ -4,7 +4,7 @@ import {
   UnsupportedByGatewayError,
 } from '../../errors/api-errors.ts';
 import type { AccountRules } from '../../options/gateway-profile.ts';
-import { type Routes, unserved, unsupported } from './readings.ts';
+import { type AccountRoutes, unserved, unsupported } from './readings.ts';
 import type { Balance } from './types.ts';
 
 const what = 'what the key has used';
@@ -12,7 +12,7 @@ const what = 'what the key has used';
 type BalanceRoute = NonNullable<AccountRules['balance']>[number];
 
 async function readRoute(
-  routes: Routes,
+  routes: AccountRoutes,
   { paths, read, isLimited = false }: BalanceRoute,
 ): Promise<Omit<Balance, 'asOf'>> {
   const answers = await Promise.all(paths.map((path) => routes.get(path, what, isLimited)));
@@ -22,7 +22,7 @@ async function readRoute(
 }
 
 /** Reads the balance from the first of several routes that the gateway has. */
-export async function readBalance(routes: Routes): Promise<Omit<Balance, 'asOf'>> {
+export async function readBalance(routes: AccountRoutes): Promise<Omit<Balance, 'asOf'>> {
   const { balance = [] } = routes.rules;
   let failure: unknown;
   for (const route of balance) {

@@ -1,13 +1,16 @@
 import { APIConnectionTimeoutError } from '../../errors/api-errors.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { hideRaw } from './usage-log.ts';
-import { readOptions, Routes, Shared, unserved, unsupported } from './readings.ts';
+import { readOptions, AccountRoutes, Shared, unserved, unsupported } from './readings.ts';
 import type { AccountOptions, Prices } from './types.ts';
 
 const what = 'its prices';
 
 /** Reads the price list. */
-async function readPrices(routes: Routes, signal: AbortSignal): Promise<Omit<Prices, 'asOf'>> {
+async function readPrices(
+  routes: AccountRoutes,
+  signal: AbortSignal,
+): Promise<Omit<Prices, 'asOf'>> {
   const { prices } = routes.rules;
   if (prices === undefined) throw unserved(routes.caller, 'the price list');
   const { path, read, isLimited = false } = prices;
@@ -24,7 +27,7 @@ const longestRead = 10_000;
 async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), longestRead);
-  const routes = new Routes(caller);
+  const routes = new AccountRoutes(caller);
   try {
     return await readPrices(routes, controller.signal);
   } catch (cause) {

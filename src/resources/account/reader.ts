@@ -16,7 +16,7 @@ import {
   readQuestion,
   readRequestIds,
 } from './questions.ts';
-import { type Reading, readOptions, Routes, Shared } from './readings.ts';
+import { type Reading, readOptions, AccountRoutes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
@@ -38,7 +38,7 @@ export class AccountReader {
 
   private constructor(caller: Transport) {
     this.#caller = caller.snapshot();
-    const routes = new Routes(this.#caller);
+    const routes = new AccountRoutes(this.#caller);
     const log = new UsageLogReader(routes);
     this.#log = log;
     this.#rules = routes.rules;

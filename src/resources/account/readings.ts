@@ -107,7 +107,7 @@ export function unserved({ gateway }: Transport, noun: string): UnsupportedByGat
 }
 
 /** Reads the account routes of the gateway. */
-export class Routes {
+export class AccountRoutes {
   readonly caller: Transport;
   /** The routes that the gateway has. */
   readonly rules: AccountRules;

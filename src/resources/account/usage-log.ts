@@ -2,7 +2,7 @@ import { UnsupportedByGatewayError } from '../../errors/api-errors.ts';
 import type { UsageLogEntry } from '../../options/gateway-profile.ts';
 import { fillPath } from '../../http/url.ts';
 import type { JsonObject } from '../../types.ts';
-import { type Routes, unserved, unsupported } from './readings.ts';
+import { type AccountRoutes, unserved, unsupported } from './readings.ts';
 
 const what = 'what it has charged';
 const noun = 'the usage log';
@@ -31,11 +31,11 @@ function clockAhead({ headers }: Response): number | undefined {
 
 /** Reads the usage log of a key. */
 export class UsageLogReader {
-  readonly #routes: Routes;
+  readonly #routes: AccountRoutes;
   /** `true` once the gateway has shown that it reads the key of these requests. */
   #readsKey = false;
 
-  constructor(routes: Routes) {
+  constructor(routes: AccountRoutes) {
     this.#routes = routes;
   }
 

@@ -159,7 +159,7 @@ function splitCall(call: JsonObject): JsonObject[] {
 }
 
 /** Returns whether a call has neither a name nor arguments. Some models write such calls next to text. */
-export function isHollowCall({ function: called, custom }: JsonObject): boolean {
+function isHollowCall({ function: called, custom }: JsonObject): boolean {
   const { name, input, arguments: text = input } = toFields(called ?? custom);
   return !hasValue(name) && (typeof text === 'string' ? isBlank(text) : !hasValue(text));
 }

@@ -139,7 +139,7 @@ function withoutCopies(pictures: readonly JsonObject[]): JsonObject[] {
 }
 
 /** Returns the images anywhere in a value, normalized. */
-export function listImages(value: unknown): JsonObject[] {
+function listImages(value: unknown): JsonObject[] {
   for (const find of ways) {
     const pictures = collect(value, '', find);
     pictures.forEach(readImage);

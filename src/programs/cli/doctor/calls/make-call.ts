@@ -49,6 +49,9 @@ const unknownModel =
 const unservedModel =
   /convert\w*_request_failed|model_not_supported|(un|not )supported model|only \S+ models? (is|are) supported|model.{0,60}(not support|does(n't| not) support)/i;
 
+/** A model that lacks a format of JSON is asked in another one. */
+const aboutFormat = /json|response[ _]format/i;
+
 /** Returns why another model may serve a call that was rejected. */
 function findModelProblem(
   error: unknown,
@@ -60,6 +63,7 @@ function findModelProblem(
   const { message = '', code, type } = readErrorText(last.text);
   const text = `${trimmedText(code)} ${trimmedText(type)} ${message}`;
   if (unknownModel.test(text)) return 'unknown';
+  if (aboutFormat.test(message)) return undefined;
   return unservedModel.test(text) || otherModel?.test(message) === true ? 'unserved' : undefined;
 }
 
