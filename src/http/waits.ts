@@ -68,7 +68,7 @@ function findSpokenWait(message: string): number | undefined {
 const maxObjects = 64;
 
 /**
- * Returns an error, the errors of providers in it, and their details. OpenRouter puts the provider's error into
+ * Returns an error, the errors of providers in it, and their details. Some gateways put the provider's error into
  * `metadata.raw`, also as JSON text.
  */
 function listErrors(error: unknown): readonly JsonObject[] {
@@ -99,7 +99,7 @@ function readReset(read: ReadField): number | undefined {
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Reads the headers in `metadata.headers`, where OpenRouter puts the limit. */
+/** Reads the headers in `metadata.headers`, where some gateways put the limit. */
 function fieldsOf({ metadata }: JsonObject): ReadField {
   const headers = toFields(toFields(metadata)['headers']);
   const fields = new Map(

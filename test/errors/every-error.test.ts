@@ -42,7 +42,9 @@ describe('every error describes what happened', () => {
     // A ledger tells of the first call, whose evidence its own error had.
     if (error.name === 'ImageSubmitUnknownError') return;
     if (!/^(Video|Image)(Failed|Wait)/.test(error.name)) {
-      expect(error.callId).toMatch(/^call_\w+$/);
+      // A run of tools makes several calls.
+      if (error.name !== 'FunctionCallFinishReasonError')
+        expect(error.callId).toMatch(/^call_\w+$/);
       expect(error.evidence.attempts).toHaveLength(1);
     }
   });

@@ -1,6 +1,6 @@
 import { memoryLedger } from '../../src/tasks/ledger.ts';
 import { vi } from 'vitest';
-import { type Gateway, responseFormat } from '../../src/index.ts';
+import { type Gateway, responseFormat, tool } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options/options.ts';
 import { collect, scripted } from './clients.ts';
 import { never } from './failures.ts';
@@ -510,6 +510,22 @@ export const situations: readonly Situation[] = [
     how: 'an answer that was filtered',
     answers: [completion('', 'content_filter')],
     call: parse,
+  },
+  {
+    name: 'FunctionCallFinishReasonError',
+    how: 'a function call that the model wrote wrongly',
+    answers: [
+      () =>
+        Response.json({
+          candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL', content: {} }],
+        }),
+    ],
+    call: (client) =>
+      client.generate.runTools({
+        model,
+        contents: prompt,
+        functions: [tool({ name: 'look', execute: () => 'seen' })],
+      }),
   },
   {
     name: 'InvalidInputError',

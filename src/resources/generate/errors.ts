@@ -20,9 +20,10 @@ export class FunctionCallFinishReasonError extends GatewayError {
   declare readonly responses: readonly GenerateContentResponse[];
 
   constructor(message: string, { responses, requestId }: FunctionCallFinishReasonErrorInit) {
+    const sent = { phase: 'body', requestId } as const;
     super(message, {
       outcome: 'unknown',
-      evidence: { phase: 'body', requestId, attempts: [] },
+      evidence: { ...sent, attempts: [sent] },
       advice: 'The responses were paid for and are in `responses`; a new run is charged again.',
     });
     this.responses = responses;

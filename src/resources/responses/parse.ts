@@ -6,6 +6,8 @@ import {
   InvalidOutputError,
   LengthFinishReasonError,
 } from '../chat/errors.ts';
+import { defineHidden } from '../../tasks/reading.ts';
+import type { JsonObject } from '../../types.ts';
 import { messageText } from './output.ts';
 import type { ModelResponse, ParsedResponse } from './types.ts';
 
@@ -19,13 +21,18 @@ function findParser(format: unknown): ((text: string) => unknown) | undefined {
   return type === 'json_schema' ? parseJSONText : undefined;
 }
 
-/** Returns the text of the final message; `undefined` if there is none, or if the model refused. */
-function finalText({ output }: ModelResponse): string | undefined {
+/** Returns the message with the answer; `undefined` if there is none, or if the model refused. */
+function finalMessage({ output }: ModelResponse): JsonObject | undefined {
   const message = listObjects(output).findLast(
     ({ type, phase }) => type === 'message' && phase !== 'commentary',
   );
-  const text = message && messageText(message);
-  return text === '' ? undefined : text;
+  return message === undefined || messageText(message) === '' ? undefined : message;
+}
+
+/** Adds the result where LangChain reads it. Not enumerable, so that the item can be sent back. */
+function addToMessage(message: JsonObject, parsed: unknown): void {
+  const part = listObjects(message['content']).find(({ type }) => type === 'output_text');
+  if (part !== undefined) defineHidden(part, 'parsed', parsed);
 }
 
 /**
@@ -45,13 +52,15 @@ export async function parseOutput(
     throw isFiltered ? new ContentFilterFinishReasonError(init) : new LengthFinishReasonError(init);
   }
   const parse = findParser(format);
-  const text = parse && finalText(response);
+  const message = parse && finalMessage(response);
   const isQueued = response.status === 'queued' || response.status === 'in_progress';
-  if (parse === undefined || text === undefined || isQueued) {
+  if (parse === undefined || message === undefined || isQueued) {
     return Object.assign(response, { output_parsed: null });
   }
   try {
-    return Object.assign(response, { output_parsed: await parse(text) });
+    const parsed = await parse(messageText(message));
+    addToMessage(message, parsed);
+    return Object.assign(response, { output_parsed: parsed });
   } catch (cause) {
     // Text next to calls is not the answer.
     if (response.output.some(({ type }) => /^(function|custom_tool)_call$/.test(type))) {

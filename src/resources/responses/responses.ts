@@ -21,6 +21,17 @@ import type {
 
 /** The Responses API: `POST /v1/responses`. Keeps no state: every call has its whole input. */
 export class Responses {
+  /**
+   * @deprecated not supported; use `get('/v1/responses/<id>')` where your gateway stores responses. `Gateway`
+   * throws `GatewayError` that says so; clients of `createGateway()` don't have it.
+   */
+  declare readonly retrieve: (...input: readonly unknown[]) => never;
+  /**
+   * @deprecated not supported; use `create()` with `stream: true`. `Gateway` throws `GatewayError` that says so;
+   * clients of `createGateway()` don't have it.
+   */
+  declare readonly stream: (...input: readonly unknown[]) => never;
+
   /** @internal */
   readonly transport: () => Transport;
 
