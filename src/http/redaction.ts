@@ -131,9 +131,40 @@ const minKeyLength = 8;
 /** Shorter words are not secrets. */
 const minWordLength = 4;
 
-/** Returns a pattern for a short key as a whole word, but not as the name of a field in JSON. */
-export const keyAsWord = (key: string): RegExp =>
-  new RegExp(`(?<!\\w)${key.replaceAll(/[^\w\s]/g, String.raw`\$&`)}(?!\\w|\\\\*":)`, 'gi');
+const isWordAt = (text: string, at: number): boolean => /\w/.test(text.charAt(at));
+
+/** Returns whether a place in a text ends the name of a field in JSON, which may be quoted in other JSON. */
+function endsFieldName(text: string, place: number): boolean {
+  let at = place;
+  while (text[at] === '\\') at += 1;
+  return text.startsWith('":', at);
+}
+
+/**
+ * Replaces a secret in a text, in any case.
+ *
+ * @param isWord - `true` replaces whole words only, and no names of fields in JSON.
+ */
+export function replaceSecret(
+  text: string,
+  secret: string,
+  replace: (match: string) => string,
+  isWord: boolean,
+): string {
+  if (secret === '') return text;
+  const lower = text.toLowerCase();
+  const wanted = secret.toLowerCase();
+  let result = '';
+  let end = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
+    const next = at + secret.length;
+    const isPart = isWordAt(text, at - 1) || isWordAt(text, next) || endsFieldName(text, next);
+    if (isWord && isPart) continue;
+    result += text.slice(end, at) + replace(secret);
+    end = next;
+  }
+  return result + text.slice(end);
+}
 
 /** Names of headers and parameters that carry secrets. */
 const secretNames =
@@ -209,7 +240,7 @@ export class Redaction {
   }
 
   /** Short keys, which are removed from messages only, because a word of a response may be equal. */
-  get #words(): readonly RegExp[] {
+  get #words(): readonly string[] {
     const sent = this.#sent.flatMap(([headers]) => [...headers]);
     const keys = sent
       .filter(([name]) => secretNames.test(name) && !/^idempotency/i.test(name))
@@ -217,12 +248,12 @@ export class Redaction {
         name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value,
       )
       .filter(({ length }) => length >= minWordLength && length < minKeyLength);
-    return [...new Set(keys)].map(keyAsWord);
+    return [...new Set(keys)];
   }
 
   readonly #clean = (text: string): string => {
     const words = this.#words.reduce(
-      (clean, word) => clean.replaceAll(word, '[key]'),
+      (clean, word) => replaceSecret(clean, word, () => '[key]', true),
       this.withoutKeys(text),
     );
     return withoutQueries(words);

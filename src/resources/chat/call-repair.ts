@@ -61,9 +61,9 @@ function splitObjects(text: string): string[] | undefined {
 export function repairArguments(text: string, last?: string): readonly string[] {
   if (text.trim() === '' || parseJSON(text) !== undefined) return [text];
   if (last !== undefined && areArgumentsComplete(last)) return [last];
-  const bracket = /^\s*\{\s*(?=\{)/.exec(text)?.[0];
-  const inner = bracket === undefined ? undefined : text.slice(bracket.length);
-  if (areArgumentsComplete(inner)) return [inner];
+  const start = text.trimStart();
+  const inner = start.startsWith('{') ? start.slice(1).trimStart() : '';
+  if (inner.startsWith('{') && areArgumentsComplete(inner)) return [inner];
   const objects = splitObjects(text);
   if (objects === undefined) return [text];
   const [first = ''] = objects;

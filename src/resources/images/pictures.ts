@@ -36,8 +36,20 @@ const deepestPicture = 8;
 const isBytes = (text: string): boolean =>
   text.length >= shortestPicture && !/[^\w+/=\r\n-]/.test(text) && readBase64(text) !== undefined;
 
-/** Images in the Markdown of a chat message. */
-const markdownPicture = /!\[[^\]]{0,500}\]\(\s*<?((?:https?:|data:image\/)[^\s)>]+)/gi;
+/** The address in the Markdown of an image or a link. */
+const markdownAddress = /\]\(\s?<?((?:https?:|data:image\/)[^\s)>]+)/gi;
+
+/** The longest alternative text of an image in Markdown. */
+const longestText = 500;
+
+/** Returns the addresses of images in the Markdown of a chat message. */
+function listMarkdownImages(text: string): JsonObject[] {
+  return Array.from(text.matchAll(markdownAddress)).flatMap(({ index, 1: url }) => {
+    const before = text.slice(Math.max(0, index - longestText - 2), index);
+    const start = before.lastIndexOf('![');
+    return start >= 0 && !before.includes(']', start) ? [{ url }] : [];
+  });
+}
 
 /** Converts text to the fields of an image. */
 function toFields(name: string, text: string): JsonObject {
@@ -126,7 +138,7 @@ function collect(
 const ways: readonly FindPictures[] = [
   (name, text) => (pictureFields.test(name) ? [toFields(name, text)] : []),
   (name, text) => (pictureAddress.test(text) || isBytes(text) ? [toFields(name, text)] : []),
-  (_, text) => Array.from(text.matchAll(markdownPicture), ([, url]) => ({ url })),
+  (_, text) => listMarkdownImages(text),
 ];
 
 /** Removes images that a response contains twice, under different names. */

@@ -11,7 +11,16 @@ function toCell(text: string): string {
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
   // Spaces are needed around a backtick. A backslash before an escaped pipe would end the cell.
-  return `${fence} ${line.replaceAll(/\\*\|/g, String.raw`\|`)} ${fence}`;
+  const [last = '', ...cells] = line.split('|').toReversed();
+  const parts = [...cells.toReversed().map(withoutBackslashes), last];
+  return `${fence} ${parts.join(String.raw`\|`)} ${fence}`;
+}
+
+/** Removes backslashes from the end of a text. */
+function withoutBackslashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\\') end -= 1;
+  return text.slice(0, end);
 }
 
 const isCall = ({ id }: ReportRow): boolean => id.startsWith('call.');

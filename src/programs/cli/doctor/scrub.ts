@@ -1,4 +1,4 @@
-import { keyAsWord } from '../../../http/redaction.ts';
+import { replaceSecret } from '../../../http/redaction.ts';
 import { secretHeaders, type Target } from './probe.ts';
 import { prompts } from './calls/samples.ts';
 
@@ -8,6 +8,8 @@ interface ScrubRule {
   readonly pattern: RegExp | string;
   /** Filters the matches of `pattern`. */
   readonly matches?: RegExp;
+  /** Set if a text is replaced as a whole word only. */
+  readonly isWord?: boolean;
 }
 
 /** Patterns of secrets of any gateway. */
@@ -34,7 +36,7 @@ const commonFolders =
 function rulesFor(target: Target): readonly ScrubRule[] {
   const { key, baseURL } = target;
   const own: ScrubRule[] = [
-    { name: 'key', pattern: key.length > 0 && key.length < 8 ? keyAsWord(key) : key },
+    { name: 'key', pattern: key, isWord: key.length < 8 },
     ...secretHeaders(target).map(([, value]) => ({ name: 'key', pattern: value })),
     ...Object.values(prompts).map((pattern) => ({ name: 'prompt', pattern })),
     { name: 'key', pattern: /\bsk-[\w*.…-]+/g },
@@ -53,20 +55,6 @@ function rulesFor(target: Target): readonly ScrubRule[] {
   return [...own, ...secrets];
 }
 
-/** Replaces a text, in any case. */
-function replaceText(text: string, secret: string, replace: (match: string) => string): string {
-  if (secret === '') return text;
-  const lower = text.toLowerCase();
-  const wanted = secret.toLowerCase();
-  let result = '';
-  let end = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, end)) {
-    result += text.slice(end, at) + replace(secret);
-    end = at + secret.length;
-  }
-  return result + text.slice(end);
-}
-
 /** Removes the key, the host, the account and prompts from texts, and counts them. */
 export interface Scrubber {
   readonly clean: (text: string) => string;
@@ -79,7 +67,7 @@ export function createScrubber(target: Target): Scrubber {
   const rules = rulesFor(target);
   const clean = (text: string): string => {
     let result = text;
-    for (const { name, pattern, matches } of rules) {
+    for (const { name, pattern, matches, isWord = false } of rules) {
       const replace = (match: string): string => {
         if (matches?.test(match) === false) return match;
         times.set(name, (times.get(name) ?? 0) + 1);
@@ -87,7 +75,7 @@ export function createScrubber(target: Target): Scrubber {
       };
       result =
         typeof pattern === 'string'
-          ? replaceText(result, pattern, replace)
+          ? replaceSecret(result, pattern, replace, isWord)
           : result.replaceAll(pattern, replace);
     }
     return result;

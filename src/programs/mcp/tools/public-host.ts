@@ -15,10 +15,8 @@ const publicRange = ipaddr.parseCIDR('2000::/3');
  * those of NAT64 and 6to4, are not. A public name may still resolve to a private address.
  */
 export function isPublicHost(hostname: string): boolean {
-  const host = hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.+$/, '')
-    .toLowerCase();
+  let host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  while (host.endsWith('.')) host = host.slice(0, -1);
   if (!ipaddr.isValid(host)) return host.includes('.') && !localName.test(host);
   const address = ipaddr.parse(host);
   if (address.range() !== 'unicast' || host === platformAddress) return false;

@@ -46,8 +46,11 @@ const unknownModel =
   /model_not_found|no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
 
 /** Errors of a gateway that cannot send a call to the provider of a model, or of a provider without it. */
-const unservedModel =
-  /convert\w*_request_failed|model_not_supported|(un|not )supported model|only \S+ models? (is|are) supported|model.{0,60}(not support|does(n't| not) support)/i;
+const unservedModel = [
+  /convert\w{0,40}_request_failed|model_not_supported|(un|not )supported model/i,
+  /only \S{1,60} models? (is|are) supported/i,
+  /model.{0,60}(not|n't) support/i,
+];
 
 /** A model that lacks a format of JSON is asked in another one. */
 const aboutFormat = /json|response[ _]format/i;
@@ -64,7 +67,9 @@ function findModelProblem(
   const text = `${trimmedText(code)} ${trimmedText(type)} ${message}`;
   if (unknownModel.test(text)) return 'unknown';
   if (aboutFormat.test(message)) return undefined;
-  return unservedModel.test(text) || otherModel?.test(message) === true ? 'unserved' : undefined;
+  return unservedModel.some((pattern) => pattern.test(text)) || otherModel?.test(message) === true
+    ? 'unserved'
+    : undefined;
 }
 
 function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status'] {
