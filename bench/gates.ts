@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 116,
-      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, and 109 before fallbacks, limits and structured output in other modes. bench/results/bench.json has the minified size of each room.',
+      atMost: 123,
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes, and 113 before client.responses and results in other places of a response. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
