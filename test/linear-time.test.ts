@@ -211,7 +211,7 @@ test.each<[string, (count: number) => ChatCompletionChunkChoice[][]]>([
   const whole = await stepsOf(() => derive(make(6_000)));
 
   expect(whole).toBeLessThan(half * 2.3);
-  // The counts of code that gets very hot are too low: of each piece there may be only so many.
+  // A step of each piece may itself be long, so their number is limited too.
   expect(whole).toBeLessThan(6_000 * 250);
 });
 
