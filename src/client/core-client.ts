@@ -17,7 +17,7 @@ import type { ApiKey, GatewayOptions, LogLevel } from '../options/options.ts';
 /** The options that are readable and writable on a client. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
   apiKey: ({ credential }) => credential.reveal(),
-  baseURL: ({ findBase }) => findBase()?.root ?? '',
+  baseURL: ({ findBase }) => findBase()?.text ?? '',
   maxRetries: ({ call }) => call.maxRetries,
   timeout: ({ call }) => call.timeout,
   retryUnknownOutcome: ({ call }) => call.retryUnknownOutcome,
@@ -89,6 +89,9 @@ function createFeatures(options: GatewayOptions, { policies, account }: ClientPa
   };
 }
 
+/** Returns the root of the gateway; `""` while the base URL is missing. */
+const readRoot = ({ client }: Transport): string => client.findBase()?.root ?? '';
+
 /** The options of a client. `Gateway` and `createGateway()` add resources. */
 export class GatewayCore {
   /**
@@ -99,7 +102,10 @@ export class GatewayCore {
    * @throws `InvalidInputError` if it is set to an invalid value
    */
   declare apiKey: ApiKey | null;
-  /** The root of the gateway, without `/v1` or a trailing slash; `""` while it is missing. */
+  /**
+   * The base URL as it was set, without a trailing slash; a path is absolute, and a missing URL is `""`.
+   * `ref.baseURL` of a task is the root of the gateway.
+   */
   declare baseURL: string;
   /** Maximum number of retries. */
   declare maxRetries: number;
@@ -151,7 +157,7 @@ export class GatewayCore {
     const changed = { ...original.client.original(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const transport = copy.transport();
-    if (copy.baseURL === this.baseURL) {
+    if (readRoot(transport) === readRoot(original)) {
       const { shared, limits } = original.client;
       transport.client = {
         ...transport.client,
@@ -164,11 +170,11 @@ export class GatewayCore {
 
   /** The output of `console.log` in Node, Bun and Deno. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return `Gateway { baseURL: '${this.baseURL}' }`;
+    return `Gateway { baseURL: '${readRoot(this.transport())}' }`;
   }
 
   /** The output of `JSON.stringify`. */
   toJSON(): { baseURL: string } {
-    return { baseURL: this.baseURL };
+    return { baseURL: readRoot(this.transport()) };
   }
 }

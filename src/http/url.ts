@@ -7,6 +7,8 @@ import type { HostFinder } from '../gateways/find.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 
 export interface BaseURL {
+  /** The URL as it was set, without trailing slashes; absolute if a path was set. */
+  readonly text: string;
   /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */
   readonly root: string;
   /** The version for paths without one. */
@@ -81,7 +83,8 @@ export function parseBaseURL(value: string | URL, findGateway?: HostFinder): Bas
   // A profile and a pasted route determine what precedes the routes.
   const isWhole = basePath !== undefined || path !== written || isWholeBase(hostname, path);
   const { root, ...versions } = locateRoutes(path, isWhole);
-  return { root: origin + root, ...versions, query, gateway };
+  const shown = (page === undefined ? text : url.href).replace(endSlashes, '$1');
+  return { text: shown, root: origin + root, ...versions, query, gateway };
 }
 
 /**

@@ -129,7 +129,7 @@ describe('a query of the base URL', () => {
       `${azure}/deployments/gpt/files?api-version=2&tenant=b`,
       `${azure}/deployments/gpt/models?api-version=1&tenant=b`,
     ]);
-    expect(client.baseURL).toBe(`${azure}/deployments/gpt`);
+    expect(client.toJSON()).toEqual({ baseURL: `${azure}/deployments/gpt` });
   });
 
   test('works with a key in another header', async () => {

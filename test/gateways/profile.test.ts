@@ -164,7 +164,7 @@ describe('createGateway()', () => {
       { chat: Chat },
     );
 
-    expect(client.baseURL).toBe('https://gateway.test/api');
+    expect(client.toJSON()).toEqual({ baseURL: 'https://gateway.test/api' });
   });
 
   test('rejects names of profiles', () => {

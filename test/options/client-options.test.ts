@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { Gateway, InvalidInputError } from '../../src/index.ts';
 import type { GatewayOptions } from '../../src/options/options.ts';
@@ -27,7 +28,7 @@ test('a client exposes its options and defaults', () => {
     project: 'proj-1',
   };
   const client = new Gateway(options);
-  expect(client).toMatchObject({ ...options, baseURL: 'https://other.test' });
+  expect(client).toMatchObject({ ...options, baseURL: 'https://other.test/v1' });
   expect(client.apiKey).toBe(key);
 });
 
@@ -39,7 +40,7 @@ test('options from the environment too', () => {
   const client = new Gateway();
 
   expect(client.apiKey).toBe('sk-env');
-  expect(client).toMatchObject({ baseURL: 'https://env.test', logLevel: 'debug' });
+  expect(client).toMatchObject({ baseURL: 'https://env.test/v1', logLevel: 'debug' });
 });
 
 test('calls use the options set before them', async () => {
@@ -52,7 +53,7 @@ test('calls use the options set before them', async () => {
   client.apiKey = () => 'sk-third';
   await client.models.list();
 
-  expect(client.baseURL).toBe('https://second.test');
+  expect(client.baseURL).toBe('https://second.test/v1');
   expect(requests.map(({ url, headers }) => [url, headers.get('authorization')])).toEqual([
     ['https://second.test/v1/models', 'Bearer sk-second'],
     ['https://second.test/v1/x', 'Bearer sk-second'],
@@ -275,4 +276,35 @@ test('put(), patch() and delete() are request() with their method', async () => 
 
   expect(requests.map(({ method }) => method)).toEqual(['PUT', 'PATCH', 'DELETE']);
   expect(await requests[2]?.json()).toEqual({ a: 1 });
+});
+
+test.each([
+  ['https://g.test', 'https://g.test'],
+  ['https://g.test/', 'https://g.test'],
+  ['https://g.test/v1', 'https://g.test/v1'],
+  ['https://g.test/v1//', 'https://g.test/v1'],
+  [' https://g.test/v1 ', 'https://g.test/v1'],
+  ['https://G.test/api/v1/chat/completions', 'https://G.test/api/v1/chat/completions'],
+  ['https://g.test/openai/deployments/x?v=1', 'https://g.test/openai/deployments/x?v=1'],
+])('baseURL %j reads as it was set', async (baseURL, shown) => {
+  const { client } = scripted([], { baseURL });
+  const copy = client.withOptions({ maxRetries: 0 });
+  const changed = client.withOptions({ baseURL: 'https://other.test/v1' });
+  changed.baseURL = baseURL;
+
+  expect([client, copy, changed].map((one) => one.baseURL)).toEqual([shown, shown, shown]);
+});
+
+test('frameworks read fetch and defaultHeaders from _options, as in openai', () => {
+  const defaultHeaders = { 'x-tenant': 'a' };
+  const { client } = scripted([], { apiKey: 'sk-secret-key', defaultHeaders });
+  const options: unknown = Reflect.get(client, '_options');
+
+  expect(options).toMatchObject({ apiKey: 'sk-secret-key', fetch: expect.any(Function) });
+  expect(options).toMatchObject({ defaultHeaders });
+  expect(Object.keys(client)).not.toContain('_options');
+  expect(JSON.stringify(options)).not.toContain('sk-secret-key');
+  expect(inspect(options)).not.toContain('sk-secret-key');
+  const copy = client.withOptions({ defaultHeaders: { 'x-tenant': 'b' } });
+  expect(Reflect.get(copy, '_options')).toMatchObject({ defaultHeaders: { 'x-tenant': 'b' } });
 });

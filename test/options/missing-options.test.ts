@@ -74,7 +74,7 @@ describe('a missing key or base URL', () => {
 
     expect(requests[0]?.url).toBe('https://late.example/v1/models');
     expect(requests[0]?.headers.get('authorization')).toBe('Bearer sk-late');
-    expect(client.baseURL).toBe('https://late.example');
+    expect(client.baseURL).toBe('https://late.example/v1');
   });
 
   test('can be set, and passed to a copy', async () => {
@@ -146,7 +146,9 @@ describe('your own server as a proxy', () => {
     await list(client);
 
     expect(requests[0]?.url).toBe(url);
-    expect(client.baseURL).toBe(url.replace('/v1/models', ''));
+    expect(client.baseURL).toBe(
+      url.replace(baseURL.endsWith('/v1') ? '/models' : '/v1/models', ''),
+    );
   });
 
   test('in a worker of a page it is relative to the script', async () => {

@@ -170,6 +170,7 @@ describe('the environment', () => {
     const { findBase, log } = resolveSettings({});
 
     expect(findBase()).toEqual({
+      text: 'https://env.example/v1',
       root: 'https://env.example',
       version: '/v1',
       api: '/v1',

@@ -64,7 +64,7 @@ export interface DownloadVideoOptions
 }
 
 /** The part of the client that a download uses. */
-type Client = Pick<FullClient, 'baseURL' | 'videos'>;
+type Client = Pick<FullClient, 'videos'>;
 
 /**
  * Downloads the content of a completed task to a file. Free.
@@ -99,7 +99,7 @@ export async function downloadVideo(
     throw new InvalidInputError('client', 'must be a Gateway.');
   }
   const target = checkPath('to', options?.to);
-  const { id } = resolveOwnTask(client, task).ref;
+  const { id, baseURL } = resolveOwnTask(client.videos.submitter().transport, task).ref;
   const { resume = false, variant = '', signal } = options;
   checkSaveOptions(options);
   checkBoolean('resume', resume);
@@ -107,7 +107,7 @@ export async function downloadVideo(
   let part: Part | undefined;
   try {
     await checkTarget(target);
-    part = await Part.take(target, `${client.baseURL} ${id} ${variant}`, resume);
+    part = await Part.take(target, `${baseURL} ${id} ${variant}`, resume);
     await new Download(client, task, part, options).run();
     await part.finish(target);
     return { path: target, bytes: part.file.size };

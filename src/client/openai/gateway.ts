@@ -22,14 +22,15 @@ import { GatewayCore } from '../core-client.ts';
 import { FullClient } from '../gateway.ts';
 import { Routes } from '../../resources/routes/methods.ts';
 import type { GatewayOptions, RequestOptions } from '../../options/options.ts';
-import { createUnservedMembers, createUnservedPrototype, Unserved } from './unserved.ts';
+import type { ClientSettings } from '../../calls/settings.ts';
+import { addMissingMembers, createUnservedPrototype, Unserved } from './unserved.ts';
 import * as chat from '../../resources/chat/chat.ts';
 import * as images from '../../resources/images/images.ts';
-import type * as audio from '../../resources/audio/audio.ts';
+import * as audio from '../../resources/audio/audio.ts';
 import * as responses from '../../resources/responses/responses.ts';
-import type * as models from '../../resources/models/models.ts';
+import * as models from '../../resources/models/models.ts';
 import * as embeddings from '../../resources/embeddings/embeddings.ts';
-import type * as videos from '../../resources/videos/videos.ts';
+import * as videos from '../../resources/videos/videos.ts';
 import type {
   AudioResponseFormat,
   SpeechCreateParams,
@@ -374,6 +375,16 @@ export declare namespace Videos {
 }
 
 /**
+ * Returns the options that frameworks read from `_options` of a client of `openai`, without the key in their
+ * printed form.
+ */
+function readOptions({ original, fetch, headers }: ClientSettings): object {
+  const { apiKey, ...options } = original();
+  const shown = { ...options, fetch, defaultHeaders: headers };
+  return Object.defineProperty(shown, 'apiKey', { value: apiKey });
+}
+
+/**
  * A client for one gateway and one key.
  *
  * It holds no connection and needs no closing. Printing it never shows the key.
@@ -419,7 +430,13 @@ export class Gateway extends FullClient {
       Responses: responses.Responses,
     });
     Object.setPrototypeOf(this.prototype, createUnservedPrototype(FullClient.prototype));
-    Object.setPrototypeOf(responses.Responses.prototype, createUnservedMembers());
+    addMissingMembers(this.prototype, 'client');
+    addMissingMembers(chat.Completions.prototype, 'chat.completions');
+    addMissingMembers(responses.Responses.prototype, 'responses');
+    addMissingMembers(audio.Audio.prototype, 'audio');
+    addMissingMembers(images.Images.prototype, 'images');
+    addMissingMembers(models.Models.prototype, 'models');
+    addMissingMembers(videos.Videos.prototype, 'videos');
     // Wrappers copy the methods of the client's own prototype, where `openai` has its methods.
     for (const { prototype } of [GatewayCore, Routes]) {
       const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
@@ -444,6 +461,7 @@ export class Gateway extends FullClient {
     super(options);
     this.completions = new Unserved('completions', 'chat.completions.create()');
     this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
+    Object.defineProperty(this, '_options', { get: () => readOptions(this.transport().client) });
   }
 }
 

@@ -67,33 +67,65 @@ function withMembers(target: object, path: string, instead: string): object {
   });
 }
 
-/** The methods of `client.responses` in `openai` that this client does not have, with their alternatives. */
-const responseMethods: Readonly<Record<string, string>> = {
-  retrieve: "get('/v1/responses/<id>') where your gateway stores responses",
-  cancel: "post('/v1/responses/<id>/cancel') where your gateway stores responses",
-  delete: "delete('/v1/responses/<id>') of the client where your gateway stores responses",
-  stream: 'create({ …, stream: true }); the partial of the stream is the response so far',
-  compact: "post('/v1/responses/compact', { body }) where your gateway serves it",
-  connect: 'create({ …, stream: true })',
-  inputItems: "get('/v1/responses/<id>/input_items') where your gateway stores responses",
-  inputTokens: "post('/v1/responses/input_tokens', { body }) where your gateway serves it",
-};
+/** The members of resources in `openai` that this client does not have, with their alternatives. */
+const missingMembers = {
+  client: {
+    buildRequest: anyRoute,
+    buildURL: 'baseURL of the client, or request({ method, path, body })',
+    fetchWithTimeout: anyRoute,
+    getAPIList: 'models.list(), or get(path) for another list',
+    requestAPIList: 'models.list(), or get(path) for another list',
+  },
+  'chat.completions': {
+    list: "get('/v1/chat/completions') where your gateway stores completions",
+    retrieve: "get('/v1/chat/completions/<id>') where your gateway stores completions",
+    update: "post('/v1/chat/completions/<id>', { body }) where your gateway stores completions",
+    delete:
+      "delete('/v1/chat/completions/<id>') of the client where your gateway stores completions",
+    messages: "get('/v1/chat/completions/<id>/messages') where your gateway stores completions",
+  },
+  responses: {
+    retrieve: "get('/v1/responses/<id>') where your gateway stores responses",
+    cancel: "post('/v1/responses/<id>/cancel') where your gateway stores responses",
+    delete: "delete('/v1/responses/<id>') of the client where your gateway stores responses",
+    stream: 'create({ …, stream: true }); the partial of the stream is the response so far',
+    compact: "post('/v1/responses/compact', { body }) where your gateway serves it",
+    connect: 'create({ …, stream: true })',
+    inputItems: "get('/v1/responses/<id>/input_items') where your gateway stores responses",
+    inputTokens: "post('/v1/responses/input_tokens', { body }) where your gateway serves it",
+  },
+  audio: {
+    voices: "post('/v1/audio/voices', { body: form }) where your gateway serves it",
+    voiceConsents: "post('/v1/audio/voice_consents', { body: form }) where your gateway serves it",
+  },
+  images: { createVariation: 'images.edit() with a prompt' },
+  models: { delete: "delete('/v1/models/<id>') of the client where your gateway serves it" },
+  videos: {
+    list: "the ref of each task, from onSubmitted or a ledger, or get('/v1/videos') where your gateway serves it",
+    delete: "delete('/v1/videos/<id>') of the client where your gateway serves it",
+    edit: "videos.remix(), or post('/v1/videos/edits', { body }) where your gateway serves it",
+    extend:
+      "videos.remix(), or post('/v1/videos/extensions', { body }) where your gateway serves it",
+    createCharacter:
+      "post('/v1/videos/characters', { body: form }) where your gateway serves it; it may be charged",
+    getCharacter: "get('/v1/videos/characters/<id>') where your gateway serves it",
+  },
+} satisfies Record<string, Readonly<Record<string, string>>>;
 
-/** Returns the prototype of `client.responses`, whose members throw errors that name their alternatives. */
-export function createUnservedMembers(): object {
-  return new Proxy<object>(
-    {},
-    {
-      get(target, name, receiver) {
-        const instead =
-          typeof name === 'string' && Object.hasOwn(responseMethods, name)
-            ? responseMethods[name]
-            : undefined;
-        if (instead === undefined) return Reflect.get(target, name, receiver);
-        return createMember(`client.responses.${String(name)}`, instead);
-      },
-    },
-  );
+/**
+ * Adds the members of a resource that only `openai` has to a prototype. They throw errors that name their
+ * alternatives, and are not found by `in`, because frameworks detect features that way.
+ */
+export function addMissingMembers(prototype: object, resource: keyof typeof missingMembers): void {
+  const members = new Map<unknown, string>(Object.entries(missingMembers[resource]));
+  const path = resource === 'client' ? 'client' : `client.${resource}`;
+  const base: unknown = Object.getPrototypeOf(prototype);
+  const get: ProxyHandler<object>['get'] = (target, name, receiver) => {
+    const instead = members.get(name);
+    if (instead === undefined) return Reflect.get(target, name, receiver);
+    return createMember(`${path}.${String(name)}`, instead);
+  };
+  Object.setPrototypeOf(prototype, new Proxy<object>(Object.create(Object(base)), { get }));
 }
 
 /** Returns a function that throws, with members that throw. */
@@ -103,6 +135,25 @@ function createMember(member: string, instead: string): object {
     throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
   };
   return withMembers(call, member, instead);
+}
+
+/** `client.beta` of each `client.chat`: older code of `openai` calls chat completions there. */
+const betas = new WeakMap<object, object>();
+
+/** Returns `client.beta`, whose only served members are those of `chat.completions`. */
+function getBeta(client: object): object {
+  const chat = Object(Reflect.get(client, 'chat'));
+  const known = betas.get(chat);
+  if (known !== undefined) return known;
+  const instead = replacements['beta'] ?? anyRoute;
+  const served = { completions: Reflect.get(chat, 'completions') };
+  const beta = withMembers(
+    { chat: withMembers(served, 'client.beta.chat', instead) },
+    'client.beta',
+    instead,
+  );
+  betas.set(chat, beta);
+  return beta;
 }
 
 /**
@@ -116,6 +167,7 @@ export function createUnservedPrototype(base: object): object {
     get(target, name, receiver) {
       const isUnserved = typeof name === 'string' && Object.hasOwn(replacements, name);
       if (!isUnserved) return Reflect.get(target, name, receiver);
+      if (name === 'beta') return getBeta(receiver);
       const known = resources.get(name);
       const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
       resources.set(name, resource);

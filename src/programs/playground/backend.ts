@@ -49,7 +49,7 @@ export function realBackend(options: GatewayOptions, interval?: number): Backend
   const name = gateway.transport().gateway?.profile.name;
   return {
     isEmulator: false,
-    baseURL: gateway.baseURL,
+    baseURL: gateway.toJSON().baseURL,
     gateway: name === 'new-api' ? undefined : name,
     interval,
     free: gateway,

@@ -103,7 +103,7 @@ export class PaidCalls {
     wait: JobWait,
   ): Promise<PaidCall> {
     const { client, jobs } = this.#parts;
-    const job = createJob(call, options, client.baseURL, workspace);
+    const job = createJob(call, options, client.toJSON().baseURL, workspace);
     const { callId } = job;
     const before = this.#admissions.get(callId) ?? Promise.resolve();
     const admission = before
