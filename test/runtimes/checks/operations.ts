@@ -91,6 +91,21 @@ export const operationChecks: readonly Check[] = [
     },
   },
   {
+    name: 'responses: whole and streamed',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const answer = await client.responses.create({ model, input: 'Say hello' });
+      assert(answer.output_text !== '', 'Missing text');
+      const events = await client.responses.create({ model, input: 'Say hello', stream: true });
+      let text = '';
+      for await (const event of events) {
+        if (event.type === 'response.output_text.delta') text += event.delta;
+      }
+      assert(text !== '', 'The stream has no text');
+      await note(remote);
+    },
+  },
+  {
     name: 'embeddings: both paths, numbers and base64',
     async run(world) {
       const { client, remote } = await fresh(world);
