@@ -71,6 +71,13 @@ export function toNumber(value: JsonObject, key: string): void {
   value[key] = (typeof content === 'string' && Number(content)) || 0;
 }
 
+/** Adds a non-enumerable field, which `JSON.stringify` and loops skip. */
+export function defineHidden(value: object, key: string, content: unknown): void {
+  // If the gateway sent a field of this name, an omitted attribute would keep its value.
+  const attributes = { enumerable: false, configurable: true, writable: true };
+  Object.defineProperty(value, key, { value: content, ...attributes });
+}
+
 /** Returns the first result of `read` that is not `undefined`. */
 export function findFirst<In, Out>(
   values: readonly In[],

@@ -41,6 +41,7 @@ interface FailedCall {
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
+  200: 'The gateway reports a failure without a reason',
   400: 'Bad request',
   401: 'Unauthorized',
   402: 'Payment required',

@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { defineHidden, isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { type SubmitUnknownInit, unknownAdvice } from '../errors/operation-errors.ts';
@@ -7,7 +7,6 @@ import { followSignal, withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
-import { defineHidden } from './reading.ts';
 import { parseTaskRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */

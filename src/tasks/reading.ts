@@ -256,10 +256,3 @@ export function isCausedByInput(failure: TaskErrorDetails): boolean {
   const isAtFault = reads(reviewWords, failure) || reads(inputWords, failure);
   return isAtFault && !reads(stumbleWords, failure);
 }
-
-/** Adds a non-enumerable field, which `JSON.stringify` and loops skip. */
-export function defineHidden(value: object, key: string, content: unknown): void {
-  // If the gateway sent a field of this name, an omitted attribute would keep its value.
-  const attributes = { enumerable: false, configurable: true, writable: true };
-  Object.defineProperty(value, key, { value: content, ...attributes });
-}

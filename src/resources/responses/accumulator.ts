@@ -8,7 +8,7 @@ import {
 import { normalizeValue } from '../../answers/reader.ts';
 import type { StreamProgress } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
-import { hasOutput } from './output.ts';
+import { hasOutput, isHollow } from './output.ts';
 import { responseSchema, usageSchema } from './schema.ts';
 import type { ModelResponse, ResponseStreamEvent, ResponseUsage } from './types.ts';
 
@@ -180,9 +180,11 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     // Gateways end some streams with an empty output, although its items were sent.
     const isEmpty = !hasOutput(items) && hasOutput(this.#items.map(({ item }) => item));
     if (!isEnd || items.length === 0 || isEmpty) return;
+    const earlier = new EarlierItems(this.#items, this.#byId);
     this.#items = [];
     for (const map of [this.#byId, this.#byIndex, this.#latest]) map.clear();
     items.forEach((item, index) => this.#addItem({ output_index: index }, item, true));
+    for (const { item } of this.#items) earlier.restore(item);
   }
 
   #end(status: string, response: unknown): void {
@@ -336,6 +338,40 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   }
 }
 
+/** Fields of items that events deliver in pieces, and those that a call cannot be answered without. */
+const contentFields = ['content', 'summary', 'arguments', 'input', 'code', 'name', 'call_id'];
+
+/** Items as they were sent before the last event, which may repeat them without their content. */
+class EarlierItems {
+  readonly #byId: ReadonlyMap<string, OpenItem>;
+  /** Items by type, and how many of them were found. */
+  readonly #byType = new Map<unknown, { readonly items: JsonObject[]; found: number }>();
+
+  constructor(items: readonly OpenItem[], byId: ReadonlyMap<string, OpenItem>) {
+    this.#byId = new Map(byId);
+    for (const { item } of items) {
+      const { type } = item;
+      const others = this.#byType.get(type);
+      if (others === undefined) this.#byType.set(type, { items: [item], found: 0 });
+      else others.items.push(item);
+    }
+  }
+
+  /** Restores the content of an item that has none. Call it for each item, in order. */
+  restore(item: JsonObject): void {
+    const { type, id } = item;
+    const others = this.#byType.get(type);
+    const inOrder = others?.items[others.found++];
+    const same = isId(id) ? this.#byId.get(id)?.item : undefined;
+    const earlier = same?.['type'] === type ? same : inOrder;
+    if (earlier === undefined) return;
+    for (const field of contentFields) {
+      const content = earlier[field];
+      if (isHollow(item[field]) && !isHollow(content)) item[field] = content;
+    }
+  }
+}
+
 /** Returns whether a delta continues the text of the one before. */
 function isSameText(one: JsonObject, other: JsonObject): boolean {
   return (
@@ -359,7 +395,7 @@ function mergeFields(target: JsonObject, source: JsonObject): void {
 /** Finds a part of an item by its list, index and type. Adds it if there is none. */
 function findPart(open: OpenItem, list: PartList, index: unknown, type: unknown): JsonObject {
   const { item, parts } = open;
-  const latestKey = `${list} ${String(type)}`;
+  const latestKey = `${list} ${type === 'text' ? 'output_text' : String(type)}`;
   const key = isIndex(index) ? `${latestKey} ${index}` : latestKey;
   const latest = parts.get(latestKey);
   const mayBeLatest = latest !== undefined && (!isIndex(index) || latest.index === undefined);

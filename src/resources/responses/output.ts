@@ -1,4 +1,4 @@
-import { isObject, listObjects, normalizeItems } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, normalizeItems } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 
 /** Returns the text or the refusal of a part. */
@@ -7,15 +7,27 @@ function partText({ text, refusal }: JsonObject): string {
   return typeof content === 'string' ? content : '';
 }
 
+/** Returns whether an item is a message of the model, whose type some gateways omit. */
+const isMessage = ({ type, role }: JsonObject): boolean =>
+  type === 'message' || (type === undefined && role === 'assistant');
+
 /** Returns the parts of a message of the model. */
-const partsOf = ({ type, content }: JsonObject): JsonObject[] =>
-  type === 'message' ? listObjects(content) : [];
+const partsOf = (item: JsonObject): JsonObject[] =>
+  isMessage(item) ? listObjects(item['content']) : [];
 
 /** Returns the text of an item, without refusals and reasoning. */
 export function messageText(item: JsonObject): string {
   let text = '';
-  for (const part of partsOf(item)) if (part['type'] === 'output_text') text += partText(part);
+  for (const part of partsOf(item)) {
+    const { type } = part;
+    if (type === 'output_text' || type === 'text') text += partText(part);
+  }
   return text;
+}
+
+/** Returns whether the model refused in an item. */
+export function isRefusal(item: JsonObject): boolean {
+  return partsOf(item).some((part) => part['type'] === 'refusal' && partText(part) !== '');
 }
 
 /** Returns the text of all messages, as `openai` computes it. */
@@ -28,14 +40,21 @@ export function outputText(output: readonly JsonObject[]): string {
 /** Returns whether items have content: text, a refusal, or anything but a message. */
 export function hasOutput(items: readonly JsonObject[]): boolean {
   return items.some(
-    (item) => item['type'] !== 'message' || partsOf(item).some((part) => partText(part) !== ''),
+    (item) => !isMessage(item) || partsOf(item).some((part) => partText(part) !== ''),
   );
+}
+
+/** Returns whether a field of an item has no content: it is empty, or a list of parts without text. */
+export function isHollow(value: unknown): boolean {
+  const isEmptyPart = (part: JsonObject): boolean =>
+    ('text' in part || 'refusal' in part) && partText(part) === '';
+  return !hasValue(value) || (Array.isArray(value) && listObjects(value).every(isEmptyPart));
 }
 
 /** Converts an item to the documented format. Changes only fields that are `null` or of another type. */
 export function normalizeItem(item: JsonObject): void {
   const { type, content, arguments: args } = item;
-  if (type === 'message') {
+  if (isMessage(item)) {
     if (typeof content === 'string') {
       item['content'] = [{ type: 'output_text', text: content, annotations: [] }];
     }

@@ -1,4 +1,4 @@
-import { errorMessage, isObject, listObjects } from '../../answers/objects.ts';
+import { defineHidden, errorMessage, isObject, listObjects } from '../../answers/objects.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import { SchemaMismatch, extractJSON, parseJSONText } from '../../structured/json.ts';
 import {
@@ -6,9 +6,8 @@ import {
   InvalidOutputError,
   LengthFinishReasonError,
 } from '../chat/errors.ts';
-import { defineHidden } from '../../tasks/reading.ts';
 import type { JsonObject } from '../../types.ts';
-import { messageText } from './output.ts';
+import { isRefusal, messageText } from './output.ts';
 import type { ModelResponse, ParsedResponse } from './types.ts';
 
 /** Returns the function that parses text of a format; `undefined` if it is plain text. */
@@ -24,9 +23,9 @@ function findParser(format: unknown): ((text: string) => unknown) | undefined {
 /** Returns the message with the answer; `undefined` if there is none, or if the model refused. */
 function finalMessage({ output }: ModelResponse): JsonObject | undefined {
   const message = listObjects(output).findLast(
-    ({ type, phase }) => type === 'message' && phase !== 'commentary',
+    (item) => item['phase'] !== 'commentary' && (messageText(item) !== '' || isRefusal(item)),
   );
-  return message === undefined || messageText(message) === '' ? undefined : message;
+  return message === undefined || isRefusal(message) ? undefined : message;
 }
 
 /** Adds the result where LangChain reads it. Not enumerable, so that the item can be sent back. */

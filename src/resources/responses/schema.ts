@@ -1,4 +1,4 @@
-import { fill, hasValue, normalizeItems, toNumber } from '../../answers/objects.ts';
+import { fill, hasValue, isText, normalizeItems, toNumber } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import type { JsonObject } from '../../types.ts';
 import { normalizeItem, outputText } from './output.ts';
@@ -80,8 +80,9 @@ export const responseSchema: ResponseSchema<ModelResponse> = {
       incomplete_details: null,
     });
     toNumber(value, 'created_at');
-    const output = normalizeItems(value, 'output', normalizeItem);
-    value['output_text'] = outputText(output);
+    const { output, output_text: sent } = value;
+    const items = normalizeItems(value, 'output', normalizeItem);
+    value['output_text'] = outputText(items) || ([sent, output].find(isText) ?? '');
   },
 };
 

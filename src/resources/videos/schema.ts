@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../types.ts';
 import {
+  defineHidden,
   findFirst,
-  isObject,
-  parseJSON,
-  unwrapLevels,
-  listObjects,
-  trimmedText,
   findId,
   hasValue,
+  isObject,
+  listObjects,
+  parseJSON,
+  trimmedText,
+  unwrapLevels,
 } from '../../answers/objects.ts';
 import {
-  defineHidden,
   findComplaint,
   findFailure,
   findProgress,

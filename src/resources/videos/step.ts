@@ -1,8 +1,8 @@
+import { defineHidden } from '../../answers/objects.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { pollAnswer } from '../../tasks/poll-answer.ts';
-import { defineHidden } from '../../tasks/reading.ts';
 import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { toWaitSettings } from '../../tasks/wait-options.ts';

@@ -1,4 +1,4 @@
-import { isNumber, isObject, isText } from '../../answers/objects.ts';
+import { defineHidden, isNumber, isObject, isText } from '../../answers/objects.ts';
 import {
   check,
   checkModel,
@@ -42,7 +42,6 @@ import { adviceToWait, videoErrors, VideoSubmitResponseError } from './errors.ts
 import { makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
 import type { LedgerCall, TaskKind } from '../../tasks/ledger.ts';
-import { defineHidden } from '../../tasks/reading.ts';
 import {
   comparable,
   filesLast,

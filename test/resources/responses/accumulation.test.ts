@@ -88,6 +88,17 @@ describe('text', () => {
     ],
     ['as the text of an item', [state('done', message({ content: 'Hello' }))]],
     [
+      'in a part of another type',
+      [
+        {
+          type: 'response.content_part.added',
+          part: { type: 'text', text: '' },
+          content_index: 0,
+        },
+        text('Hello', { content_index: 0 }),
+      ],
+    ],
+    [
       'next to null texts, parts and items',
       [
         state('added', null),
@@ -255,6 +266,48 @@ describe('the last event', () => {
       expect(assemble([text('Hel'), last(response)])?.output_text).toBe('Hel');
     }
     expect(assemble([last({ output: [] })])?.output).toEqual([]);
+  });
+
+  const added = [
+    state('added', call('f', { id: 'a', call_id: 'x' }), { output_index: 0 }),
+    args('{"a":1}', { item_id: 'a', output_index: 0 }),
+    { type: 'response.reasoning_summary_text.delta', delta: 'so', output_index: 1 },
+    text('Hello', { output_index: 2 }),
+  ];
+  const hollow = [
+    call('f', { id: 'a', call_id: 'x' }),
+    { type: 'reasoning', id: 'r', summary: [] },
+    message({ id: 'm' }),
+  ];
+
+  test.each<[name: string, output: unknown[]]>([
+    ['without content', hollow],
+    ['with other ids', hollow.map((item, at) => ({ ...item, id: `id_${at}`, call_id: null }))],
+    [
+      'with empty parts',
+      [
+        { ...call('f', { call_id: 'x' }), arguments: null },
+        { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: '' }] },
+        message({ content: [{ type: 'output_text', text: null }] }),
+      ],
+    ],
+  ])('may have items %s, which keep what was sent before', (_, hollowItems) => {
+    const response = assemble([...added, last({ output: hollowItems })]);
+
+    expect(response?.output_text).toBe('Hello');
+    expect(response?.output).toMatchObject([
+      { type: 'function_call', name: 'f', arguments: '{"a":1}', call_id: 'x' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'so' }] },
+      { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
+    ]);
+  });
+
+  test('decides which items there are, and what each has', () => {
+    const other = message({ id: 'm', content: [{ type: 'output_text', text: 'Other' }] });
+    const response = assemble([...added, last({ output: [other, message({ id: 'n' })] })]);
+
+    expect(response?.output_text).toBe('Other');
+    expect(response?.output).toHaveLength(2);
   });
 
   test('is not changed, and neither is any other event', () => {

@@ -185,6 +185,9 @@ describe('output_text', () => {
     ['a null content', [message(null), message([part('a')])], 'a'],
     ['text without parts', [message('a')], 'a'],
     ['an item without a type', [{}, message([part('a')])], 'a'],
+    ['a message without a type', [message([part('a')], { type: undefined })], 'a'],
+    ['a part of another type', [message([{ type: 'text', text: 'a' }])], 'a'],
+    ['plain text', 'a', 'a'],
   ])('of %s', async (_, output, expected) => {
     const { client } = scripted([json({ ...whole, output, output_text: null })]);
 
@@ -194,6 +197,14 @@ describe('output_text', () => {
     for (const item of response.output) {
       if (item.type === 'message') expect(Array.isArray(item.content)).toBe(true);
     }
+  });
+
+  test('of the gateway is kept only if there is no other', async () => {
+    const sent = { ...whole, output_text: 'sent' };
+    const { client } = scripted([json({ ...sent, output: [] }), json(sent)]);
+
+    expect((await client.responses.create(ask)).output_text).toBe('sent');
+    expect((await client.responses.create(ask)).output_text).toBe('Hello');
   });
 });
 
@@ -248,6 +259,14 @@ describe('statuses', () => {
 
     expect(failure).toMatchObject({ code: 'server_error', error: broken });
     expect(String(failure).split('It broke.')).toHaveLength(2);
+  });
+
+  test('failed without a reason says so', async () => {
+    const { client } = scripted([json({ ...whole, status: 'failed' })]);
+
+    const failure = await failureOf(client.responses.create(ask));
+
+    expect(failure).toHaveProperty('message', expect.stringContaining('without a reason'));
   });
 
   test('the error of an item is not a failure', async () => {

@@ -86,6 +86,7 @@ describe('parse()', () => {
     ['before a commentary', [lisbon, message('That was it.', { phase: 'commentary' })]],
     ['of the final answer', [message('{', { phase: null }), { ...lisbon, phase: 'final_answer' }]],
     ['after an earlier message', [message('I search.'), call, lisbon]],
+    ['before an empty message', [lisbon, message('')]],
     ['in a code fence', [message('```json\n{"city":"Lisbon"}\n```')]],
     [
       'in several parts',
@@ -106,6 +107,12 @@ describe('parse()', () => {
 
   test.each([
     ['a refusal', [refusal], {}],
+    ['a refusal after an answer', [lisbon, refusal], {}],
+    [
+      'a refusal next to text',
+      [message('', { content: [{ type: 'output_text', text: '{"ci' }, ...refusal.content] })],
+      {},
+    ],
     ['a call', [call], {}],
     ['text next to a call', [message('I search.'), call], {}],
     ['no output', [], {}],
