@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   APIConnectionTimeoutError,
   APIError,
+  type Gateway,
   InternalServerError,
   type Outcome,
   RateLimitError,
   VideoSubmitUnknownError,
 } from '../../src/index.ts';
-import { bodyOf, emulated, json, scripted } from '../helpers/clients.ts';
+import { bodyOf, collect, emulated, json, scripted } from '../helpers/clients.ts';
 import { cutResponse, fetchFailure, never } from '../helpers/failures.ts';
 import {
   chat,
@@ -26,6 +27,10 @@ import {
   timesOf,
 } from '../helpers/transport.ts';
 import { settle } from '../helpers/fake-time.ts';
+
+const respond = ({ responses }: Gateway) => responses.create({ model: 'm', input: 'Hi' });
+const respondInEvents = async ({ responses }: Gateway) =>
+  collect(await responses.create({ model: 'm', input: 'Hi', stream: true }));
 
 describe('the number of requests', () => {
   beforeEach(() => {
@@ -177,6 +182,8 @@ describe('the number of requests', () => {
   const columns = rows.flatMap(({ free, metered, charged, ...row }) => [
     { ...row, name: 'models.list', call: list, count: free },
     { ...row, name: 'chat.completions.create', call: chat, count: metered },
+    { ...row, name: 'responses.create', call: respond, count: metered },
+    { ...row, name: 'responses.create, streamed', call: respondInEvents, count: metered },
     { ...row, name: 'images.generate', call: draw, count: charged },
   ]);
 

@@ -44,10 +44,12 @@ export function hasOutput(items: readonly JsonObject[]): boolean {
   );
 }
 
+/** Returns whether a part is for text, but has none. */
+const isEmptyPart = (part: JsonObject): boolean =>
+  ('text' in part || 'refusal' in part) && partText(part) === '';
+
 /** Returns whether a field of an item has no content: it is empty, or a list of parts without text. */
 export function isHollow(value: unknown): boolean {
-  const isEmptyPart = (part: JsonObject): boolean =>
-    ('text' in part || 'refusal' in part) && partText(part) === '';
   return !hasValue(value) || (Array.isArray(value) && listObjects(value).every(isEmptyPart));
 }
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import type { ResponseInputItem } from '../../../src/index.ts';
+import {
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  scripted,
+} from '../../helpers/clients.ts';
 import { traced } from './support.ts';
 
 const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: {} } }];
@@ -95,6 +103,73 @@ describe('content', () => {
         finish_reason: 'stop',
       },
     ]);
+  });
+
+  test('of a response, whole and streamed', async () => {
+    const { observer, calls } = traced({ captureContent: true });
+    const output = [
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'So' }] },
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Clear.' }],
+      },
+      { type: 'function_call', name: 'weather', call_id: 'c', arguments: '{"city":"Rome"}' },
+    ];
+    const whole = { id: 'r', object: 'response', model: 'm', status: 'completed', output };
+    const delta = { type: 'response.output_text.delta', delta: 'Clear.' };
+    const completed = {
+      type: 'response.completed',
+      response: { ...whole, output: [], usage: { input_tokens: 3, output_tokens: 2 } },
+    };
+    const { client } = scripted([json(whole), eventStream(delta, completed)], { observer });
+    const ask = {
+      model: 'm',
+      instructions: 'Be brief.',
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'What is this?' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
+          ],
+        },
+        { type: 'function_call', name: 'weather', call_id: 'b', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'b', output: '{"sky":"clear"}' },
+      ] satisfies ResponseInputItem[],
+    };
+
+    await client.responses.create(ask);
+    await collect(await client.responses.create({ ...ask, stream: true }));
+
+    const [first, second] = calls().map(({ attributes }) => attributes);
+    expect(messagesIn(first?.['gen_ai.system_instructions'])).toEqual([
+      { type: 'text', content: 'Be brief.' },
+    ]);
+    const call = { type: 'tool_call', name: 'weather' };
+    expect(messagesIn(first?.['gen_ai.input.messages'])).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', content: 'What is this?' },
+          { type: 'blob', modality: 'image' },
+        ],
+      },
+      { role: 'assistant', parts: [{ ...call, id: 'b', arguments: {} }] },
+      {
+        role: 'tool',
+        parts: [{ type: 'tool_call_response', id: 'b', response: { sky: 'clear' } }],
+      },
+    ]);
+    const message = { role: 'assistant', finish_reason: 'completed' };
+    const text = { ...message, parts: [{ type: 'text', content: 'Clear.' }] };
+    expect(messagesIn(first?.['gen_ai.output.messages'])).toEqual([
+      { ...message, parts: [{ type: 'reasoning', content: 'So' }] },
+      text,
+      { ...message, parts: [{ ...call, id: 'c', arguments: { city: 'Rome' } }] },
+    ]);
+    expect(messagesIn(second?.['gen_ai.output.messages'])).toEqual([text]);
+    expect(second).toMatchObject({ 'gen_ai.usage.input_tokens': 3 });
   });
 
   test("in Gemini's format", async () => {

@@ -133,6 +133,46 @@ describe('a call is one span', () => {
   });
 });
 
+test('a response has the attributes of a chat', async () => {
+  const { observer, calls } = traced();
+  const { client, emulator } = emulated({ observer });
+  const params = { model: 'gpt-5-mini', input: 'A secret', max_output_tokens: 2 };
+
+  const whole = await client.responses.create(params);
+  const stream = await client.responses.create({ ...params, stream: true });
+  await collect(stream);
+  emulator.fail({ fault: { type: 'cut-events', after: 2 } });
+  await failureOf(collect(await client.responses.create({ ...params, stream: true })));
+
+  const [first, second, third] = calls();
+  expect(first).toMatchObject({
+    name: 'chat gpt-5-mini',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.max_tokens': 2,
+      'gen_ai.response.id': whole.id,
+      'gen_ai.response.model': whole.model,
+      'gen_ai.response.finish_reasons': ['max_output_tokens'],
+      'gen_ai.usage.input_tokens': whole.usage?.input_tokens,
+      'gen_ai.usage.output_tokens': whole.usage?.output_tokens,
+      'gen_ai.usage.reasoning.output_tokens': expect.any(Number),
+      'model_gateway.operation': 'responses.create',
+      'model_gateway.outcome': 'completed',
+    },
+  });
+  expect(second?.attributes).toMatchObject({
+    'gen_ai.request.stream': true,
+    'gen_ai.response.time_to_first_chunk': expect.any(Number),
+    'gen_ai.response.finish_reasons': ['max_output_tokens'],
+    'gen_ai.usage.output_tokens': stream.usage?.output_tokens,
+  });
+  expect(third).toMatchObject({
+    status: { code: SpanStatusCode.ERROR },
+    attributes: { 'error.type': 'StreamTruncatedError', 'model_gateway.outcome': 'unknown' },
+  });
+  expect(JSON.stringify(calls().map(({ attributes }) => attributes))).not.toContain('secret');
+});
+
 describe('a span of a stream ends', () => {
   const asStream = { ...ask, stream: true as const, stream_options: { include_usage: true } };
 

@@ -229,6 +229,14 @@ describe('concurrency', () => {
       },
     },
     {
+      end: 'of a response is read to its end',
+      read: async ({ client }) => {
+        const ask = { model: 'm-chat', input: 'Hello', stream: true } as const;
+        const stream = await client.responses.create(ask);
+        return async () => void (await collect(stream));
+      },
+    },
+    {
       end: 'is left with break',
       read: async (limits) => {
         const stream = await openStream(limits);
@@ -357,6 +365,15 @@ describe('tokensPerMinute', () => {
         collect(await chat.completions.create({ model: 'm-chat', messages, stream: true })),
     },
     {
+      api: 'responses',
+      call: ({ responses }) => responses.create({ model: 'm-chat', input: encoded }),
+    },
+    {
+      api: 'responses, streamed',
+      call: async ({ responses }) =>
+        collect(await responses.create({ model: 'm-chat', input: encoded, stream: true })),
+    },
+    {
       api: 'generate',
       call: ({ generate }) => generate.content({ model: 'm-chat', contents: encoded }),
     },
@@ -438,6 +455,10 @@ describe('models', () => {
   });
 
   const apis: readonly { api: string; call: (client: Gateway) => Promise<unknown> }[] = [
+    {
+      api: 'responses',
+      call: ({ responses }) => responses.create({ model: 'slow', input: 'Hello' }),
+    },
     {
       api: 'generate, with the model in the path',
       call: ({ generate }) => generate.content({ model: 'slow', contents: 'Hello' }),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   BudgetError,
   type CallObserver,
@@ -19,6 +19,8 @@ import {
   scripted,
 } from '../../helpers/clients.ts';
 import { error } from '../../helpers/transport.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const usage = { input_tokens: 30, output_tokens: 20, total_tokens: 50 };
 const whole = {
@@ -176,25 +178,36 @@ test('an idempotency key is the same for each attempt', async () => {
   expect(second).toBe(first);
 });
 
-test('limits delay the next request', async () => {
+test('limits count responses as they count chats, with the tokens that each reports', async () => {
+  vi.useFakeTimers();
+  const { client, emulator } = emulated({ limits: { concurrency: 2, requestsPerMinute: 3 } });
+  const starts: string[] = [];
   let running = 0;
   let most = 0;
-  const { client } = scripted(
-    [
-      async () => {
-        running += 1;
-        most = Math.max(most, running);
-        await Promise.resolve();
-        running -= 1;
-        return Response.json(whole);
-      },
-    ],
-    { limits: { concurrency: 1 } },
-  );
+  const observed = client.withOptions({
+    fetch: async (input, init) => {
+      starts.push(`${Date.now()}`);
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      running -= 1;
+      return emulator.fetch(input, init);
+    },
+  });
+  const params = { model: 'm-chat', input: 'Hello' };
+  const call = (stream: boolean) =>
+    stream
+      ? observed.responses.create({ ...params, stream: true }).then(collect)
+      : observed.responses.create(params);
+  const calls = Promise.all([call(false), call(true), call(false), call(true), call(false)]);
 
-  await Promise.all([client.responses.create(ask), client.responses.create(ask)]);
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(starts).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await calls;
 
-  expect(most).toBe(1);
+  expect(starts).toHaveLength(5);
+  expect(most).toBe(2);
+  expect(emulator.charges).toHaveLength(5);
 });
 
 test('observers receive usage, model and the reason of the end', async () => {
