@@ -123,9 +123,9 @@ export class Account {
    * Sums up the cost of this client's calls, by model and operation. Sends nothing: it uses reported costs and
    * the last price list that was read, so call `prices()` once.
    *
-   * The sum is an estimate: it leaves out calls of other programs with the same key, and refunds of failed
-   * videos. Calls that were rejected or never sent cost nothing. Clients created by `withOptions()` are
-   * included.
+   * The sum is an estimate: it leaves out calls of other programs with the same key. Calls that were rejected or
+   * never sent, or that `settle()` proved to be refunded or not charged, are not counted. Clients created by
+   * `withOptions()` are included.
    *
    * @param options - `group`: the group of the key, if prices differ by group.
    *
@@ -147,7 +147,8 @@ export class Account {
    * The log lags behind by seconds, so an amount that is read immediately may be partial: see `isFinal`. Free;
    * calls share requests, as with `charges()`.
    *
-   * If the verdict is `refunded` or `not_charged`, and `isFinal`, a `budget` of this client stops counting the call.
+   * If the verdict is `refunded` or `not_charged`, and `isFinal`, `spent()` and the `budget` of this client stop
+   * counting the call.
    *
    * @param question - An error, a video task or the handle of a task (which name a charge and its refund), a
    * response of this client, or a request id.

@@ -41,11 +41,13 @@ const states = new WeakMap<Budget, BudgetState>();
 /** Callbacks that end the reservation of a call. */
 const ends = new WeakMap<CallRecord, () => void>();
 
-/** The amount that a call counts in a budget, without that of its lost attempts. */
+/** The amounts that a call counts in a budget, in US dollars. */
 interface Counted {
   readonly ledger: BudgetLedger;
-  /** In US dollars. */
+  /** That of its last attempt. */
   amount: number;
+  /** That of its lost attempts. */
+  lost: number;
   /** Returns the amount to count if a poll of the call's task reports a cost. */
   readonly revise: ((cost: number) => number) | undefined;
 }
@@ -230,10 +232,18 @@ export class BudgetState {
     if (counted?.revise !== undefined) recount(counted, counted.revise(cost));
   }
 
-  /** Counts nothing for a call whose last attempt proved to be refunded or not charged. */
-  static release(call: CallRecord): void {
+  /**
+   * Counts nothing for a call whose last attempt proved to be refunded or not charged.
+   *
+   * @param isWhole - `true` if that holds for all of its attempts.
+   */
+  static release(call: CallRecord, isWhole: boolean): void {
     const counted = counts.get(call);
-    if (counted !== undefined) recount(counted, 0);
+    if (counted === undefined) return;
+    recount(counted, 0);
+    if (!isWhole) return;
+    counted.ledger.spent -= counted.lost;
+    counted.lost = 0;
   }
 
   /**
@@ -378,8 +388,9 @@ export class BudgetState {
     };
     const last = reported === undefined ? listed : countReported(reported, rule);
     const revise = taskId === undefined ? undefined : this.#awaitCost(plan, rule);
-    counts.set(record, { ledger: this.#ledger, amount: last, revise });
-    return last + otherCharges(record, settings.idempotency) * reserved;
+    const lost = otherCharges(record, settings.idempotency) * reserved;
+    counts.set(record, { ledger: this.#ledger, amount: last, lost, revise });
+    return last + lost;
   }
 
   /** Returns a function that reads the cost that a poll of a task reports. */

@@ -33,10 +33,7 @@ export interface CallRecord {
   readonly seconds?: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
-  /**
-   * The number of failed attempts that may have been charged, without those that ended with an error of the
-   * gateway.
-   */
+  /** The number of failed attempts that may have been charged. */
   lost?: number;
   /** `true` if the last attempt received a success status and did not fail afterwards. */
   isAccepted?: boolean;
@@ -53,6 +50,8 @@ export interface CallRecord {
   end?: CallEnd;
   /** `true` once the call is in the sums. */
   isSummed?: boolean;
+  /** `true` once the usage log proves that the call was refunded or not charged. */
+  isFree?: boolean;
   /** Called when the call ends, if it was forgotten before. */
   onEnd?: () => void;
 }

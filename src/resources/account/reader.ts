@@ -5,19 +5,18 @@ import type { ClientSettings } from '../../calls/settings.ts';
 import { readBalance } from './balance.ts';
 import type { AccountRules } from '../../options/gateway-profile.ts';
 import { UsageLogReader, type UsageLog } from './usage-log.ts';
-import { BudgetState } from './budget.ts';
 import { findCalls } from './calls.ts';
 import {
   readAnsweredIds,
   hasUnnamedRequest,
   type IsLogged,
-  findAsked,
   findLastEnd,
   readQuestion,
   readRequestIds,
 } from './questions.ts';
 import { type Reading, readOptions, AccountRoutes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
+import { releaseCalls } from './spent.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
 /** Maximum age of a cached read, in milliseconds. */
@@ -123,9 +122,7 @@ export class AccountReader {
     const settlement = settleBy(question, value, asOf);
     const { verdict, isFinal } = settlement;
     const isFree = isFinal && (verdict === 'refunded' || verdict === 'not_charged');
-    if (isFree) {
-      for (const call of findAsked(findCalls(this.#caller), question)) BudgetState.release(call);
-    }
+    if (isFree) releaseCalls(findCalls(this.#caller), question);
     return settlement;
   }
 

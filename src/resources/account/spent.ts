@@ -22,6 +22,8 @@ import {
   type UsageSum,
 } from './cost.ts';
 import { PriceList, readPriceList } from './prices.ts';
+import { findAsked, hasUnnamedRequest, type IsLogged } from './questions.ts';
+import type { Question } from './settle.ts';
 import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
 
 const unread = 'the price list was not read yet; call account.prices() once';
@@ -138,8 +140,9 @@ function findSum(sums: Sums, call: CallRecord): Sum {
   return sum;
 }
 
-function isCounted({ end }: CallRecord): boolean {
-  return end !== undefined && end.outcome !== 'not_sent' && end.outcome !== 'rejected';
+function isCounted({ end, isFree }: CallRecord): boolean {
+  if (end === undefined || isFree === true) return false;
+  return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
 }
 
 function addToSums(sums: Sums, call: CallRecord): void {
@@ -165,6 +168,19 @@ function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): vo
   call.end = { ...call.end, cost };
   sum?.add(call);
   BudgetState.revise(call, cost);
+}
+
+/** Stops counting the calls of a question that the usage log proves to be refunded or not charged. */
+export function releaseCalls(calls: Calls, question: Question): void {
+  const isProved: IsLogged = (id) => id !== undefined && question.requestIds.includes(id);
+  for (const call of findAsked(calls, question)) {
+    // A lost attempt that the question doesn't name may still be charged.
+    const isWhole = !hasUnnamedRequest(call, isProved);
+    BudgetState.release(call, isWhole);
+    if (!isWhole || call.isFree === true) continue;
+    if (call.isSummed === true) findSum(findSums(calls), call).add(call, -1);
+    call.isFree = true;
+  }
 }
 
 /** The number of call records above which the older half is dropped. */
@@ -239,7 +255,7 @@ class CallRecorder implements Listener {
 
   failed(failed: FailedAttempt): void {
     this.#record.isAccepted = false;
-    if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;
+    if (getOutcome(failed) !== 'unknown') return;
     this.#record.lost = (this.#record.lost ?? 0) + 1;
   }
 

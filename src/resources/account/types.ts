@@ -102,7 +102,7 @@ export interface SpentLine {
   /** Such as `images.generate`; for routes that are not documented, only the HTTP method. */
   readonly operation: string;
   readonly model: string | undefined;
-  /** The number of calls with a response. */
+  /** The number of calls with a response, without those that `settle()` proved to be free. */
   readonly calls: number;
   /** The number of calls without a response that may have been charged. */
   readonly unknown: number;

@@ -39,8 +39,8 @@ export const accountMutants: MutantsByFile = {
       becomes: 'amount?.value ?? 0',
     },
     {
-      is: 'return last + otherCharges(record, settings.idempotency) * reserved;',
-      becomes: 'return last;',
+      is: 'const lost = otherCharges(record, settings.idempotency) * reserved;',
+      becomes: 'const lost = 0;',
     },
     { is: 'if (idempotency?.honored === true) return 0;', becomes: 'if (idempotency) return 0;' },
     { is: 'lost + (isAccepted ? 1 : 0) - 1', becomes: 'lost - 1' },
@@ -48,7 +48,9 @@ export const accountMutants: MutantsByFile = {
       is: 'counted.ledger.spent += amount - counted.amount;',
       becomes: 'counted.ledger.spent += amount;',
     },
-    { is: 'if (counted !== undefined) recount(counted, 0);', becomes: '' },
+    { is: 'recount(counted, 0);', becomes: '' },
+    { is: 'counted.ledger.spent -= counted.lost;', becomes: '' },
+    { is: 'if (!isWhole) return;', becomes: '' },
     {
       is: "if (!isKnown && onMissingPrice === 'refuse') {",
       becomes: 'if (false) {',
@@ -61,8 +63,13 @@ export const accountMutants: MutantsByFile = {
   'resources/account/spent.ts': [
     { is: 'sum?.add(call, -1);', becomes: '' },
     {
-      is: "getOutcome(failed) !== 'unknown' || failed.kind === 'server_error'",
-      becomes: "getOutcome(failed) !== 'unknown'",
+      is: "if (getOutcome(failed) !== 'unknown') return;",
+      becomes: "if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;",
     },
+    {
+      is: 'if (!isWhole || call.isFree === true) continue;',
+      becomes: 'if (call.isFree) continue;',
+    },
+    { is: 'call.isFree = true;', becomes: '' },
   ],
 };

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { BudgetError, type Gateway } from '../../../src/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { BudgetError, type Gateway, GatewayError } from '../../../src/index.ts';
 import type { Fault } from '../../../src/testing/index.ts';
 import { emulated, failureOf } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
@@ -9,6 +9,11 @@ const params = { model: 'm-image', prompt: 'A red circle' };
 const price = 0.002;
 const header = 'Idempotency-Key';
 const timedOut: Fault = { type: 'error', status: 504, charged: true };
+
+function asError(error: unknown): GatewayError {
+  if (!GatewayError.isInstance(error)) throw error;
+  return error;
+}
 
 /** Fails three of four attempts, and makes calls until the budget ends. */
 async function spendAll(client: Gateway, fail: (times: number) => void): Promise<number> {
@@ -63,6 +68,60 @@ describe('the attempts of a call', () => {
     expect(error).toMatchObject({ name: 'ImageFailedError' });
     expect(emulator.charges).toHaveLength(2);
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(2 * price, 9);
+  });
+
+  test('each count after a 500 too, which a gateway may charge', async () => {
+    const budget = { limit: 5 * price };
+    const { client, emulator } = emulated({ budget, retryUnknownOutcome: true, maxRetries: 3 });
+
+    const calls = await spendAll(client, (times) =>
+      emulator.fail({
+        fault: { type: 'error', status: 500, charged: true },
+        operation: 'images.generate',
+        times,
+      }),
+    );
+
+    expect(calls).toBe(2);
+    expect(emulator.charges).toHaveLength(8);
+  });
+
+  const failing: Fault = { type: 'error', status: 500 };
+
+  test('are all released if settle() proves that none was charged', async () => {
+    const budget = { limit: 1 };
+    const { client, emulator } = emulated(
+      { budget, retryUnknownOutcome: true, maxRetries: 1 },
+      { quirks: { usageLogErrors: true } },
+    );
+    emulator.fail({ fault: failing, operation: 'images.generate', times: 2 });
+    const { error } = await settle(client.images.generate(params));
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(2 * price, 9);
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    const settlement = await client.account.settle(asError(error));
+
+    expect(settlement).toMatchObject({ verdict: 'not_charged', isFinal: true });
+    const { budget: state, possible } = await client.account.spent();
+    expect(state?.spent).toBeCloseTo(0, 9);
+    expect(possible.value).toBe(0);
+  });
+
+  test('stay counted if settle() proves only that the last one was not charged', async () => {
+    const { client, emulator } = emulated(
+      { budget: { limit: 1 }, retryUnknownOutcome: true, maxRetries: 1 },
+      { quirks: { usageLogErrors: true } },
+    );
+    const lost: Fault = { type: 'reset', when: 'after-charge' };
+    for (const fault of [lost, failing]) emulator.fail({ fault, operation: 'images.generate' });
+    const { error } = await settle(client.images.generate(params));
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    const { verdict } = await client.account.settle(asError(error).evidence.requestId ?? '');
+
+    expect(verdict).toBe('not_charged');
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(price, 9);
+    expect((await client.account.spent()).possible.value).toBeCloseTo(price, 9);
   });
 
   test('honored must be a boolean', async () => {

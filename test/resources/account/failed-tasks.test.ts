@@ -103,6 +103,22 @@ describe('a task that failed after it was accepted', () => {
     expect(await spent()).toBe(0);
   });
 
+  test('is not in the sums of spent() once a refund is proved', async () => {
+    const { client } = budgeted({ limit: 1 });
+    await resolved(client.videos.create({ ...video, prompt: 'A boat' }));
+    const error = await failureOfCall(client.videos.createAndWait(video));
+    const before = await client.account.spent();
+    expect(before.estimate.value + before.possible.value).toBeCloseTo(8 * price, 9);
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    await client.account.settle(error);
+    await client.account.settle(error);
+
+    const { estimate, possible, lines } = await client.account.spent();
+    expect(estimate.value + possible.value).toBeCloseTo(4 * price, 9);
+    expect(lines).toMatchObject([{ operation: 'videos.create', calls: 1, unknown: 0 }]);
+  });
+
   test('stays counted if the usage log has no refund', async () => {
     const { client, spent } = budgeted({ limit: 8 * price }, { videoRefund: false });
     const error = await failureOfCall(client.videos.createAndWait(video));
