@@ -8,8 +8,6 @@ import {
   UnexpectedRedirectError,
   UnexpectedResponseError,
   errorClassForStatus,
-  type APIError,
-  type UnexpectedResponseErrorInit,
 } from '../errors/api-errors.ts';
 import {
   defaultAdvice,
@@ -17,6 +15,7 @@ import {
   type AttemptEvidence,
   type Outcome,
 } from '../errors/gateway-error.ts';
+import { buildError, type DescribedFailure, type FailureInit } from '../errors/operation-errors.ts';
 import { unknownKey } from '../gateways/signs.ts';
 import {
   badPort,
@@ -166,9 +165,9 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
   const [ErrorType, summary] = describeFailure(failed, `${spec.method} ${displayURL(url)}`);
   const fix = fixFor(failed, call);
-  const advice = adviceFor(failed, spec.charge, outcome);
+  const advice = adviceFor(failed, spec.charge, outcome) ?? defaultAdvice[outcome];
   const { timeout, issues, data } = failed;
-  const error = new ErrorType(summary + attemptsNote, {
+  const init: FailureInit = {
     outcome,
     evidence: {
       phase,
@@ -179,7 +178,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
       attempts,
     },
     callId,
-    advice: fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[outcome]}`,
+    advice: fix === undefined ? advice : `${fix} ${advice}`,
     cause,
     status,
     headers,
@@ -192,20 +191,16 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     timeout,
     issues,
     data,
-  });
-  return spec.explain?.(error) ?? error;
+  };
+  const failure = { ErrorType, summary: summary + attemptsNote, init };
+  return spec.explain?.(failure) ?? buildError(failure);
 }
-
-type ErrorClass = new (
-  message: string,
-  init: UnexpectedResponseErrorInit & { readonly timeout?: number | undefined },
-) => APIError;
 
 /** Returns the class and the message of an error. */
 function describeFailure(
   { kind, phase, code, status, body, problem, timeout, cause, proxy, address }: FailedAttempt,
   request: string,
-): [ErrorClass, string] {
+): [DescribedFailure['ErrorType'], string] {
   if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
   if (kind === 'timed_out' && timeout !== undefined) {
     const what =

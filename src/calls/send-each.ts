@@ -1,5 +1,5 @@
 import { errorMessage } from '../answers/objects.ts';
-import { defaultAdvice, GatewayError } from '../errors/gateway-error.ts';
+import { defaultAdvice, GatewayError, revise } from '../errors/gateway-error.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { Call } from './call.ts';
 import { earlierUnknown } from './make-error.ts';
@@ -130,26 +130,15 @@ function addEarlier(
   const own = error.evidence.attempts.map((attempt) => request.name(attempt));
   // Errors of an attempt include the earlier ones already.
   call.attempts = [...new Set([...call.attempts, ...own])];
-  Object.assign(error, { evidence: { ...error.evidence, attempts: call.attempts } });
+  const evidence = { ...error.evidence, attempts: call.attempts };
   const outcome = worse(before?.outcome ?? 'not_sent', error.outcome);
-  if (outcome === error.outcome) return;
-  setAdvice(
-    Object.assign(error, { outcome }),
-    outcome === 'unknown' ? earlierUnknown : defaultAdvice[outcome],
-  );
+  const isWorse = outcome !== error.outcome;
+  const advice = outcome === 'unknown' ? earlierUnknown : defaultAdvice[outcome];
+  revise(error, { evidence, outcome, advice: isWorse ? advice : error.advice });
 }
 
 /** Adds to the error of a request the reason why the next one was not sent. */
 export function addReason(error: GatewayError, reason: string): GatewayError {
-  setAdvice(error, `${error.advice} The next request was not sent: ${reason}`.trim());
+  revise(error, { advice: `${error.advice} The next request was not sent: ${reason}`.trim() });
   return error;
-}
-
-/** Sets the advice of an error, also at the end of its message. */
-function setAdvice(error: GatewayError, advice: string): void {
-  const { message } = error;
-  const text = message.endsWith(error.advice)
-    ? message.slice(0, -error.advice.length || undefined)
-    : message;
-  Object.assign(error, { advice, message: `${text.trimEnd()} ${advice}` });
 }

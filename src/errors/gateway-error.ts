@@ -56,6 +56,10 @@ export const defaultAdvice: Readonly<Record<Outcome, string>> = {
     'The request may have been accepted and charged. Check the account before sending it again.',
 };
 
+/** Returns the message of an error with advice. */
+const compose = (summary: string, advice: string): string =>
+  advice === '' ? summary : `${summary} ${advice}`;
+
 /**
  * The base class of all errors that this package throws.
  *
@@ -75,13 +79,15 @@ export class GatewayError extends Error {
   declare readonly callId: string | undefined;
   /** The recommended next step, in one or two sentences; also the end of `message`. */
   declare readonly advice: string;
+  /** `message` without `advice`. Not enumerable. */
+  declare readonly summary: string;
 
-  constructor(message: string, init: GatewayErrorInit) {
+  /** @param summary - What failed. `message` is this text with the advice. */
+  constructor(summary: string, init: GatewayErrorInit) {
     const advice = init.advice ?? defaultAdvice[init.outcome];
-    super(
-      advice === '' ? message : `${message} ${advice}`,
-      init.cause === undefined ? undefined : { cause: init.cause },
-    );
+    const options = init.cause === undefined ? undefined : { cause: init.cause };
+    super(compose(summary, advice), options);
+    Object.defineProperty(this, 'summary', { value: summary });
     this.name = new.target.kind;
     this.outcome = init.outcome;
     this.evidence = init.evidence ?? { phase: 'local', attempts: [] };
@@ -128,6 +134,16 @@ export class GatewayError extends Error {
   }
 }
 
+/** Changes what an error says about its whole call, after further requests of the call. */
+export function revise(
+  error: GatewayError,
+  change: Pick<GatewayErrorInit, 'advice'> &
+    Partial<Pick<GatewayErrorInit, 'outcome' | 'evidence'>>,
+): void {
+  const advice = change.advice ?? error.advice;
+  Object.assign(error, change, { advice, message: compose(error.summary, advice) });
+}
+
 /**
  * A parameter or option is invalid. Nothing was sent.
  *
@@ -138,9 +154,12 @@ export class InvalidInputError extends GatewayError {
 
   /** The invalid parameter or option, for example `"baseURL"` or `"messages"`. */
   declare readonly field: string;
+  /** The problem and its fix: `message` without `field`. Not enumerable. */
+  declare readonly problem: string;
 
   constructor(field: string, problem: string, options: { cause?: unknown } = {}) {
     super(`${field}: ${problem}`, { outcome: 'not_sent', advice: '', cause: options.cause });
     this.field = field;
+    Object.defineProperty(this, 'problem', { value: problem });
   }
 }

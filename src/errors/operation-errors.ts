@@ -4,33 +4,48 @@ import {
   type APIErrorInit,
   APIUserAbortError,
   errorClassForStatus,
+  type UnexpectedResponseErrorInit,
 } from './api-errors.ts';
 import { GatewayError } from './gateway-error.ts';
 
-/** Returns the message and fields of an error, to create another one for the same failure. */
-export function toInit(error: APIError): [message: string, init: APIErrorInit] {
-  const { advice, body, cause } = error;
-  return [error.message.replace(` ${advice}`, ''), Object.assign({}, error, { body, cause })];
+type APIErrorClass = new (summary: string, init: FailureInit) => APIError;
+
+/** Fields of the error of a failed request. */
+export type FailureInit = UnexpectedResponseErrorInit & {
+  readonly timeout?: number | undefined;
+  readonly advice: string;
+};
+
+/** The error of a failed request before it is built. */
+export interface DescribedFailure {
+  readonly ErrorType: APIErrorClass;
+  /** What failed, without advice. */
+  readonly summary: string;
+  readonly init: FailureInit;
 }
 
+export const buildError = ({ ErrorType, summary, init }: DescribedFailure): APIError =>
+  new ErrorType(summary, init);
+
 /**
- * Replaces an error of the gateway with one that has advice for the operation.
+ * Builds the error of a rejected request with advice for its operation.
  *
- * @param pattern - Matches the messages that are replaced.
+ * @param pattern - Matches the summaries that the advice applies to.
  * @param advice - The recommended next step.
- * @param ErrorClass - By default, the class for the status.
+ * @param ErrorType - By default, the class for the status.
+ * @returns `undefined` if the advice does not apply.
  */
 export function explained(
-  error: Error,
+  { ErrorType: Own, summary, init }: DescribedFailure,
   pattern: RegExp,
   advice: string,
-  ErrorClass?: new (message: string, init: APIErrorInit) => APIError,
+  ErrorType: APIErrorClass = Own,
 ): APIError | undefined {
-  if (!APIError.isInstance(error) || error.status === undefined) return undefined;
-  const OwnClass = errorClassForStatus(error.status);
-  const [message, init] = toInit(error);
-  const matches = error.name === OwnClass.kind && pattern.test(message);
-  return matches ? new (ErrorClass ?? OwnClass)(message, { ...init, advice }) : undefined;
+  const { status } = init;
+  const isOfStatus = status !== undefined && Own === errorClassForStatus(status);
+  return isOfStatus && pattern.test(summary)
+    ? new ErrorType(summary, { ...init, advice })
+    : undefined;
 }
 
 /** `videos.downloadContent` was called before the task was completed. Wait and call it again. */
@@ -81,19 +96,19 @@ export function withFailedURL(
   place: string,
   { url, problem, advice, cause }: FailedURL,
 ): ContentUnavailableError {
-  const [message, init] = toInit(error);
   const attempts = GatewayError.isInstance(cause) ? cause.evidence.attempts : [];
-  const { evidence } = error;
+  const { summary, body, evidence } = error;
   const OwnClass = ContentExpiredError.isInstance(error)
     ? ContentExpiredError
     : ContentUnavailableError;
-  return new OwnClass(`${message} The task names the URL ${place}, ${problem}`, {
-    ...init,
+  const init = Object.assign({}, error, {
+    body,
     url,
     advice,
     evidence: { ...evidence, attempts: [...evidence.attempts, ...attempts] },
     cause: cause ?? error.cause,
   });
+  return new OwnClass(`${summary} The task names the URL ${place}, ${problem}`, init);
 }
 
 /** The advice for a submission that may have created a task. */
@@ -145,19 +160,18 @@ export class ImageSubmitUnknownError extends APIError {
   }
 }
 
-/** Converts the error of a submission to `VideoSubmitUnknownError` if a task may have been created. */
-export function explainSubmission(error: Error): Error | undefined {
-  if (!APIError.isInstance(error)) return undefined;
-  const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. The request was not repeated. ${error.advice}`;
-  const isOtherType = error.status === 415 || error.status === 422;
-  const hinted = explained(error, isOtherType ? /^/ : /invalid asset request/i, advice);
+/** Builds the error of a submission: `VideoSubmitUnknownError` if a task may have been created. */
+export function explainSubmission(failure: DescribedFailure): APIError | undefined {
+  const { ErrorType, summary, init } = failure;
+  const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. The request was not repeated. ${init.advice}`;
+  const isOtherType = init.status === 415 || init.status === 422;
+  const hinted = explained(failure, isOtherType ? /^/ : /invalid asset request/i, advice);
   // A response that only strict validation rejects contains its task.
-  const isRead = isObject(Reflect.get(error, 'data'));
-  if (error.outcome !== 'unknown' || APIUserAbortError.isInstance(error) || isRead) return hinted;
-  const [message, init] = toInit(error);
-  return new VideoSubmitUnknownError(`The video task may have been created: ${message}`, {
+  const isRead = isObject(init.data);
+  if (init.outcome !== 'unknown' || ErrorType === APIUserAbortError || isRead) return hinted;
+  return new VideoSubmitUnknownError(`The video task may have been created: ${summary}`, {
     ...init,
     advice: unknownAdvice,
-    cause: hinted ?? error,
+    cause: hinted ?? buildError(failure),
   });
 }

@@ -11,6 +11,7 @@ import {
   endpoints,
 } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { DescribedFailure } from '../errors/operation-errors.ts';
 import type { DefinedGateway, WrittenRequest } from '../options/gateway-profile.ts';
 import type {
   FetchOptions,
@@ -159,8 +160,8 @@ export type Follow = (
 /** Rules of a resource for its calls. */
 interface ResourceRules {
   readonly download?: SendingRules | undefined;
-  /** Returns a more specific error for a failure, if there is one. */
-  readonly explain?: ((error: Error) => Error | undefined) | undefined;
+  /** Builds a more specific error for a failed request, if there is one. */
+  readonly explain?: ((failure: DescribedFailure) => Error | undefined) | undefined;
   /**
    * Returns the result of a task if the response only names the task. The request is already paid for and is
    * not sent again.

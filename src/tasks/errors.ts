@@ -136,12 +136,11 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
   readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
 }
 
-/** Returns the message of a failed poll, without its advice, which applies only to the poll. */
-function pollMessage(cause: unknown): string {
+/** Describes a failed poll. Its advice applies only to the poll, except for the key. */
+function describePoll(cause: unknown): string {
   if (!(cause instanceof Error)) return '.';
-  const { message } = cause;
-  const isPlain = !APIError.isInstance(cause) || cause.status === 401;
-  return `: ${isPlain ? message : message.replace(` ${cause.advice}`, '')}`;
+  const isOfPoll = APIError.isInstance(cause) && cause.status !== 401;
+  return `: ${isOfPoll ? cause.summary : cause.message}`;
 }
 
 /** Returns the errors of one kind of task. */
@@ -192,7 +191,7 @@ export function taskErrors<
           return new names.Wait(`${task} has an unknown status ${seen}`, init);
         default: {
           const often = reason === 'too_many_errors' ? ', too often in a row' : '';
-          return new names.Wait(`${task} could not be read${often}${pollMessage(cause)}`, init);
+          return new names.Wait(`${task} could not be read${often}${describePoll(cause)}`, init);
         }
       }
     },

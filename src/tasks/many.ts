@@ -52,10 +52,10 @@ export function checkEach<Params>(
       checkOne(copy);
     } catch (error) {
       if (!InvalidInputError.isInstance(error)) throw error;
-      const { field, message } = error;
+      const { field, problem } = error;
       const name = `params[${index}]`;
       const path = field === 'params' ? name : `${name}.${field}`;
-      throw new InvalidInputError(path, message.slice(field.length + 2), { cause: error });
+      throw new InvalidInputError(path, problem, { cause: error });
     }
   }
 }

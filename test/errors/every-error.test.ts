@@ -30,10 +30,13 @@ describe('every error describes what happened', () => {
     if (error.name === 'InvalidInputError') {
       // Nothing was sent, and the message itself says what to do.
       expect(error).toMatchObject({ outcome: 'not_sent', advice: '', evidence: { attempts: [] } });
+      expect(error.message).toBe(error.summary);
       return;
     }
     expect(error.advice).toMatch(/^[A-Z\d].{20,}\.$/s);
-    expect(error.message.endsWith(error.advice)).toBe(true);
+    expect(error.summary.length).toBeGreaterThan(10);
+    expect(error.message).toBe(`${error.summary} ${error.advice}`);
+    expect(Object.keys(error)).not.toContain('summary');
     if (['LedgerError', 'BudgetError'].includes(error.name)) {
       expect(error).toMatchObject({ outcome: 'not_sent', evidence: { phase: 'local' } });
       return;

@@ -84,7 +84,7 @@ function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
   // Messages name the option that led to an error in parentheses.
-  const message = error.message.replace(` ${error.advice}`, '').replace(/ \([a-z]+[A-Z]\w*\)/, '');
+  const message = error.summary.replace(/ \([a-z]+[A-Z]\w*\)/, '');
   if (isWait(error)) return message;
   if (!VideoSubmitUnknownError.isInstance(error)) {
     return `${message} ${toCommandAdvice(error.advice)}`.trimEnd();

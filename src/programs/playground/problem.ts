@@ -15,13 +15,13 @@ export function describeProblem(error: unknown): Problem {
       advice: 'Earlier results are kept. Check the request log before you try again.',
     };
   }
-  const { name, message, advice, outcome } = error;
+  const { name, summary, advice, outcome } = error;
   const { status, requestId } = error.evidence;
   const body = UnexpectedResponseError.isInstance(error) ? error.body : undefined;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     name,
-    message,
+    message: summary,
     advice,
     outcome,
     ...(status === undefined ? {} : { status }),

@@ -40,7 +40,7 @@ export interface CallInput {
 export interface Problem {
   readonly name: string;
   readonly message: string;
-  /** The recommended next step. `message` ends with it too. */
+  /** The recommended next step. */
   readonly advice: string;
   readonly outcome?: Outcome | undefined;
   readonly status?: number | undefined;

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../answers/objects.ts';
 import { check, checkInteger, checkModel, checkParams, shown } from '../../options/check.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
-import { explained } from '../../errors/operation-errors.ts';
+import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -72,9 +72,9 @@ export function createForEngine(
 }
 
 /** On some gateways the engine-style route expects the body of another operation. */
-const explainEngine = (error: Error): Error | undefined =>
+const explainEngine = (failure: DescribedFailure): Error | undefined =>
   explained(
-    error,
+    failure,
     /contents is required/i,
     'This gateway does not serve the engine-style route with an embeddings body; use embeddings.create() instead.',
   );

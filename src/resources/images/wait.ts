@@ -1,8 +1,8 @@
 import { readValue } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
 import { type ResolvedOptions, withDefaults } from '../../options/resolve.ts';
-import { APIError } from '../../errors/api-errors.ts';
-import { explained } from '../../errors/operation-errors.ts';
+import { revise } from '../../errors/gateway-error.ts';
+import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { CallScope } from '../../http/abort.ts';
 import type { Follow } from '../../http/request.ts';
 import { ReadFailure, unusable } from '../../http/response-body.ts';
@@ -243,7 +243,7 @@ function withPlace(error: unknown, { address }: AcceptedTask, path: string | und
     return error;
   }
   const sentence = `Its response contains the URL ${displayURL(address)}, to which the key is not sent.`;
-  error.message = error.message.replace(error.advice, `${sentence} ${error.advice}`);
+  revise(error, { advice: `${sentence} ${error.advice}` });
   return error;
 }
 
@@ -275,10 +275,10 @@ async function waitWithin(
 }
 
 /** Adds advice to errors of calls that exceeded the timeout of a proxy. */
-export function explainImages(error: Error): Error | undefined {
-  if (!APIError.isInstance(error) || (error.status !== 504 && error.status !== 524)) {
-    return undefined;
-  }
-  const advice = `For slow images behind a proxy, use stream: true, or a model or route that returns a task. ${error.advice}`;
-  return explained(error, /^/, advice);
+export function explainImages(failure: DescribedFailure): Error | undefined {
+  const { status, advice } = failure.init;
+  if (status !== 504 && status !== 524) return undefined;
+  const way =
+    'For slow images behind a proxy, use stream: true, or a model or route that returns a task.';
+  return explained(failure, /^/, `${way} ${advice}`);
 }

@@ -3,7 +3,7 @@ import { fill, hasValue, normalizeItems, listObjects } from '../../answers/objec
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import { checkModel } from '../../options/check.ts';
 import { NotFoundError } from '../../errors/api-errors.ts';
-import { explained } from '../../errors/operation-errors.ts';
+import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { attachRequestId } from '../../http/response-body.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -179,9 +179,9 @@ export function listModels(
 }
 
 /** Gateways may respond with status 200 for an unknown model. */
-const explainModel = (error: Error): Error | undefined =>
+const explainModel = (failure: DescribedFailure): Error | undefined =>
   explained(
-    error,
+    failure,
     /not exist|not found/i,
     'models.list() returns the models that your key can use.',
     NotFoundError,

@@ -1,7 +1,7 @@
 import { isObject, parseJSON } from '../../answers/objects.ts';
 import { normalizeValue } from '../../answers/reader.ts';
 import { APIError, type StreamErrorInit } from '../../errors/api-errors.ts';
-import { toInit } from '../../errors/operation-errors.ts';
+import type { DescribedFailure } from '../../errors/operation-errors.ts';
 import { isFailedResponse, responseSchema } from './schema.ts';
 import type { ModelResponse, ResponseUsage } from './types.ts';
 
@@ -29,13 +29,12 @@ export class ResponseFailedError extends APIError {
   }
 }
 
-/** Converts the error of a call whose body is a failed response. */
-export function explainFailure(error: Error): Error | undefined {
-  if (!APIError.isInstance(error) || error.body === undefined) return undefined;
-  const value = parseJSON(error.body);
+/** Builds the error of a call whose body is a failed response. */
+export function explainFailure({ summary, init }: DescribedFailure): Error | undefined {
+  if (init.body === undefined) return undefined;
+  const value = parseJSON(init.body);
   if (!isObject(value) || !isFailedResponse(value)) return undefined;
-  const [message, init] = toInit(error);
-  return new ResponseFailedError(message, {
+  return new ResponseFailedError(summary, {
     ...init,
     partial: normalizeValue(value, responseSchema),
   });

@@ -1,8 +1,8 @@
 import { checkBoolean, checkObject, checkText } from '../../options/check.ts';
-import { APIError } from '../../errors/api-errors.ts';
 import {
   ContentExpiredError,
   ContentNotReadyError,
+  type DescribedFailure,
   explained,
 } from '../../errors/operation-errors.ts';
 import { delay } from '../../http/abort.ts';
@@ -107,18 +107,18 @@ function createRules(queue: DownloadQueue, waitsForContent: boolean): SendingRul
   };
 }
 
-/** Explains missing content: it is gone or not ready yet, or the task has failed. */
-function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
-  const { status } = APIError.isInstance(error) ? error : {};
+/** Builds the error for missing content: it is gone or not ready yet, or the task has failed. */
+function explainDownload(failure: DescribedFailure, ref: VideoTaskRef): Error | undefined {
+  const { status } = failure.init;
   const gone = 'The content no longer exists and cannot be restored.';
-  if (status === 410) return explained(error, /^/, gone, ContentExpiredError);
+  if (status === 410) return explained(failure, /^/, gone, ContentExpiredError);
   if (status !== 400) return undefined;
   const wait = 'Wait for the task with videos.wait() and download it then.';
-  const early = explained(error, /not completed/i, wait, ContentNotReadyError);
-  const [, word] = /current status: *(\w+)/i.exec(early?.message ?? '') ?? [];
-  if (readStatusWord(word).status !== 'failed') return early;
+  const early = explained(failure, /not completed/i, wait, ContentNotReadyError);
+  const [, word] = /current status: *(\w+)/i.exec(failure.summary) ?? [];
+  if (early === undefined || readStatusWord(word).status !== 'failed') return early;
   const message = 'The response gives no reason; videos.retrieve() may.';
-  return videoErrors.failed(ref, { message }, early?.error, early);
+  return videoErrors.failed(ref, { message }, early.error, early);
 }
 
 /** The download queue of each client, or of the clients that share state. */
@@ -147,7 +147,7 @@ export function download(
   const isVideo = (variant ?? 'video') === 'video';
   const result = isVideo && resultURL ? new ResultURL(transport, task, own) : undefined;
   const rules = createRules(queue, isCompleted(task) && result?.known === undefined);
-  const explain = (error: Error): Error | undefined => explainDownload(error, ref);
+  const explain = (failure: DescribedFailure): Error | undefined => explainDownload(failure, ref);
   const content = transport.operate(
     'videos.downloadContent',
     { task_id: ref.id },

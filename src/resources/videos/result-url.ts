@@ -38,13 +38,6 @@ const plainRules: SendingRules = {
   pauseAfter: () => undefined,
 };
 
-/** Returns the message of an error without its advice. */
-function withoutAdvice(error: unknown): string {
-  const message = errorMessage(error);
-  const advice = APIError.isInstance(error) ? error.advice : '';
-  return message.slice(0, message.length - (message.endsWith(advice) ? advice.length : 0)).trim();
-}
-
 /** Returns a sentence with the time when a URL expires, if the URL tells. */
 function describeExpiry(url: string): string {
   const expiry = readExpiry(url);
@@ -204,7 +197,8 @@ function toOpen(response: Response): OpenAnswer<Response> {
 /** Returns the error of the content route with the URL that failed too. */
 function describe(error: APIError, url: string, cause: unknown): Error {
   const place = displayURL(url);
-  const problem = `which could not be fetched: ${withoutAdvice(cause)}${describeExpiry(url)}`;
+  const reason = APIError.isInstance(cause) ? cause.summary : errorMessage(cause);
+  const problem = `which could not be fetched: ${reason}${describeExpiry(url)}`;
   const advice = 'The video is paid for: error.url is its URL, to download it in another way.';
   return withFailedURL(error, place, { url, problem, advice, cause });
 }

@@ -298,11 +298,10 @@ function addRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unkno
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findTaskId(error.data);
   if (id === undefined) return error;
-  const { body, data } = error;
+  const { body, data, summary } = error;
   const ref = makeHandle(id);
-  const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
-  return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${message}`, init);
+  return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${summary}`, init);
 }
 
 /** The kind of task that the ledger stores for videos. */

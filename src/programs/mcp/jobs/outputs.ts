@@ -17,11 +17,7 @@ import { makeThumbnail } from './make-thumbnail.ts';
 
 /** Returns the message of an error without the advice for programs: the result of the tool has its own. */
 export function withoutAdvice(error: unknown): string {
-  const message = errorMessage(error);
-  const advice = GatewayError.isInstance(error) ? error.advice : '';
-  return message.endsWith(advice)
-    ? message.slice(0, message.length - advice.length).trim()
-    : message;
+  return GatewayError.isInstance(error) ? error.summary : errorMessage(error);
 }
 
 /** Creates a folder for results. @throws if it cannot be written */

@@ -59,9 +59,6 @@ export function CopyButton({ text, label }: { text: () => string; label: string 
 /** An error and its advice. */
 export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
   const { name, message, advice, outcome = '', status, answer, requestId } = problem;
-  const text = message.endsWith(advice)
-    ? message.slice(0, message.length - advice.length)
-    : message;
   return (
     <div class={`problem ${outcome}`} role="alert">
       <p class="problem-title">
@@ -69,7 +66,7 @@ export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
         <strong>{name}</strong>
         {status === undefined ? null : <span class="faint">HTTP {status}</span>}
       </p>
-      <p>{text}</p>
+      <p>{message}</p>
       {advice === '' ? null : <p class="advice">{advice}</p>}
       {requestId === undefined ? null : <p class="faint small">Request {requestId}</p>}
       {answer === undefined ? null : (

@@ -103,8 +103,7 @@ function describeError(
   if (isOwn) return errorMessage(error);
   const name = error instanceof Error ? error.name : String(error);
   if (VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error)) {
-    const message = error.message.replace(error.advice, '').trim();
-    return `${name}: ${clean(message).slice(0, longestQuote)}`;
+    return `${name}: ${clean(error.summary).slice(0, longestQuote)}`;
   }
   if (last === undefined || last.status < 400) {
     const code =
