@@ -11,6 +11,7 @@ const { ResponseAccumulator } = await import('../src/resources/responses/accumul
 const { ToolCallAssembler } = await import('../src/resources/chat/tool-calls.ts');
 const { Limits } = await import('../src/policies/limits/limits.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
+const { locateJSON } = await import('../src/structured/locate-json.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 const megabyte = 2 ** 20;
@@ -64,6 +65,11 @@ const scanners: readonly {
       '[]',
       ' ',
     ],
+  },
+  {
+    name: 'JSON of a response',
+    scan: (unit, length) => locateJSON(unit.repeat(length / unit.length), 'object'),
+    units: ['`', '```json\n', '<think>', '</think>', '</th', '</think>{', '\uFEFF', '"', 'a`'],
   },
   {
     name: 'events',

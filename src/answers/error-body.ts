@@ -111,13 +111,14 @@ function findRawMessage(value: unknown, levels: number): string | undefined {
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return findRawMessage(value[0], levels - 1);
   if (!isObject(value)) return undefined;
-  const { header, detail, error } = value;
+  const { header, message, detail, error } = value;
   const direct = findFirst(messageFields, (name) => trimmedText(value[name]));
   const text = direct ?? (isObject(header) ? trimmedText(header['message']) : undefined);
   if (text !== undefined) return text;
   const vendorError = findVendorError(value);
   const nested = findNestedError(value) ?? (vendorError === value ? undefined : vendorError);
-  const places = [Array.isArray(detail) ? detail : undefined, error, nested];
+  const inMessage = typeof message === 'object' ? message : undefined;
+  const places = [Array.isArray(detail) ? detail : undefined, error, nested, inMessage];
   return findFirst(places, (place) => findRawMessage(place, levels - 1));
 }
 
@@ -209,6 +210,19 @@ export function readErrorValue(value: unknown): ErrorBody {
   };
 }
 
+/** Returns the path of the field that pydantic or FastAPI rejected, without the part of the request. */
+function findLocation(...levels: readonly JsonObject[]): string | undefined {
+  const details = levels.flatMap((level) => [
+    level,
+    ...listObjects(level['detail']),
+    ...listObjects(toFields(level['message'])['detail']),
+  ]);
+  const loc = details.map((detail) => detail['loc']).find((path) => Array.isArray(path));
+  if (!Array.isArray(loc)) return undefined;
+  const steps = loc.flatMap((step: unknown) => codeText(step) ?? []);
+  return trimmedText(steps.slice(steps[0] === 'body' ? 1 : 0, maxDepth).join('.'));
+}
+
 function readFields(value: unknown): ErrorBody {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return withoutFields('other', trimmedText(value), value);
@@ -224,7 +238,7 @@ function readFields(value: unknown): ErrorBody {
     code: codeOrNull(sentCode),
     sentCode,
     type: trimmedText(source['type']) ?? trimmedText(source['status']),
-    param: codeOrNull(source['param']),
+    param: codeText(source['param']) ?? findLocation(source, body) ?? codeOrNull(source['param']),
   };
 }
 

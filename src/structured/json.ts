@@ -12,28 +12,37 @@ export class SchemaMismatch extends Error {
   }
 }
 
+const reasoning = /^\s*<(think|thinking|thought)>[\s\S]*?(?:<\/\1>|$)/;
+
 /**
- * Extracts the JSON from complete or partial output: removes the reasoning and the code fence that some models
- * add.
+ * Extracts the JSON from complete or partial output: removes a byte order mark, and the reasoning and the code
+ * fences that some models add.
  */
 export function extractJSON(text: string): string {
-  const answer = text.replace(/^\s*<think>[\s\S]*?(?:<\/think>|$)/, '');
-  const inside = answer.replace(/^\s*```\w*\s*/, '');
-  return inside === answer
-    ? answer
-    : inside
-        .trimEnd()
-        .replace(/`{1,3}$/, '')
-        .trimEnd();
+  const answer = text.replace(reasoning, '').trim();
+  const inside = answer.replace(/^(?:```\w*\s*)+/, '');
+  return inside === answer ? answer : withoutFence(inside);
 }
 
+/** Removes code fences and white space from the end. */
+export function withoutFence(text: string): string {
+  let end = text.length;
+  while (/[`\s]/.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Returns the text after reasoning whose beginning is missing; `undefined` if there is none. */
+export function afterReasoning(text: string): string | undefined {
+  const tag = text.slice(text.lastIndexOf('</th'));
+  const rest = tag.replace(/^<\/(?:think|thinking|thought)>/, '');
+  return rest === tag ? undefined : extractJSON(rest);
+}
+
+/** @throws `SchemaMismatch` if the text is not valid JSON */
 export function parseJSONText(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(extractJSON(text));
-    return value;
-  } catch {
-    throw new SchemaMismatch('it is not valid JSON');
-  }
+  const value = parseJSON(extractJSON(text));
+  if (value === undefined) throw new SchemaMismatch('it is not valid JSON');
+  return value;
 }
 
 /** A bracket that may begin a JSON value, unlike most brackets in prose. */
@@ -164,7 +173,8 @@ export class GrowingJSON {
   read(text: string): unknown {
     if (text.length - this.#length > (this.#length - 2_000) / 32) {
       this.#length = text.length;
-      this.#value = parsePartialJSON(extractJSON(text)) ?? null;
+      const json = extractJSON(text);
+      this.#value = parsePartialJSON(json) ?? parsePartialJSON(afterReasoning(json) ?? '') ?? null;
     }
     return this.#value;
   }

@@ -2,7 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OutputIssue } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import type { StandardSchemaIssue, StandardSchemaV1 } from './types.ts';
-import { parseJSONText, SchemaMismatch } from './json.ts';
+import { SchemaMismatch } from './json.ts';
 import { toStrictSchema } from './dialects.ts';
 
 /** Options of the helpers that take a schema. */
@@ -76,13 +76,18 @@ function mismatch(issues: readonly OutputIssue[]): SchemaMismatch {
   return new SchemaMismatch(texts.join('; '), issues);
 }
 
-/** Creates a function that parses a text and validates it against the schema. */
+/**
+ * Creates a function that parses a text and validates it against the schema.
+ *
+ * @param parse - Parses the text as JSON.
+ */
 export function schemaParser(
   schema: object,
   validate: ((value: unknown) => boolean) | undefined,
+  parse: (text: string) => unknown,
 ): (text: string) => Promise<unknown> {
   return async (text) => {
-    const value = parseJSONText(text);
+    const value = parse(text);
     if (isStandardSchema(schema)) {
       const result = await schema['~standard'].validate(value);
       if (result.issues === undefined) return result.value;

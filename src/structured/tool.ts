@@ -6,6 +6,7 @@ import type {
   ToolRun,
 } from './types.ts';
 import { check } from '../options/check.ts';
+import { parseArguments, parseLocated, valueType } from './locate-json.ts';
 import { type PlainSchemaOptions, type SchemaOptions, schemaParser, sentSchema } from './schema.ts';
 
 /** Throws if providers would reject the name. */
@@ -46,10 +47,12 @@ export function responseFormat(
 ): AutoParseableResponseFormat<unknown> {
   checkName(name);
   const { description, validate } = options;
+  const sent = sentSchema(schema, options);
+  const type = valueType(sent.schema);
   return {
     type: 'json_schema',
-    json_schema: { name, ...(description ? { description } : {}), ...sentSchema(schema, options) },
-    $parseRaw: schemaParser(schema, validate),
+    json_schema: { name, ...(description ? { description } : {}), ...sent },
+    $parseRaw: schemaParser(schema, validate, (text) => parseLocated(text, type)),
   };
 }
 
@@ -111,7 +114,6 @@ export function tool(definition: PlainToolDefinition<unknown>): AutoParseableToo
   const { name, description, schema = { type: 'object', properties: {} }, validate } = definition;
   checkName(name);
   const { schema: parameters, strict } = sentSchema(schema, definition);
-  const parse = schemaParser(schema, validate);
   return {
     type: 'function',
     function: {
@@ -120,8 +122,7 @@ export function tool(definition: PlainToolDefinition<unknown>): AutoParseableToo
       parameters,
       ...(strict === undefined ? {} : { strict }),
     },
-    // Models send an empty text for a function without arguments.
-    $parseRaw: (text) => parse(text.trim() === '' ? '{}' : text),
+    $parseRaw: schemaParser(schema, validate, parseArguments),
     ...(definition.execute && {
       $callback: (args, run, toolContext) => definition.execute?.(args, run, toolContext),
     }),

@@ -133,6 +133,19 @@ describe('the mode of structured output', () => {
     expect(formats({ emulator })).toEqual(['json_schema', 'json_object, prompt']);
   });
 
+  test('is remembered for parse(), stream() and runTools() together', async () => {
+    const { client, emulator } = limited('json_object');
+    await client.chat.completions.stream(ask).done();
+    await client.chat.completions.parse(ask);
+    await client.chat.completions.stream({ ...ask, model: 'm-other' }).done();
+    emulator.reset();
+
+    await client.chat.completions.stream(ask).done();
+    await client.chat.completions.parse({ ...ask, model: 'm-other' });
+
+    expect(formats({ emulator })).toEqual(Array(2).fill('json_object, prompt'));
+  });
+
   test('is remembered separately for requests with tools', async () => {
     const { client, emulator } = limited('json_object');
     await client.chat.completions.runTools({ ...ask, tools: [look] }).done();
@@ -211,6 +224,7 @@ describe('the mode of structured output', () => {
     'azure',
     'cloudflare',
     'deepseek',
+    'fastapi',
     'google',
     'groq',
     'siliconflow',
@@ -506,7 +520,7 @@ describe('the response', () => {
       content: `\`\`\`json\n${JSON.stringify(rome)}\n\`\`\``,
       isRead: true,
     },
-    { structuredOutput: 'json_schema', content: prose, isRead: false },
+    { structuredOutput: 'json_schema', content: prose, isRead: true },
     { structuredOutput: 'json_object', content: prose, isRead: true },
     { structuredOutput: 'prompt', content: prose, isRead: true },
     { structuredOutput: 'prompt', content: `${prose}${JSON.stringify(rome)}`, isRead: false },

@@ -207,6 +207,51 @@ const rejected: readonly Row[] = [
     source: 'egoist/chatwise-releases#141',
   },
   {
+    by: 'FastAPI',
+    status: 422,
+    answer: {
+      detail: [
+        {
+          type: 'extra_forbidden',
+          loc: ['body', 'response_format'],
+          msg: 'Extra inputs are not permitted',
+          input: { type: 'json_schema' },
+        },
+      ],
+    },
+    source: 'constructed',
+  },
+  {
+    by: 'FastAPI, of a part',
+    status: 422,
+    answer: {
+      detail: [
+        {
+          type: 'literal_error',
+          loc: ['body', 'response_format', 'type'],
+          msg: "Input should be 'text' or 'json_object'",
+        },
+      ],
+    },
+    source: 'constructed',
+  },
+  {
+    by: 'Mistral',
+    status: 422,
+    answer: {
+      object: 'error',
+      message: {
+        detail: [
+          { type: 'enum', loc: ['body', 'response_format', 'type'], msg: "Input should be 'text'" },
+        ],
+      },
+      type: 'invalid_request_error',
+      param: null,
+      code: null,
+    },
+    source: 'constructed',
+  },
+  {
     by: 'xAI',
     status: 400,
     answer: {

@@ -169,7 +169,7 @@ describe('the parser of a format', () => {
     },
   );
 
-  test.each(['', 'Sure! {"a":1}', '{"a":', 'undefined'])('rejects %j', async (text) => {
+  test.each(['', 'Sure! {"a":1} {"a":2}', '{"a":', 'undefined'])('rejects %j', async (text) => {
     await expect(responseFormat(place).$parseRaw(text)).rejects.toThrow('it is not valid JSON');
   });
 });

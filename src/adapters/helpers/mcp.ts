@@ -7,7 +7,7 @@ import { decodedLength } from '../../answers/bytes.ts';
 import { isObject, isText, listObjects, parseJSON, toFields } from '../../answers/objects.ts';
 import { check, checkDuration, checkFunction, checkObject } from '../../options/check.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { parseJSONText } from '../../structured/json.ts';
+import { parseArguments } from '../../structured/locate-json.ts';
 import type { AutoParseableTool } from '../../structured/types.ts';
 import type { JsonObject } from '../../types.ts';
 
@@ -138,9 +138,8 @@ function resultToText({ content, structuredContent }: MCPToolResult): string | u
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-function parseArguments(text: string): JsonObject {
-  // Models send an empty text for a function without arguments.
-  const value = parseJSONText(text.trim() === '' ? '{}' : text);
+function parseObject(text: string): JsonObject {
+  const value = parseArguments(text);
   if (!isObject(value)) throw new Error('they must be a JSON object');
   return value;
 }
@@ -156,7 +155,7 @@ function toTool(
   return {
     type: 'function',
     function: { name, ...(isText(description) ? { description } : {}), parameters },
-    $parseRaw: parseArguments,
+    $parseRaw: parseObject,
     async $callback(args, { controller: { signal } }) {
       const call = { name: original, arguments: args };
       const limit = timeout === undefined ? {} : { timeout };

@@ -1,12 +1,12 @@
-import { errorMessage, isObject, listObjects, parseJSON } from '../../answers/objects.ts';
+import { errorMessage, isObject, listObjects } from '../../answers/objects.ts';
 import { type ResponseSchema, trust } from '../../answers/reader.ts';
+import { extractJSON, GrowingJSON, SchemaMismatch } from '../../structured/json.ts';
 import {
-  extractJSON,
-  findJSON,
-  GrowingJSON,
-  parseJSONText,
-  SchemaMismatch,
-} from '../../structured/json.ts';
+  locateJSON,
+  parseArguments,
+  parseLocated,
+  valueType,
+} from '../../structured/locate-json.ts';
 import { type Change, unchanged } from '../../http/request.ts';
 import type { JsonObject } from '../../types.ts';
 import {
@@ -38,7 +38,6 @@ export class OutputParser<Parsed> {
   readonly #parsers = new Map<string | undefined, (text: string) => Promise<Parsed>>();
   readonly #mode: ParseMode;
   readonly #format: unknown;
-  #output: Change['output'];
 
   /**
    * @param params - The caller's parameters. Invalid values are rejected when they are sent.
@@ -64,8 +63,7 @@ export class OutputParser<Parsed> {
    * Parses the response to a request that differs from the caller's: by the `response_format` of a fallback if
    * it has a schema, or else by that of the call.
    */
-  follow({ params: { response_format: changed }, output }: Change): void {
-    this.#output = output;
+  follow({ params: { response_format: changed } }: Change): void {
     const format = isSchema(changed) ? changed : this.#format;
     this.#parsers.delete(undefined);
     if (isObject(format)) this.#add(undefined, format, isSchema(format));
@@ -75,11 +73,15 @@ export class OutputParser<Parsed> {
     const { $parseRaw: customParse } = format;
     const hasCustomParse = typeof customParse === 'function';
     if (!hasCustomParse && !isJSON) return;
-    const parse = (received: string): Parsed => {
-      const text = name === undefined ? this.#readJSON(received, format) : received;
+    const type = valueType(findSchema(format));
+    const isText = name === undefined;
+    const locate = (text: string): string => (isJSON ? locateJSON(text, type) : extractJSON(text));
+    const parseJSON = (text: string): unknown =>
+      isText ? parseLocated(text, type) : parseArguments(text);
+    const parse = (text: string): Parsed => {
       const value: unknown = hasCustomParse
-        ? Reflect.apply(customParse, format, [text])
-        : parseJSONText(text);
+        ? Reflect.apply(customParse, format, [isText ? locate(text) : text])
+        : parseJSON(text);
       const unchecked: ResponseSchema<Parsed> = { fields: {} };
       trust(value, unchecked);
       return value;
@@ -90,15 +92,6 @@ export class OutputParser<Parsed> {
       cache.set(text, value);
       return value;
     });
-  }
-
-  /** Returns the JSON of a text: without a code fence and, if the provider doesn't enforce JSON, without prose. */
-  #readJSON(text: string, format: JsonObject): string {
-    const json = extractJSON(text);
-    const isEnforced = (this.#output ?? 'json_schema') === 'json_schema';
-    if (isEnforced || parseJSON(json) !== undefined) return json;
-    const type = findSchema(format)?.['type'];
-    return findJSON(json, type === 'object' || type === 'array' ? type : undefined) ?? json;
   }
 
   /** Returns the parser for the arguments of a tool, or for the text; `undefined` if they are not parsed. */

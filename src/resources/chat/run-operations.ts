@@ -46,7 +46,7 @@ export function parseCompletion(
           const parser = new OutputParser<unknown>(params, 'parse', change);
           return parser.apply(completion, { callId, evidence });
         }),
-      output: findOutput(params, false),
+      output: findOutput(params),
     },
     options,
   );
@@ -71,7 +71,7 @@ export async function streamWithEvents(
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
   const checked = transport.checkOptions('chat.completions.stream', options, params);
-  const output = findOutput(params, true);
+  const output = findOutput(params);
   if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
   const callOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
@@ -97,7 +97,7 @@ export async function runTools(
   const requestOptions = optionsFor(checked, 'chat.completions.create');
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const output = findOutput(params, params.stream === true);
+  const output = findOutput(params);
   const parser = new OutputParser<unknown>(params, 'run');
   run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');

@@ -15,13 +15,13 @@ export function findSchema(format: unknown): JsonObject | undefined {
 }
 
 /** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
-export function findOutput(
-  params: { response_format?: unknown; tools?: unknown },
-  isStream: boolean,
-): OutputRules | undefined {
+export function findOutput(params: {
+  response_format?: unknown;
+  tools?: unknown;
+}): OutputRules | undefined {
   const schema = findSchema(peek(params, 'response_format'));
   if (schema === undefined) return undefined;
-  const kind = `chat ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
+  const kind = `chat ${peek(params, 'tools') ? 'tools' : ''}`;
   // Providers' JSON mode returns objects only.
   const isAnyObject = schema['type'] === undefined || schema['type'] === 'object';
   return {

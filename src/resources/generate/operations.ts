@@ -56,7 +56,7 @@ export function generateContent(
 ): GatewayPromise<GenerateContentResponse> {
   const operation = 'generate.content';
   const write = writeAs(operation);
-  const output = findOutput(params, false);
+  const output = findOutput(params);
   const parts = { kind: 'json', write, format: () => wholeAnswer, output } as const;
   return transport.operate(operation, params, parts, options);
 }
@@ -68,7 +68,7 @@ export function streamContent(
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const operation = 'generate.contentStream';
   const write = writeAs(operation);
-  const output = findOutput(params, true);
+  const output = findOutput(params);
   const parts = { kind: 'events', write, format: () => streamedAnswer, output } as const;
   return transport.operate(operation, params, parts, options);
 }
@@ -81,9 +81,9 @@ function findSchema(config: GenerateContentParams['generationConfig']): JsonObje
 }
 
 /** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
-function findOutput(params: GenerateContentParams, isStream: boolean): OutputRules | undefined {
+function findOutput(params: GenerateContentParams): OutputRules | undefined {
   if (findSchema(peek(params, 'generationConfig')) === undefined) return undefined;
-  const kind = `generate ${isStream ? 'stream' : ''} ${peek(params, 'tools') ? 'tools' : ''}`;
+  const kind = `generate ${peek(params, 'tools') ? 'tools' : ''}`;
   return { kind, order: ['json_schema', 'json_object', 'prompt'] };
 }
 

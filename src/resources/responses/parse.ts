@@ -1,6 +1,7 @@
 import { defineHidden, errorMessage, isObject, listObjects } from '../../answers/objects.ts';
 import type { CallInfo } from '../../calls/response.ts';
-import { SchemaMismatch, extractJSON, parseJSONText } from '../../structured/json.ts';
+import { SchemaMismatch } from '../../structured/json.ts';
+import { locateJSON, parseLocated, valueType } from '../../structured/locate-json.ts';
 import {
   ContentFilterFinishReasonError,
   InvalidOutputError,
@@ -13,11 +14,12 @@ import type { ModelResponse, ParsedResponse } from './types.ts';
 /** Returns the function that parses text of a format; `undefined` if it is plain text. */
 function findParser(format: unknown): ((text: string) => unknown) | undefined {
   if (!isObject(format)) return undefined;
-  const { $parseRaw: parse, type } = format;
+  const { $parseRaw: parse, type, schema } = format;
+  const expected = valueType(schema);
   if (typeof parse === 'function') {
-    return (text): unknown => Reflect.apply(parse, format, [extractJSON(text)]);
+    return (text): unknown => Reflect.apply(parse, format, [locateJSON(text, expected)]);
   }
-  return type === 'json_schema' ? parseJSONText : undefined;
+  return type === 'json_schema' ? (text): unknown => parseLocated(text, expected) : undefined;
 }
 
 /** Returns the message with the answer; `undefined` if there is none, or if the model refused. */

@@ -91,6 +91,17 @@ export interface ChatQuirks {
    * does not support; see `structuredOutput` of models. @defaultValue "openai"
    */
   structuredOutputError: StructuredOutputDialect;
+  /**
+   * What chat models write around JSON that they are asked for: prose, reasoning without its first tag, one code
+   * fence too many, a byte order mark, or the quotes of a JSON string. @defaultValue "plain"
+   */
+  structuredOutputText:
+    | 'plain'
+    | 'prose'
+    | 'lost-think-tag'
+    | 'double-fence'
+    | 'byte-order-mark'
+    | 'json-string';
 }
 
 /** Providers with their own error for unsupported structured output. */
@@ -99,6 +110,7 @@ export type StructuredOutputDialect =
   | 'azure'
   | 'cloudflare'
   | 'deepseek'
+  | 'fastapi'
   | 'google'
   | 'groq'
   | 'siliconflow'
@@ -334,6 +346,7 @@ export const defaultQuirks: Quirks = {
   chatDone: true,
   chatMode: 'as-asked',
   structuredOutputError: 'openai',
+  structuredOutputText: 'plain',
   generateKeys: 'camel',
   generateUsage: 'every-chunk',
   generateFinish: 'with-text',

@@ -1,7 +1,7 @@
 import { parseJSON } from '../../answers/objects.ts';
-import type { StructuredOutputDialect } from './quirks.ts';
+import type { Quirks, StructuredOutputDialect } from './quirks.ts';
 import type { Call } from '../server/call.ts';
-import { relayed, type ErrorDetails } from '../server/errors.ts';
+import { Refusal, relayed, type ErrorDetails } from '../server/errors.ts';
 
 type OutputFormat = 'json_schema' | 'json_object';
 
@@ -35,6 +35,12 @@ const errors: Readonly<
     type: invalidRequest,
     param: null,
     code: invalidRequest,
+  }),
+  fastapi: () => ({
+    status: 422,
+    message: 'Extra inputs are not permitted',
+    type: 'extra_forbidden',
+    param: 'response_format',
   }),
   google: (_, model) => ({
     message: `Json mode is not enabled for models/${model}`,
@@ -73,6 +79,7 @@ export function checkOutputFormat(
   const supported = models.find(({ id }) => id === model)?.structuredOutput ?? 'json_schema';
   if (format === undefined || supported === 'json_schema' || supported === format) return;
   const { status = 400, ...details } = errors[quirks.structuredOutputError](format, model);
+  if (quirks.structuredOutputError === 'fastapi') throw new Refusal(status, 'fastapi', details);
   throw relayed(status, details);
 }
 
@@ -83,4 +90,24 @@ export function findPromptSchema(instructions: string): unknown {
 }
 
 /** Formats JSON like a model that only the prompt asks for JSON. */
-export const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
+const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
+
+type Wrap = (json: string) => string;
+
+const wraps: Readonly<Record<Exclude<Quirks['structuredOutputText'], 'plain'>, Wrap>> = {
+  prose: (json) => `Here is the JSON [1]:\n\n${json}\n\nI hope that {helps}!`,
+  'lost-think-tag': (json) => `The user wants {…}, so I answer.\n</think>\n\n${json}`,
+  'double-fence': (json) => `${fenced(fenced(json))}\n\`\`\``,
+  'byte-order-mark': (json) => `\uFEFF${json}`,
+  'json-string': (json) => JSON.stringify(json),
+};
+
+/** Writes what a model writes around JSON. A fence, if only the prompt asks for it. */
+export function wrapJSON(
+  json: string,
+  isPrompted: boolean,
+  { structuredOutputText }: Quirks,
+): string {
+  if (structuredOutputText !== 'plain') return wraps[structuredOutputText](json);
+  return isPrompted ? fenced(json) : json;
+}

@@ -69,7 +69,7 @@ export function createResponse(call: Call): Response {
     vendor: findVendor(models, model),
     ids,
     now: clock.now(),
-    toolCount: quirks.chatToolCallCount,
+    quirks,
     modelAnswer: call.modelAnswer,
   };
   const { choices, count, created } = answerChat(chat, context);

@@ -6,7 +6,7 @@ import type { ModelAnswer } from '../control/canned.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
-import { fenced } from '../faults/structured-output.ts';
+import { wrapJSON } from '../faults/structured-output.ts';
 import { countTokens, isConverted, splitTokens, type TokenCount } from './usage.ts';
 import { present } from '../control/json.ts';
 
@@ -55,14 +55,14 @@ function cutAt(value: string, stops: readonly string[]): string {
   return value.slice(0, Math.min(value.length, ...ends));
 }
 
-function fullText(request: ChatRequest, index: number): string {
+function fullText(request: ChatRequest, index: number, quirks: Quirks): string {
   if (request.schema !== undefined) {
     const isAny = Object.keys(Object(request.schema)).length === 0;
     const schema = isAny
       ? { type: 'object', properties: { answer: { type: 'string' } } }
       : request.schema;
     const json = JSON.stringify(new SchemaValues(schema, request.question.prompt).make());
-    return request.isPrompted ? fenced(json) : json;
+    return wrapJSON(json, request.isPrompted, quirks);
   }
   const answer = answerText(request.question);
   return index === 0 ? answer : `(${index + 1}) ${answer}`;
@@ -85,7 +85,12 @@ function customChoice(answer: ModelAnswer, index: number, ids: Ids): ChatChoice 
   };
 }
 
-function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: number): ChatChoice {
+function makeChoice(
+  request: ChatRequest,
+  index: number,
+  { ids, quirks }: Pick<AnswerContext, 'ids' | 'quirks'>,
+): ChatChoice {
+  const { chatToolCallCount: toolCount } = quirks;
   const { question, maxTokens, tools } = request;
   const thoughts = reasoningText(question);
   const plain = { index, thoughts, tokens: [], toolCalls: [] };
@@ -101,7 +106,7 @@ function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: nu
     }));
     return { ...plain, toolCalls, finishReason: 'tool_calls' };
   }
-  const tokens = splitTokens(cutAt(fullText(request, index), request.stop));
+  const tokens = splitTokens(cutAt(fullText(request, index, quirks), request.stop));
   if (question.prompt.includes(markers.filter)) {
     const half = tokens.slice(0, Math.ceil(tokens.length / 2));
     return { ...plain, tokens: half, finishReason: 'content_filter' };
@@ -122,19 +127,19 @@ interface AnswerContext {
   readonly vendor: Vendor | undefined;
   readonly ids: Ids;
   readonly now: number;
-  readonly toolCount: number;
+  readonly quirks: Quirks;
   readonly modelAnswer: ModelAnswer | undefined;
 }
 
 /** Creates the response to a chat request. */
 export function answerChat(
   request: ChatRequest,
-  { vendor, ids, now, toolCount, modelAnswer }: AnswerContext,
+  { vendor, ids, now, quirks, modelAnswer }: AnswerContext,
 ): ChatAnswer {
   const count = Math.max(1, request.n);
   const choices = Array.from({ length: count }, (_, index) =>
     modelAnswer === undefined
-      ? makeChoice(request, index, ids, toolCount)
+      ? makeChoice(request, index, { ids, quirks })
       : customChoice(modelAnswer, index, ids),
   );
   const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);

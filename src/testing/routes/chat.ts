@@ -58,10 +58,9 @@ export function completeChat(call: Call, dialect = plainDialect): Response {
   const { quirks, ids, clock, models } = call.world;
   const request = readChat(call);
   const { model, prompt } = request.question;
-  const toolCount = quirks.chatToolCallCount;
   const vendor = findVendor(models, model);
   const { modelAnswer } = call;
-  const context = { vendor, ids, now: clock.now(), toolCount, modelAnswer };
+  const context = { vendor, ids, now: clock.now(), quirks, modelAnswer };
   const answer = answerChat(request, context);
   const { count } = answer;
   charge(call, model, count.prompt + count.completion, {

@@ -13,7 +13,7 @@ import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { SchemaValues } from './schema-values.ts';
-import { fenced } from '../faults/structured-output.ts';
+import { wrapJSON } from '../faults/structured-output.ts';
 import { countTokens, splitTokens } from './usage.ts';
 
 interface Candidate {
@@ -24,12 +24,12 @@ interface Candidate {
   readonly finishReason: string;
 }
 
-function createAnswer(request: GenerateRequest): string {
+function createAnswer(request: GenerateRequest, quirks: Quirks): string {
   const { schema, wantsJson, isPrompted, question } = request;
   if (!wantsJson) return answerText(question);
   const shape = schema ?? { type: 'object', properties: { answer: { type: 'string' } } };
   const json = JSON.stringify(new SchemaValues(shape, question.prompt).make());
-  return isPrompted ? fenced(json) : json;
+  return wrapJSON(json, isPrompted, quirks);
 }
 
 const finishReasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const;
@@ -57,7 +57,7 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
     const functionCall = { id: call.world.ids.next('', 16), name: tool.name, args };
     return { thoughts, tokens: [], whole: [{ functionCall }], finishReason: 'STOP' };
   }
-  const tokens = splitTokens(createAnswer(request));
+  const tokens = splitTokens(createAnswer(request, world.quirks));
   if (question.prompt.includes(markers.filter)) {
     const half = tokens.slice(0, Math.ceil(tokens.length / 2));
     return { thoughts, tokens: half, whole: [], finishReason: 'SAFETY' };

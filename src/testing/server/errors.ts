@@ -16,6 +16,7 @@ import { present } from '../control/json.ts';
  * - `string`: `{ error: "message" }`.
  * - `openai-plain`: like `openai`, with OpenAI's types and `null` for missing fields.
  * - `litellm`: `{ error: { message, type, param, code } }`, where the code is the status as text.
+ * - `fastapi`: `{ detail: [{ type, loc, msg }] }`.
  * - `openrouter`: `{ error: { code, message, metadata } }`, where the code is the status.
  */
 export type ErrorEnvelope =
@@ -31,6 +32,7 @@ export type ErrorEnvelope =
   | 'string'
   | 'openai-plain'
   | 'litellm'
+  | 'fastapi'
   | 'openrouter';
 
 /** Fields of an error body. */
@@ -106,6 +108,8 @@ export function errorBody(
       return {
         error: { message, type: vendorType(status, type), param: null, code: String(status) },
       };
+    case 'fastapi':
+      return { detail: [{ type, loc: ['body', ...(param ?? '').split('.')], msg: message }] };
     case 'openrouter': {
       const own = typeof code === 'number' ? code : status;
       return { error: present({ code: own, message, metadata }) };
@@ -123,7 +127,7 @@ export function withRequestId(
   requestId: string,
 ): string {
   const isOwn =
-    type === 'new_api_error' && !/^(task|openrouter|openai-plain|litellm)$/.test(envelope);
+    type === 'new_api_error' && !/^(task|openrouter|openai-plain|litellm|fastapi)$/.test(envelope);
   return isOwn ? `${message} (request id: ${requestId})` : message;
 }
 

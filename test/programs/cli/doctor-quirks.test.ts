@@ -49,6 +49,7 @@ const content = {
 } as const;
 const vendor = { waits: true, calls: ['video', 'video-vendor'], row: 'call.video-vendor' } as const;
 const log = { waits: true, calls: ['embeddings'], row: 'usage-log-entries' } as const;
+const object = { calls: ['json-object'], row: 'call.json-object' } as const;
 const schema = { calls: ['json-schema'], row: 'call.json-schema' } as const;
 
 const plain: EmulatorOptions = {
@@ -142,11 +143,19 @@ const table: Table = {
     ['azure', { ...schema, options: plain, says: /^unsupported 400 BadRequest: .*api versions/ }],
     ['cloudflare', { ...schema, options: plain, says: /^unsupported 400 .*AiError: 5025/ }],
     ['deepseek', { ...schema, options: plain, says: /^unsupported 400 .*unavailable now/ }],
+    ['fastapi', { ...schema, options: plain, says: /^unsupported 422 .*Extra inputs/ }],
     ['google', { ...schema, options: plain, says: /^unsupported 400 INVALID_ARGUMENT/ }],
     ['groq', { ...schema, options: plain, says: /^unsupported 400 .*does not support response/ }],
     ['siliconflow', { ...schema, options: plain, says: /^unsupported 400 20024/ }],
     ['volcengine', { ...schema, options: plain, says: /^unsupported 400 InvalidParameter/ }],
     ['xai', { ...schema, options: plain, says: /^unsupported 422/ }],
+  ],
+  structuredOutputText: [
+    ['prose', { ...object, says: /not a JSON object/ }],
+    ['lost-think-tag', { ...object, says: /not a JSON object/ }],
+    ['double-fence', { ...object, says: /not a JSON object/ }],
+    ['byte-order-mark', { ...object, says: /not a JSON object/ }],
+    ['json-string', { ...object, says: /not a JSON object/ }],
   ],
   generateKeys: [['snake', { calls: ['gemini'], row: 'call.gemini', says: /snake case/ }]],
   generateUsage: [
