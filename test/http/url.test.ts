@@ -55,7 +55,7 @@ describe('parseBaseURL()', () => {
       version: '/v1',
     },
   ])('removes the version from $value', ({ value, root, version }) => {
-    expect(parseBaseURL(value)).toEqual({ root, version, api: '/v1' });
+    expect(parseBaseURL(value)).toMatchObject({ root, version, api: '/v1' });
   });
 
   test('accepts a URL object', () => {

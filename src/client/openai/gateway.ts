@@ -374,14 +374,10 @@ export declare namespace Videos {
   };
 }
 
-/**
- * Returns the options that frameworks read from `_options` of a client of `openai`, without the key in their
- * printed form.
- */
+/** Returns the options that frameworks read from `_options` of a client of `openai`, without the key. */
 function readOptions({ original, fetch, headers }: ClientSettings): object {
-  const { apiKey, ...options } = original();
-  const shown = { ...options, fetch, defaultHeaders: headers };
-  return Object.defineProperty(shown, 'apiKey', { value: apiKey });
+  const { apiKey: _, ...options } = original();
+  return { ...options, fetch, defaultHeaders: headers };
 }
 
 /**
