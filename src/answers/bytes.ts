@@ -91,6 +91,12 @@ export function detectType(head: Uint8Array): string | undefined {
   return format?.types[defaultExtension(format)];
 }
 
+/** Returns the extension for the MIME type of an image, such as `svg`; `undefined` for any other type. */
+export function imageTypeExtension(type: string | undefined): string | undefined {
+  const [, name] = /^image\/(?:x-)?([a-z\d]+)/i.exec(type ?? '') ?? [];
+  return name?.toLowerCase().replace('jpeg', 'jpg');
+}
+
 /** The required methods of Node's `Buffer`, which some other runtimes have too. */
 interface NodeBuffer {
   from(bytes: ArrayBuffer): { write(text: string, encoding: 'base64'): number };

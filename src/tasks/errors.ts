@@ -1,5 +1,5 @@
 import { asSentence } from '../answers/error-body.ts';
-import { APIError } from '../errors/api-errors.ts';
+import { APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { rewriteText, withoutQueries } from '../http/redaction.ts';
 import { readsLikeReview } from './reading.ts';
@@ -126,8 +126,17 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
     cause: unknown,
     timeout?: number | null,
   ) => GatewayError;
-  /** For a completed task whose result cannot be returned. */
-  readonly withoutResult: (message: string, advice: string, waited: Waited<Ref>) => GatewayError;
+  /**
+   * For a completed task whose result cannot be returned.
+   *
+   * @param raw - The response that holds no readable result.
+   */
+  readonly withoutResult: (
+    message: string,
+    advice: string,
+    waited: Waited<Ref>,
+    raw?: unknown,
+  ) => GatewayError;
   /**
    * For a task that failed.
    *
@@ -195,8 +204,22 @@ export function taskErrors<
         }
       }
     },
-    withoutResult: (message, advice, waited) =>
-      new names.Wait(message, { ...toInit(waited, undefined), advice }),
+    withoutResult(message, advice, waited, raw) {
+      // The result may be in the response, which the task may not return for long.
+      const body = raw === undefined ? undefined : JSON.stringify(raw);
+      const cause =
+        body === undefined
+          ? undefined
+          : new UnexpectedResponseError('The response to the last poll has no readable result.', {
+              outcome: 'unknown',
+              advice: '',
+              evidence: { phase: 'body', attempts: [] },
+              callId: waited.ref.callId,
+              body,
+              data: raw,
+            });
+      return new names.Wait(message, { ...toInit(waited, cause), advice });
+    },
     failed(ref, failure, raw, cause) {
       const reason = withoutQueries(failure.message);
       const moderated = readsLikeReview(failure);

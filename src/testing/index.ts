@@ -26,6 +26,8 @@ export {
   type AccountQuirks,
   type ChatQuirks,
   type GenerateQuirks,
+  type ImageEncoding,
+  type ImagePlace,
   type MediaQuirks,
   type Quirks,
   type StreamQuirks,

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { gatewayNames } from '../../gateways/index.ts';
 import type { Gateway } from '../../index.ts';
 import { ReportedCosts } from '../../policies/observing/costs.ts';
+import { saveUnread } from './files.ts';
 import { report, reportOutput, type Context } from './report.ts';
 import { openClient, type CommonOptions } from './settings.ts';
 import { formatDollars, Terminal } from './terminal.ts';
@@ -132,6 +133,9 @@ export function define<Options>(
       await body(program.args, run);
     } catch (error) {
       const code = await report(error, terminal, context);
+      if (context.isCharged === true) {
+        await saveUnread(error, 'out' in options ? String(options.out) : undefined, terminal);
+      }
       process.exitCode = signal.aborted ? exitCodes.interrupted : code;
     } finally {
       terminal.endProgress();

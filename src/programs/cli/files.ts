@@ -1,9 +1,17 @@
 import { errorMessage } from '../../answers/objects.ts';
+import { findUnread } from '../unread.ts';
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, extname, join, resolve } from 'node:path';
-import { findFormatByBytes, defaultExtension, sniffLength } from '../../answers/bytes.ts';
-import type { Uploadable } from '../../index.ts';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import {
+  decodeBytes,
+  decodeDataURL,
+  defaultExtension,
+  findFormatByBytes,
+  imageTypeExtension,
+  sniffLength,
+} from '../../answers/bytes.ts';
+import type { Image, Uploadable } from '../../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../../adapters/node/index.ts';
 import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -164,11 +172,37 @@ async function saveSomewhere(source: Savable, path: string, terminal: Terminal):
   }
 }
 
-/** Detects the file extension of an image from its base64 data. PNG is the default. */
-export function imageExtension(base64: string | null | undefined): string {
-  const head = Buffer.from(base64?.slice(0, 2 * sniffLength) ?? '', 'base64');
-  const format = findFormatByBytes(head);
-  return format === undefined ? 'png' : defaultExtension(format);
+/** Detects the file extension of an image from its bytes, or from the type that the gateway sent. PNG is the default. */
+export function imageExtension({ b64_json: base64, url, media_type: declared }: Image): string {
+  const inline = decodeDataURL(url ?? '') ?? decodeBytes(base64?.slice(0, 2 * sniffLength) ?? '');
+  const format = findFormatByBytes(inline?.bytes ?? new Uint8Array());
+  if (format !== undefined) return defaultExtension(format);
+  return imageTypeExtension(declared ?? inline?.type) ?? 'png';
+}
+
+/**
+ * Saves the response of a paid call in which no result was found, beside the result's own path, and prints its path.
+ *
+ * @param out - The file or folder for the result.
+ */
+export async function saveUnread(
+  error: unknown,
+  out: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const unread = findUnread(error);
+  if (unread === undefined) return;
+  const path = out === undefined ? process.cwd() : resolve(out);
+  const isFolder = out === undefined || (await fileKind(path)) === 'folder';
+  const folder = isFolder ? path : dirname(path);
+  const name = isFolder ? `response-${stamp()}` : `${basename(path)}.response`;
+  const target = await freePath(folder, name, unread.extension);
+  try {
+    const saved = await saveSomewhere(Buffer.from(unread.body), target, terminal);
+    terminal.note(`The response may be paid for, so all of it is saved in ${saved}`);
+  } catch (problem) {
+    terminal.note(`The response may be paid for, but was not saved: ${errorMessage(problem)}`);
+  }
 }
 
 /** Prints a note if an image is not in the format of its file name, because the gateway ignored the request. */

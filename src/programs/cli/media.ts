@@ -125,7 +125,7 @@ async function createImages(
     terminal.endProgress();
     const written: string[] = [];
     for (const [index, image] of response.data.entries()) {
-      const path = await targets.path(index, imageExtension(image.b64_json));
+      const path = await targets.path(index, imageExtension(image));
       const saved = await save(image, path, terminal);
       if (saved === undefined) continue;
       written.push(saved);

@@ -1,4 +1,4 @@
-import { readBase64 } from '../../answers/bytes.ts';
+import { encodeBase64, readBase64 } from '../../answers/bytes.ts';
 import {
   addCounts,
   findFirst,
@@ -62,12 +62,15 @@ function toFields(name: string, text: string): JsonObject {
 const readType = ({ media_type, mime_type, mimeType, content_type }: JsonObject) =>
   findFirst([media_type, mime_type, mimeType, content_type], trimmedText);
 
-/** Normalizes the fields of an image in place: plain base64 with its media type, and no empty fields. */
+/**
+ * Normalizes the fields of an image in place: plain base64 with its media type, also in data URLs and of SVG text, and
+ * no empty fields.
+ */
 export function readImage(image: JsonObject): void {
   for (const key of ['b64_json', 'url', 'revised_prompt']) {
     if (!image[key]) delete image[key];
   }
-  const { b64_json: encoded, url } = image;
+  const { b64_json: encoded, url, svg } = image;
   if (isText(encoded) && /^\s*https?:/i.test(encoded)) {
     image['url'] ??= encoded.trim();
     delete image['b64_json'];
@@ -76,9 +79,21 @@ export function readImage(image: JsonObject): void {
   } else if (isText(url) && !pictureAddress.test(url) && isBytes(url)) {
     setBytes(image, url);
     delete image['url'];
+  } else if (isText(url)) {
+    image['url'] = normalizeAddress(url);
+  } else if (isText(svg)) {
+    image['b64_json'] = encodeBase64(new TextEncoder().encode(svg));
+    image['media_type'] ??= 'image/svg+xml';
   }
   if ('b64_json' in image) image['media_type'] ??= readType(image);
   if (image['media_type'] === undefined) delete image['media_type'];
+}
+
+/** Writes a data URL with plain base64. Returns any other URL unchanged. */
+function normalizeAddress(url: string): string {
+  if (!/^\s*data:/i.test(url)) return url;
+  const { base64, type = 'application/octet-stream' } = readBase64(url) ?? {};
+  return base64 === undefined ? url : `data:${type};base64,${base64}`;
 }
 
 function setBytes(image: JsonObject, text: string): void {

@@ -78,8 +78,9 @@ function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
   const { status, raw_status: rawStatus } = task;
   throw imageErrors.withoutResult(
     `Image task ${ref.id} is completed, ${problem}.`,
-    'It is paid for: fetch the result from the gateway with error.ref.id.',
+    'It is paid for: fetch the result from the gateway with error.ref.id, or read it in error.cause.body.',
     { ref, state: { polls: 1, status, rawStatus } },
+    task.raw,
   );
 }
 

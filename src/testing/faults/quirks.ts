@@ -141,6 +141,13 @@ export interface MediaQuirks {
    * do. @defaultValue "present"
    */
   imageKeys: 'present' | 'all';
+  /** Encoding of image bytes in JSON, also in streams. @defaultValue "plain" */
+  imageEncoding: ImageEncoding;
+  /**
+   * Place of the images in a response that is not a stream or a task. `file` is an image in place of JSON, and
+   * `nowhere` a field that no client can know. @defaultValue "data"
+   */
+  imagePlace: ImagePlace;
   /** Number of images to omit from each response, like a safety filter. @defaultValue 0 */
   imagesFiltered: number;
   /** Response to `stream: true` for images; most builds do not pass it on. @defaultValue "json" */
@@ -298,6 +305,30 @@ export interface AccountQuirks {
   reportedCost: 'none' | 'usage' | 'header';
 }
 
+/** An encoding of image bytes. */
+export type ImageEncoding = 'plain' | 'data-url' | 'url-safe' | 'line-breaks' | 'no-padding';
+
+/** The place of images in a response; see `docs/wire.md` for the gateways that use them. */
+export type ImagePlace =
+  | 'data'
+  | 'images'
+  | 'image-texts'
+  | 'output.results'
+  | 'message-content'
+  | 'result.image'
+  | 'artifacts'
+  | 'data-texts'
+  | 'message.images'
+  | 'markdown'
+  | 'inlineData'
+  | 'predictions'
+  | 'data.data'
+  | 'data.image_urls'
+  | 'data.images'
+  | 'data.image_url'
+  | 'file'
+  | 'nowhere';
+
 /** The shape of a response with an image task. */
 export type ImageTaskShape =
   | 'none'
@@ -353,6 +384,8 @@ export const defaultQuirks: Quirks = {
   generateDone: false,
   imageFormat: 'vendor',
   imageKeys: 'present',
+  imageEncoding: 'plain',
+  imagePlace: 'data',
   imagesFiltered: 0,
   imageStream: 'json',
   imageFormatRefused: false,

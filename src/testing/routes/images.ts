@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { base64, type Bytes, dataURL } from '../media/bytes.ts';
+import { type Bytes, dataURL } from '../media/bytes.ts';
 import {
   charge,
   costField,
@@ -15,6 +15,7 @@ import { eventResponse, plainDialect, type AnswerDialect } from '../server/event
 import type { Fields } from '../server/fields.ts';
 import { editedPicture, readEdit } from './image-edits.ts';
 import { acceptImages } from '../images/accept.ts';
+import { encodeImage, holdsBytes, placeImages } from '../images/places.ts';
 import { checkWords, markers } from './prompts.ts';
 import { findVendor } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
@@ -87,10 +88,12 @@ async function imageItem(
   const { quirks, files } = call.world;
   const { family } = order;
   const own = family === 'other' ? 'url' : 'b64_json';
-  const kind = order.format ?? (quirks.imageFormat === 'vendor' ? own : quirks.imageFormat);
+  const usual = order.format ?? (quirks.imageFormat === 'vendor' ? own : quirks.imageFormat);
+  const kind = holdsBytes(quirks.imagePlace) ? 'b64_json' : usual;
   const item: { url?: string; b64_json?: string } = {};
-  if (kind === 'b64_json') item.b64_json = base64(await painter(index));
-  else if (kind === 'data-url') item.url = dataURL('image/png', await painter(index));
+  if (kind === 'b64_json') {
+    item.b64_json = encodeImage(await painter(index), quirks.imageEncoding);
+  } else if (kind === 'data-url') item.url = dataURL('image/png', await painter(index));
   else {
     const bytes = (): Promise<Bytes> => painter(index);
     item.url = fileURL(call, files.add('png', { type: 'image/png', bytes }));
@@ -123,7 +126,7 @@ async function streamedImages(
   const events: StreamEvent[] = [];
   for (let index = 0; index < order.n; index += 1) {
     const image = {
-      b64_json: base64(await painter(index)),
+      b64_json: encodeImage(await painter(index), call.world.quirks.imageEncoding),
       created_at: created,
       output_format: 'png',
     };
@@ -163,16 +166,19 @@ async function answer(
     return streamedImages(call, order, painter, dialect);
   }
   const count = call.fault?.type === 'empty' ? 0 : Math.max(0, order.n - quirks.imagesFiltered);
-  const items = Array.from({ length: count }, (_, index) => imageItem(call, order, index, painter));
+  const items = await Promise.all(
+    Array.from({ length: count }, (_, index) => imageItem(call, order, index, painter)),
+  );
   const fields = order.family === 'gpt-image' ? gptImageFields(order, count) : {};
   const cost = costField(1000 * order.n, quirks);
   const body = {
     created: Math.floor(clock.now() / 1000),
-    data: await Promise.all(items),
+    data: items,
     ...fields,
     ...('cost' in cost ? { usage: { ...createUsage(order, count), ...cost } } : {}),
   };
   if (isTask) return acceptImages(call, body, order.prompt.includes(markers.fail));
+  if (quirks.imagePlace !== 'data') return placeImages(quirks.imagePlace, body);
   return Response.json(dialect.whole(body));
 }
 

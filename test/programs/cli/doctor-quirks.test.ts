@@ -40,6 +40,7 @@ const end = { calls: ['chat-stream'], row: 'call.chat-stream-end' } as const;
 const chat = { calls: ['chat'], row: 'call.chat' } as const;
 const tools = { calls: ['tools'], row: 'call.tools' } as const;
 const image = { calls: ['image'], row: 'call.image' } as const;
+const bytes = { ...image, options: { quirks: { imageFormat: 'b64_json' } } } as const;
 const task = { waits: true, calls: ['image'], row: 'call.image-task' } as const;
 const video = { waits: true, calls: ['video'], row: 'call.video' } as const;
 const content = {
@@ -184,6 +185,40 @@ const table: Table = {
     ['data-url', { ...image, says: /images as data URLs/ }],
   ],
   imageKeys: [['all', { ...image, says: /with empty fields/ }]],
+  imageEncoding: [
+    ['data-url', { ...bytes, says: /base64 as a data URL/ }],
+    ['url-safe', { ...bytes, says: /URL-safe base64/ }],
+    ['line-breaks', { ...bytes, says: /base64 with line breaks/ }],
+    ['no-padding', { ...bytes, says: /base64 without padding/ }],
+  ],
+  imagePlace: [
+    ['images', { ...image, says: /^pass .*images at images\[\]\.url/ }],
+    ['image-texts', { ...image, says: /^pass .*images at images\[\]/ }],
+    ['output.results', { ...image, says: /^pass .*images at output\.results\[\]\.url/ }],
+    [
+      'message-content',
+      { ...image, says: /^pass .*at output\.choices\[\]\.message\.content\[\]\.image/ },
+    ],
+    ['result.image', { ...image, says: /^pass .*images at result\.image/ }],
+    ['artifacts', { ...image, says: /^pass .*images at artifacts\[\]\.base64/ }],
+    ['data-texts', { ...image, says: /^pass .*images at data\[\]/ }],
+    [
+      'message.images',
+      { ...image, says: /^pass .*at choices\[\]\.message\.images\[\]\.image_url\.url/ },
+    ],
+    ['markdown', { ...image, says: /^pass .*images at choices\[\]\.message\.content/ }],
+    [
+      'inlineData',
+      { ...image, says: /^pass .*at candidates\[\]\.content\.parts\[\]\.inlineData\.data/ },
+    ],
+    ['predictions', { ...image, says: /^pass .*images at predictions\[\]\.bytesBase64Encoded/ }],
+    ['data.data', { ...image, says: /^pass .*images at data\.data\[\]\.url/ }],
+    ['data.image_urls', { ...image, says: /^pass .*images at data\.image_urls\[\]/ }],
+    ['data.images', { ...image, says: /^pass .*images at data\.images\[\]\.url/ }],
+    ['data.image_url', { ...image, says: /^pass .*images at data\[\]\.image_url/ }],
+    ['file', { ...image, says: /^pass .*images as a file/ }],
+    ['nowhere', { ...image, says: /^fail .*no image in the fields created, assets/ }],
+  ],
   imagesFiltered: [[1, { ...image, says: /^fail/ }]],
   imageStream: [
     [

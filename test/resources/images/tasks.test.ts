@@ -625,7 +625,7 @@ describe('a response that is not a task', () => {
     const picture = fc.constantFrom(
       { url },
       { b64_json: 'AAAA' },
-      { url: 'data:image/png;base64,AA' },
+      { url: 'data:image/png;base64,AA==' },
       { content: `${'A'.repeat(255)}=` },
     );
     await fc.assert(

@@ -5,6 +5,7 @@ import { errorMessage } from '../../../answers/objects.ts';
 import {
   ContentUnavailableError,
   ImageFailedError,
+  ImageWaitError,
   VideoFailedError,
   type Gateway,
   type TaskRef,
@@ -25,10 +26,12 @@ import {
 import {
   findFreePath,
   findResult,
+  isCompleted,
   isFileProblem,
   mimeType,
   prepareFolder,
   saveImages,
+  saveUnread,
   withoutAdvice,
 } from './outputs.ts';
 import type { JobStore } from './store.ts';
@@ -239,6 +242,11 @@ export class Jobs {
         url === undefined
           ? errorMessage(error)
           : `The video could not be downloaded: ${withoutAdvice(error)} Download it from ${url}`;
+      if (ImageWaitError.isInstance(error) && isCompleted(error)) {
+        const unread = await saveUnread(error, [folder, spareFolder], name);
+        await store.update(callId, { state: 'failed', message, ...unread });
+        return;
+      }
       const isFailed =
         isUnavailable || VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
       // A failed task is over, and so is a video that no URL has. Anything else is tried again by the next wait.

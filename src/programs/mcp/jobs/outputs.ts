@@ -6,9 +6,12 @@ import {
   defaultExtension,
   findFormatByBytes,
   findFormatByExtension,
+  imageTypeExtension,
 } from '../../../answers/bytes.ts';
 import { errorMessage } from '../../../answers/objects.ts';
-import { GatewayError, type ImagesResponse } from '../../../index.ts';
+import { GatewayError, type ImagesResponse, type ImageWaitError } from '../../../index.ts';
+import { readStatusWord } from '../../../tasks/reading.ts';
+import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
@@ -66,12 +69,17 @@ async function moveToFreeName(
   }
 }
 
-/** Returns the extension of a file by its content. */
-async function findExtension(path: string): Promise<string> {
+/**
+ * Returns the extension of a file by its content.
+ *
+ * @param type - The type that the gateway sent, for content without a signature, such as SVG.
+ */
+async function findExtension(path: string, type?: string): Promise<string> {
   const file = await openFile(path);
   try {
     const format = findFormatByBytes(await readHead(file));
-    return format === undefined ? 'bin' : defaultExtension(format);
+    if (format !== undefined) return defaultExtension(format);
+    return imageTypeExtension(type) ?? 'bin';
   } finally {
     await file.close();
   }
@@ -83,11 +91,12 @@ async function saveIn(
   folder: string,
   name: string,
   extension: string | undefined,
+  type: string | undefined,
 ): Promise<OutputFile> {
   await prepareFolder(folder);
   const temporary = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
   const { bytes } = await saveTo(source, temporary);
-  const ending = extension ?? (await findExtension(temporary));
+  const ending = extension ?? (await findExtension(temporary, type));
   const path = await moveToFreeName(temporary, folder, name, ending);
   return { path, mimeType: mimeType(path), bytes };
 }
@@ -96,7 +105,7 @@ async function saveIn(
  * Saves a result that was paid for, in the first folder that can be written.
  *
  * @param folders - In order of preference. The folder for temporary files follows.
- * @param extension - The default is that of the content.
+ * @param extension - The default is that of the content, or else of the type that the gateway sent.
  * @throws the error of the first folder if none can be written
  */
 export async function saveOutput(
@@ -104,11 +113,12 @@ export async function saveOutput(
   folders: readonly string[],
   name: string,
   extension?: string,
+  type?: string,
 ): Promise<OutputFile> {
   let failure: unknown;
   for (const folder of [...folders, tmpdir()]) {
     try {
-      return await saveIn(source, folder, name, extension);
+      return await saveIn(source, folder, name, extension, type);
     } catch (error) {
       failure ??= error;
       // Another folder doesn't help if the result itself cannot be read.
@@ -191,15 +201,48 @@ export async function saveImages(
 ): Promise<SavedImages> {
   const files: OutputFile[] = [];
   for (const image of data) {
-    files.push(await saveOutput(image, folders, name));
+    files.push(await saveOutput(image, folders, name, undefined, image.media_type));
     await onSaved?.(files);
   }
   return { files, thumbnail: await readThumbnail(files) };
+}
+
+/** Returns whether a wait ended because the result of a completed task was not found. */
+export const isCompleted = ({ lastStatus }: Pick<ImageWaitError, 'lastStatus'>): boolean =>
+  readStatusWord(lastStatus).status === 'completed';
+
+/** Saves the response behind an error in which no result was found, and names its file. */
+export async function saveUnread(
+  error: unknown,
+  folders: readonly string[],
+  name: string,
+): Promise<Pick<JobUpdate, 'files' | 'message'>> {
+  const unread = findUnread(error);
+  if (unread === undefined) return {};
+  const message = withoutAdvice(error);
+  try {
+    const source = Buffer.from(unread.body);
+    // Not a name of a result, which would be returned to a repeated call.
+    const file = await saveOutput(source, folders, `${name}-response`, unread.extension);
+    return { files: [file], message: `${message} All of the response is saved in ${file.path}` };
+  } catch (cause) {
+    return { message: `${message} The response could not be saved: ${errorMessage(cause)}` };
+  }
 }
 
 /** Returns the MIME type of a file by its extension. */
 export function mimeType(path: string): string {
   const extension = extname(path).slice(1).toLowerCase();
   const known = findFormatByExtension(extension)?.types[extension];
-  return known ?? { opus: 'audio/ogg', pcm: 'audio/L16' }[extension] ?? 'application/octet-stream';
+  return (
+    known ??
+    {
+      json: 'application/json',
+      opus: 'audio/ogg',
+      pcm: 'audio/L16',
+      svg: 'image/svg+xml',
+      txt: 'text/plain',
+    }[extension] ??
+    'application/octet-stream'
+  );
 }

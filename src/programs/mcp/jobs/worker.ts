@@ -19,7 +19,14 @@ import { thisProcess } from '../../../adapters/node/durable.ts';
 import type { ReportedCosts } from '../../../policies/observing/costs.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
 import { readRegular } from './opened.ts';
-import { findResult, saveImages, saveOutput, withoutAdvice } from './outputs.ts';
+import {
+  findResult,
+  isCompleted,
+  saveImages,
+  saveOutput,
+  saveUnread,
+  withoutAdvice,
+} from './outputs.ts';
 import type { JobStore } from './store.ts';
 
 /** What a job needs of the process that makes its call. */
@@ -290,15 +297,18 @@ async function describeFailure(
   const record = await context.store.read(job.callId);
   const message = errorMessage(error);
   const requestId = findRequestId(error) ?? record?.requestId;
+  const folders = [job.folder, context.spareFolder];
   if (ImageWaitError.isInstance(error)) {
     const { ref } = error;
     const isReturned = ref?.hasImages === true;
-    if (ref !== undefined && !isReturned) {
+    if (ref !== undefined && !isReturned && !isCompleted(error)) {
       return { state: 'submitted', charged: 'yes', ref, message };
     }
     const found = record && (await findResult(record, context.spareFolder));
-    const problem = isReturned ? returnedElsewhere : message;
-    return found ?? { state: 'failed', charged: 'yes', message: problem, requestId };
+    if (found !== undefined) return found;
+    const failed = { state: 'failed', charged: 'yes', requestId } as const;
+    if (isReturned) return { ...failed, message: returnedElsewhere };
+    return { ...failed, message, ...(await saveUnread(error, folders, job.name)) };
   }
   if (record?.charged === 'yes') return { state: 'failed', charged: 'yes', message, requestId };
   // A call that was sent is only sent again after the first attempt has proved to be free.
@@ -310,9 +320,10 @@ async function describeFailure(
         (error.outcome === 'rejected' || (error.outcome === 'not_sent' && !isDoubtful));
   if (isFree) return { state: 'failed', charged: 'no', message, requestId };
   const found = record && (await findResult(record, context.spareFolder));
-  return (
-    found ?? { state: 'unknown', charged: 'unknown', message: withoutAdvice(error), requestId }
-  );
+  if (found !== undefined) return found;
+  const unread = await saveUnread(error, folders, job.name);
+  const ending = { state: 'unknown', charged: 'unknown', message: withoutAdvice(error) } as const;
+  return { ...ending, requestId, ...unread };
 }
 
 /** Time between two attempts while another process makes the call, in milliseconds. */

@@ -248,23 +248,63 @@ export function embeddingFacts(
   ];
 }
 
+/** Text that is the content of a file: a URL, a data URL, base64 or hexadecimal digits. */
+const fileText = /^\s*(https?:|data:)|\]\(https?:|^[\w+/=\r\n-]{256,}$/;
+
+/** Fields with URLs of a task instead of its result. */
+const taskFields = /(status|response|cancel|poll(ing)?|fetch|get)_?url$|^(urls|links)$/i;
+
+/** Returns the paths of the files in a response, such as `output.results[].url`. */
+export function filePaths(value: unknown, path = '', levels = 8): string[] {
+  if (typeof value === 'string') return fileText.test(value) ? [path] : [];
+  if (levels === 0) return [];
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => filePaths(item, `${path}[]`, levels - 1));
+  }
+  return Object.entries(toFields(value)).flatMap(([name, inner]) =>
+    taskFields.test(name)
+      ? []
+      : filePaths(inner, path === '' ? name : `${path}.${name}`, levels - 1),
+  );
+}
+
+/** Describes base64 that is not in the plain form. */
+function encodingFacts(texts: readonly string[]): Facts {
+  const isDataURL = texts.some((text) => text.startsWith('data:'));
+  return phrases(
+    [isDataURL, 'base64 as a data URL'],
+    [!isDataURL && texts.some((text) => /[-_]/.test(text)), 'URL-safe base64'],
+    [texts.some((text) => /\s/.test(text)), 'base64 with line breaks'],
+    [!isDataURL && texts.some((text) => text.length % 4 !== 0), 'base64 without padding'],
+  );
+}
+
 /** Describes where a response has its images. */
 export function imageFacts(exchange: Exchange): Facts {
-  if (isEvents(exchange)) return [];
+  if (isEvents(exchange)) return ['events in place of JSON'];
+  if (/^image\//.test(exchange.headers.get('content-type') ?? '')) return ['images as a file'];
   const body = parseBody(exchange);
   const items = objectsIn(body['data']);
   const urls = items.map(({ url }) => trimmedText(url)).filter((url) => url !== undefined);
+  const bytes = items.map(({ b64_json: text }) => trimmedText(text));
+  const encoded = bytes.filter((text) => text !== undefined);
+  const isUsual = urls.length + encoded.length > 0;
+  const paths = isUsual ? [] : [...new Set(filePaths(body))];
+  const isUnknown = !isUsual && paths.length === 0 && !Array.isArray(body['data']);
   const origin = new URL(exchange.url).origin;
   const isElsewhere = (url: string): boolean =>
     /^https?:/.test(url) && URL.canParse(url) && new URL(url).origin !== origin;
   return [
     ...phrases(
-      [items.some((item) => hasText(item['b64_json'])), 'images as base64'],
+      [encoded.length > 0, 'images as base64'],
       [urls.some((url) => url.startsWith('data:')), 'images as data URLs'],
       [urls.some((url) => !url.startsWith('data:')), 'images as URLs'],
+      [paths.length > 0, `images at ${paths.join(' and ')}`],
+      [isUnknown, `no image in the fields ${describeFields(body)}`],
       [urls.some(isElsewhere), 'on another host'],
-      [items.some(({ url, b64_json: bytes }) => url === '' || bytes === ''), 'with empty fields'],
+      [items.some(({ url, b64_json: text }) => url === '' || text === ''), 'with empty fields'],
     ),
+    ...encodingFacts(encoded),
     ...costFact([body['usage']], exchange.headers),
   ];
 }

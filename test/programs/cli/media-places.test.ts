@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createEmulator, type EmulatorOptions } from '../../../src/testing/index.ts';
+import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import { Machine } from './run.ts';
+
+const png = [0x89, 0x50, 0x4e, 0x47];
+
+async function open(quirks: EmulatorOptions['quirks']) {
+  const emulator = createEmulator({ quirks });
+  const server = await emulator.listen();
+  onTestFinished(() => server.close());
+  const machine = new Machine({ url: server.url, key: emulator.apiKey });
+  const read = (name: string) => readFileSync(join(machine.folder, name));
+  return { emulator, machine, read };
+}
+
+const draw = ['image', '-m', 'm-image', 'A boat', '--size', '64x64', '-y'];
+
+describe('an image', () => {
+  test.each(imagePlaces)('at %s is written to the file of image', async (imagePlace) => {
+    const { emulator, machine, read } = await open({ imagePlace });
+
+    const { code, stdout } = await machine.run([...draw, '-o', 'boat.png']);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ paths: [join(machine.folder, 'boat.png')] });
+    expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(imageEncodings)('in base64 of the form %s is written', async (encoding) => {
+    const { machine, read } = await open({ imageFormat: 'b64_json', imageEncoding: encoding });
+
+    const { code } = await machine.run([...draw, '-o', 'boat.png']);
+
+    expect(code).toBe(0);
+    expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+  });
+
+  test.each([
+    ['-o boat.png', ['-o', 'boat.png'], 'boat.png.response.json'],
+    ['no name', [], /^response-\d{8}-\d{6}\.json$/],
+  ])('that is not found leaves the whole response beside it: %s', async (_, out, name) => {
+    const { emulator, machine, read } = await open({ imagePlace: 'nowhere' });
+
+    const { code, stdout, stderr } = await machine.run([...draw, ...out]);
+
+    const [saved = ''] = readdirSync(machine.folder).filter((file) => file.endsWith('.json'));
+    expect(code).toBe(3);
+    expect(stdout).toBe('');
+    expect(saved).toMatch(name);
+    expect(stderr).toContain(`saved in ${join(machine.folder, saved)}`);
+    expect(JSON.parse(read(saved).toString())).toHaveProperty('assets');
+    expect(emulator.charges).toHaveLength(1);
+  });
+});

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import { McpMachine, type JobResult } from './run.ts';
+
+const png = [0x89, 0x50, 0x4e, 0x47];
+const paid = ['--allow', 'image', '--model', 'image=m-image'];
+
+function firstBytes({ files = [] }: JobResult): number[] {
+  const [file] = files;
+  return file === undefined ? [] : [...readFileSync(file.path).subarray(0, 4)];
+}
+
+/** Places of each kind. The other doors try all places; here each call starts a process. */
+const kinds = imagePlaces.filter((place) =>
+  /^(images|message-content|artifacts|data-texts|inlineData|file)$/.test(place),
+);
+
+describe('create_image', () => {
+  test('saves images at other places', async () => {
+    const machine = await McpMachine.open();
+    const session = await machine.start(paid);
+
+    for (const place of kinds) {
+      machine.emulator.quirks.imagePlace = place;
+      const result = await session.call('create_image', { prompt: `A boat at ${place}` });
+      expect(result, place).toMatchObject({ state: 'done', charged: 'yes' });
+      expect(result.files?.[0]?.mime_type, place).toBe('image/png');
+      expect(firstBytes(result), place).toEqual(png);
+    }
+    expect(machine.emulator.charges).toHaveLength(kinds.length);
+  });
+
+  test('saves images in every form of base64', async () => {
+    const machine = await McpMachine.open({ quirks: { imageFormat: 'b64_json' } });
+    const session = await machine.start(paid);
+
+    for (const encoding of imageEncodings) {
+      machine.emulator.quirks.imageEncoding = encoding;
+      const result = await session.call('create_image', { prompt: `A boat as ${encoding}` });
+      expect(result.files?.[0]?.mime_type, encoding).toBe('image/png');
+      expect(firstBytes(result), encoding).toEqual(png);
+    }
+  });
+
+  test('saves the whole response if no image was found in it', async () => {
+    const machine = await McpMachine.open({ quirks: { imagePlace: 'nowhere' } });
+    const session = await machine.start(paid);
+
+    const result = await session.call('create_image', { prompt: 'A boat' });
+
+    const [file] = result.files ?? [];
+    expect(result).toMatchObject({ isError: true, state: 'unknown', charged: 'unknown' });
+    expect(file).toMatchObject({ mime_type: 'application/json' });
+    expect(result.text).toContain(file?.path);
+    expect(JSON.parse(readFileSync(file?.path ?? '', 'utf8'))).toHaveProperty('assets');
+    expect(machine.emulator.charges).toHaveLength(1);
+  });
+});
