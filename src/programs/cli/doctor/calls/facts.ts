@@ -282,7 +282,7 @@ function encodingFacts(texts: readonly string[]): Facts {
 /** Describes where a response has its images. */
 export function imageFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  if (/^image\//.test(exchange.headers.get('content-type') ?? '')) return ['images as a file'];
+  if (exchange.headers.get('content-type')?.startsWith('image/')) return ['images as a file'];
   const body = parseBody(exchange);
   const items = objectsIn(body['data']);
   const urls = items.map(({ url }) => trimmedText(url)).filter((url) => url !== undefined);
