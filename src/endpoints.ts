@@ -84,6 +84,7 @@ export const endpoints = {
     ['json'],
     ['json'],
   ),
+  'rerank.create': post('metered', '/v1/rerank', ['json'], ['json']),
   'images.generate': post('charged', '/v1/images/generations', ['json'], ['json', 'events']),
   'images.edit': post('charged', '/v1/images/edits', ['multipart', 'json'], ['json', 'events']),
   'audio.speech.create': post('metered', '/v1/audio/speech', ['json'], ['binary', 'events']),

@@ -1,10 +1,17 @@
-import type { SharedV4Warning, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider';
+import type {
+  JSONObject,
+  SharedV4Warning,
+  SpeechModelV4,
+  TranscriptionModelV4,
+  TranscriptionModelV4Result,
+} from '@ai-sdk/provider';
 import type { Gateway, RequestOptions, Uploadable } from '../../index.ts';
 import { convertErrors } from './errors.ts';
 import { toBytes } from './media.ts';
 import {
   costMetadata,
   toHeaders,
+  readEnum,
   readOption,
   providerName,
   readCall,
@@ -24,7 +31,7 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
     async doGenerate(options) {
       const { text, voice, outputFormat, speed, instructions, language } = options;
       const client = connect();
-      const { request } = readCall(client, options);
+      const { request } = readCall(options);
       const warnings: SharedV4Warning[] = [];
       if (language !== undefined) {
         warnings.push(unsupported('language', 'The models detect the language.'));
@@ -84,12 +91,13 @@ export function transcriptionModel(
     async doGenerate(options) {
       const { audio, mediaType, abortSignal: signal } = options;
       const client = connect();
-      const { request, own } = readCall(client, options, ['translate']);
+      const { request, own } = readCall(options, ['translate', ...formatNames]);
       const isTranslated = readOption(own, 'translate', 'boolean') ?? settings.translate ?? false;
       const file = { data: toBytes(audio), type: mediaType };
-      const make = isTranslated ? translateSpeech : transcribe;
+      const format = readFormat(own) ?? (returnsTextOnly.test(modelId) ? 'json' : 'verbose_json');
+      const make = isTranslated ? translateSpeech : transcribers[format];
       const warnings: SharedV4Warning[] = [];
-      const { text, segments, language, duration, response, body } = await make(
+      const { text, segments, language, duration, speakers, response, body } = await make(
         { client, signal, request, params: { model: modelId, file } },
         options.timestampGranularities ?? [],
         warnings,
@@ -105,10 +113,34 @@ export function transcriptionModel(
         durationInSeconds: duration === 0 ? undefined : duration,
         warnings,
         response: { timestamp: new Date(), modelId, headers: toHeaders(response), body },
-        ...costMetadata(body, response.headers),
+        ...addSpeakers(costMetadata(body, response.headers), speakers),
       };
     },
   };
+}
+
+/** Spellings of the provider option that selects the format of a transcript. */
+const formatNames = ['response_format', 'responseFormat'] as const;
+const formats = ['json', 'verbose_json', 'diarized_json'] as const;
+
+/**
+ * Reads the format of a transcript; by default timestamps are requested where the model has them.
+ *
+ * @throws `InvalidInputError` if it is not JSON
+ */
+function readFormat(own: JSONObject): (typeof formats)[number] | undefined {
+  const [first, second] = formatNames.map((name) => readEnum(own, name, formats));
+  return first ?? second;
+}
+
+/** Adds the speaker of each segment to the provider metadata. */
+function addSpeakers(
+  { providerMetadata }: ReturnType<typeof costMetadata>,
+  speakers: readonly string[] | undefined,
+): Pick<TranscriptionModelV4Result, 'providerMetadata'> {
+  if (speakers === undefined) return providerMetadata === undefined ? {} : { providerMetadata };
+  const own = { ...providerMetadata?.[providerName], speakers: [...speakers] };
+  return { providerMetadata: { [providerName]: own } };
 }
 
 /** A request to transcribe or translate a file. */
@@ -129,30 +161,40 @@ interface SpeechText {
   }[];
   readonly language: string | undefined;
   readonly duration: number | undefined;
+  /** The speaker of each segment. */
+  readonly speakers?: readonly string[] | undefined;
   readonly response: Response;
   readonly body: unknown;
 }
 
-async function transcribe(
+const operation = 'audio.transcriptions.create';
+
+/** Requests the text alone. */
+async function transcribeText(
   { client, signal, request, params }: FileRequest,
   granularities: readonly string[],
   warnings: SharedV4Warning[],
 ): Promise<SpeechText> {
-  const failed = { client, signal, operation: 'audio.transcriptions.create' } as const;
-  const { transcriptions } = client.audio;
-  if (returnsTextOnly.test(params.model)) {
-    if (granularities.length > 0) {
-      warnings.push(unsupported('timestampGranularities', 'This model returns only the text.'));
-    }
-    const { data, response } = await convertErrors(failed, () =>
-      transcriptions.create({ ...params, response_format: 'json' }, request).withResponse(),
-    );
-    const unknown = { language: undefined, duration: undefined };
-    return { ...unknown, text: data.text, segments: [], response, body: data };
+  if (granularities.length > 0) {
+    warnings.push(unsupported('timestampGranularities', 'This model returns only the text.'));
   }
+  const { data, response } = await convertErrors({ client, signal, operation }, () =>
+    client.audio.transcriptions
+      .create({ ...params, response_format: 'json' }, request)
+      .withResponse(),
+  );
+  const unknown = { language: undefined, duration: undefined };
+  return { ...unknown, text: data.text, segments: [], response, body: data };
+}
+
+/** Requests the text with timestamps. */
+async function transcribeWithTimes(
+  { client, signal, request, params }: FileRequest,
+  granularities: readonly string[],
+): Promise<SpeechText> {
   const byWord = granularities.includes('word');
-  const { data, response } = await convertErrors(failed, () =>
-    transcriptions
+  const { data, response } = await convertErrors({ client, signal, operation }, () =>
+    client.audio.transcriptions
       .create(
         {
           ...params,
@@ -170,6 +212,31 @@ async function transcribe(
   const heard = segments ?? data.segments ?? [];
   return { text, segments: heard, language, duration, response, body: data };
 }
+
+/** Requests the text of each speaker. */
+async function transcribeSpeakers(
+  { client, signal, request, params }: FileRequest,
+  granularities: readonly string[],
+  warnings: SharedV4Warning[],
+): Promise<SpeechText> {
+  if (granularities.includes('word')) {
+    warnings.push(unsupported('word timestamps', 'Segments have timestamps and speakers.'));
+  }
+  const { data, response } = await convertErrors({ client, signal, operation }, () =>
+    client.audio.transcriptions
+      .create({ ...params, response_format: 'diarized_json' }, request)
+      .withResponse(),
+  );
+  const { text, segments, duration } = data;
+  const speakers = segments.map(({ speaker }) => speaker);
+  return { text, segments, speakers, language: undefined, duration, response, body: data };
+}
+
+const transcribers = {
+  json: transcribeText,
+  verbose_json: transcribeWithTimes,
+  diarized_json: transcribeSpeakers,
+} as const;
 
 async function translateSpeech(
   { client, signal, request, params }: FileRequest,

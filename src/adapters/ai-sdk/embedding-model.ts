@@ -45,17 +45,18 @@ export function embeddingModel(
         throw new TooManyValuesError(provider, modelId, maxEmbeddingsPerCall, values);
       }
       const client = connect();
-      const { request } = readCall(client, options);
+      const { request } = readCall(options);
       const params = { model: modelId, input: values, dimensions };
       const { data, response } = await convertErrors({ client, operation, signal }, async () => {
         const answer = await client.embeddings.create(params, request).withResponse();
         throwIfMissing(answer, values.length);
         return answer;
       });
+      // The client fills in zeros for usage that is not reported.
       const { inputTokens = 0 } = usageOf(data);
       return {
         embeddings: data.data.map(({ embedding }) => embedding),
-        usage: { tokens: inputTokens },
+        ...(inputTokens > 0 && { usage: { tokens: inputTokens } }),
         ...costMetadata(data, response.headers),
         response: withHeaders({ body: data }, response),
         warnings: [],

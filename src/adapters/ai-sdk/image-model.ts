@@ -76,7 +76,7 @@ async function generate(
   options: ImageModelV4CallOptions,
 ): Promise<ImageModelV4Result> {
   const { n, abortSignal: signal } = options;
-  const { request } = readCall(client, options);
+  const { request } = readCall(options);
   const warnings = createWarnings(options);
   const each = Math.min(limit, n);
   const counts = Array.from({ length: Math.ceil(n / each) }, (_, index) =>
@@ -103,13 +103,14 @@ async function generate(
     warnings.push({ type: 'other', message });
   }
   const { images, kept } = await readImages(client, items, signal, warnings);
+  const usage = sumUsage(answers.map(({ data }) => data.usage));
   const costs = answers.map(({ data, response }) => usageOf(data, response.headers).cost);
   return {
     images,
     // The AI SDK would request filtered images again and pay for them again.
     isRetryable: false,
     warnings,
-    usage: sumUsage(answers.map(({ data }) => data.usage)),
+    ...(usage && { usage }),
     providerMetadata: { [providerName]: { images: kept.map(imageDetails), ...sumCosts(costs) } },
     response: { timestamp: new Date(), modelId: model, headers: toHeaders(first.response) },
   };
@@ -195,7 +196,9 @@ function imageDetails({ revised_prompt: revisedPrompt, url }: Image) {
   return { ...(revisedPrompt !== undefined && { revisedPrompt }), ...(isAddress && { url }) };
 }
 
-function sumUsage(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
+/** Returns the sum of the usage of responses; `undefined` if none reports it. */
+function sumUsage(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage | undefined {
+  if (usages.every((usage) => usage === undefined || usage === null)) return undefined;
   const counts = usages.map((usage) => usageOf(usage));
   const sum = (name: 'inputTokens' | 'outputTokens' | 'totalTokens'): number | undefined => {
     const known = counts.map((usage) => usage[name]).filter((count) => count !== undefined);

@@ -1,5 +1,6 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { type Gateway, InvalidInputError, type RequestOptions, usageOf } from '../../index.ts';
+import { InvalidInputError, type RequestOptions, usageOf } from '../../index.ts';
+import { toWireNames } from './option-names.ts';
 
 /** Key of this provider in options and metadata of the AI SDK. */
 export const providerName = 'modelGateway';
@@ -63,6 +64,15 @@ export function readEnum<Word extends string>(
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
 }
 
+/** Returns the options of this provider, and those of all compatible ones. */
+export function sharedOptions(
+  options: SharedV4ProviderOptions | undefined,
+): JSONObject | undefined {
+  const own = options?.[providerName];
+  const shared = options?.['openaiCompatible'];
+  return shared === undefined ? own : { ...shared, ...own };
+}
+
 /** Types of the request options in provider options. `null` removes a limit. */
 const requestKinds = {
   callId: 'string',
@@ -87,25 +97,20 @@ const isRequestOption = (name: string): name is keyof typeof requestKinds =>
   Object.hasOwn(requestKinds, name);
 
 /**
- * Reads the options of a call. Requests with an unknown outcome are not retried, including text, vectors
- * and audio, unless the call or the client enables `retryUnknownOutcome`.
+ * Reads the options of a call, from the key of this provider and from the one that all providers of
+ * `@ai-sdk/openai-compatible` share.
  *
  * @param ownNames - Provider options that the model handles itself.
  * @throws `InvalidInputError` if an option of the client has the wrong type
  */
-export function readCall(
-  client: Gateway,
-  options: CallOptions,
-  ownNames: readonly string[] = [],
-): Call {
+export function readCall(options: CallOptions, ownNames: readonly string[] = []): Call {
   const { headers, abortSignal: signal } = options;
   const request: RequestOptions = {
-    retryUnknownOutcome: client.retryUnknownOutcome ?? false,
     ...(headers && { headers }),
     ...(signal && { signal }),
   };
   const own: JSONObject = {};
-  const values = options.providerOptions?.[providerName];
+  const values = sharedOptions(options.providerOptions);
   if (values === undefined) return { request, own };
   const rest: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(values)) {
@@ -115,7 +120,7 @@ export function readCall(
       Object.assign(request, { [name]: readRequestOption(values, name) });
     else rest.push([name, value]);
   }
-  if (rest.length > 0) request.extraBody = Object.fromEntries(rest);
+  if (rest.length > 0) request.extraBody = toWireNames(Object.fromEntries(rest));
   return { request, own };
 }
 

@@ -3,10 +3,11 @@ import type {
   ImageModelV4,
   LanguageModelV4,
   ProviderV4,
+  RerankingModelV4,
   SpeechModelV4,
   TranscriptionModelV4,
 } from '@ai-sdk/provider';
-import { Gateway, type GatewayOptions } from '../../index.ts';
+import { Gateway } from '../../index.ts';
 import {
   speechModel,
   transcriptionModel,
@@ -15,26 +16,29 @@ import {
 import { embeddingModel, type EmbeddingModelSettings } from './embedding-model.ts';
 import { NoSuchModelError } from './errors.ts';
 import { imageModel, type ImageModelSettings } from './image-model.ts';
-import { languageModel } from './language-model.ts';
+import { languageModel } from './chat/language-model.ts';
+import { rerankingModel } from './reranking-model.ts';
+import {
+  checkChatSettings,
+  readSettings,
+  type ChatModelSettings,
+  type ModelGatewaySettings,
+} from './settings.ts';
 import { videoModel, type GatewayVideoModel } from './video-model.ts';
 import type { VideoSettings } from './video-start.ts';
 import type { VideoWaits } from './video-status.ts';
 
-/**
- * Settings of a provider: an existing client or the options of a new one, and how to track videos.
- */
-export type ModelGatewaySettings = VideoSettings &
-  ((GatewayOptions & { readonly client?: undefined }) | { readonly client: Gateway });
-
 /** The gateway as a provider of the AI SDK. Calling it with a model id returns a chat model. */
 export interface ModelGatewayProvider extends ProviderV4 {
-  (modelId: string): LanguageModelV4;
+  (modelId: string, settings?: ChatModelSettings): LanguageModelV4;
   /** Creates a chat model. */
-  languageModel(modelId: string): LanguageModelV4;
+  languageModel(modelId: string, settings?: ChatModelSettings): LanguageModelV4;
   /** Same as `languageModel`. */
-  chatModel(modelId: string): LanguageModelV4;
+  chatModel(modelId: string, settings?: ChatModelSettings): LanguageModelV4;
   /** Creates an embedding model. */
   embeddingModel(modelId: string, settings?: EmbeddingModelSettings): EmbeddingModelV4;
+  /** Same as `embeddingModel`. */
+  textEmbeddingModel(modelId: string, settings?: EmbeddingModelSettings): EmbeddingModelV4;
   /** Creates an image model for generation and edits. */
   imageModel(modelId: string, settings?: ImageModelSettings): ImageModelV4;
   /** Creates a text-to-speech model. */
@@ -45,19 +49,22 @@ export interface ModelGatewayProvider extends ProviderV4 {
   videoModel(modelId: string): GatewayVideoModel;
   /** Same as `videoModel`. */
   video(modelId: string): GatewayVideoModel;
-  /** The gateway has no reranking models. @throws `NoSuchModelError` */
-  rerankingModel(modelId: string): never;
+  /** Creates a reranking model, for gateways that serve `POST /v1/rerank`. */
+  rerankingModel(modelId: string): RerankingModelV4;
+  /** Completions of plain prompts are not supported; use `chatModel`. @throws `NoSuchModelError` */
+  completionModel(modelId: string): never;
 }
 
 /**
  * Creates a provider for the AI SDK.
  *
- * Requests that may have been charged are not retried. That includes text and audio: `retryUnknownOutcome` is
- * `false` unless the settings, the client or the provider options of a call set it. The AI SDK itself does not
- * retry, because every error is marked as not retryable. The client makes all safe retries.
+ * Calls are retried as by the client: chat, embeddings, reranking and audio until the first byte of the
+ * response, images and videos only if they were provably not charged. `retryUnknownOutcome: false` applies the
+ * rule of images to all calls. The AI SDK itself does not retry, because every error is marked as not retryable.
  *
- * @param settings - The options of a new client, or `{ client }`.
- * @throws `InvalidInputError` if an option is invalid
+ * @param settings - The options of a new client, or `{ client }`, and the settings of
+ *   `createOpenAICompatible()`, except for `name`.
+ * @throws `InvalidInputError` if a setting is invalid or has no effect
  *
  * @example
  * ```ts
@@ -66,32 +73,42 @@ export interface ModelGatewayProvider extends ProviderV4 {
  * ```
  */
 export function createModelGateway(settings: ModelGatewaySettings = {}): ModelGatewayProvider {
-  const { onSubmitted, ledger, ...options } = settings;
-  const client = options.client ?? new Gateway(options);
-  return createProvider(() => client, { onSubmitted, ledger });
+  const { client, videos, chat } = readSettings(settings);
+  return createProvider(() => client, videos, chat);
 }
 
-function createProvider(connect: () => Gateway, videos: VideoSettings): ModelGatewayProvider {
+function createProvider(
+  connect: () => Gateway,
+  videos: VideoSettings,
+  chat: ChatModelSettings,
+): ModelGatewayProvider {
   const waits: VideoWaits = new Map();
   const video = (modelId: string): GatewayVideoModel => videoModel(connect, modelId, videos, waits);
-  const chatModel = (modelId: string): LanguageModelV4 => languageModel(connect, modelId);
-  return Object.assign((modelId: string) => chatModel(modelId), {
-    specificationVersion: 'v4' as const,
-    languageModel: chatModel,
-    chatModel,
-    embeddingModel: (modelId: string, settings?: EmbeddingModelSettings) =>
-      embeddingModel(connect, modelId, settings),
-    imageModel: (modelId: string, settings?: ImageModelSettings) =>
-      imageModel(connect, modelId, settings),
-    speechModel: (modelId: string) => speechModel(connect, modelId),
-    transcriptionModel: (modelId: string, settings?: TranscriptionModelSettings) =>
-      transcriptionModel(connect, modelId, settings),
-    videoModel: video,
-    video,
-    rerankingModel(modelId: string): never {
-      throw new NoSuchModelError(modelId, 'rerankingModel');
+  const chatModel = (modelId: string, settings: ChatModelSettings = {}): LanguageModelV4 =>
+    languageModel(connect, modelId, { ...chat, ...checkChatSettings(settings) });
+  const embedding = (modelId: string, settings?: EmbeddingModelSettings): EmbeddingModelV4 =>
+    embeddingModel(connect, modelId, settings);
+  return Object.assign(
+    (modelId: string, settings?: ChatModelSettings) => chatModel(modelId, settings),
+    {
+      specificationVersion: 'v4' as const,
+      languageModel: chatModel,
+      chatModel,
+      embeddingModel: embedding,
+      textEmbeddingModel: embedding,
+      imageModel: (modelId: string, settings?: ImageModelSettings) =>
+        imageModel(connect, modelId, settings),
+      speechModel: (modelId: string) => speechModel(connect, modelId),
+      transcriptionModel: (modelId: string, settings?: TranscriptionModelSettings) =>
+        transcriptionModel(connect, modelId, settings),
+      videoModel: video,
+      video,
+      rerankingModel: (modelId: string) => rerankingModel(connect, modelId),
+      completionModel(modelId: string): never {
+        throw new NoSuchModelError(modelId, 'completionModel');
+      },
     },
-  });
+  );
 }
 
 let defaultClient: Gateway | undefined;
@@ -106,5 +123,6 @@ let defaultClient: Gateway | undefined;
  */
 export const modelGateway: ModelGatewayProvider = createProvider(
   () => (defaultClient ??= new Gateway()),
+  {},
   {},
 );

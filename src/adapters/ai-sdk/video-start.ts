@@ -40,7 +40,7 @@ export async function startVideos(
   settings: VideoSettings,
   options: StartOptions,
 ): Promise<StartResult> {
-  const { own, request, hasOwnKey } = readStartOptions(client, options);
+  const { own, request, hasOwnKey } = readStartOptions(options);
   const isOpenRouter = client.transport().gateway?.profile.name === 'openrouter';
   const warnings = createWarnings(options, isOpenRouter);
   if (settings.ledger !== undefined && !hasOwnKey) {
@@ -88,11 +88,11 @@ function plain(ref: VideoTaskRef): JSONObject {
  * Reads the options of a call. The AI SDK sends an idempotency key in a header; it becomes the call id,
  * which the client sends only to gateways that honour such keys.
  */
-function readStartOptions(client: Gateway, options: StartOptions) {
+function readStartOptions(options: StartOptions) {
   const entries = Object.entries(options.headers ?? {});
   const key = entries.find(isKey)?.[1];
   const headers = Object.fromEntries(entries.filter((entry) => !isKey(entry)));
-  const { request, own } = readCall(client, { ...options, headers }, ['bodyFormat', 'onUnknown']);
+  const { request, own } = readCall({ ...options, headers }, ['bodyFormat', 'onUnknown']);
   const { callId = key } = request;
   const hasOwnKey =
     request.callId !== undefined || (key !== undefined && !key.startsWith('aisdk_vid_'));

@@ -21,6 +21,7 @@ const served: readonly Operation[] = [
   'generate.content',
   'generate.contentStream',
   'embeddings.create',
+  'rerank.create',
   'images.generate',
   'images.edit',
   'audio.speech.create',

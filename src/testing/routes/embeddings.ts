@@ -145,3 +145,46 @@ export function createEngineEmbeddings(call: Call): Response {
   }
   return embedAll(call, fields, model);
 }
+
+/** Returns the text of a document: a string, or an object with a text. */
+function readDocument(call: Call, document: unknown, index: number): string {
+  const text: unknown =
+    typeof document === 'object' && document !== null && 'text' in document
+      ? document.text
+      : document;
+  if (typeof text === 'string') return text;
+  throw invalid(call, `documents[${index}] must be a text`);
+}
+
+/** `POST /v1/rerank`, in the format of Jina. Documents that share words with the query rank first. */
+export function rerank(call: Call): Response {
+  const fields = readFields(call);
+  const model = checkModelName(call, fields.string('model'));
+  const query = fields.string('query') ?? '';
+  const documents: unknown = fields.raw('documents');
+  if (query === '') throw invalid(call, 'query is empty');
+  if (!Array.isArray(documents) || documents.length === 0)
+    throw invalid(call, 'documents is empty');
+  const texts = documents.map((document: unknown, index) => readDocument(call, document, index));
+  const topN = fields.integer('top_n') ?? texts.length;
+  if (topN < 1) throw invalid(call, 'top_n must be at least 1');
+  checkWords(query);
+  const wanted = embed(query, defaultDimensions);
+  const scores = texts.map((text, index) => {
+    const vector = embed(text, defaultDimensions);
+    const score = vector.reduce((sum, value, at) => sum + value * (wanted[at] ?? 0), 0);
+    return { index, relevance_score: Math.min(1, Math.max(0, score)) };
+  });
+  const tokens = [query, ...texts].reduce((sum, text) => sum + countTokens(text), 0);
+  charge(call, model, tokens, { tokens: [tokens, 0] });
+  const results = scores
+    .toSorted((one, other) => other.relevance_score - one.relevance_score)
+    .slice(0, topN)
+    .map((result) => ({ ...result, document: { text: texts[result.index] } }));
+  return Response.json({
+    model,
+    object: 'list',
+    results: call.fault?.type === 'empty' ? [] : results,
+    usage: { total_tokens: tokens, prompt_tokens: tokens, ...costField(tokens, call.world.quirks) },
+  });
+}

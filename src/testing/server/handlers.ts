@@ -1,7 +1,7 @@
 import type { Operation } from '../../endpoints.ts';
 import type { Handler } from './call.ts';
 import { completeChat } from '../routes/chat.ts';
-import { createEmbeddings, createEngineEmbeddings } from '../routes/embeddings.ts';
+import { createEmbeddings, createEngineEmbeddings, rerank } from '../routes/embeddings.ts';
 import { generateContent, generateContentStream } from '../routes/gemini.ts';
 import { editImages, generateImages } from '../routes/images.ts';
 import { listModels, retrieveModel } from '../routes/models.ts';
@@ -26,6 +26,7 @@ export const handlers = {
   'generate.contentStream': generateContentStream,
   'embeddings.create': createEmbeddings,
   'embeddings.createForEngine': createEngineEmbeddings,
+  'rerank.create': rerank,
   'images.generate': generateImages,
   'images.edit': editImages,
   'audio.speech.create': createSpeech,

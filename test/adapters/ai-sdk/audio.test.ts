@@ -132,7 +132,7 @@ describe('the AI SDK adds no retries', () => {
   test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
     'speech, %s',
     async (_, fault) => {
-      const alone = emulatedProvider({ retryUnknownOutcome: false });
+      const alone = emulatedProvider();
       const asked = emulatedProvider();
       for (const { emulator } of [alone, asked]) emulator.fail({ fault, times: 10 });
 

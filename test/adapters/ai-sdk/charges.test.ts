@@ -1,13 +1,19 @@
 import {
   APICallError,
   embed,
+  embedMany,
+  experimental_generateVideo as generateVideo,
+  generateImage,
   generateSpeech,
   generateText,
+  isStepCount,
   RetryError,
   streamText,
+  tool,
   transcribe,
 } from 'ai';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import type { Gateway } from '../../../src/index.ts';
 import {
   createModelGateway,
@@ -70,63 +76,113 @@ const metered: Readonly<Record<string, Way['sdk']>> = {
     }),
 };
 
+const failures: readonly (readonly [string, Fault])[] = [
+  ['500', { type: 'error', status: 500 }],
+  ['429', { type: 'error', status: 429 }],
+  ['lost connection', { type: 'reset', when: 'before-charge' }],
+];
+
+describe.each(Object.entries(metered))('%s', (_, call) => {
+  test.each(failures)('survives one %s, with one charge', async (_name, fault) => {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ fault, times: 1 });
+
+    await resolved(call(provider));
+
+    expect(emulator.requests).toHaveLength(2);
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+test('a tool loop survives one 500 in its second step', async () => {
+  const { provider, emulator } = emulatedProvider();
+  let count = 0;
+  const weather = tool({
+    inputSchema: z.object({}),
+    execute: () => {
+      count += 1;
+      emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });
+      return 'Sunny';
+    },
+  });
+  const stopWhen = isStepCount(3);
+
+  const { text } = await resolved(
+    generateText({ model: provider('m-large'), prompt, tools: { weather }, stopWhen }),
+  );
+
+  expect(text).not.toBe('');
+  expect(count).toBe(1);
+  expect(emulator.charges).toHaveLength(2);
+});
+
+test('a batch of embeddings survives one 500', async () => {
+  const { provider, emulator } = emulatedProvider();
+  const model = provider.embeddingModel('m-embedding', { maxEmbeddingsPerCall: 1 });
+  emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });
+
+  const { embeddings } = await resolved(embedMany({ model, values: ['a', 'b', 'c'] }));
+
+  expect(embeddings).toHaveLength(3);
+  expect(emulator.charges).toHaveLength(3);
+});
+
+test.each<[string, Way['sdk']]>([
+  [
+    'an image',
+    (provider) => generateImage({ model: provider.imageModel('m-image'), prompt: 'A cat' }),
+  ],
+  [
+    'a video',
+    (provider) => generateVideo({ model: provider.videoModel('m-video'), prompt: 'A cat' }),
+  ],
+])('%s is not requested again after a 500 or a lost connection', async (_, call) => {
+  for (const [, fault] of failures.filter(([name]) => name !== '429')) {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ fault, times: 1 });
+
+    await rejected(call(provider));
+
+    expect(emulator.requests).toHaveLength(1);
+  }
+});
+
 describe('a metered call whose response is lost', () => {
   const lost: Fault = { type: 'reset', when: 'after-charge' };
 
-  test.each(Object.entries(metered))('%s is charged once', async (_, call) => {
-    const { provider, emulator } = emulatedProvider();
-    emulator.fail({ fault: lost, times: 10 });
-    expect(await rejected(call(provider))).toMatchObject({ outcome: 'unknown' });
-    expect(emulator.requests).toHaveLength(1);
-    expect(emulator.charges).toHaveLength(1);
-  });
-
-  test.each([undefined, false])(
-    'is charged once with a client made from retryUnknownOutcome: %j',
-    async (retryUnknownOutcome) => {
-      const emulator = createEmulator();
-      const { apiKey, baseURL, fetch } = emulator;
-      const provider = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
+  test.each(Object.entries(metered))(
+    '%s is charged once with retryUnknownOutcome: false',
+    async (_, call) => {
+      const { provider, emulator } = emulatedProvider({ retryUnknownOutcome: false });
       emulator.fail({ fault: lost, times: 10 });
-      await rejected(generateText({ model: provider('m-large'), prompt }));
+      expect(await rejected(call(provider))).toMatchObject({ outcome: 'unknown' });
       expect(emulator.requests).toHaveLength(1);
+      expect(emulator.charges).toHaveLength(1);
     },
   );
 
-  test('is retried if the client or the call allows it', async () => {
-    const retryUnknownOutcome = true;
-    const byClient = emulatedProvider({ retryUnknownOutcome });
-    byClient.emulator.fail({ fault: lost, times: 10 });
-    await rejected(generateText({ model: byClient.provider('m-large'), prompt }));
-    expect(byClient.emulator.requests).toHaveLength(3);
-
-    const byCall = emulatedProvider();
-    byCall.emulator.fail({ fault: lost, times: 10 });
-    const providerOptions = { modelGateway: { retryUnknownOutcome } };
-    const model = byCall.provider('m-large');
-    await rejected(generateText({ model, prompt, providerOptions }));
-    expect(byCall.emulator.requests).toHaveLength(3);
-
+  test('is charged once if the settings or the call say so', async () => {
     const emulator = createEmulator();
     const { apiKey, baseURL, fetch } = emulator;
-    const settings = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
+    const strict = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome: false });
     emulator.fail({ fault: lost, times: 10 });
-    await rejected(generateText({ model: settings('m-large'), prompt }));
-    expect(emulator.requests).toHaveLength(3);
-  });
-
-  test('is charged once when the call overrides the client', async () => {
-    const { provider, emulator } = emulatedProvider({ retryUnknownOutcome: true });
-    emulator.fail({ fault: lost, times: 10 });
-    const providerOptions = { modelGateway: { retryUnknownOutcome: false } };
-    await rejected(generateText({ model: provider('m-large'), prompt, providerOptions }));
+    await rejected(generateText({ model: strict('m-large'), prompt }));
     expect(emulator.charges).toHaveLength(1);
+
+    for (const options of [{}, { retryUnknownOutcome: true }]) {
+      const byCall = emulatedProvider(options);
+      byCall.emulator.fail({ fault: lost, times: 10 });
+      const providerOptions = { modelGateway: { retryUnknownOutcome: false } };
+      const model = byCall.provider('m-large');
+      await rejected(generateText({ model, prompt, providerOptions }));
+      expect(byCall.emulator.charges).toHaveLength(1);
+    }
   });
 });
 
 describe('the AI SDK adds no retries', () => {
   test.each(cases)('$name, $fault', async ({ name, way, fault }) => {
-    const alone = emulatedProvider({ retryUnknownOutcome: false });
+    const alone = emulatedProvider();
     const asked = emulatedProvider();
     alone.emulator.fail({ fault, times: 10 });
     asked.emulator.fail({ fault, times: 10 });

@@ -707,9 +707,9 @@ describe('unsupported input', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('has no ranking models', () => {
-    expect(() => emulatedProvider().provider.rerankingModel('any')).toThrow(
-      /No such rerankingModel/,
+  test('has no models for completions of plain prompts', () => {
+    expect(() => emulatedProvider().provider.completionModel('any')).toThrow(
+      /No such completionModel/,
     );
   });
 });

@@ -129,7 +129,7 @@ const reports = (gateway: EmulatedGateway, unreported: Kind['unreported'] = []):
   (gateway === 'openrouter' || gateway === 'litellm') && !unreported.includes(gateway);
 
 function at(gateway: EmulatedGateway, setup: EmulatorOptions = {}) {
-  return emulatedProvider({ gateway }, { gateway, ...setup });
+  return emulatedProvider({ gateway, retryUnknownOutcome: false }, { gateway, ...setup });
 }
 
 describe.each(modes)('%s', (gateway) => {

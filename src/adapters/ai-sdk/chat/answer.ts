@@ -14,10 +14,11 @@ import {
   type ChatCompletionMessage,
   type CompletionUsage,
   usageOf,
-} from '../../index.ts';
-import { dataURLContent, detectImageType } from './media.ts';
-import { isJSONObject, providerName } from './options.ts';
+} from '../../../index.ts';
+import { dataURLContent, detectImageType } from '../media.ts';
+import { isJSONObject, providerName } from '../options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
+import type { ChatModelSettings } from '../settings.ts';
 
 const unknownUsage: LanguageModelV4Usage = {
   inputTokens: {
@@ -36,12 +37,13 @@ const unknownUsage: LanguageModelV4Usage = {
 export function convertUsage(
   raw: CompletionUsage | null | undefined,
   headers?: Headers,
+  convert?: ChatModelSettings['convertUsage'],
 ): { usage: LanguageModelV4Usage; providerMetadata: SharedV4ProviderMetadata } {
   const { cost, ...counts } = usageOf(raw, headers);
   const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
     raw?.completion_tokens_details ?? {};
   return {
-    usage: raw ? convertCounts(raw, counts) : unknownUsage,
+    usage: convert?.(raw) ?? (raw ? convertCounts(raw, counts) : unknownUsage),
     providerMetadata: {
       [providerName]: {
         ...(typeof accepted === 'number' && { acceptedPredictionTokens: accepted }),
@@ -50,6 +52,16 @@ export function convertUsage(
       },
     },
   };
+}
+
+/** Adds metadata that an extractor returned. */
+export function mergeExtracted<Result extends { providerMetadata: SharedV4ProviderMetadata }>(
+  result: Result,
+  extracted: SharedV4ProviderMetadata | undefined,
+): Result {
+  if (extracted === undefined) return result;
+  const own = { ...result.providerMetadata[providerName], ...extracted[providerName] };
+  return { ...result, providerMetadata: { ...extracted, [providerName]: own } };
 }
 
 function convertCounts(raw: unknown, counts: Omit<AnswerUsage, 'cost'>): LanguageModelV4Usage {

@@ -15,28 +15,36 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
   ChatCompletionReasoningDetail,
-} from '../../index.ts';
-import { toBytes, dataURL, detectImageType } from './media.ts';
-import { UnsupportedError } from './errors.ts';
-import { isJSONObject, providerName, unsupported } from './options.ts';
+  ChatCompletionToolMessageParam,
+} from '../../../index.ts';
+import { toBytes, dataURL, detectImageType } from '../media.ts';
+import { UnsupportedError } from '../errors.ts';
+import { toWireNames } from '../option-names.ts';
+import { isJSONObject, providerName, sharedOptions, unsupported } from '../options.ts';
 
 /** Returns extra fields that the caller adds to a message or part. */
 function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
-  const { thoughtSignature: _, reasoningDetails: __, ...added } = options?.[providerName] ?? {};
-  return added;
+  const { thoughtSignature: _, reasoningDetails: __, ...added } = sharedOptions(options) ?? {};
+  return toWireNames(added);
 }
 
-/** Converts a prompt of the AI SDK to chat messages. */
+/**
+ * Converts a prompt of the AI SDK to chat messages.
+ *
+ * @param hasToolParts - Sends files in tool results as parts.
+ */
 export function convertPrompt(
   prompt: LanguageModelV4Prompt,
   warnings: SharedV4Warning[],
+  hasToolParts = false,
 ): ChatCompletionMessageParam[] {
-  return prompt.flatMap((message) => convertMessages(message, warnings));
+  return prompt.flatMap((message) => convertMessages(message, warnings, hasToolParts));
 }
 
 function convertMessages(
   message: LanguageModelV4Message,
   warnings: SharedV4Warning[],
+  hasToolParts: boolean,
 ): ChatCompletionMessageParam[] {
   const added = extraFields(message.providerOptions);
   switch (message.role) {
@@ -55,9 +63,14 @@ function convertMessages(
     case 'tool':
       return message.content.flatMap((part) => {
         if (part.type !== 'tool-result') return [];
-        const content = resultText(part.output, warnings);
+        const { output } = part;
         const id = { tool_call_id: part.toolCallId };
-        return [{ role: 'tool', ...id, content, ...extraFields(part.providerOptions) }];
+        const extra = extraFields(part.providerOptions);
+        if (!hasToolParts || output.type !== 'content') {
+          return [{ role: 'tool', ...id, content: resultText(output, warnings), ...extra }];
+        }
+        const content = toolParts(resultParts(output.value, warnings));
+        return [{ role: 'tool', ...id, content, ...extra }];
       });
   }
 }
@@ -85,6 +98,23 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
       return texts.filter((text) => text !== '').join('\n');
     }
   }
+}
+
+type ResultParts = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'];
+
+/** Converts the parts of a tool result. */
+function resultParts(parts: ResultParts, warnings: SharedV4Warning[]): ChatCompletionContentPart[] {
+  return parts.flatMap((part) => {
+    if (part.type !== 'custom') return [convertPart(part)];
+    warnings.push(unsupported('custom part in a tool result', 'It was omitted.'));
+    return [];
+  });
+}
+
+/** Types parts as the content of a tool message, which is text in OpenAI's own format. */
+function toolParts(parts: ChatCompletionContentPart[]): ChatCompletionToolMessageParam['content'];
+function toolParts(parts: unknown): unknown {
+  return parts;
 }
 
 function isReasoningDetail(value: unknown): value is ChatCompletionReasoningDetail {

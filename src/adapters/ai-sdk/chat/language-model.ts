@@ -10,16 +10,18 @@ import {
   type ChatCompletionChunk,
   type Gateway,
   type Stream,
-} from '../../index.ts';
+} from '../../../index.ts';
 import {
   convertMessage,
   convertFinishReason,
   responseMetadata,
   convertUsage,
-} from './chat-answer.ts';
-import { chatCall } from './chat-params.ts';
-import { convertErrors, isAbort, toAISDKError } from './errors.ts';
-import { providerName, withHeaders } from './options.ts';
+  mergeExtracted,
+} from './answer.ts';
+import { chatCall, transformCall } from './params.ts';
+import { convertErrors, isAbort, toAISDKError } from '../errors.ts';
+import { providerName, withHeaders } from '../options.ts';
+import type { ChatModelSettings } from '../settings.ts';
 import { PartMaker } from './stream-parts.ts';
 
 const operation = 'chat.completions.create';
@@ -29,15 +31,22 @@ const operation = 'chat.completions.create';
  *
  * @param connect - Returns the client, at the first call.
  */
-export function languageModel(connect: () => Gateway, modelId: string): LanguageModelV4 {
+export function languageModel(
+  connect: () => Gateway,
+  modelId: string,
+  settings: ChatModelSettings,
+): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: `${providerName}.chat`,
     modelId,
     // The provider behind the gateway fetches these URLs; otherwise the files would pass through this process.
-    supportedUrls: { 'image/*': [/^https?:/], 'video/*': [/^https?:/] },
-    doGenerate: (options) => generate(connect(), modelId, options),
-    doStream: (options) => stream(connect(), modelId, options),
+    supportedUrls: settings.supportedUrls?.() ?? {
+      'image/*': [/^https?:/],
+      'video/*': [/^https?:/],
+    },
+    doGenerate: (options) => generate(connect(), modelId, options, settings),
+    doStream: (options) => stream(connect(), modelId, options, settings),
   };
 }
 
@@ -45,11 +54,13 @@ async function generate(
   client: Gateway,
   modelId: string,
   options: LanguageModelV4CallOptions,
+  settings: ChatModelSettings,
 ): Promise<LanguageModelV4GenerateResult> {
-  const { params, request, warnings } = chatCall(client, modelId, options);
+  const { params, warnings, ...call } = chatCall(modelId, options, settings);
+  const { body, request } = transformCall(params, { ...call, warnings }, settings);
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await convertErrors(failed, () =>
-    client.chat.completions.create(params, request).withResponse(),
+    client.chat.completions.create(body, request).withResponse(),
   );
   const [choice] = data.choices;
   if (choice === undefined) {
@@ -68,8 +79,11 @@ async function generate(
       finishReason.unified === 'tool-calls' && !isCalling
         ? { ...finishReason, unified: 'stop' }
         : finishReason,
-    ...convertUsage(data.usage, response.headers),
-    request: { body: params },
+    ...mergeExtracted(
+      convertUsage(data.usage, response.headers, settings.convertUsage),
+      await settings.metadataExtractor?.extractMetadata({ parsedBody: data }),
+    ),
+    request: { body },
     response: withHeaders({ ...responseMetadata(data), body: data }, response),
     warnings,
   };
@@ -79,16 +93,18 @@ async function stream(
   client: Gateway,
   modelId: string,
   options: LanguageModelV4CallOptions,
+  settings: ChatModelSettings,
 ): Promise<LanguageModelV4StreamResult> {
-  const { params, request, warnings } = chatCall(client, modelId, options);
-  const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
+  const { params, warnings, ...call } = chatCall(modelId, options, settings);
+  const streamed = { ...params, stream: true, stream_options: { include_usage: true } } as const;
+  const { body, request } = transformCall(streamed, { ...call, warnings }, settings);
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await convertErrors(failed, () =>
-    client.chat.completions.create(body, request).withResponse(),
+    client.chat.completions.create({ ...body, stream: true }, request).withResponse(),
   );
   async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
     yield { type: 'stream-start', warnings };
-    const maker = new PartMaker(options.includeRawChunks === true);
+    const maker = new PartMaker(options.includeRawChunks === true, settings, failed);
     try {
       for await (const chunk of data) yield* maker.add(chunk);
     } catch (error) {

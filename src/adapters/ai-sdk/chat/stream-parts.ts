@@ -6,24 +6,28 @@ import type {
 import {
   StreamTimeoutError,
   StreamTruncatedError,
+  UnexpectedResponseError,
   type ChatCompletionChunk,
   type ChatCompletionChunkDelta,
   type ChatCompletionChunkToolCall,
   type ChatCompletionMessageFunctionToolCall,
   type ChatCompletionMessageToolCall,
   type CompletionUsage,
-} from '../../index.ts';
+} from '../../../index.ts';
 import {
   convertFinishReason,
   convertImages,
   jsonObjects,
+  mergeExtracted,
   mergeMetadata,
   responseMetadata,
   convertSources,
   convertUsage,
-} from './chat-answer.ts';
-import { isJSONObject } from './options.ts';
+} from './answer.ts';
+import { toAISDKError, type FailureContext } from '../errors.ts';
+import { isJSONObject } from '../options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
+import type { ChatModelSettings, MetadataExtractor } from '../settings.ts';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -43,6 +47,9 @@ interface OpenCall {
 /** Converts the chunks of a stream to the parts that the AI SDK expects, in their order. */
 export class PartMaker {
   readonly #includesRaw: boolean;
+  readonly #convertUsage: ChatModelSettings['convertUsage'];
+  readonly #extractor: ReturnType<MetadataExtractor['createStreamExtractor']> | undefined;
+  readonly #failed: FailureContext;
   readonly #calls = new Map<number, OpenCall>();
   #hasHead = false;
   /** The open block. */
@@ -55,14 +62,21 @@ export class PartMaker {
   /** Details of reasoning that no part has yet. */
   #details: JSONObject[] = [];
 
-  /** @param includesRaw - Also emit each chunk as parsed by the client. */
-  constructor(includesRaw: boolean) {
+  /**
+   * @param includesRaw - Also emit each chunk as parsed by the client.
+   * @param failed - The context of errors in the stream.
+   */
+  constructor(includesRaw: boolean, settings: ChatModelSettings, failed: FailureContext) {
     this.#includesRaw = includesRaw;
+    this.#convertUsage = settings.convertUsage;
+    this.#extractor = settings.metadataExtractor?.createStreamExtractor();
+    this.#failed = failed;
   }
 
   /** Converts a chunk. */
   *add(chunk: ChatCompletionChunk): Generator<Part> {
     if (this.#includesRaw) yield { type: 'raw', rawValue: chunk };
+    this.#extractor?.processChunk(chunk);
     const head = responseMetadata(chunk);
     if (!this.#hasHead && Object.keys(head).length > 0) {
       this.#hasHead = true;
@@ -163,6 +177,8 @@ export class PartMaker {
     const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
     const calls = [...this.#calls.values()].filter(({ isStarted }) => isStarted);
     const left = final?.filter((call) => call.type === 'function');
+    // The client rejects calls that have arguments, but no name. Some models write empty ones next to text.
+    const isNameless = finish.unified === 'tool-calls' && calls.length < this.#calls.size;
     let count = 0;
     for (const call of calls.toSorted((a, b) => a.index - b.index)) {
       yield { type: 'tool-input-end', id: call.id };
@@ -181,6 +197,13 @@ export class PartMaker {
       yield { type: 'tool-input-delta', id: own, delta: input };
       yield { type: 'tool-input-end', id: own };
       yield this.#toolCall(own, name, input, undefined);
+    }
+    if (isNameless) {
+      const problem = 'The stream has a tool call without a name, so it cannot be run.';
+      const error = new UnexpectedResponseError(problem, { outcome: 'unknown', data: final });
+      yield { type: 'error', error: toAISDKError(error, this.#failed) };
+      yield this.#finish({ unified: 'error', raw: finish.raw });
+      return;
     }
     const isEmpty = finish.unified === 'tool-calls' && count === 0;
     yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish);
@@ -246,7 +269,12 @@ export class PartMaker {
   }
 
   #finish(finishReason: LanguageModelV4FinishReason): Part {
-    return { type: 'finish', finishReason, ...convertUsage(this.#usage) };
+    const usage = convertUsage(this.#usage, undefined, this.#convertUsage);
+    return {
+      type: 'finish',
+      finishReason,
+      ...mergeExtracted(usage, this.#extractor?.buildMetadata()),
+    };
   }
 }
 

@@ -1,20 +1,23 @@
 import type {
+  JSONObject,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
   SharedV4Warning,
 } from '@ai-sdk/provider';
-import type {
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionResponseFormat,
-  ChatCompletionTool,
-  ChatCompletionToolChoiceOption,
-  Gateway,
-  RequestOptions,
-} from '../../index.ts';
-import { readOption, readCall, unsupported } from './options.ts';
+import {
+  InvalidInputError,
+  type ChatCompletionCreateParamsNonStreaming,
+  type ChatCompletionCreateParamsStreaming,
+  type ChatCompletionResponseFormat,
+  type ChatCompletionTool,
+  type ChatCompletionToolChoiceOption,
+  type RequestOptions,
+} from '../../../index.ts';
+import { isJSONObject, readOption, readCall, unsupported } from '../options.ts';
 import { convertPrompt } from './prompt.ts';
+import type { ChatCompletionBody, ChatModelSettings } from '../settings.ts';
 
 /** A call of the AI SDK, converted for the client. */
 export interface ChatCall {
@@ -29,17 +32,22 @@ export interface ChatCall {
  * @throws `InvalidInputError` or an error of the AI SDK if the call is not supported; nothing is sent
  */
 export function chatCall(
-  client: Gateway,
   model: string,
   options: LanguageModelV4CallOptions,
+  settings: ChatModelSettings,
 ): ChatCall {
   const warnings: SharedV4Warning[] = [];
-  const { request, own } = readCall(client, options, ['strictJsonSchema']);
-  const { reasoning, responseFormat } = options;
+  const { request, own } = readCall(options, ['strictJsonSchema', 'reasoningEffort']);
+  const { responseFormat } = options;
   const isStrict = readOption(own, 'strictJsonSchema', 'boolean') ?? true;
+  const hasSchemas = settings.supportsStructuredOutputs ?? true;
+  if (!hasSchemas && responseFormat?.type === 'json' && responseFormat.schema !== undefined) {
+    const details = 'The schema was not sent, because of supportsStructuredOutputs: false.';
+    warnings.push(unsupported('responseFormat', details));
+  }
   const params: ChatCompletionCreateParamsNonStreaming = {
     model,
-    messages: convertPrompt(options.prompt, warnings),
+    messages: convertPrompt(options.prompt, warnings, settings.supportsMultiPartToolContent),
     ...pickSet({
       max_tokens: options.maxOutputTokens,
       temperature: options.temperature,
@@ -49,12 +57,53 @@ export function chatCall(
       presence_penalty: options.presencePenalty,
       stop: options.stopSequences,
       seed: options.seed,
-      reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
-      response_format: convertFormat(responseFormat, isStrict),
+      reasoning_effort: readEffort(own, options.reasoning),
+      response_format: convertFormat(responseFormat, isStrict, hasSchemas),
     }),
     ...(options.tools && convertTools(options.tools, options.toolChoice, warnings)),
   };
   return { params, request, warnings };
+}
+
+/** Returns the effort of the provider options, or that of the call. `null` is sent as `null`. */
+function readEffort(
+  own: JSONObject,
+  reasoning: LanguageModelV4CallOptions['reasoning'],
+): string | null | undefined {
+  if (own['reasoningEffort'] === null) return null;
+  const effort = readOption(own, 'reasoningEffort', 'string');
+  return effort ?? (reasoning === 'provider-default' ? undefined : reasoning);
+}
+
+/**
+ * Returns the body and options of a request after `transformRequestBody`, which sees the whole body.
+ *
+ * @param body - The body without the fields of `request.extraBody`.
+ */
+export function transformCall<Params extends ChatCompletionCreateParamsNonStreaming | StreamParams>(
+  body: Params,
+  { request, warnings }: Pick<ChatCall, 'request' | 'warnings'>,
+  { transformRequestBody: transform }: ChatModelSettings,
+): { readonly body: Params; readonly request: RequestOptions } {
+  if (transform === undefined) return { body, request };
+  const { extraBody, ...others } = request;
+  const changed: unknown = transform(toBody({ ...body, ...extraBody }), warnings);
+  if (isJSONObject(changed)) return { body: asParams(changed), request: others };
+  throw new InvalidInputError('transformRequestBody', 'must return the body of the request.');
+}
+
+type StreamParams = ChatCompletionCreateParamsStreaming;
+
+/** Types a body as the fields that a transformation may read. */
+function toBody(body: object): ChatCompletionBody;
+function toBody(body: unknown): unknown {
+  return body;
+}
+
+/** Types a transformed body as parameters, which the client checks. */
+function asParams<Params>(body: object): Params;
+function asParams(body: unknown): unknown {
+  return body;
 }
 
 /** Returns the fields that are set. */
@@ -68,10 +117,11 @@ function pickSet<Fields extends object>(fields: Fields): Partial<Fields> {
 function convertFormat(
   format: LanguageModelV4CallOptions['responseFormat'],
   strict: boolean,
+  hasSchemas: boolean,
 ): ChatCompletionResponseFormat | undefined {
   if (format?.type !== 'json') return undefined;
   const { schema, name = 'response', description } = format;
-  if (schema === undefined) return { type: 'json_object' };
+  if (schema === undefined || !hasSchemas) return { type: 'json_object' };
   const json_schema = { name, description, strict, schema: { ...schema } };
   return { type: 'json_schema', json_schema };
 }

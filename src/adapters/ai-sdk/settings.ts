@@ -1,0 +1,195 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import {
+  Gateway,
+  type CompletionUsage,
+  type GatewayOptions,
+  type HeaderValues,
+  InvalidInputError,
+} from '../../index.ts';
+import { providerName } from './options.ts';
+import type { VideoSettings } from './video-start.ts';
+
+/** Reads provider metadata from responses. */
+export interface MetadataExtractor {
+  /** Returns the metadata of a whole response, under the name of a provider. */
+  extractMetadata(response: {
+    readonly parsedBody: unknown;
+  }): PromiseLike<SharedV4ProviderMetadata | undefined>;
+  /** Returns an object that receives each chunk of a stream, and returns the metadata at its end. */
+  createStreamExtractor(): {
+    processChunk(parsedChunk: unknown): void;
+    buildMetadata(): SharedV4ProviderMetadata | undefined;
+  };
+}
+
+/** Settings of chat models, with the names of `createOpenAICompatible()`. */
+export interface ChatModelSettings {
+  /**
+   * `false` requests JSON without its schema, with a warning, for models that reject schemas.
+   * @defaultValue true
+   */
+  readonly supportsStructuredOutputs?: boolean | undefined;
+  /**
+   * Sends images and files in tool results as parts. Without it, the model receives only the text of a
+   * result, with a warning.
+   * @defaultValue false
+   */
+  readonly supportsMultiPartToolContent?: boolean | undefined;
+  /**
+   * Returns the request body to send in place of `body`. May add warnings to the result. The body needs
+   * `model` and `messages`.
+   */
+  readonly transformRequestBody?:
+    | ((
+        body: ChatCompletionBody,
+        warnings?: SharedV4Warning[],
+      ) => Readonly<Record<string, unknown>>)
+    | undefined;
+  /** Reads provider metadata from responses. */
+  readonly metadataExtractor?: MetadataExtractor | undefined;
+  /**
+   * The URLs that the provider behind the gateway can read. `ai` downloads other files and sends their content.
+   * @defaultValue images and videos at `http:` and `https:`
+   */
+  readonly supportedUrls?: (() => LanguageModelV4['supportedUrls']) | undefined;
+  /** Converts the usage of a response, for providers that count differently. */
+  readonly convertUsage?:
+    | ((usage: CompletionUsage | null | undefined) => LanguageModelV4Usage)
+    | undefined;
+}
+
+/** The body of a chat request, before it is changed. */
+export interface ChatCompletionBody {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly [field: string]: unknown }[];
+  readonly [field: string]: unknown;
+}
+
+/** Settings of `createOpenAICompatible()` that concern the client. */
+export interface CompatibleSettings {
+  /** Headers of every request: `defaultHeaders` of the client. */
+  readonly headers?: HeaderValues | undefined;
+  /** Query of every request: `defaultQuery` of the client. */
+  readonly queryParams?: Readonly<Record<string, string>> | undefined;
+  /** Usage is always requested, so only `true` is accepted. */
+  readonly includeUsage?: true | undefined;
+}
+
+/**
+ * Settings of a provider: an existing client or the options of a new one, how to track videos, and settings of
+ * chat models.
+ */
+export type ModelGatewaySettings = VideoSettings &
+  ChatModelSettings &
+  (
+    | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
+    | { readonly client: Gateway }
+  );
+
+/** Settings, sorted by what uses them. */
+interface ProviderSettings {
+  readonly client: Gateway;
+  readonly videos: VideoSettings;
+  readonly chat: ChatModelSettings;
+}
+
+const functions = ['transformRequestBody', 'supportedUrls', 'convertUsage'] as const;
+const booleans = ['supportsStructuredOutputs', 'supportsMultiPartToolContent'] as const;
+
+/**
+ * Checks settings of chat models.
+ *
+ * @throws `InvalidInputError` if one has the wrong type
+ */
+export function checkChatSettings(settings: ChatModelSettings): ChatModelSettings {
+  for (const name of functions) {
+    if (settings[name] === undefined || typeof settings[name] === 'function') continue;
+    throw new InvalidInputError(name, 'must be a function.');
+  }
+  for (const name of booleans) {
+    if (settings[name] === undefined || typeof settings[name] === 'boolean') continue;
+    throw new InvalidInputError(name, 'must be true or false.');
+  }
+  const { metadataExtractor: extractor } = settings;
+  if (extractor === undefined) return settings;
+  for (const name of ['extractMetadata', 'createStreamExtractor'] as const) {
+    if (typeof extractor?.[name] === 'function') continue;
+    throw new InvalidInputError('metadataExtractor', `must have a method ${name}().`);
+  }
+  return settings;
+}
+
+/** Settings of a client that a provider with an existing client cannot use. */
+const clientSettings = ['headers', 'queryParams', 'baseURL', 'apiKey', 'fetch'];
+
+/**
+ * Reads the settings of a provider, and creates its client.
+ *
+ * @throws `InvalidInputError` if one is invalid, or has no effect
+ */
+export function readSettings(settings: ModelGatewaySettings): ProviderSettings {
+  const { onSubmitted, ledger, ...others } = settings;
+  const {
+    supportsStructuredOutputs,
+    supportsMultiPartToolContent,
+    transformRequestBody,
+    metadataExtractor,
+    supportedUrls,
+    convertUsage,
+    ...options
+  } = others;
+  const chat = checkChatSettings({
+    supportsStructuredOutputs,
+    supportsMultiPartToolContent,
+    transformRequestBody,
+    metadataExtractor,
+    supportedUrls,
+    convertUsage,
+  });
+  checkName(options);
+  return { chat, videos: { onSubmitted, ledger }, client: createClient(options) };
+}
+
+function checkName(options: object): void {
+  const name: unknown = 'name' in options ? options.name : undefined;
+  if (name === undefined || name === providerName) return;
+  const fix = `Omit it, and put provider options below providerOptions.${providerName}.`;
+  throw new InvalidInputError('name', `cannot be set: the provider is "${providerName}". ${fix}`);
+}
+
+type ClientSettings =
+  | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
+  | { readonly client: Gateway };
+
+function createClient(settings: ClientSettings): Gateway {
+  if (settings.client !== undefined) {
+    const unused = clientSettings.find((name) => Reflect.get(settings, name) !== undefined);
+    if (unused === undefined) return settings.client;
+    throw new InvalidInputError(unused, 'has no effect beside client; set it on the client.');
+  }
+  const { headers, queryParams, includeUsage, client: _, ...options } = settings;
+  const isIncluded: unknown = includeUsage;
+  if (isIncluded !== undefined && isIncluded !== true) {
+    const fix =
+      'Omit it: usage is always requested, because some gateways omit the finish reason otherwise.';
+    throw new InvalidInputError('includeUsage', `must be true. ${fix}`);
+  }
+  if ('name' in options) Reflect.deleteProperty(options, 'name');
+  return new Gateway({
+    ...options,
+    ...alias('headers', headers, 'defaultHeaders', options.defaultHeaders),
+    ...alias('queryParams', queryParams, 'defaultQuery', options.defaultQuery),
+  });
+}
+
+/** Returns a setting under the name of the client's option. */
+function alias(name: string, value: unknown, option: string, other: unknown): object {
+  if (value === undefined) return {};
+  if (other === undefined || other === null) return { [option]: value };
+  throw new InvalidInputError(name, `is another name of ${option}; set only one of them.`);
+}
