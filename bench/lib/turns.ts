@@ -39,7 +39,9 @@ export function serveInTurns<Client>({ file, clients, connect }: Turns<Client>):
   if (client === undefined) throw new Error(`${String(name)} is not measured here.`);
   const batches = connect(client, words);
   const warm = new Set<string>();
-  process.on('message', (message) => void measureBatch(String(message)));
+  process.on('message', (message) => {
+    if (typeof message === 'string') void measureBatch(message);
+  });
 
   async function measureBatch(figure: string): Promise<void> {
     const { work, warmup, runs, scale } = (await batches)[figure]?.() ?? missing(figure);

@@ -27,12 +27,14 @@ function listTypes(schema: unknown, root: unknown, levels = 4): unknown[] {
   return either.flatMap((inner) => listTypes(inner, root, levels - 1));
 }
 
+const scalars: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
+
 /** Returns the only type that a schema allows, beside `null`; `undefined` if it may be several. */
 export function valueType(schema: unknown): ValueType {
   const types = new Set(
     listTypes(schema, schema)
       .filter((type) => type !== 'null')
-      .map((type) => (/^(string|number|integer|boolean)$/.test(`${type}`) ? 'scalar' : type)),
+      .map((type) => (scalars.has(type) ? 'scalar' : type)),
   );
   const [type] = types;
   const isKnown = type === 'object' || type === 'array' || type === 'scalar';

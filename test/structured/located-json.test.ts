@@ -32,8 +32,8 @@ const readers: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> =
     return (await client.chat.completions.parse(params)).choices[0]?.message.parsed;
   },
   'parse() with a plain schema': async (client) => {
-    const { $parseRaw: _, ...plain } = format;
-    const params = { ...ask, response_format: plain };
+    const { type, json_schema } = format;
+    const params = { ...ask, response_format: { type, json_schema } };
     return (await client.chat.completions.parse(params)).choices[0]?.message.parsed;
   },
   'stream()': async (client) => (await client.chat.completions.stream(ask).finalMessage()).parsed,

@@ -110,7 +110,6 @@ test('stored handles are read unchanged and can be waited for', async () => {
         ),
     });
     const ended = parsed.kind === 'image' ? client.images.wait(parsed) : client.videos.wait(parsed);
-    // oxlint-disable-next-line no-await-in-loop -- fake timers run one wait at a time
     await resolved<unknown>(ended);
   }
 });
