@@ -187,6 +187,7 @@ const callNames: Readonly<Record<string, string>> = {
   'gemini-stream': 'Gemini’s format, streamed',
   speech: 'Speech',
   transcription: 'Transcription',
+  'transcription-stream': 'Transcription, streamed',
   translation: 'Translation',
   image: 'Image',
   'image-task': 'Image as a task',

@@ -169,6 +169,16 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
+/** Decodes hexadecimal digits; `undefined` if the text is anything else. */
+export function decodeHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text === '' || text.length % 2 !== 0 || !/^[\da-f]+$/i.test(text)) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) {
+    bytes[at] = Number.parseInt(text.slice(2 * at, 2 * at + 2), 16);
+  }
+  return bytes;
+}
+
 /** Bytes with their media type, if it is known. */
 export interface TypedBytes {
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -223,6 +223,7 @@ export function isHTMLPage(text: string): boolean {
  *
  * @param fromText - Converts the text, with a function for parsed JSON and the content type, or returns the problem
  *   with it.
+ * @param fromEvents - Assembles a result from an event stream that was sent instead.
  */
 export function textAnswer<T>(
   fromText: (
@@ -230,11 +231,22 @@ export function textAnswer<T>(
     read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
     type: string,
   ) => { readonly value: T } | { readonly problem: string },
+  fromEvents?: (request: Request, answer: Answer) => Promise<unknown>,
 ): AnswerFormat<T, 'text'> {
   return {
     kind: 'text',
-    async read(request, answer) {
-      const text = await readText(answer, request.settings.maxResponseBytes);
+    async read(request, given) {
+      let answer = given;
+      let isStream = false;
+      if (fromEvents && readContentType(answer.response).includes('event-stream')) {
+        let beginning: string;
+        ({ beginning, answer } = await peek(answer, fieldLength));
+        isStream = detectFormat(beginning) === 'events';
+      }
+      const text =
+        fromEvents && isStream
+          ? JSON.stringify(await fromEvents(request, answer))
+          : await readText(answer, request.settings.maxResponseBytes);
       if (isHTMLPage(text)) throw notJSON(text, answer);
       throwIfError(parseJSON(text), answer, text);
       const result = fromText(

@@ -75,7 +75,8 @@ export function discardBody(body: Pick<ReadableStream, 'cancel'> | null | undefi
   body?.cancel().catch(() => undefined);
 }
 
-function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+/** Joins bytes without a copy if there is one part. */
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [first = new Uint8Array()] = chunks;
   if (chunks.length <= 1) return first;
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));

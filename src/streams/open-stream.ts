@@ -1,10 +1,10 @@
 import { readErrorValue } from '../answers/error-body.ts';
-import { parseLines } from '../answers/objects.ts';
+import { parseJSON, parseLines } from '../answers/objects.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
-import { notResult, readWhole, detectFormat, readContentType } from '../calls/response.ts';
+import { notJSON, notResult, readWhole, detectFormat, readContentType } from '../calls/response.ts';
 import { StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
@@ -89,6 +89,9 @@ async function openStream<Item>(
     let beginning: string;
     ({ beginning, answer } = await peek(answer));
     const format = detectFormat(beginning);
+    if (protocol.fromText !== undefined && !/^(events|markup)$/.test(format)) {
+      return await streamText(request, answer, context, protocol);
+    }
     const isSVG = format === 'markup' && type.startsWith('image/svg');
     if (beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
       return streamWholeAnswer(request, answer, context, protocol);
@@ -106,6 +109,23 @@ async function openStream<Item>(
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(request));
   return toStream(reading);
+}
+
+/** Creates a stream from text or JSON that a gateway returned instead of a stream. */
+async function streamText<Item>(
+  request: Request,
+  answer: Answer,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Promise<Stream<Item>> {
+  const text = await readText(answer, context.maxResponseBytes ?? Infinity);
+  const value = parseJSON(text, parseLines);
+  if (typeof value === 'object' && value !== null) {
+    return streamWholeText(request, answer, context, protocol, text);
+  }
+  const converted = protocol.fromText?.(text, readContentType(answer.response)) ?? [];
+  if (converted.length === 0) throw notJSON(text, answer);
+  return streamFromValues(converted, context, protocol);
 }
 
 /** Returns a function that notes the failure of a stream in its request, and throws the error. */
@@ -134,6 +154,16 @@ async function streamWholeAnswer<Item>(
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
   const text = await readText(answer, context.maxResponseBytes ?? Infinity);
+  return streamWholeText(request, answer, context, protocol, text);
+}
+
+async function streamWholeText<Item>(
+  request: Request,
+  answer: Answer,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+  text: string,
+): Promise<Stream<Item>> {
   const value = await readWhole(request, answer, text, parseLines);
   const instead = toEvents(value, protocol);
   if (instead === undefined) {

@@ -76,8 +76,12 @@ export interface Delivery<Item> {
    * @returns whether this item itself is yielded, now or later
    */
   add(item: Item): boolean;
-  /** Yields the items that are held back, at the end of the stream. */
-  flush(): void;
+  /**
+   * Yields the items that are held back, at the end of the stream.
+   *
+   * @param isComplete - `true` if the response is complete.
+   */
+  flush(isComplete: boolean): void;
 }
 
 /** The rules of one kind of stream. */
@@ -117,6 +121,12 @@ export interface StreamProtocol<Item> {
    * @param type - The content type of the file.
    */
   fromFile?(bytes: Uint8Array, type: string): readonly unknown[];
+  /**
+   * Converts text to events, for providers that return text instead of a stream. Empty if the text is not a response.
+   *
+   * @param type - The content type of the text.
+   */
+  fromText?(text: string, type: string): readonly unknown[];
   /** Controls how the items of one stream are yielded. By default each is yielded as it arrives. */
   deliver?(emit: (item: Item) => void): Delivery<Item>;
   /** Returns whether an item has content of the response. By default each has. */

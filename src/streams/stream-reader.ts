@@ -329,7 +329,7 @@ export function readStream<Item>(
     unwatchDropped(reading);
     controller.signal.removeEventListener('abort', onAbort);
     signal?.removeEventListener('abort', onAbort);
-    answer.flush();
+    answer.flush(end.verdict === 'complete');
     items.end(end.error);
     if (isGivenUp) cancel();
     else void drain();

@@ -134,8 +134,8 @@ export function followAnswer<Item>(
   }
 
   /** Yields the items that are held back. */
-  function flush(): void {
-    delivery?.flush();
+  function flush(isComplete: boolean): void {
+    delivery?.flush(isComplete);
   }
 
   /** Takes a response in the line after an empty `data:`. */

@@ -30,8 +30,10 @@ export {
   type ImagePlace,
   type MediaQuirks,
   type Quirks,
+  type SpeechPlace,
   type StreamQuirks,
   type StructuredOutputDialect,
+  type TranscriptForm,
   type VideoQuirks,
   type VideoState,
 } from './faults/quirks.ts';

@@ -1,6 +1,6 @@
-import { decodeBytes, detectType } from '../answers/bytes.ts';
-import { parseJSON } from '../answers/objects.ts';
-import type { AnswerFormat } from '../calls/request.ts';
+import { decodeBytes, decodeHex, detectType } from '../answers/bytes.ts';
+import { errorMessage, parseJSON } from '../answers/objects.ts';
+import type { AnswerFormat, Request } from '../calls/request.ts';
 import {
   type Answer,
   ReadFailure,
@@ -11,7 +11,11 @@ import {
   readText,
   unusable,
 } from '../http/response-body.ts';
+import { APIUserAbortError } from '../errors/api-errors.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { displayURL } from '../http/url.ts';
 import {
+  detectFormat,
   isHTMLPage,
   notResult,
   notJSON,
@@ -20,15 +24,26 @@ import {
 } from '../calls/response.ts';
 import { isNode } from '../http/send.ts';
 
+/** Finds a file in a response that is not the file itself. */
+export interface FileSearch {
+  /** Returns the files in a JSON response: base64, hexadecimal digits or URLs. */
+  readonly find: (value: unknown) => readonly string[];
+  /** Fetches a file by its URL. Rejects with the reason. */
+  readonly fetch: (url: string, request: Request) => Promise<Response>;
+  /** Assembles the file, or finds its URL, in an event stream. */
+  readonly collect: (request: Request, answer: Answer) => Promise<Uint8Array<ArrayBuffer> | string>;
+}
+
+/** The beginning of a JSON object, which no file begins with. */
+const objectStart = /^\s*\{\s*"[\w.-]+"\s*:/;
+
 /**
  * Reads a response that is a file. Inspects its beginning and streams the rest.
  *
- * @param fileIn - Finds the file in a JSON response, as base64 or hexadecimal digits.
+ * @param search - Finds the file in JSON and in event streams.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function fileAnswer(
-  findFile?: (value: unknown) => string | undefined,
-): AnswerFormat<Response, 'binary'> {
+export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'> {
   return {
     kind: 'binary',
     async read(request, given) {
@@ -38,16 +53,21 @@ export function fileAnswer(
         let isEmpty: boolean;
         ({ beginning, isEmpty, answer } = await peek(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
+        const type = readContentType(answer.response);
+        if (search !== undefined && isStream(beginning, type)) {
+          request.scope.clearLimits();
+          return { value: await collectFile(request, answer, search) };
+        }
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
-          const isLabelled = /\b(json|html)\b/.test(readContentType(answer.response));
+          const isLabelled = /\b(json|html)\b/.test(type) || objectStart.test(beginning);
           if (isLabelled) beginning = await readText(answer, request.settings.maxResponseBytes);
           else ({ beginning, answer } = await peek(answer, errorBodyLimit));
           const value = parseJSON(beginning);
-          const base64 = isLabelled ? findFile?.(value) : undefined;
-          const file = base64 === undefined ? undefined : fromText(answer.response, base64);
-          if (file !== undefined) return { value: file };
+          const file =
+            isLabelled && search && (await searchFile(request, answer, search, value, beginning));
+          if (file !== undefined && file !== false) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
             throw notResult(value, answer, 'the response is JSON instead of a file.', beginning);
@@ -64,22 +84,88 @@ export function fileAnswer(
   };
 }
 
-/** Decodes hexadecimal digits; `undefined` unless they are a file of a known format, because base64 may look alike. */
-function decodeHex(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length % 2 !== 0 || !/^[\da-f]+$/i.test(text)) return undefined;
-  const bytes = new Uint8Array(text.length / 2);
-  for (let at = 0; at < bytes.length; at += 1) {
-    bytes[at] = Number.parseInt(text.slice(2 * at, 2 * at + 2), 16);
-  }
-  return detectType(bytes) === undefined ? undefined : bytes;
+/** Returns whether a response is an event stream, whatever its content type says. */
+function isStream(beginning: string, type: string): boolean {
+  if (detectFormat(beginning) !== 'events') return false;
+  return type.includes('event-stream') || /^\s*(event|data): *(\{|[\w.]+\s*\n)/.test(beginning);
 }
 
-/** Returns the file in a JSON response; `undefined` if it is neither base64 nor hexadecimal. */
-function fromText(response: Response, text: string): Response | undefined {
-  const bytes = decodeHex(text) ?? decodeBytes(text)?.bytes;
-  if (bytes === undefined) return undefined;
+/** Returns the file that an event stream holds in pieces. */
+async function collectFile(
+  request: Request,
+  answer: Answer,
+  search: FileSearch,
+): Promise<Response> {
+  const file = await search.collect(request, answer);
+  if (typeof file !== 'string') return toResponse(answer.response, file);
+  return fetchFile(request, answer, search, file, undefined);
+}
+
+/** Returns the file in a JSON response; `undefined` if there is none. */
+async function searchFile(
+  request: Request,
+  answer: Answer,
+  search: FileSearch,
+  value: unknown,
+  text: string,
+): Promise<Response | undefined> {
+  for (const file of search.find(value)) {
+    if (/^https?:/i.test(file)) return fetchFile(request, answer, search, file, text);
+    const bytes = fromHex(file) ?? decodeBytes(file)?.bytes;
+    if (bytes !== undefined) return toResponse(answer.response, bytes);
+  }
+  return undefined;
+}
+
+/** Fetches the file at a URL in a response. It is paid for, so a failure must not repeat the request. */
+async function fetchFile(
+  request: Request,
+  answer: Answer,
+  { fetch }: FileSearch,
+  url: string,
+  text: string | undefined,
+): Promise<Response> {
+  request.scope.endAttempt();
+  try {
+    const file = await fetch(url, request);
+    const headers = new Headers(answer.response.headers);
+    for (const name of contentHeaders) {
+      const own = file.headers.get(name);
+      if (own === null) headers.delete(name);
+      else headers.set(name, own);
+    }
+    return new Response(file.body, { status: 200, headers });
+  } catch (cause) {
+    if (APIUserAbortError.isInstance(cause)) throw cause;
+    const problem = `the file at ${displayURL(url)} could not be fetched: ${describe(cause)}`;
+    throw new ReadFailure({ ...unusable(answer, problem, text ?? JSON.stringify({ url })), cause });
+  }
+}
+
+const describe = (error: unknown): string =>
+  GatewayError.isInstance(error) ? error.summary : errorMessage(error);
+
+/** Headers that describe the body of a response. */
+const contentHeaders = [
+  'accept-ranges',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'last-modified',
+];
+
+/** Decodes hexadecimal digits of a file in a known format, because base64 may look alike. */
+function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = decodeHex(text);
+  return bytes === undefined || detectType(bytes) === undefined ? undefined : bytes;
+}
+
+/** Returns a response with bytes as its body. */
+function toResponse(response: Response, bytes: Uint8Array<ArrayBuffer>): Response {
   const headers = new Headers(response.headers);
-  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+  for (const name of contentHeaders) headers.delete(name);
   headers.set('content-type', detectType(bytes) ?? 'application/octet-stream');
   return new Response(bytes, { status: response.status, headers });
 }

@@ -27,3 +27,29 @@ export const imageEncodings = [
   'line-breaks',
   'no-padding',
 ] as const satisfies readonly Quirks['imageEncoding'][];
+
+/** Places of speech that is not a file. */
+export const speechPlaces = [
+  'audio_data',
+  'audio',
+  'audio-hex',
+  'data.audio',
+  'output.audio.data',
+  'output.audio.url',
+  'events',
+  'data-events',
+] as const satisfies readonly Quirks['speechPlace'][];
+
+/** Forms of transcripts besides the documented one. */
+export const transcriptForms = [
+  'json-string',
+  'in-json',
+  'doubled-json',
+] as const satisfies readonly Quirks['transcriptForm'][];
+
+/** Events of streamed transcripts that are not OpenAI's. */
+export const transcriptStreams = [
+  'vllm',
+  'mistral',
+  'text',
+] as const satisfies readonly Quirks['transcriptStream'][];

@@ -10,6 +10,7 @@ import { convertErrors } from './errors.ts';
 import { toBytes } from './media.ts';
 import {
   costMetadata,
+  isJSONObject,
   toHeaders,
   readEnum,
   readOption,
@@ -94,7 +95,7 @@ export function transcriptionModel(
       const { request, own } = readCall(options, ['translate', ...formatNames]);
       const isTranslated = readOption(own, 'translate', 'boolean') ?? settings.translate ?? false;
       const file = { data: toBytes(audio), type: mediaType };
-      const format = readFormat(own) ?? (returnsTextOnly.test(modelId) ? 'json' : 'verbose_json');
+      const format = readFormat(own) ?? usualFormat(modelId);
       const make = isTranslated ? translateSpeech : transcribers[format];
       const warnings: SharedV4Warning[] = [];
       const { text, segments, language, duration, speakers, response, body } = await make(
@@ -117,6 +118,12 @@ export function transcriptionModel(
       };
     },
   };
+}
+
+/** Returns the format with the most details that a model has. */
+function usualFormat(modelId: string): (typeof formats)[number] {
+  if (/diarize/i.test(modelId)) return 'diarized_json';
+  return returnsTextOnly.test(modelId) ? 'json' : 'verbose_json';
 }
 
 /** Spellings of the provider option that selects the format of a transcript. */
@@ -206,11 +213,20 @@ async function transcribeWithTimes(
       .withResponse(),
   );
   const { text, words, language, duration } = data;
-  const segments = byWord
-    ? words?.map(({ word, start, end }) => ({ text: word, start, end }))
-    : undefined;
-  const heard = segments ?? data.segments ?? [];
-  return { text, segments: heard, language, duration, response, body: data };
+  const heard = byWord ? readSegments(words) : [];
+  const segments = heard.length > 0 ? heard : readSegments(data.segments);
+  return { text, segments, language, duration, response, body: data };
+}
+
+/** Reads segments or words. Gateways send other values in their place, which are left out. */
+function readSegments(list: unknown): SpeechText['segments'] {
+  const items: readonly unknown[] = Array.isArray(list) ? list : [];
+  return items.filter(isJSONObject).flatMap(({ text, word, start, end }) => {
+    const spoken = text ?? word;
+    if (typeof spoken !== 'string') return [];
+    const [from, to] = [start, end].map((time) => (typeof time === 'number' ? time : 0));
+    return [{ text: spoken, start: from ?? 0, end: to ?? from ?? 0 }];
+  });
 }
 
 /** Requests the text of each speaker. */
@@ -227,8 +243,17 @@ async function transcribeSpeakers(
       .create({ ...params, response_format: 'diarized_json' }, request)
       .withResponse(),
   );
-  const { text, segments, duration } = data;
-  const speakers = segments.map(({ speaker }) => speaker);
+  const { text, duration } = data;
+  const listed: readonly unknown[] = Array.isArray(data.segments) ? data.segments : [];
+  const spoken = listed.flatMap((segment) => {
+    const [read] = readSegments([segment]);
+    const speaker = isJSONObject(segment) ? segment['speaker'] : undefined;
+    return read === undefined
+      ? []
+      : [{ read, speaker: typeof speaker === 'string' ? speaker : '' }];
+  });
+  const segments = spoken.map(({ read }) => read);
+  const speakers = spoken.map(({ speaker }) => speaker);
   return { text, segments, speakers, language: undefined, duration, response, body: data };
 }
 
@@ -256,5 +281,5 @@ async function translateSpeech(
   );
   const { text, segments, duration } = data;
   // The language of the translation, not of the speech.
-  return { text, segments: segments ?? [], language: 'en', duration, response, body: data };
+  return { text, segments: readSegments(segments), language: 'en', duration, response, body: data };
 }

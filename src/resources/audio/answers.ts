@@ -1,64 +1,52 @@
-import {
-  fill,
-  findFirst,
-  isObject,
-  parseJSON,
-  toNumber,
-  trimmedText,
-  unwrapLevels,
-} from '../../answers/objects.ts';
-import { numeric, type ResponseSchema } from '../../answers/reader.ts';
-import type { AnswerFormat } from '../../calls/request.ts';
-import { discardBody, findRequestId, unusable } from '../../http/response-body.ts';
+import { decodeBytes, encodeBase64 } from '../../answers/bytes.ts';
+import { isObject, isText, trimmedText } from '../../answers/objects.ts';
+import type { ResponseSchema } from '../../answers/reader.ts';
+import type { AnswerFormat, Request } from '../../calls/request.ts';
+import type { Transport } from '../../calls/transport.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
-import { textAnswer } from '../../calls/response.ts';
+import {
+  type Answer,
+  discardBody,
+  findRequestId,
+  joinBytes,
+  ReadFailure,
+  unusable,
+} from '../../http/response-body.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 import { followRedirects, parseLocation } from '../../http/send.ts';
-import { eventAnswer } from '../../streams/open-stream.ts';
-import { typedProtocol } from '../../streams/protocol.ts';
+import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import {
+  type Delivery,
+  type StreamProgress,
+  type StreamProtocol,
+  typedProtocol,
+} from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';
+import { fetchFile } from '../../uploads/fetch-file.ts';
 import { fileAnswer } from '../../uploads/file-answer.ts';
-import type {
-  TranscriptionCreateResponse,
-  TranscriptionStreamEvent,
-} from './transcription-types.ts';
+import { findAudio, readAudioEvent } from './places.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
-/** Schema of transcriptions in all JSON formats. Translations have a subset of these fields. */
-function transcriptionSchema(
-  format: string | undefined,
-): ResponseSchema<TranscriptionCreateResponse> {
-  const isVerbose = format === 'verbose_json';
-  const isDiarized = format === 'diarized_json';
-  return {
-    fields: {
-      text: 'string',
-      duration: numeric,
-      language: 'string',
-      segments: 'array',
-      words: 'array',
-      languages: 'array',
-      logprobs: 'array',
-      usage: 'object',
-    },
-    normalize(value) {
-      if (isVerbose || isDiarized) toNumber(value, 'duration');
-      if (isVerbose) fill(value, { language: '' });
-      if (isDiarized) fill(value, { segments: [], task: 'transcribe' });
-    },
-  };
-}
-
-/** Finds the audio of a JSON response: Mistral's `audio_data`, MiniMax's `data.audio`, `output.audio.data`. */
-function audioData(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
-  return findFirst(unwrapLevels(value), ({ audio_data: data, audio }) =>
-    findFirst([data, audio, isObject(audio) ? audio['data'] : undefined], trimmedText),
-  );
+/** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
+async function fetchAudio(transport: Transport, url: string, request: Request): Promise<Response> {
+  const { settings, scope, startedAt, id: callId } = request;
+  const { totalTimeout, maxRetries, timeout, idleTimeout } = settings;
+  const deadline = startedAt + (totalTimeout ?? 0);
+  const left = totalTimeout === null ? null : Math.max(1, Math.ceil(deadline - performance.now()));
+  const options = { callId, maxRetries, timeout, idleTimeout, totalTimeout: left };
+  return fetchFile(transport, 'audio.speech.create', url, { ...options, signal: scope.signal });
 }
 
 /** Response format for speech as a file. */
-export const speechFile = fileAnswer(audioData);
+export function speechFile(transport: Transport): AnswerFormat<Response, 'binary'> {
+  // The rules for URLs are those of the gateway at the time of the call.
+  const own = transport.snapshot();
+  return fileAnswer({
+    find: findAudio,
+    fetch: (url, request) => fetchAudio(own, url, request),
+    collect: collectSpeech,
+  });
+}
 
 const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
   fields: {
@@ -71,6 +59,21 @@ const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
   },
 };
 
+/** Converts an event of another API to events of this one. */
+function splitEvent(value: unknown): readonly JsonObject[] {
+  const piece = isObject(value) && !isText(value['type']) ? readAudioEvent(value) : undefined;
+  if (piece === undefined) return [];
+  const { bytes, url, isLast, isWhole } = piece;
+  const audio = bytes && encodeBase64(bytes);
+  const events: JsonObject[] = [];
+  if (audio !== undefined && !isWhole) events.push({ type: 'speech.audio.delta', audio });
+  if (isLast) {
+    const whole = isWhole && audio !== undefined ? { audio } : {};
+    events.push({ type: 'speech.audio.done', ...whole, ...(url !== undefined && { url }) });
+  }
+  return events.length > 0 ? events : [{ type: 'speech.audio.delta', audio: '' }];
+}
+
 /**
  * Follows a redirect to the audio file: some vendors respond to speech requests with its URL. Returns
  * `undefined` for a redirect to the same path and for one that asks to resend the request (307, 308).
@@ -82,11 +85,11 @@ export function followToFile(
   if (!/^30[123]$/.test(`${redirect.status}`)) return undefined;
   const target = parseLocation(redirect, request.url);
   const isFile = target !== undefined && target.pathname !== new URL(request.url).pathname;
-  return isFile ? fetchFile(redirect, request) : undefined;
+  return isFile ? fetchTarget(redirect, request) : undefined;
 }
 
 /** Fetches a file. It is already paid for, so a failure must not cause a retry of the request. */
-async function fetchFile(
+async function fetchTarget(
   redirect: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> {
@@ -110,17 +113,88 @@ async function fetchFile(
 }
 
 /**
- * Response format for streamed speech, which has no terminator: it is complete once its last event has
- * arrived.
+ * Streamed speech has no terminator: it is complete once its last event has arrived.
  */
-export const speechEvents = eventAnswer({
+const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
   ...typedProtocol({
     schema: speechEventSchema,
     endType: 'speech.audio.done',
     fromAnswer: () => [],
   }),
+  split: splitEvent,
   fromFile: toEvents,
-});
+  deliver: deliverSpeech,
+};
+
+/** Yields the events of a stream. The last event of MiniMax repeats all audio, which is yielded only if none was. */
+function deliverSpeech(emit: (event: SpeechStreamEvent) => void): Delivery<SpeechStreamEvent> {
+  let hasAudio = false;
+  return {
+    add(event) {
+      if (event.type === 'speech.audio.delta') {
+        hasAudio ||= event.audio !== '';
+        if (event.audio === '') return true;
+      } else {
+        const audio = readWholeAudio(event);
+        if (audio !== undefined && !hasAudio) emit({ type: 'speech.audio.delta', audio });
+      }
+      emit(event);
+      return true;
+    },
+    flush: () => {},
+  };
+}
+
+const readWholeAudio = (event: object): string | undefined =>
+  'audio' in event ? trimmedText(event.audio) : undefined;
+
+/** Response format for streamed speech. */
+export const speechEvents = eventAnswer(speechProtocol);
+
+/** Assembles the audio of a stream: its bytes, or its URL if no event has any. */
+function followAudio(): StreamProgress<SpeechStreamEvent> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let url: string | undefined;
+  let isFinished = false;
+  let started = false;
+  const add = (text: string): void => {
+    const bytes = decodeBytes(text)?.bytes;
+    if (bytes !== undefined) pieces.push(bytes);
+  };
+  return {
+    get started() {
+      return started;
+    },
+    get partial() {
+      return pieces.length === 0 && url !== undefined ? url : joinBytes(pieces);
+    },
+    usage: undefined,
+    isFinished: () => isFinished,
+    add(event) {
+      started = true;
+      if (event.type === 'speech.audio.delta') {
+        add(event.audio);
+        return;
+      }
+      isFinished = true;
+      if (pieces.length === 0) add(readWholeAudio(event) ?? '');
+      url = 'url' in event ? trimmedText(event.url) : undefined;
+    },
+  };
+}
+
+const collectStream = collectAs({ ...speechProtocol, follow: followAudio });
+
+/** Collects the file of a stream that was not requested. */
+async function collectSpeech(
+  request: Request,
+  answer: Answer,
+): Promise<Uint8Array<ArrayBuffer> | string> {
+  const file = await collectStream(request, answer);
+  if (typeof file === 'string') return file;
+  if (file instanceof Uint8Array && file.length > 0) return new Uint8Array(file);
+  throw new ReadFailure(unusable(answer, 'the stream has no audio.'));
+}
 
 /** Small enough for the call stack, and divisible by three, so that no chunk is padded with `=`. */
 const chunkBytes = 24_576;
@@ -133,63 +207,3 @@ function toEvents(bytes: Uint8Array): readonly JsonObject[] {
   }
   return [...events, { type: 'speech.audio.done' }];
 }
-
-const isText = /^(text|srt|vtt)$/;
-
-/** The beginning of a VTT or SRT file. */
-const subtitles = /^\uFEFF?\s*(WEBVTT|\d+\r?\n\d\d:\d\d)/;
-
-/** Returns the text of a JSON string, which frameworks send for text. A quoted transcript is not JSON by its type. */
-function unquote(text: string, type: string): string {
-  if (!/^\s*"/.test(text)) return text;
-  const inner = parseJSON(text);
-  const isString = typeof inner === 'string' && (/\bjson\b/.test(type) || /\\[nr"]/.test(text));
-  return isString ? inner : text;
-}
-
-/**
- * Response format for transcriptions and translations. Decides by the requested format and by the
- * content: some gateways label JSON as text, or send text where JSON was requested.
- */
-export const transcriptionAnswer = (
-  format?: string,
-): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
-  textAnswer<TranscriptionCreateResponse | string>((received, read, type) => {
-    const text = unquote(received, type);
-    const parsed = parseJSON(text);
-    const value = isObject(parsed) ? parsed : undefined;
-    const inside = value?.['text'];
-    if (isText.test(format ?? '')) {
-      // Providers that only know JSON wrap the text in it; other JSON is returned unchanged.
-      const isWrapped = typeof inside === 'string' && (format === 'text' || subtitles.test(inside));
-      return { value: isWrapped ? inside : text };
-    }
-    if (text.trim() === '') return { problem: 'the response is empty.' };
-    // Text may start with a bracket, such as `[Music]`, but never with a brace.
-    if (!value && /^\s*\{/.test(text)) return { problem: 'the response is incomplete JSON.' };
-    if (value && typeof inside !== 'string') return { problem: 'the response has no text.' };
-    return { value: read(value ?? { text }, transcriptionSchema(format)) };
-  });
-
-const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
-  fields: { type: 'any', delta: 'string', text: 'string' },
-};
-
-/** Converts the complete response of a model that does not stream to events. */
-function toTextEvents(answer: unknown): readonly unknown[] {
-  if (!isObject(answer) || typeof answer['text'] !== 'string') return [];
-  const { text, usage } = answer;
-  return [
-    { type: 'transcript.text.delta', delta: text },
-    { type: 'transcript.text.done', text, usage },
-  ];
-}
-
-/** Response format for streamed transcriptions: complete once the last event, with the full text, arrived. */
-export const transcriptionEvents = eventAnswer(
-  typedProtocol({
-    schema: transcriptEventSchema,
-    endType: 'transcript.text.done',
-    fromAnswer: toTextEvents,
-  }),
-);

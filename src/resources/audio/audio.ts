@@ -40,15 +40,17 @@ export class Speech {
    * The body is an unbuffered stream: read it or cancel it. Reading fails if the audio is cut off. The
    * format is in the `content-type` header and may differ from the requested one.
    *
-   * Audio sent in JSON (`audio_data`) is converted to a file. A redirect to the address of the audio is
-   * followed without the key; browsers do not allow that.
+   * Audio in JSON (`audio_data`, `data.audio` and others) or in a stream that was not requested is converted to a
+   * file. A redirect to the URL of the audio is followed, and a URL in JSON is fetched, both without the key, if it
+   * is a public https URL or on the gateway; browsers allow neither for every host.
    *
    * With `stream_format: "sse"` the audio arrives as events, and iterating over them throws
    * `StreamTruncatedError` if the last event is missing.
    *
    * @returns A `Response`, with `arrayBuffer()`, `blob()`, `body` and `headers`.
    * @throws `InvalidInputError` if a parameter is invalid; nothing is sent
-   * @throws `UnexpectedResponseError` if the response is empty, JSON or a page instead of audio
+   * @throws `UnexpectedResponseError` if the response is empty, a page, or JSON without audio; `error.body` is all of
+   * it, because it may be paid for
    * @throws `APIError` if the gateway rejects the request
    *
    * @example
@@ -96,8 +98,9 @@ export class Transcriptions {
    * names are corrected as in `audio.translations.create()`.
    *
    * With `stream: true` the text arrives as events, and iterating over them throws
-   * `StreamTruncatedError` if the last event, which contains the full text, is missing. The complete
-   * response of a model that does not stream is converted to events.
+   * `StreamTruncatedError` if the last event, which contains the full text, is missing; `error.partial.text` is the
+   * text so far. Events of vLLM and Mistral, and the complete response of a model that does not stream, are converted
+   * to these events.
    *
    * @param params - `response_format` determines the return type.
    * @returns An object with `text`, or a string for `"text"`, `"srt"` and `"vtt"`.

@@ -7,13 +7,8 @@ import type { Stream } from '../../streams/stream.ts';
 import { checkFile } from '../../uploads/file-input.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
 import type { Uploadable } from '../../uploads/types.ts';
-import {
-  speechEvents,
-  transcriptionEvents,
-  followToFile,
-  speechFile,
-  transcriptionAnswer,
-} from './answers.ts';
+import { speechEvents, followToFile, speechFile } from './answers.ts';
+import { transcriptionAnswer, transcriptionEvents } from './transcripts.ts';
 import type {
   TranscriptionCreateParams,
   TranscriptionCreateResponse,
@@ -47,7 +42,7 @@ export function speak(
     : transport.operate(
         operation,
         params,
-        { kind: 'binary', write: writeSpeech, format: () => speechFile },
+        { kind: 'binary', write: writeSpeech, format: () => speechFile(transport) },
         options,
       );
 }

@@ -3,18 +3,13 @@ import { errorMessage } from '../../answers/objects.ts';
 import type { OpenAnswer } from '../../calls/promise.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
-import {
-  APIError,
-  APIUserAbortError,
-  UnexpectedRedirectError,
-  UnexpectedResponseError,
-} from '../../errors/api-errors.ts';
+import { APIError, APIUserAbortError, UnexpectedRedirectError } from '../../errors/api-errors.ts';
 import { ContentNotReadyError, withFailedURL } from '../../errors/operation-errors.ts';
-import { headerPairs, type SendingRules } from '../../http/request.ts';
+import { headerPairs } from '../../http/request.ts';
 import { readExpiry } from '../../http/signed-url.ts';
-import { displayURL, isFetchable } from '../../http/url.ts';
+import { displayURL } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { fileAnswer } from '../../uploads/file-answer.ts';
+import { fetchFile } from '../../uploads/fetch-file.ts';
 import { findKnownURL, resolveOwnTask } from './ref.ts';
 import { readTask } from './step.ts';
 import type { VideoTaskLike } from './types.ts';
@@ -30,13 +25,6 @@ function mayBeElsewhere(error: unknown): error is APIError {
 
 /** Time limit for reading the task once more, in milliseconds. */
 const longestRead = 12_500;
-
-/** Rules for a host other than the gateway, which does not limit downloads as the gateway does. */
-const plainRules: SendingRules = {
-  begin: () => Promise.resolve(),
-  succeeded: () => {},
-  pauseAfter: () => undefined,
-};
 
 /** Returns a sentence with the time when a URL expires, if the URL tells. */
 function describeExpiry(url: string): string {
@@ -152,28 +140,11 @@ export class ResultURL {
   async #fetch(url: string, callId: string | undefined): Promise<Response> {
     const inline = decodeDataURL(url);
     if (inline !== undefined) return toResponse(inline);
-    if (!isFetchable(url, this.#transport.baseURL)) {
-      throw new UnexpectedResponseError('it is neither a public https URL nor on the gateway.', {
-        outcome: 'unknown',
-        advice: '',
-      });
-    }
     const { signal, headers, fetchOptions, maxRetries, timeout, idleTimeout } = this.#options;
     const ranges = [...headerPairs(headers)].filter(([name]) => isRange(name));
     const own = { signal, fetchOptions, maxRetries, timeout, idleTimeout, callId };
-    const spec = {
-      operation: 'videos.downloadContent',
-      method: 'GET',
-      path: '',
-      fileURL: url,
-      query: undefined,
-      charge: 'free',
-      task: undefined,
-      accept: '*/*',
-      download: plainRules,
-    } as const;
     const options = { ...own, headers: Object.fromEntries(ranges), totalTimeout: this.#limit };
-    return this.#transport.raw(() => spec, fileAnswer(), options);
+    return fetchFile(this.#transport, 'videos.downloadContent', url, options);
   }
 }
 

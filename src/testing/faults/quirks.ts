@@ -165,6 +165,26 @@ export interface MediaQuirks {
   imageTasks: ImageTaskShape;
   /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
   imageTaskTime: number;
+  /**
+   * Place of speech: a file, a field of JSON with base64, hexadecimal digits or a URL, or a stream that was not
+   * requested: OpenAI's, or MiniMax's, whose last event repeats the audio. @defaultValue "file"
+   */
+  speechPlace: SpeechPlace;
+  /**
+   * Form of a transcript that is not streamed: the documented one, a JSON string of it, the field `text` of JSON
+   * whatever the requested format, or JSON inside a JSON string. @defaultValue "plain"
+   */
+  transcriptForm: TranscriptForm;
+  /**
+   * Form of the segments of a transcript: a list, a list inside an object, or a list with a `null`.
+   * @defaultValue "list"
+   */
+  transcriptSegments: 'list' | 'nested' | 'null';
+  /**
+   * Events of a streamed transcript: OpenAI's, vLLM's chunks, Mistral's, or text in place of a stream.
+   * @defaultValue "openai"
+   */
+  transcriptStream: 'openai' | 'vllm' | 'mistral' | 'text';
   /** Content type of speech: the correct one, a generic one, or none. @defaultValue "true" */
   speechType: 'true' | 'octet-stream' | 'missing';
   /** Send speech in the response, or redirect to a file. @defaultValue "body" */
@@ -308,6 +328,21 @@ export interface AccountQuirks {
 /** An encoding of image bytes. */
 export type ImageEncoding = 'plain' | 'data-url' | 'url-safe' | 'line-breaks' | 'no-padding';
 
+/** The place of speech in a response. */
+export type SpeechPlace =
+  | 'file'
+  | 'audio_data'
+  | 'audio'
+  | 'audio-hex'
+  | 'data.audio'
+  | 'output.audio.data'
+  | 'output.audio.url'
+  | 'events'
+  | 'data-events';
+
+/** The form of a transcript that is not streamed. */
+export type TranscriptForm = 'plain' | 'json-string' | 'in-json' | 'doubled-json';
+
 /** The place of images in a response; see `docs/wire.md` for the gateways that use them. */
 export type ImagePlace =
   | 'data'
@@ -391,6 +426,10 @@ export const defaultQuirks: Quirks = {
   imageFormatRefused: false,
   imageTasks: 'none',
   imageTaskTime: 3_000,
+  speechPlace: 'file',
+  transcriptForm: 'plain',
+  transcriptSegments: 'list',
+  transcriptStream: 'openai',
   speechType: 'true',
   speechDelivery: 'body',
   translationVtt: 'vendor',

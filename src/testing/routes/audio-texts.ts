@@ -1,4 +1,5 @@
-import type { StreamEvent } from '../faults/stream-faults.ts';
+import { formTranscript, mistralEvents, vllmEvents } from '../audio/places.ts';
+import { doneEvent, type StreamEvent } from '../faults/stream-faults.ts';
 import { readSound, type SoundFacts } from '../media/audio-reader.ts';
 import {
   type Call,
@@ -67,7 +68,9 @@ function subtitles(segments: readonly Segment[], format: 'srt' | 'vtt'): string 
   return `${format === 'vtt' ? 'WEBVTT\n\n' : ''}${cues.join('\n')}\n`;
 }
 
-function plain(body: string): Response {
+function plain({ world }: Call, body: string): Response {
+  const { transcriptForm: form } = world.quirks;
+  if (form !== 'plain') return formTranscript(form, body);
   return new Response(body, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
@@ -105,19 +108,31 @@ function written(call: Call, { format, text, duration }: Transcript, verbose: ob
   const segments = toSegments(text, duration);
   switch (format) {
     case 'json':
-      return Response.json({ text, usage: durationUsage(duration) });
+      return json(call, { text, usage: durationUsage(duration) });
     case 'verbose_json': {
       const parts = segments.map((segment, id) => ({ id, seek: 0, ...segment, ...certainty }));
-      return Response.json({ ...verbose, duration, text, segments: parts });
+      return json(call, { ...verbose, duration, text, segments: formSegments(call, parts) });
     }
     case 'text':
-      return plain(`${text}\n`);
+      return plain(call, `${text}\n`);
     case 'srt':
     case 'vtt':
-      return plain(subtitles(segments, format));
+      return plain(call, subtitles(segments, format));
     default:
       throw invalid(call, `invalid response_format "${format}"`);
   }
+}
+
+/** Returns the segments of a transcript in the form of the quirk. */
+function formSegments({ world }: Call, segments: readonly object[]): unknown {
+  const { transcriptSegments: form } = world.quirks;
+  if (form === 'nested') return { segments };
+  return form === 'null' ? [null, ...segments] : segments;
+}
+
+function json({ world }: Call, body: object): Response {
+  const { transcriptForm: form } = world.quirks;
+  return form === 'doubled-json' ? formTranscript(form, JSON.stringify(body)) : Response.json(body);
 }
 
 const durationUsage = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
@@ -146,7 +161,7 @@ export const createTranscription: Handler = async (call) => {
   const heard = await transcribeFile(call, 'transcription');
   const { format, text, duration, fields } = heard;
   if (fields.boolean('stream') === true && canStream(fields.string('model'))) {
-    return eventResponse(call, transcriptEvents(text, duration));
+    return streamed(call, text, duration);
   }
   const task = 'transcribe';
   if (format === 'diarized_json') {
@@ -156,7 +171,8 @@ export const createTranscription: Handler = async (call) => {
       speaker: 'A',
       ...segment,
     }));
-    return Response.json({ task, duration, text, segments, usage: durationUsage(duration) });
+    const parts = formSegments(call, segments);
+    return json(call, { task, duration, text, segments: parts, usage: durationUsage(duration) });
   }
   const language = fields.string('language') ?? 'english';
   const timed = [fields.raw('timestamp_granularities[]')].flat();
@@ -169,6 +185,21 @@ function timedWords(text: string, duration: number): object[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const each = duration / Math.max(1, words.length);
   return words.map((word, at) => ({ word, start: at * each, end: (at + 1) * each }));
+}
+
+/** Responds to a request for a stream. */
+function streamed(call: Call, text: string, duration: number): Response {
+  const deltas = text.match(/\S+\s*/g) ?? [];
+  switch (call.world.quirks.transcriptStream) {
+    case 'openai':
+      return eventResponse(call, transcriptEvents(text, duration));
+    case 'vllm':
+      return eventResponse(call, [...vllmEvents(deltas, Math.ceil(duration)), doneEvent]);
+    case 'mistral':
+      return eventResponse(call, mistralEvents(deltas, durationUsage(duration)));
+    case 'text':
+      return plain(call, text);
+  }
 }
 
 function transcriptEvents(text: string, duration: number): StreamEvent[] {

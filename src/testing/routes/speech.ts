@@ -1,3 +1,4 @@
+import { pieces, placeSpeech, type Sound } from '../audio/places.ts';
 import { base64, type Bytes } from '../media/bytes.ts';
 import {
   charge,
@@ -17,12 +18,6 @@ import { countTokens } from './usage.ts';
 import { toTones } from '../media/tones.ts';
 import { encodePcm, encodeWav } from '../media/wav.ts';
 
-interface Sound {
-  readonly bytes: Bytes;
-  readonly type: string;
-  readonly extension: string;
-}
-
 const longest = 4096;
 const formats = new Set(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']);
 
@@ -39,11 +34,10 @@ function makeSound(text: string, format: string, speed: number): Sound {
 }
 
 function speechEvents(bytes: Bytes, input: string): StreamEvent[] {
-  const events: StreamEvent[] = [];
-  for (let start = 0; start < bytes.length; start += 4096) {
-    const audio = base64(bytes.subarray(start, start + 4096));
-    events.push({ role: 'delta', data: { type: 'speech.audio.delta', audio } });
-  }
+  const events = pieces(bytes).map((piece): StreamEvent => ({
+    role: 'delta',
+    data: { type: 'speech.audio.delta', audio: base64(piece) },
+  }));
   const [heard, spoken] = [countTokens(input), Math.ceil(bytes.length / 100)];
   const usage = { input_tokens: heard, output_tokens: spoken, total_tokens: heard + spoken };
   return [...events, { role: 'finish', data: { type: 'speech.audio.done', usage } }];
@@ -66,7 +60,13 @@ export const createSpeech: Handler = (call: Call) => {
   checkWords(input);
   const isEvents = fields.string('stream_format') === 'sse';
   charge(call, model, Math.max(1, input.length));
-  const { bytes, type, extension } = makeSound(input, format, speed);
+  const sound = makeSound(input, format, speed);
+  const { bytes, type, extension } = sound;
+  const { speechPlace: place } = quirks;
+  const isStreamed = place === 'events' || place === 'data-events';
+  if (place !== 'file' && (!isEvents || isStreamed)) {
+    return placeSpeech(call, place, sound, speechEvents(bytes, input));
+  }
   if (isEvents) return eventResponse(call, speechEvents(bytes, input));
   if (quirks.speechDelivery === 'redirect') {
     const path = files.add(extension, { type, bytes: () => Promise.resolve(bytes) });

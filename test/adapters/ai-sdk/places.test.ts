@@ -1,6 +1,11 @@
-import { generateImage } from 'ai';
+import { generateImage, generateSpeech, transcribe } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import {
+  imageEncodings,
+  imagePlaces,
+  speechPlaces,
+  transcriptForms,
+} from '../../helpers/media-places.ts';
 import { rejected } from '../../helpers/fake-time.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
 import { json } from '../../helpers/clients.ts';
@@ -53,5 +58,81 @@ describe('generateImage', () => {
 
     expect(error).toMatchObject({ responseBody: expect.stringContaining('"assets"') });
     expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+describe('generateSpeech', () => {
+  test.each(speechPlaces)('returns speech at %s', async (speechPlace) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks: { speechPlace } });
+    const plain = emulatedProvider();
+    const text = 'Good morning';
+
+    const { audio } = await generateSpeech({ model: provider.speechModel('m-speech'), text });
+    const usual = await generateSpeech({ model: plain.provider.speechModel('m-speech'), text });
+
+    expect(audio.mediaType).toBe('audio/mpeg');
+    expect(Buffer.from(audio.uint8Array).equals(Buffer.from(usual.audio.uint8Array))).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+describe('transcribe', () => {
+  const audio = new Uint8Array([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
+
+  test.each(transcriptForms)('returns a transcript in the form %s', async (transcriptForm) => {
+    const { provider } = emulatedProvider({}, { quirks: { transcriptForm } });
+
+    const { text } = await transcribe({ model: provider.transcriptionModel('whisper-1'), audio });
+
+    expect(text).toMatch(/^This is the transcription/);
+  });
+
+  const hi = { text: 'Hi', start: 0, end: 1 };
+
+  test.each([
+    ['nested', { segments: { segments: [hi] } }, 1],
+    ['empty and nested', { segments: { segments: [] } }, 0],
+    ['null', { segments: [null] }, 0],
+    ['null among others', { segments: [null, hi] }, 1],
+    ['text', { segments: 'none' }, 0],
+    ['with times as text', { segments: [{ ...hi, end: '1.0' }] }, 1],
+    ['words in place of them', { segments: null, words: [null] }, 0],
+  ])('reads segments that are %s', async (_, body, count) => {
+    const { provider } = scriptedProvider([json({ text: 'Hi', duration: 1, ...body })]);
+
+    const { text, segments } = await transcribe({
+      model: provider.transcriptionModel('whisper-1'),
+      audio,
+    });
+
+    expect(text).toBe('Hi');
+    expect(segments).toHaveLength(count);
+    if (count > 0) expect(segments[0]).toEqual({ text: 'Hi', startSecond: 0, endSecond: 1 });
+  });
+
+  test('returns the segments of speakers', async () => {
+    const { provider, emulator } = emulatedProvider(
+      {},
+      { models: [{ id: 'gpt-4o-transcribe-diarize', type: 'audio' }] },
+    );
+    const model = provider.transcriptionModel('gpt-4o-transcribe-diarize');
+
+    const { segments } = await transcribe({ model, audio });
+
+    expect(segments.length).toBeGreaterThan(0);
+    expect(JSON.stringify(emulator.requests[0]?.body)).toContain('diarized_json');
+  });
+
+  test('returns segments of speakers that a provider option requests', async () => {
+    const segments = [{ ...hi, speaker: 'A', id: 's', type: 'transcript.text.segment' }];
+    const { provider } = scriptedProvider([json({ text: 'Hi', task: 'transcribe', segments })]);
+
+    const result = await transcribe({
+      model: provider.transcriptionModel('gpt-4o-transcribe'),
+      audio,
+      providerOptions: { modelGateway: { response_format: 'diarized_json' } },
+    });
+
+    expect(result.segments).toEqual([{ text: 'Hi', startSecond: 0, endSecond: 1 }]);
   });
 });

@@ -42,6 +42,10 @@ const tools = { calls: ['tools'], row: 'call.tools' } as const;
 const image = { calls: ['image'], row: 'call.image' } as const;
 const bytes = { ...image, options: { quirks: { imageFormat: 'b64_json' } } } as const;
 const task = { waits: true, calls: ['image'], row: 'call.image-task' } as const;
+const speech = { calls: ['speech'], row: 'call.speech' } as const;
+const transcript = { calls: ['transcription'], row: 'call.transcription' } as const;
+const subtitles = { calls: ['translation'], row: 'call.translation' } as const;
+const streamed = { calls: ['transcription-stream'], row: 'call.transcription-stream' } as const;
 const video = { waits: true, calls: ['video'], row: 'call.video' } as const;
 const content = {
   waits: true,
@@ -249,6 +253,30 @@ const table: Table = {
       3_600_000,
       { ...task, row: 'call.image', options: { quirks: { imageTasks: 'list' } }, says: /^timeout/ },
     ],
+  ],
+  speechPlace: [
+    ['audio_data', { ...speech, says: /^pass 200; audio at audio_data/ }],
+    ['audio', { ...speech, says: /^pass 200; audio at audio/ }],
+    ['audio-hex', { ...speech, says: /^pass 200; audio at audio/ }],
+    ['data.audio', { ...speech, says: /^pass 200; audio at data\.audio/ }],
+    ['output.audio.data', { ...speech, says: /^pass 200; audio at output\.audio\.data/ }],
+    ['output.audio.url', { ...speech, says: /^pass 200; audio at output\.audio\.url/ }],
+    ['events', { ...speech, says: /^pass 200; a stream in place of a file$/ }],
+    ['data-events', { ...speech, says: /^pass .*a stream in place of a file; audio at data\.a/ }],
+  ],
+  transcriptForm: [
+    ['json-string', { ...subtitles, says: /^pass 200; text as a JSON string/ }],
+    ['in-json', { ...subtitles, says: /^pass 200; subtitles in the field "text"/ }],
+    ['doubled-json', { ...transcript, says: /^pass 200; JSON inside a JSON string/ }],
+  ],
+  transcriptSegments: [
+    ['nested', 'A report requests a transcript without segments.', true],
+    ['null', 'A report requests a transcript without segments.', true],
+  ],
+  transcriptStream: [
+    ['vllm', { ...streamed, says: /^pass 200; events of the type transcription\.chunk/ }],
+    ['mistral', { ...streamed, says: /^pass 200; events of the type transcription\./ }],
+    ['text', { ...streamed, says: /^pass 200; text in place of events/ }],
   ],
   speechType: [
     ['octet-stream', { calls: ['speech'], row: 'call.speech', says: /application\/octet-stream/ }],
@@ -474,6 +502,8 @@ test('these quirks cannot be seen', () => {
     'generateFinishReason "OTHER"',
     'chatMessageAtEnd true',
     'imageTasks "several"',
+    'transcriptSegments "nested"',
+    'transcriptSegments "null"',
     'videoRemix "new"',
     'videoRemix "not-found"',
     'contentLimit 0',

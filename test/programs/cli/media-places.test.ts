@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator, type EmulatorOptions } from '../../../src/testing/index.ts';
-import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import {
+  imageEncodings,
+  imagePlaces,
+  speechPlaces,
+  transcriptForms,
+} from '../../helpers/media-places.ts';
 import { Machine } from './run.ts';
 
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -55,4 +60,40 @@ describe('an image', () => {
     expect(JSON.parse(read(saved).toString())).toHaveProperty('assets');
     expect(emulator.charges).toHaveLength(1);
   });
+});
+
+describe('speech', () => {
+  test.each(speechPlaces)('at %s is written to the file of speak', async (speechPlace) => {
+    const { emulator, machine, read } = await open({ speechPlace });
+
+    const { code } = await machine.run(['speak', '-m', 'm-speech', 'Hello', '-o', 'a.mp3']);
+
+    expect(code).toBe(0);
+    expect(read('a.mp3').subarray(0, 3).toString()).toBe('ID3');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('at a URL that cannot be fetched leaves the whole response beside the file', async () => {
+    const { emulator, machine, read } = await open({});
+    const url = 'https://10.0.0.1/a.mp3?sign=1';
+    emulator.respondOnce('audio.speech.create', () =>
+      Response.json({ output: { audio: { url } } }),
+    );
+
+    const { code, stderr } = await machine.run(['speak', '-m', 'm-speech', 'Hi', '-o', 'a.mp3']);
+
+    expect(code).toBe(3);
+    expect(stderr).toContain('a.mp3.response.json');
+    expect(read('a.mp3.response.json').toString()).toContain(url);
+  });
+});
+
+test.each(transcriptForms)('a transcript in the form %s is printed', async (transcriptForm) => {
+  const { machine } = await open({ transcriptForm });
+  await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+
+  const { code, stdout } = await machine.run(['transcribe', '-m', 'whisper-1', 'a.mp3']);
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ text: 'hello there' });
 });

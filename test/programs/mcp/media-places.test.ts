@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import { imageEncodings, imagePlaces, transcriptForms } from '../../helpers/media-places.ts';
 import { McpMachine, type JobResult } from './run.ts';
 
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -56,4 +56,27 @@ describe('create_image', () => {
     expect(JSON.parse(readFileSync(file?.path ?? '', 'utf8'))).toHaveProperty('assets');
     expect(machine.emulator.charges).toHaveLength(1);
   });
+});
+
+test('create_speech saves speech at other places, and transcribe_audio reads other forms', async () => {
+  const machine = await McpMachine.open();
+  const session = await machine.start(['--allow', 'speech,transcription']);
+  const places = ['data.audio', 'output.audio.url', 'data-events'] as const;
+  let path = '';
+
+  for (const place of places) {
+    machine.emulator.quirks.speechPlace = place;
+    const text = `hello at ${place}`;
+    const made = await session.call('create_speech', { model: 'm-speech', text });
+    path = made.files?.[0]?.path ?? '';
+    expect(made, place).toMatchObject({ state: 'done', charged: 'yes' });
+    expect(readFileSync(path).subarray(0, 3).toString(), place).toBe('ID3');
+  }
+  for (const form of transcriptForms) {
+    machine.emulator.quirks.transcriptForm = form;
+    const model = 'whisper-1';
+    const heard = await session.call('transcribe_audio', { model, path, call_id: `t-${form}` });
+    expect(heard.text, form).toContain('hello at data-events');
+  }
+  expect(machine.emulator.charges).toHaveLength(places.length + transcriptForms.length);
 });

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { describeFile } from '../../../src/uploads/file-name.ts';
-import { json, scripted } from '../../helpers/clients.ts';
+import { StreamTruncatedError, UnexpectedResponseError } from '../../../src/index.ts';
+import {
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  scripted,
+} from '../../helpers/clients.ts';
+import { speechPlaces, transcriptForms, transcriptStreams } from '../../helpers/media-places.ts';
 
 const sound = Buffer.concat([Buffer.from('ID3\u0004'), Buffer.alloc(60, 5)]);
 const base64 = sound.toString('base64');
@@ -17,6 +26,27 @@ describe('speech inside JSON', () => {
       { data: { audio: sound.toString('hex'), status: 2 }, base_resp: { status_code: 0 } },
     ],
     ['output.audio.data', { output: { audio: { data: base64 } } }],
+    ['audio.audio_data', { audio: { audio_data: base64 } }],
+    ['audioContent', { audioContent: base64 }],
+    ['result.audio_base64', { result: { audio_base64: base64 } }],
+    ['data[].b64_json', { data: [{ b64_json: base64 }] }],
+    [
+      'message.audio.data',
+      {
+        choices: [{ message: { content: null, audio: { id: 'a', data: base64, expires_at: 1 } } }],
+      },
+    ],
+    [
+      'inlineData',
+      {
+        candidates: [
+          { content: { parts: [{ inlineData: { mimeType: 'audio/mp3', data: base64 } }] } },
+        ],
+      },
+    ],
+    ['audio without padding', { audio: base64.replace(/=+$/, '') }],
+    ['URL-safe audio', { audio: base64.replaceAll('+', '-').replaceAll('/', '_') }],
+    ['audio in doubled JSON', { result: JSON.stringify({ audio: base64 }) }],
     ['a data URL', { audio: `data:audio/mpeg;base64,${base64}` }],
   ])('at %s is the file', async (_, body) => {
     const { client } = scripted([json(body)]);
@@ -28,7 +58,299 @@ describe('speech inside JSON', () => {
   });
 });
 
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+describe('speech', () => {
+  test.each(speechPlaces)('at %s is the same file', async (speechPlace) => {
+    const { client, emulator } = emulated({}, { quirks: { speechPlace } });
+    const plain = emulated();
+    const params = { model: 'm-speech', voice: 'alloy', input: 'Good morning. It rains.' };
+
+    const response = await client.audio.speech.create(params);
+    const usual = await plain.client.audio.speech.create(params);
+
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    const [bytes, expected] = await Promise.all([response.arrayBuffer(), usual.arrayBuffer()]);
+    expect(Buffer.from(bytes).equals(Buffer.from(expected))).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  const url = 'https://cdn.example/speech.mp3?sign=abc';
+
+  test.each<[place: string, body: object]>([
+    ['output.audio.url', { output: { audio: { data: '', url, expires_at: 1 } } }],
+    ['audio.url', { audio: { url, content_type: 'audio/mpeg', file_size: 64 } }],
+    ['data.audio', { data: { audio: url, status: 2 }, base_resp: { status_code: 0 } }],
+    ['audio_url', { code: 0, data: { audio_url: url } }],
+    ['audio_file.url', { audio_file: { url } }],
+    [
+      'output as text',
+      { status: 'succeeded', urls: { get: 'https://gateway.test/x' }, output: url },
+    ],
+    ['data[].url', { data: [{ url }] }],
+  ])('at a URL in %s is fetched without the key', async (_, body) => {
+    const { client, requests } = scripted([json(body), () => new Response(sound)]);
+
+    const response = await client.audio.speech.create(speech);
+
+    expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true);
+    expect(requests.map((request) => [request.method, request.url])).toEqual([
+      ['POST', 'https://gateway.test/v1/audio/speech'],
+      ['GET', url],
+    ]);
+    expect(requests[1]?.headers.has('authorization')).toBe(false);
+  });
+
+  test('at a URL follows redirects of the host, without the key', async () => {
+    const location = 'https://other.example/speech.mp3';
+    const { client, requests } = scripted([
+      json({ audio: { url } }),
+      () => new Response(null, { status: 302, headers: { location } }),
+      () => new Response(sound),
+    ]);
+
+    await (await client.audio.speech.create(speech)).arrayBuffer();
+
+    expect(requests.map((request) => request.url).slice(1)).toEqual([url, location]);
+    expect(requests.some((request, at) => at > 0 && request.headers.has('authorization'))).toBe(
+      false,
+    );
+  });
+
+  test.each(['http://cdn.example/a.mp3', 'https://127.0.0.1/a.mp3', 'https://u:p@cdn.example/a'])(
+    'at %s is not fetched; the error has the URL',
+    async (address) => {
+      const { client, requests } = scripted([json({ output: { audio: { url: address } } })]);
+
+      const error = await failureOf(client.audio.speech.create(speech));
+
+      expect(UnexpectedResponseError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ body: expect.stringContaining(address), outcome: 'unknown' });
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  test('at a URL that fails is an error with the URL, and the request is not repeated', async () => {
+    const { client, requests } = scripted(
+      [json({ output: { audio: { url } } }), () => new Response('gone', { status: 404 })],
+      { maxRetries: 2 },
+    );
+
+    const error = await failureOf(client.audio.speech.create(speech));
+
+    expect(error).toMatchObject({ message: expect.stringContaining('cdn.example/speech.mp3') });
+    expect(error).toMatchObject({ body: expect.stringContaining(url) });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('in JSON without a content type is a file too', async () => {
+    const body = JSON.stringify({ audio: Buffer.alloc(100_000, 7).toString('base64') });
+    const headers = { 'content-type': 'application/octet-stream' };
+    const { client } = scripted([() => new Response(body, { headers })]);
+
+    const response = await client.audio.speech.create(speech);
+
+    expect((await response.arrayBuffer()).byteLength).toBe(100_000);
+  });
+
+  test('in a stream that was not requested throws if it is cut', async () => {
+    const audio = sound.toString('base64');
+    const { client, requests } = scripted([eventStream({ type: 'speech.audio.delta', audio })]);
+
+    const error = await failureOf(client.audio.speech.create(speech));
+
+    expect(StreamTruncatedError.isInstance(error)).toBe(true);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('in a stream with only a URL is fetched', async () => {
+    const event = { output: { finish_reason: 'stop', audio: { data: '', url } } };
+    const { client } = scripted([eventStream(event), () => new Response(sound)]);
+
+    const response = await client.audio.speech.create(speech);
+
+    expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true);
+  });
+
+  test("of MiniMax's stream is yielded once", async () => {
+    const events = [
+      { data: { audio: hex(sound.subarray(0, 32)), status: 1 } },
+      { data: { audio: hex(sound.subarray(32)), status: 1 } },
+      { data: { audio: hex(sound), status: 2 } },
+    ];
+    const { client } = scripted([eventStream(...events)]);
+
+    const stream = await client.audio.speech.create({ ...speech, stream_format: 'sse' });
+
+    const pieces = (await collect(stream)).flatMap((event) =>
+      event.type === 'speech.audio.delta' ? [Buffer.from(event.audio, 'base64')] : [],
+    );
+    expect(Buffer.concat(pieces).equals(sound)).toBe(true);
+  });
+
+  test.each([
+    { status: 'queued', id: 'x' },
+    { data: { note: 'data' } },
+    { audio_format: 'mp3', audio_length: 3 },
+  ])('in JSON without audio is an error with the body: %j', async (body) => {
+    const { client } = scripted([json(body)]);
+
+    const error = await failureOf(client.audio.speech.create(speech));
+
+    expect(error).toMatchObject({ body: JSON.stringify(body) });
+  });
+});
+
+/** A chunk of vLLM's streams. */
+const chunk = (content: string, finish: string | null = null) => ({
+  object: 'transcription.chunk',
+  id: 'trsc-1',
+  choices: [{ delta: { content }, finish_reason: finish }],
+});
+
+describe('a streamed transcript', () => {
+  const order = { ...recording, stream: true } as const;
+
+  test.each(transcriptStreams)('of the form %s has deltas and the full text', async (form) => {
+    const quirks = { transcriptStream: form };
+    const { client } = emulated({}, { quirks });
+    const made = await client.audio.speech.create({ ...speech, input: 'Good day. It rains.' });
+    const file = new File([await made.arrayBuffer()], 'a.mp3');
+
+    const events = await collect(
+      await client.audio.transcriptions.create({ model: 'whisper-1', file, stream: true }),
+    );
+
+    const deltas = events.flatMap((event) =>
+      event.type === 'transcript.text.delta' ? [event.delta] : [],
+    );
+    expect(deltas.join('')).toBe('Good day. It rains.');
+    expect(events.filter(({ type }) => type === 'transcript.text.done')).toMatchObject([
+      { text: 'Good day. It rains.' },
+    ]);
+    expect(events.at(-1)?.type).toBe('transcript.text.done');
+  });
+
+  test.each([
+    ['before a finish reason', [chunk('Hello')]],
+    ['after the finish reason of one window', [chunk('Hello', 'stop')]],
+    ['in the second window', [chunk('Hello', 'stop'), chunk(' there')]],
+    ["in Mistral's form", [{ type: 'transcription.text.delta', text: 'Hello' }]],
+  ])('that is cut %s throws, with the text so far', async (_, events) => {
+    const { client } = scripted([eventStream(...events)]);
+    const seen: string[] = [];
+    const read = async (): Promise<void> => {
+      for await (const { type } of await client.audio.transcriptions.create(order)) seen.push(type);
+    };
+
+    const error = await failureOf(read());
+
+    expect(error).toMatchObject({ name: 'StreamTruncatedError' });
+    expect(error).toMatchObject({ partial: { text: expect.stringContaining('Hello') } });
+    expect(seen).not.toContain('transcript.text.done');
+  });
+
+  test("keeps Mistral's segments and usage", async () => {
+    const usage = { prompt_audio_seconds: 3 };
+    const { client } = scripted([
+      eventStream(
+        { type: 'transcription.language', audio_language: 'en' },
+        { type: 'transcription.text.delta', text: 'Hi' },
+        { type: 'transcription.segment', text: 'Hi', start: 0, end: 1 },
+        { type: 'transcription.done', text: 'Hi', usage },
+      ),
+    ]);
+
+    expect(await collect(await client.audio.transcriptions.create(order))).toMatchObject([
+      {},
+      { type: 'transcript.text.delta', delta: 'Hi' },
+      { type: 'transcript.text.segment', text: 'Hi', start: 0, end: 1 },
+      { type: 'transcript.text.done', text: 'Hi', usage },
+    ]);
+  });
+
+  test.each([
+    ['text', 'text/plain', 'Hello there.', 'Hello there.'],
+    ['text with a bracket', 'text/plain; charset=utf-8', '[Music] Hello', '[Music] Hello'],
+    ['text without a type', '', 'Hello there.', 'Hello there.'],
+    ['subtitles', 'text/vtt', 'WEBVTT\n\n00:00 --> 00:01\nHi', 'WEBVTT\n\n00:00 --> 00:01\nHi'],
+    ['a JSON string', 'application/json', '"He said \\"hi\\""', 'He said "hi"'],
+    ['doubled JSON', 'application/json', JSON.stringify('{"text":"Hi"}'), 'Hi'],
+    ['JSON', 'application/json', '{"text":"Hi"}', 'Hi'],
+  ])('that is answered by %s is that text', async (_, type, body, text) => {
+    const headers = new Headers();
+    if (type !== '') headers.set('content-type', type);
+    const bytes = new TextEncoder().encode(body);
+    const { client } = scripted([() => new Response(bytes, { headers })]);
+
+    expect(await collect(await client.audio.transcriptions.create(order))).toMatchObject([
+      { type: 'transcript.text.delta', delta: text },
+      { type: 'transcript.text.done', text },
+    ]);
+  });
+
+  test.each([
+    ['a page', 'text/html', '<!doctype html><html></html>'],
+    ['incomplete JSON', 'application/json', '{"text":"Hi'],
+    ['an error', 'application/json', '{"error":{"message":"Busy"}}'],
+  ])('that is answered by %s is an error', async (_, type, body) => {
+    const headers = { 'content-type': type };
+    const { client } = scripted([() => new Response(body, { headers })], { maxRetries: 0 });
+
+    const error = await failureOf(client.audio.transcriptions.create(order).then(collect));
+
+    expect(error).toBeInstanceOf(Error);
+  });
+
+  test.each([
+    ['vLLM', [chunk('Hello '), chunk('there', 'stop'), '[DONE]']],
+    ['Mistral', [{ type: 'transcription.done', text: 'Hello there' }]],
+    ['OpenAI', [{ type: 'transcript.text.done', text: 'Hello there' }]],
+  ])('of %s that was not requested is a transcript', async (_, events) => {
+    const { client } = scripted([eventStream(...events)]);
+
+    expect(await client.audio.transcriptions.create(recording)).toEqual({ text: 'Hello there' });
+  });
+
+  test('that the provider aborted throws its finish reason', async () => {
+    const { client } = scripted([eventStream(chunk('Hello', 'abort'), '[DONE]')]);
+
+    const error = await failureOf(client.audio.transcriptions.create(order).then(collect));
+
+    expect(String(error)).toContain('abort');
+  });
+});
+
 describe('a transcript', () => {
+  test.each(transcriptForms)('in the form %s is the same', async (transcriptForm) => {
+    const { client, emulator } = emulated();
+    const made = await client.audio.speech.create({ ...speech, input: 'Good day. It rains.' });
+    const file = new File([await made.arrayBuffer()], 'a.mp3');
+    const params = { model: 'whisper-1', file };
+    const transcribe = (response_format: 'srt' | 'vtt' | 'text') =>
+      client.audio.transcriptions.create({ ...params, response_format });
+    const usual = await Promise.all([transcribe('srt'), transcribe('vtt'), transcribe('text')]);
+    emulator.quirks.transcriptForm = transcriptForm;
+
+    const formed = await Promise.all([transcribe('srt'), transcribe('vtt'), transcribe('text')]);
+    const { text } = await client.audio.transcriptions.create(params);
+
+    expect(formed).toEqual(usual);
+    expect(text).toBe('Good day. It rains.');
+  });
+
+  test.each([
+    ['an object with a list', { segments: { segments: [{ text: 'Hi', start: '0.5', end: 1 }] } }],
+    ['a list with null', { segments: [null, { text: 'Hi', start: 0.5, end: '1' }] }],
+  ])('with segments in %s has a list of them', async (_, body) => {
+    const { client } = scripted([json({ text: 'Hi', ...body })]);
+    const params = { ...recording, response_format: 'verbose_json' } as const;
+
+    const { segments } = await client.audio.transcriptions.create(params);
+
+    expect(segments).toEqual([{ text: 'Hi', start: 0.5, end: 1 }]);
+  });
+
   const vtt = 'WEBVTT\n\n00:00.000 --> 00:01.000\nHe said "hi"\n';
 
   test.each([

@@ -7,11 +7,19 @@ import {
   isNumber,
   isObject,
   listObjects,
+  parseJSON,
   toFields,
   trimmedText,
 } from '../../../../answers/objects.ts';
 import type { JsonObject } from '../../../../types.ts';
-import { parseBody, type Events, type Exchange, isEvents, readEvents } from './exchanges.ts';
+import {
+  parseBody,
+  type Events,
+  type Exchange,
+  isEvents,
+  isPost,
+  readEvents,
+} from './exchanges.ts';
 
 export type Facts = readonly string[];
 
@@ -375,22 +383,59 @@ export function readImageTask([first, ...polls]: readonly Exchange[]): TaskAnswe
 }
 
 export function speechFacts(exchanges: readonly Exchange[]): Facts {
+  const [first] = exchanges.filter(isPost);
   const last = exchanges.at(-1);
   const type = last?.headers.get('content-type') ?? '';
+  const isStream = first !== undefined && isEvents(first);
+  const paths = first === undefined || isStream ? [] : filePaths(parseBody(first));
   return phrases(
     [exchanges.some(({ status }) => status >= 300 && status < 400), 'redirects to a file'],
-    [!type.startsWith('audio/'), `content type ${type || 'missing'}`],
+    [isStream, 'a stream in place of a file'],
+    [
+      isStream && readEvents(first).objects.some(({ data }) => isObject(data)),
+      'audio at data.audio',
+    ],
+    [paths.length > 0, `audio at ${paths.join(' and ')}`],
+    [
+      paths.length === 0 && !isStream && !type.startsWith('audio/'),
+      `content type ${type || 'missing'}`,
+    ],
   );
 }
 
 /** @param isJSON - `true` if JSON was requested, `false` for subtitles. */
 export function transcriptFacts(exchange: Exchange, isJSON: boolean): Facts {
-  const hasJSON = Object.keys(parseBody(exchange)).length > 0;
+  const body = parseBody(exchange);
+  const hasJSON = Object.keys(body).length > 0;
+  const value = parseJSON(exchange.text);
+  const isString = typeof value === 'string';
+  const isInside = typeof body['text'] === 'string' && /^\s*(WEBVTT|\d+\r?\n)/.test(body['text']);
+  const { segments } = body;
   return [
     ...phrases(
-      [!isJSON && hasJSON, 'JSON in place of subtitles'],
-      [isJSON && !hasJSON, 'text in place of JSON'],
+      [!isJSON && hasJSON && !isInside, 'JSON in place of subtitles'],
+      [!isJSON && isInside, 'subtitles in the field "text" of JSON'],
+      [isString && parseJSON(value) === undefined, 'text as a JSON string'],
+      [isString && parseJSON(value) !== undefined, 'JSON inside a JSON string'],
+      [isJSON && !hasJSON && !isString, 'text in place of JSON'],
+      [isObject(segments), 'segments inside an object'],
+      [Array.isArray(segments) && segments.includes(null), 'segments that are null'],
     ),
-    ...costFact([parseBody(exchange)['usage']], exchange.headers),
+    ...costFact([body['usage']], exchange.headers),
+  ];
+}
+
+/** Facts about a streamed transcript. */
+export function transcriptStreamFacts(exchange: Exchange): Facts {
+  if (!isEvents(exchange)) {
+    const isJSON = Object.keys(parseBody(exchange)).length > 0;
+    return [isJSON ? 'JSON in place of events' : 'text in place of events'];
+  }
+  const events = readEvents(exchange);
+  const types = events.objects.map(({ type, object }) => trimmedText(type) ?? trimmedText(object));
+  const other = types.find((type) => type !== undefined && !type.startsWith('transcript.'));
+  return [
+    ...framingFacts(events),
+    ...phrases([other !== undefined, `events of the type ${other}`]),
   ];
 }

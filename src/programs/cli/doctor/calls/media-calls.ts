@@ -72,6 +72,13 @@ export async function transcribe({ client, model, shared }: CallContext): Promis
   await client.audio.transcriptions.create({ model, file: shared.speech ?? createSound() });
 }
 
+/** Models that ignore `stream` are transcribed whole. */
+export async function streamTranscript({ client, model, shared }: CallContext): Promise<void> {
+  const file = shared.speech ?? createSound();
+  const stream = await client.audio.transcriptions.create({ model, file, stream: true });
+  must((await collect(stream)).length > 0, 'the stream has no text');
+}
+
 /** Requests subtitles, which some gateways replace by JSON. */
 export async function translate({ client, model, shared }: CallContext): Promise<void> {
   const file = shared.speech ?? createSound();

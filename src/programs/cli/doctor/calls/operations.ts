@@ -15,6 +15,7 @@ import {
   speechFacts,
   toolFacts,
   transcriptFacts,
+  transcriptStreamFacts,
 } from './facts.ts';
 import {
   editAsForm,
@@ -25,6 +26,7 @@ import {
   readFromVendor,
   speak,
   streamImage,
+  streamTranscript,
   transcribe,
   translate,
   videoSeconds,
@@ -222,6 +224,15 @@ export const reportCalls: readonly ReportCall[] = [
     work: { input: 200, output: 50 },
     run: transcribe,
     facts: (answer) => transcriptFacts(answer, true),
+  },
+  {
+    id: 'transcription-stream',
+    operation: 'audio.transcriptions.create',
+    kind: 'transcription',
+    patience: 12,
+    work: { input: 200, output: 50 },
+    run: streamTranscript,
+    facts: transcriptStreamFacts,
   },
   {
     id: 'translation',

@@ -1,0 +1,90 @@
+import { decodeBytes, decodeHex } from '../../answers/bytes.ts';
+import { isObject, isText, parseJSON, toFields, trimmedText } from '../../answers/objects.ts';
+import type { JsonObject } from '../../types.ts';
+
+/*
+ * The one reader of audio in JSON. Direct responses and events of streams both pass through `findAudio`.
+ */
+
+/** Fields that hold the bytes of audio as text. */
+const byteFields = /^(audio_?(data|content|base64|b64|bytes|hex)?|speech|b64_json|base64|data)$/i;
+
+/** Fields that hold the URL of audio. */
+const urlFields =
+  /^((audio|file|speech|result|download|output)?_?url|audio_?(file|data|content)?|speech|output|file|data|result)$/i;
+
+/** Fields that repeat the request, are about other files, or hold URLs of a task. */
+const otherFields =
+  /input|prompt|reference|source|subtitle|voice|webhook|callback|^(urls|links|errors?)$|(status|cancel|poll(ing)?|fetch|get|query|stream|task)_?url$/i;
+
+/** The nesting limit; gateways nest audio less deeply. */
+const deepest = 8;
+
+/** The shortest text in a field of an uncertain name that counts as bytes; shorter ones may be words or ids. */
+const shortest = 64;
+
+const isURL = (text: string): boolean => /^\s*https?:\/\//i.test(text);
+
+type Read = (name: string, text: string) => boolean;
+
+const isBytes: Read = (name, text) =>
+  byteFields.test(name) &&
+  !isURL(text) &&
+  (/audio/i.test(name) || text.length >= shortest || /^\s*data:audio\//i.test(text));
+
+const isAddress: Read = (name, text) => urlFields.test(name) && isURL(text);
+
+function collect(value: unknown, name: string, read: Read, levels = deepest): string[] {
+  if (typeof value === 'string') {
+    // Some gateways put the vendor's response into a text field.
+    const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
+    if (inner !== undefined && levels > 0) return collect(inner, name, read, levels - 1);
+    return isText(value) && read(name, value) ? [value.trim()] : [];
+  }
+  if (levels === 0) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => collect(item, name, read, levels - 1));
+  return Object.entries(toFields(value)).flatMap(([key, inner]) => {
+    if (otherFields.test(key)) return [];
+    // In `audio: { data }`, the outer name is the certain one.
+    const isNamed = /audio/i.test(name) && byteFields.test(key) && read === isBytes;
+    return collect(inner, isNamed ? name : key, read, levels - 1);
+  });
+}
+
+/** Returns the audio in a JSON response: its bytes as text, or else its URLs. */
+export function findAudio(value: unknown): readonly string[] {
+  if (!isObject(value)) return [];
+  const bytes = collect(value, '', isBytes);
+  return bytes.length > 0 ? bytes : collect(value, '', isAddress);
+}
+
+/** A piece of streamed audio. */
+export interface AudioPiece {
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
+  readonly url?: string | undefined;
+  /** `true` for the last piece. */
+  readonly isLast: boolean;
+  /** `true` if the bytes are all of the audio, which earlier pieces have in part. */
+  readonly isWhole: boolean;
+}
+
+/** Digits of audio without a signature, as in later pieces of a stream. Base64 of that length has other letters too. */
+const hexDigits = /^(?:[\da-f]{2}){16,}$/i;
+
+function decodePiece(text: string): Uint8Array<ArrayBuffer> | undefined {
+  return hexDigits.test(text) ? decodeHex(text) : decodeBytes(text)?.bytes;
+}
+
+/** Reads an event of MiniMax (`data.audio`, `data.status`) or Alibaba (`output.audio`); `undefined` for any other. */
+export function readAudioEvent(event: JsonObject): AudioPiece | undefined {
+  const data = toFields(event['data']);
+  const output = toFields(event['output']);
+  const isMiniMax = 'audio' in data || 'status' in data;
+  if (!isMiniMax && !('audio' in output)) return undefined;
+  const [text] = findAudio(event);
+  const reason = trimmedText(output['finish_reason']);
+  const isLast = data['status'] === 2 || (reason !== undefined && reason !== 'null');
+  const url = text !== undefined && isURL(text) ? text : undefined;
+  const bytes = text === undefined || url !== undefined ? undefined : decodePiece(text);
+  return { bytes, url, isLast, isWhole: data['status'] === 2 };
+}

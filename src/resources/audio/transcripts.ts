@@ -1,0 +1,241 @@
+import {
+  fill,
+  findFirst,
+  isObject,
+  isText,
+  listObjects,
+  normalizeItems,
+  numberFrom,
+  parseJSON,
+  toFields,
+  toNumber,
+  trimmedText,
+} from '../../answers/objects.ts';
+import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
+import { textAnswer } from '../../calls/response.ts';
+import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
+import type { Delivery, StreamProgress, StreamProtocol } from '../../streams/protocol.ts';
+import type { JsonObject } from '../../types.ts';
+import type {
+  TranscriptionCreateResponse,
+  TranscriptionStreamEvent,
+} from './transcription-types.ts';
+
+/** Unwraps a list of segments or words, removes other items from it, and converts times that were sent as text. */
+function normalizeTimed(owner: JsonObject, key: string): void {
+  const inner = toFields(owner[key])[key];
+  if (Array.isArray(inner)) owner[key] = inner;
+  if (!Array.isArray(owner[key])) return;
+  normalizeItems(owner, key, (item) => {
+    for (const time of ['start', 'end']) {
+      if (typeof item[time] === 'string') item[time] = numberFrom(item[time]) ?? item[time];
+    }
+  });
+}
+
+/** Schema of transcriptions in all JSON formats. Translations have a subset of these fields. */
+function transcriptionSchema(
+  format: string | undefined,
+): ResponseSchema<TranscriptionCreateResponse> {
+  const isVerbose = format === 'verbose_json';
+  const isDiarized = format === 'diarized_json';
+  return {
+    fields: {
+      text: 'string',
+      duration: numeric,
+      language: 'string',
+      segments: 'array',
+      words: 'array',
+      languages: 'array',
+      logprobs: 'array',
+      usage: 'object',
+    },
+    normalize(value) {
+      if (isVerbose || isDiarized) toNumber(value, 'duration');
+      if (isVerbose) fill(value, { language: '' });
+      if (isDiarized) fill(value, { segments: [], task: 'transcribe' });
+      normalizeTimed(value, 'segments');
+      normalizeTimed(value, 'words');
+    },
+  };
+}
+
+const isTextFormat = /^(text|srt|vtt)$/;
+
+/** The beginning of a VTT or SRT file. */
+const subtitles = /^\uFEFF?\s*(WEBVTT|\d+\r?\n\d+:\d\d)/;
+
+/** Returns the text of a JSON string, which frameworks send for text. A quoted transcript is not JSON by its type. */
+function unquote(text: string, type: string): string {
+  if (!/^\s*"/.test(text)) return text;
+  const inner = parseJSON(text);
+  const isString = typeof inner === 'string' && (/\bjson\b/.test(type) || /\\[nr"]/.test(text));
+  return isString ? inner : text;
+}
+
+const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
+  fields: { type: 'any', delta: 'string', text: 'string' },
+};
+
+/** The object of a chunk in vLLM's streams. */
+const chunkObject = 'transcription.chunk';
+
+const isChunk = (value: object): boolean => 'object' in value && value.object === chunkObject;
+
+/** Returns the text and the finish reason of a chunk in vLLM's streams. */
+function readChunk({ choices }: JsonObject): { readonly text: string; readonly finish?: string } {
+  const list = listObjects(choices);
+  const texts = list.map(({ delta, text }) => toFields(delta)['content'] ?? text);
+  const finish = findFirst(list, ({ finish_reason: reason }) => trimmedText(reason));
+  const text = texts.filter((piece) => typeof piece === 'string').join('');
+  return finish === undefined ? { text } : { text, finish };
+}
+
+/** Mistral's types of events without their prefix. */
+const mistralEvent = /^transcription\.(text\.delta|segment|done)$/;
+
+/** Converts an event of vLLM or Mistral to one of OpenAI. Other values are unchanged. */
+function toTranscriptEvent(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (isChunk(value)) {
+    return { ...value, type: 'transcript.text.delta', delta: readChunk(value).text };
+  }
+  const [, kind] = mistralEvent.exec(trimmedText(value['type']) ?? '') ?? [];
+  const { text } = value;
+  switch (kind) {
+    case 'text.delta':
+      return { ...value, type: 'transcript.text.delta', delta: text ?? '' };
+    case 'segment':
+      return { ...value, type: 'transcript.text.segment' };
+    case 'done':
+      return { ...value, type: 'transcript.text.done' };
+    default:
+      return value;
+  }
+}
+
+/** Follows a stream that ends with the full text, or in vLLM's form with a finish reason and `[DONE]`. */
+function followTranscript(keeps: boolean): StreamProgress<TranscriptionStreamEvent> {
+  let text = '';
+  let isWhole = false;
+  const segments: TranscriptionStreamEvent[] = [];
+  let finish: string | undefined;
+  let started = false;
+  let usage: unknown;
+  const hasFailed = (): boolean => finish !== undefined && /^(abort|error)$/i.test(finish);
+  return {
+    get started() {
+      return started;
+    },
+    get usage() {
+      return usage;
+    },
+    get failure() {
+      return hasFailed() ? `ended with the finish reason "${finish}"` : undefined;
+    },
+    /** The text so far, which is paid for even if the stream fails. */
+    get partial() {
+      if (!keeps || !started) return undefined;
+      const others = segments.length > 0 ? { segments } : {};
+      return { text, ...others, ...(isObject(usage) && { usage }) };
+    },
+    // A long recording has several finish reasons in vLLM's streams, and text may follow each.
+    isFinished: (terminated) => isWhole || (terminated && finish !== undefined && !hasFailed()),
+    add(event) {
+      started = true;
+      if ('usage' in event) usage = event.usage ?? usage;
+      if (isChunk(event)) finish = readChunk(toFields(event)).finish ?? finish;
+      if (event.type === 'transcript.text.delta') text += event.delta;
+      if (event.type === 'transcript.text.segment') segments.push(event);
+      if (event.type !== 'transcript.text.done') return;
+      isWhole = true;
+      if (isText(event.text)) ({ text } = event);
+      else event.text = text;
+    },
+  };
+}
+
+/** Yields the events of a stream, and the last event of OpenAI's streams after a complete one of vLLM. */
+function deliverTranscript(
+  emit: (event: TranscriptionStreamEvent) => void,
+): Delivery<TranscriptionStreamEvent> {
+  let text = '';
+  let usage: unknown;
+  let last: JsonObject | undefined;
+  return {
+    add(event) {
+      const chunk = isChunk(event) ? toFields(event) : undefined;
+      if (chunk !== undefined) {
+        last = chunk;
+        usage = chunk['usage'] ?? usage;
+      }
+      const isEmpty = event.type === 'transcript.text.delta' && event.delta === '';
+      if (chunk !== undefined && isEmpty) return false;
+      if (event.type === 'transcript.text.delta') text += event.delta;
+      emit(event);
+      return true;
+    },
+    flush(isComplete) {
+      if (last === undefined || !isComplete) return;
+      const done = { type: 'transcript.text.done', text, ...(isObject(usage) && { usage }) };
+      emit(readValue(done, transcriptEventSchema, { validation: 'off', onIssue: () => {} }));
+      last = undefined;
+    },
+  };
+}
+
+/** Converts the complete response of a model that does not stream to events. */
+function toTextEvents(answer: unknown): readonly unknown[] {
+  if (!isObject(answer) || typeof answer['text'] !== 'string') return [];
+  const { text, usage } = answer;
+  return [
+    { type: 'transcript.text.delta', delta: text },
+    { type: 'transcript.text.done', text, usage },
+  ];
+}
+
+/** Converts text or a JSON string to events. */
+function fromText(received: string, type: string): readonly unknown[] {
+  const text = unquote(received, type);
+  const value = parseJSON(text);
+  if (isObject(value)) return toTextEvents(value);
+  // Text may start with a bracket, such as `[Music]`, but never with a brace.
+  return isText(text) && !/^\s*\{/.test(text) ? toTextEvents({ text }) : [];
+}
+
+const protocol: StreamProtocol<TranscriptionStreamEvent> = {
+  read: (value, check) => readValue(toTranscriptEvent(value), transcriptEventSchema, check),
+  fromAnswer: toTextEvents,
+  isPiece: (value) => isChunk(toFields(value)),
+  fromText,
+  follow: followTranscript,
+  deliver: deliverTranscript,
+};
+
+/** Response format for streamed transcriptions. They are complete once the event with the full text arrived. */
+export const transcriptionEvents = eventAnswer(protocol);
+
+/**
+ * Response format for transcriptions and translations. Decides by the requested format and by the
+ * content: some gateways label JSON as text, send text where JSON was requested, or stream without a request.
+ */
+export const transcriptionAnswer = (
+  format?: string,
+): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
+  textAnswer<TranscriptionCreateResponse | string>((received, read, type) => {
+    const text = unquote(received, type);
+    const parsed = parseJSON(text);
+    const value = isObject(parsed) ? parsed : undefined;
+    const inside = value?.['text'];
+    if (isTextFormat.test(format ?? '')) {
+      // Providers that only know JSON wrap the text in it; other JSON is returned unchanged.
+      const isWrapped = typeof inside === 'string' && (format === 'text' || subtitles.test(inside));
+      return { value: isWrapped ? inside : text };
+    }
+    if (text.trim() === '') return { problem: 'the response is empty.' };
+    // Text may start with a bracket, such as `[Music]`, but never with a brace.
+    if (!value && /^\s*\{/.test(text)) return { problem: 'the response is incomplete JSON.' };
+    if (value && typeof inside !== 'string') return { problem: 'the response has no text.' };
+    return { value: read(value ?? { text }, transcriptionSchema(format)) };
+  }, collectAs(protocol));
