@@ -357,7 +357,7 @@ describe('any sequence of chunks', () => {
           expect(given.text.split(' ').length - 1).toBe(texts.length);
           expect(given.finishes).toBeGreaterThanOrEqual(finishes.length - held);
         });
-        delivery.flush();
+        delivery.flush(true);
         expect(carriedBy(out)).toEqual(carriedBy(sequence.map(make)));
       }),
     );
