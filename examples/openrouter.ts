@@ -1,5 +1,5 @@
 // Asks a model at OpenRouter, with another to fall back on, makes an image and a video, and prints their costs.
-// Run it with GATEWAY_BASE_URL=https://openrouter.ai and your key as GATEWAY_API_KEY.
+// Set GATEWAY_BASE_URL=https://openrouter.ai and your key as GATEWAY_API_KEY: npm run example openrouter -- --real
 import { Gateway } from 'model-gateway';
 import { downloadVideo } from 'model-gateway/node';
 

@@ -1,7 +1,8 @@
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
 import { root, runProgram } from './helpers/run-program.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -80,6 +81,43 @@ function gatewayFor(name: string): EmulatorServer {
   return name === 'openrouter' ? openRouter : server;
 }
 
+const demo = join(root, 'examples', 'demo', 'main.ts');
+const runExample = join(root, 'examples', 'support', 'run.ts');
+
+/** Starts a gateway that stands for a real one, whose requests and charges are counted. */
+async function realGateway(onTestFinished: TestContext['onTestFinished']) {
+  const folder = await temporaryFolder(undefined, onTestFinished);
+  const real = createEmulator({ videoDuration: 1_000 });
+  const { url, close } = await real.listen();
+  onTestFinished(close);
+  const environment = {
+    GATEWAY_BASE_URL: url,
+    GATEWAY_API_KEY: real.apiKey,
+    DEMO_OUTPUT: folder,
+  };
+  return { emulator: real, environment, folder };
+}
+
+/** Runs `example chat --real` in a terminal, and answers its question. */
+function answerInTerminal(answer: string, environment: Readonly<Record<string, string>>) {
+  const { PATH = '' } = process.env;
+  const terminal = spawnInTerminal(process.execPath, [runExample, 'chat', '--real'], {
+    cwd: root,
+    env: { PATH, ...environment },
+  });
+  return new Promise<{ readonly code: number; readonly output: string }>((resolve) => {
+    let output = '';
+    let isAnswered = false;
+    terminal.onData((data) => {
+      output += data;
+      if (isAnswered || !output.includes('[y/N] ')) return;
+      isAnswered = true;
+      terminal.write(answer);
+    });
+    terminal.onExit(({ exitCode: code }) => resolve({ code, output }));
+  });
+}
+
 test('every example has an expectation', async () => {
   const names = (await readdir(join(root, 'examples'))).filter((name) => name.endsWith('.ts'));
 
@@ -112,6 +150,53 @@ describe.concurrent('examples', () => {
     expect(code).toBe(0);
   });
 
+  test('the demo does not call the gateway of GATEWAY_BASE_URL without --real', async (context) => {
+    const { emulator: real, environment, folder } = await realGateway(context.onTestFinished);
+
+    const { code, output } = await runProgram(demo, { ...environment, GATEWAY_PROFILE: 'litellm' });
+
+    expect(output).toContain(
+      `(GATEWAY_BASE_URL is not used. To call ${environment.GATEWAY_BASE_URL}, which charges, add: -- --real)`,
+    );
+    expect(output).toMatch(/11 of them charged, each once\./);
+    expect(await readdir(folder)).toContain('boat.mp4');
+    expect([code, real.requests]).toEqual([0, []]);
+  });
+
+  test('--real without a terminal or --yes calls nothing', async (context) => {
+    const { emulator: real, environment } = await realGateway(context.onTestFinished);
+
+    const refused = await runProgram(demo, environment, root, ['--real']);
+    const unset = await runProgram(demo, {}, root, ['--real', '--yes']);
+    const example = await runProgram(runExample, environment, root, ['image-generate', '--real']);
+
+    expect(refused.output).toMatch(/a video\) to http:.*, which charges for it\.\n.*add --yes\./);
+    expect(unset.output).toContain('--real requires GATEWAY_BASE_URL and GATEWAY_API_KEY.');
+    expect(example.output).toMatch(/^image-generate calls http:.*, which charges for it\.\n/);
+    expect([refused.code, unset.code, example.code, real.requests]).toEqual([2, 2, 2, []]);
+  });
+
+  test('--real asks on a terminal, and an empty answer calls nothing', async (context) => {
+    const { emulator: real, environment } = await realGateway(context.onTestFinished);
+
+    const empty = await answerInTerminal('\r', environment);
+    expect(empty).toEqual({ code: 1, output: expect.stringContaining('Nothing was called.') });
+    expect(real.requests).toEqual([]);
+
+    const yes = await answerInTerminal('y\r', environment);
+    expect(yes.code).toBe(0);
+    expect(real.charges).toHaveLength(1);
+  });
+
+  test('an example runs on the emulator even if GATEWAY_BASE_URL is set', async (context) => {
+    const { emulator: real, environment, folder } = await realGateway(context.onTestFinished);
+
+    const { code, output } = await runProgram(runExample, environment, folder, ['image-generate']);
+
+    expect(output).toMatch(/\(on the emulator, http:[\s\S]*Saved .*lighthouse\.png/);
+    expect([code, real.requests]).toEqual([0, []]);
+  });
+
   test('the demo prints what it does before it installs or builds', async (context) => {
     const folder = await temporaryFolder(undefined, context.onTestFinished);
     const path = join(folder, 'examples', 'support', 'prepare.cjs');
@@ -120,7 +205,10 @@ describe.concurrent('examples', () => {
     // There is nothing to install from in this folder.
     const { output } = await runProgram(path, {}, folder, ['demo']);
 
-    expect(output).toMatch(/^The demo starts an emulator of a gateway.*\nInstalling packages/);
+    expect(output).toMatch(
+      /^The demo starts an emulator of a gateway.*nothing is charged.*\nInstalling packages/,
+    );
+    expect(output).toContain('"npm ci --no-audit --no-fund --loglevel=error" failed.');
   });
 
   test.for(Object.entries(expected))('%s runs', { timeout: 60_000 }, async (example, context) => {

@@ -1,37 +1,41 @@
 // `npm run demo` shows the main features step by step, over real HTTP.
 //
-// Without GATEWAY_BASE_URL it uses the embedded emulator: no key, no network. With GATEWAY_BASE_URL and
-// GATEWAY_API_KEY it uses that gateway, which charges for it.
+// It uses the embedded emulator: no key, no network, no cost. `npm run demo -- --real` asks, then uses the gateway
+// of GATEWAY_BASE_URL and GATEWAY_API_KEY, which charges for it.
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Gateway } from 'model-gateway';
 import { createEmulator } from 'model-gateway/testing';
+import { chooseGateway } from '../support/target.ts';
 import { chooseModels } from './models.ts';
 import { writePage } from './page.ts';
 import { print } from './print.ts';
 import { steps, type DemoContext } from './steps.ts';
 
-const isReal = process.env['GATEWAY_BASE_URL'] !== undefined;
-const emulator = isReal
-  ? undefined
-  : createEmulator({
-      videoDuration: 9_000,
-      // Few gateways still serve the engine-style path, so enable it for the demo.
-      quirks: { eventDelay: 30, enginePath: 'embeddings' },
-    });
+const gateway = await chooseGateway(
+  'The demo makes every kind of call (chat, streams, embeddings, two images, speech, a translation, a video) to',
+);
+const emulator =
+  gateway === undefined
+    ? createEmulator({
+        videoDuration: 9_000,
+        // Few gateways still serve the engine-style path, so enable it for the demo.
+        quirks: { eventDelay: 30, enginePath: 'embeddings' },
+      })
+    : undefined;
 const server = await emulator?.listen();
 
 async function run(): Promise<void> {
   const client = new Gateway(
     server === undefined || emulator === undefined
       ? {}
-      : { apiKey: emulator.apiKey, baseURL: server.url },
+      : { apiKey: emulator.apiKey, baseURL: server.url, gateway: 'auto' },
   );
   const folder = resolve(process.env['DEMO_OUTPUT'] ?? 'demo-output');
   await mkdir(folder, { recursive: true });
 
   print.title(
-    isReal
+    emulator === undefined
       ? `model-gateway, on ${client.baseURL} (this gateway charges for what follows)`
       : `model-gateway, on the embedded emulator at ${client.baseURL}`,
   );
