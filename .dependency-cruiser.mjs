@@ -167,7 +167,7 @@ export default {
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
-    onlyIn('commander', 'src/programs/cli/'),
+    onlyIn('(commander|@bomb\\.sh/tab)', 'src/programs/cli/'),
     onlyIn('@modelcontextprotocol/server', 'src/programs/mcp/sdk'),
     onlyIn('(fast-png|jpeg-js)', 'src/programs/mcp/jobs/thumbnail'),
     onlyIn('ipaddr\\.js', 'src/programs/mcp/tools/public-host'),

@@ -22,6 +22,7 @@ export const entry = {
 
 /** Bundled so that users install one package and run the versions that we tested. */
 export const bundled = [
+  '@bomb.sh/tab',
   'commander',
   'eventsource-parser',
   'fast-png',

@@ -2,6 +2,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { bundled } from '../tsup.config.ts';
 
+/** The MIT licence, for a package that names it in `package.json` but has no file with its text. */
+const mit = (author: string): string => `MIT License
+
+Copyright (c) ${author}
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`;
+
 const names = new Set([
   ...bundled,
   '@modelcontextprotocol/server',
@@ -17,10 +29,16 @@ const names = new Set([
 const texts: string[] = [];
 for (const name of names) {
   const folder = `node_modules/${name}`;
-  const { dependencies = {} } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
+  const {
+    dependencies = {},
+    license,
+    author,
+  } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
   for (const dependency of Object.keys(dependencies)) names.add(dependency);
   const file = (await readdir(folder)).find((path) => /^licen[cs]e/i.test(path));
-  if (file === undefined) throw new Error(`${name} has no licence file.`);
-  texts.push(`# ${name}\n\n${await readFile(`${folder}/${file}`, 'utf8')}`);
+  const isNamed = license === 'MIT' && typeof author === 'string';
+  if (file === undefined && !isNamed) throw new Error(`${name} has no licence file.`);
+  const text = file === undefined ? mit(author) : await readFile(`${folder}/${file}`, 'utf8');
+  texts.push(`# ${name}\n\n${text}`);
 }
 await writeFile('dist/THIRD-PARTY-LICENSES.md', texts.join('\n'));

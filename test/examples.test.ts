@@ -88,8 +88,9 @@ const runExample = join(root, 'examples', 'support', 'run.ts');
 async function realGateway(onTestFinished: TestContext['onTestFinished']) {
   const folder = await temporaryFolder(undefined, onTestFinished);
   const real = createEmulator({ videoDuration: 1_000 });
-  const { url, close } = await real.listen();
-  onTestFinished(close);
+  const realServer = await real.listen();
+  const { url } = realServer;
+  onTestFinished(() => realServer.close());
   const environment = {
     GATEWAY_BASE_URL: url,
     GATEWAY_API_KEY: real.apiKey,

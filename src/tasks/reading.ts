@@ -256,3 +256,18 @@ export function isCausedByInput(failure: TaskErrorDetails): boolean {
   const isAtFault = reads(reviewWords, failure) || reads(inputWords, failure);
   return isAtFault && !reads(stumbleWords, failure);
 }
+
+/** Returns whether an error response means that the gateway has no such task, or not yet. */
+export function isMissingTask({
+  status,
+  code,
+  message,
+}: {
+  readonly status?: number | undefined;
+  readonly code?: unknown;
+  readonly message: string;
+}): boolean {
+  // Most gateways report a missing task with status 400.
+  const isNamed = status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
+  return status === 404 || code === 'task_not_exist' || isNamed;
+}

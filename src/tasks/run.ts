@@ -10,6 +10,7 @@ import {
   findComplaint,
   findFailure,
   isCausedByInput,
+  isMissingTask,
   namesTask,
   readStatusWord,
 } from './reading.ts';
@@ -60,10 +61,8 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   // Only strict validation rejects fields; the same response would fail again.
   const rejected = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
   if ((rejected ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
-  const { status = 0, code, message, outcome } = error;
-  // Most gateways report a missing task with status 400.
-  const isNamed = status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
-  if (status === 404 || code === 'task_not_exist' || isNamed) return 'missing';
+  if (isMissingTask(error)) return 'missing';
+  const { status = 0, outcome } = error;
   // 501 and 505 mean that the route does not exist.
   if ([0, 501, 505].includes(status)) return 'fatal';
   const passes = status < 300 || status >= 500 || [425, 429].includes(status);

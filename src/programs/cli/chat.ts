@@ -104,7 +104,7 @@ async function answer(
   const { usage } = completion;
   const { inputTokens, outputTokens, cost } = usageOf(usage);
   if (terminal.isMessages) {
-    const tokens = usage == null ? '' : `${inputTokens ?? 0} + ${outputTokens ?? 0} tokens, `;
+    const tokens = usage == null ? '' : `${inputTokens ?? 0} tokens in, ${outputTokens ?? 0} out, `;
     const price = cost === undefined ? '' : `${formatDollars(cost)}, `;
     const total = ((performance.now() - start) / 1_000).toFixed(1);
     terminal.aside(

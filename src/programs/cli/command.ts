@@ -29,20 +29,21 @@ export interface Run<Options> {
   confirmCharge(message: string): Promise<void>;
 }
 
+/** Adds examples below the help of a command. */
+export function withExamples(program: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) =>
+    /\bmodel-gateway |^curl /.test(example) ? `  $ ${example}` : `  $ model-gateway ${example}`,
+  );
+  return program.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
 /** Creates a command with examples below its help. */
 export function bareCommand(
   name: string,
   description: string,
   examples: readonly string[],
 ): Command {
-  const lines = examples.map((example) =>
-    example.includes('model-gateway ') || example.startsWith('curl ')
-      ? `  $ ${example}`
-      : `  $ model-gateway ${example}`,
-  );
-  return new Command(name)
-    .description(description)
-    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  return withExamples(new Command(name).description(description), examples);
 }
 
 /** Creates the option for the kind of gateway. */

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import { closeTo } from '../../answers/similar-names.ts';
 import { chatCommand } from './chat.ts';
+import { addCompletion } from './completion.ts';
 import { doctorCommand } from './doctor/command.ts';
 import {
   drawCommand,
@@ -23,12 +25,34 @@ Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged wi
 The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url, the kind
 of gateway from GATEWAY_PROFILE or --gateway.`;
 
+/** Returns the error of a misspelled option, if the command doesn't have an option of the command line. */
+function misspelledOption(program: Command, args: readonly string[]): string | undefined {
+  const end = args.indexOf('--');
+  const known = program.options.flatMap(({ long }) => long ?? []);
+  for (const arg of end === -1 ? args : args.slice(0, end)) {
+    const name = arg.replace(/=.*/s, '');
+    if (!name.startsWith('--') || name === '--help' || known.includes(name)) continue;
+    const [similar] = closeTo(name, known);
+    if (similar !== undefined) {
+      return `error: unknown option '${name}'\n(Did you mean ${similar}?)\n`;
+    }
+  }
+  return undefined;
+}
+
 /** Makes a command and its subcommands throw instead of ending the process, and point to --help. */
-function throwOnExit(program: Command): void {
+function throwOnExit(program: Command, args: readonly string[]): void {
   program.exitOverride();
   program.showSuggestionAfterError();
   program.showHelpAfterError('See --help.');
-  for (const child of program.commands) throwOnExit(child);
+  program.configureOutput({
+    outputError(text, write) {
+      // commander reports a missing option before an unknown one, which often is the missing one misspelled.
+      const isMissing = text.startsWith('error: required option');
+      write((isMissing ? misspelledOption(program, args) : undefined) ?? text);
+    },
+  });
+  for (const child of program.commands) throwOnExit(child, args);
 }
 
 /** Options of every command that calls a gateway, and whether a value follows. */
@@ -77,7 +101,8 @@ export async function run(args: readonly string[]): Promise<void> {
     .addCommand(mcpWorkerCommand(), { hidden: true })
     .addCommand(mcpThumbnailCommand(), { hidden: true })
     .addHelpText('after', codes);
-  throwOnExit(program);
+  addCompletion(program);
+  throwOnExit(program, args);
   try {
     await program.parseAsync(moveOptions(args), { from: 'user' });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Amount, ModelPrice } from '../../index.ts';
+import { isObject } from '../../answers/objects.ts';
+import type { Amount, Gateway, ModelPrice } from '../../index.ts';
 import { saveTo } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
@@ -128,8 +129,30 @@ export function postCommand(): Command {
   });
 }
 
-const formatAmount = ({ value, unit }: Amount): string =>
-  `${Number(value.toPrecision(12)).toLocaleString('en')} ${unit}`;
+const formatAmount = ({ value, unit }: Amount): string => {
+  const number = value.toLocaleString('en', { maximumSignificantDigits: 12 });
+  return unit === 'USD' ? `$${number}` : `${number} ${unit}`;
+};
+
+/** Returns how many units of the gateway are one US dollar, if its public status route says so. */
+async function readUnitsPerDollar(
+  client: Gateway,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    const status = await client.get('/api/status', {
+      signal,
+      maxRetries: 0,
+      totalTimeout: 5_000,
+    });
+    const data = isObject(status) && isObject(status['data']) ? status['data'] : {};
+    const { quota_per_unit: units } = data;
+    return typeof units === 'number' && units > 0 ? units : undefined;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
+}
 
 const dollars = (amount: Amount | undefined): string => `$${amount?.value ?? '?'}`;
 
@@ -143,10 +166,16 @@ function balanceCommand(): Command {
     const client = await run.client();
     const balance = await client.account.balance({ signal: run.signal });
     const { used, limit, available, expiresAt } = balance;
+    const isQuota = !run.json && used.unit === 'quota';
+    const perDollar = isQuota ? await readUnitsPerDollar(client, run.signal) : undefined;
+    const format = (amount: Amount): string =>
+      perDollar === undefined || amount.unit === 'USD'
+        ? formatAmount(amount)
+        : `${formatAmount({ value: amount.value / perDollar, unit: 'USD' })} (${formatAmount(amount)})`;
     run.show(balance, [
-      `used       ${formatAmount(used)}`,
-      `limit      ${limit === undefined ? 'none' : formatAmount(limit)}`,
-      ...(available === undefined ? [] : [`left       ${formatAmount(available)}`]),
+      `used       ${format(used)}`,
+      `limit      ${limit === undefined ? 'none' : format(limit)}`,
+      ...(available === undefined ? [] : [`left       ${format(available)}`]),
       ...(expiresAt === undefined ? [] : [`expires    ${formatTime(expiresAt)}`]),
     ]);
   });

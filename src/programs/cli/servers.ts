@@ -59,6 +59,8 @@ async function waitForListening<Server>(
   }
 }
 
+const stopHint = 'Press Ctrl-C to stop.';
+
 /** Resolves on Ctrl-C or SIGTERM, or when the output can no longer be written. */
 function waitForStop(signal: AbortSignal, { output }: Terminal): Promise<void> {
   return new Promise((resolve) => {
@@ -170,6 +172,7 @@ async function emulate({
     terminal.note(
       `Control it with this key below ${url}/__emulator: charges, requests, faults, clock.`,
     );
+    terminal.note(stopHint);
   }
   let printed = 0;
   const printRequests = (): void => {
@@ -258,7 +261,7 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
         ? `Open it in a browser. Calls are charged by ${playground.baseURL}; the key stays on this computer.`
         : 'Open it in a browser. It runs on the emulator: no account, no network, no cost.',
     );
-    terminal.note('Press Ctrl-C to stop.');
+    terminal.note(stopHint);
   }
   await waitForStop(signal, terminal);
   await playground[Symbol.asyncDispose]();

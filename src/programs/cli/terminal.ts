@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Exit, exitCodes, UsageError } from './usage.ts';
 
@@ -187,12 +188,12 @@ export class Terminal {
     return this.#paint(33, text);
   }
 
-  /** Asks for yes or no. An empty answer means yes. */
+  /** Asks for yes or no. An empty answer means no. */
   async confirm(question: string, signal: AbortSignal): Promise<boolean> {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      const answer = await lines.question(`${question} [Y/n] `, { signal });
-      return /^(y(es)?)?$/i.test(answer.trim());
+      const answer = await lines.question(`${question} [y/N] `, { signal });
+      return /^y(es)?$/i.test(answer.trim());
     } catch {
       // Ctrl-C and Ctrl-D leave the cursor behind the question.
       standardError.write('\n');
@@ -232,6 +233,16 @@ export async function readInput(terminal: Terminal, signal: AbortSignal): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Returns whether standard input is a pipe of a shell or a file that isn't empty. */
+function hasInput(): boolean {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFIFO() || (stats.isFile() && stats.size > 0);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Returns the prompt: the arguments, or standard input without arguments. The argument `-` appends standard
  * input. Otherwise it is not read, because it may belong to a shell loop around the command.
@@ -243,6 +254,11 @@ export async function readPrompt(
 ): Promise<string> {
   const texts = args.filter((arg) => arg !== '-');
   const readsInput = texts.length === 0 || texts.length < args.length;
+  if (!readsInput && hasInput()) {
+    terminal.note(
+      'Standard input is not read; to append it to the text, add -, otherwise < /dev/null.',
+    );
+  }
   const input = readsInput ? (await readInput(terminal, signal)).trimEnd() : '';
   const prompt = [texts.join(' ').trim(), input].filter((text) => text !== '').join('\n\n');
   if (prompt !== '') return prompt;

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import {
+  APIError,
   ContentUnavailableError,
   VideoWaitError,
   type Gateway,
@@ -13,6 +14,7 @@ import {
   type VideoTaskRef,
   type VideoWaitState,
 } from '../../index.ts';
+import { isMissingTask } from '../../tasks/reading.ts';
 import { downloadVideo, fileLedger } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, withCharge, withOut, type Run } from './command.ts';
 import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
@@ -51,11 +53,23 @@ function resumeCommand(task: VideoTaskLike, { options }: Run<OutOptions>): strin
 const firstPause = 5_000;
 
 /** Reports a task that the gateway doesn't know. */
-function noSuchTask(task: VideoTaskLike, { terminal }: Run<OutOptions>): Exit {
+function noSuchTask(task: VideoTaskLike, { terminal }: Pick<Run<unknown>, 'terminal'>): Exit {
   terminal.note(
     `model-gateway: The gateway has no task ${taskId(task)}. Check the id and the base URL, or run: model-gateway video list`,
   );
   return new Exit(exitCodes.notFound);
+}
+
+/** Reads a task. @throws `Exit` if the gateway doesn't know it */
+async function retrieve(
+  client: Gateway,
+  task: VideoTaskLike,
+  run: Pick<Run<unknown>, 'terminal' | 'signal'>,
+): Promise<VideoTask> {
+  return client.videos.retrieve(task, { signal: run.signal }).catch((error: unknown) => {
+    const isMissing = APIError.isInstance(error) && isMissingTask(error);
+    throw isMissing ? noSuchTask(task, run) : error;
+  });
 }
 
 /** Waits for a task, and shows its progress and the time until the next poll. */
@@ -270,8 +284,8 @@ function statusCommand(): Command {
     'video status task_abc',
   ]).argument('<task>', taskArgument);
   return define(program, async ([idOrHandle = ''], run) => {
-    const gateway = await run.client();
-    const task = await gateway.videos.retrieve(await findVideo(idOrHandle), { signal: run.signal });
+    const client = await run.client();
+    const task = await retrieve(client, await findVideo(idOrHandle), run);
     const percent = task.progress == null ? '' : ` ${task.progress} %`;
     run.show(task, [`${task.id} ${task.status}${percent}`]);
   });
@@ -284,7 +298,15 @@ function downloadCommand(): Command {
   return define<OutOptions>(withOut(program), async ([idOrHandle = ''], run) => {
     const client = await run.client();
     const targets = await chooseTargets('video', run.options);
-    await saveVideo(client, await findVideo(idOrHandle), targets, run);
+    const task = await findVideo(idOrHandle);
+    await saveVideo(client, task, targets, run).catch(async (error: unknown) => {
+      // Gateways also answer 400 and 404 for a task that is not completed, so the task is read.
+      const isRejected = APIError.isInstance(error) && [400, 404].includes(error.status ?? 0);
+      const problem = isRejected
+        ? await retrieve(client, task, run).then(undefined, (failure: unknown) => failure)
+        : undefined;
+      throw problem instanceof Exit ? problem : error;
+    });
   });
 }
 

@@ -48,6 +48,28 @@ describe('chat', () => {
     expect(stdout).toMatch(/You said: "one"[^]*You said: "two"/);
   });
 
+  test('a pipe that is not read is named before the call', async () => {
+    const piped = await machine.shell('echo "the text" | "$@" summarise', [
+      'chat',
+      '-m',
+      'm-large',
+    ]);
+    const file = await machine.shell('echo text > a.txt; "$@" summarise < a.txt', [
+      'image',
+      '-m',
+      'm-image',
+    ]);
+    const read = await machine.shell('echo text | "$@" summarise -', ['chat', '-m', 'm-large']);
+    const silent = await machine.shell('"$@" summarise < /dev/null', ['chat', '-m', 'm-large']);
+
+    const line = 'Standard input is not read; to append it to the text, add -';
+    expect(piped.stderr).toContain(line);
+    expect(piped.stdout).toContain('You said: "summarise"');
+    expect(file.stderr).toContain(line);
+    expect(read.stdout).toContain('You said: "summarise\n\ntext"');
+    expect([read.stderr, silent.stderr]).toEqual(['', '']);
+  });
+
   test('writes log lines to standard error', async () => {
     const env = { GATEWAY_LOG: 'debug' };
     const { stdout, stderr } = await machine.run(['models', '--json'], '', env);
@@ -180,7 +202,7 @@ describe('a lost response', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test.each([['models'], ['get', '/v1/models'], ['video', 'status', 'task_1']])(
+  test.each([['models'], ['get', '/v1/models'], ['account', 'balance']])(
     'ends %s with 1, because it is free',
     async (...words) => {
       emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
@@ -210,6 +232,16 @@ describe('usage', () => {
       name: 'an unknown option',
       words: ['chat', '-m', 'm', '--modle', 'm'],
       message: /unknown option/,
+    },
+    {
+      name: 'a misspelled option that is required',
+      words: ['chat', '--modle', 'm', 'a'],
+      message: /^error: unknown option '--modle'\n\(Did you mean --model\?\)\n/,
+    },
+    {
+      name: 'a missing option next to text that looks like another',
+      words: ['chat', '--', '--modle'],
+      message: /^error: required option '-m, --model <name>' not specified/,
     },
     { name: 'an unknown command', words: ['caht'], message: /Did you mean chat/ },
     {
@@ -665,6 +697,40 @@ describe('videos', () => {
       stderr: expect.stringContaining('has no task task_none'),
     });
     expect(emulator.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['status', 'invalid-id'],
+    ['download', 'invalid-id'],
+    ['status', '404'],
+    ['download', '404'],
+  ])('%s of an unknown task ends with 5, as wait does (%s)', async (verb, form) => {
+    if (form === '404') {
+      const body = { error: { message: 'Not Found', type: 'invalid_request_error' } };
+      const respond = () => Response.json(body, { status: 404 });
+      for (const operation of ['videos.retrieve', 'videos.downloadContent'] as const) {
+        for (let count = 0; count < 4; count += 1) emulator.respondOnce(operation, respond);
+      }
+    }
+    const { code, stderr } = await machine.run(
+      ['video', verb, 'task_none', '-o', 'a.mp4'].slice(0, verb === 'status' ? 3 : 5),
+    );
+
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr:
+        'model-gateway: The gateway has no task task_none. Check the id and the base URL, or run: model-gateway video list\n',
+    });
+  });
+
+  test('download of a task that is not completed keeps its own error', async () => {
+    emulator.clock.hold();
+    const { id } = JSON.parse((await machine.run([...create, '--no-wait'])).stdout);
+
+    const { code, stderr } = await machine.run(['video', 'download', id]);
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('not completed');
   });
 
   test('a short time limit does not shorten the polling interval', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Emulator } from '../../../src/testing/index.ts';
+import { startProxy } from './proxy.ts';
 import { begin, Machine } from './run.ts';
 
 let emulator: Emulator;
@@ -15,7 +16,7 @@ test('chat shows the response, then the tokens and the time to the first one', a
   const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
 
   expect(await run.end()).toBe(0);
-  expect(run.screen).toMatch(/You said: "Hello"[\s\S]*\d+ \+ \d+ tokens, first after \d+ ms/);
+  expect(run.screen).toMatch(/You said: "Hello"[\s\S]*\d+ tokens in, \d+ out, first after \d+ ms/);
   expect(run.screen).toContain('\u001B[2m');
   expect(run.screen.endsWith(' s\r\n\u001B[0m')).toBe(true);
 });
@@ -87,10 +88,10 @@ test('Ctrl-C ends a chat with 130', async () => {
   expect(await run.end()).toBe(130);
 });
 
-test('asks for confirmation before an image is charged, and stops after "no"', async () => {
+test.each(['n\r', '\r'])('asks before an image is charged, and stops after %j', async (answer) => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat']);
-  await run.shows(/will be charged[\s\S]*Continue\?/);
-  run.type('n\r');
+  await run.shows(/will be charged[\s\S]*Continue\? \[y\/N\]/);
+  run.type(answer);
 
   expect(await run.end()).toBe(1);
   expect(emulator.requests).toEqual([]);
@@ -109,7 +110,7 @@ test.each(['\u0003', '\u0004'])('%j ends the prompt without an error', async (ke
 test('creates the image after "yes", and prints its path', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
   await run.shows(/Continue\?/);
-  run.type('\r');
+  run.type('y\r');
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toMatch(/boat\.png\r\n$/);
@@ -226,7 +227,7 @@ describe('a terminal shows text and paths, not JSON', () => {
   test('emulator', async () => {
     const run = machine.open(['emulator', '--port', '0']);
     await run.shows(
-      /export GATEWAY_BASE_URL=http:\S+\s+export GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator/,
+      /export GATEWAY_BASE_URL=http:\S+\s+export GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator[\s\S]*Press Ctrl-C to stop\./,
     );
     const url = /GATEWAY_BASE_URL=(\S+)/.exec(run.screen)?.[1] ?? '';
     await new Machine({ url, key: 'sk-emulator' }).run(['models']);
@@ -241,7 +242,7 @@ test.each([
   {
     name: 'a chat',
     words: ['chat', '-m', 'm-large', 'Hello'],
-    line: /tokens, \$0\.\d+, first after/,
+    line: /\d tokens in, \d+ out, \$0\.\d+, first after/,
   },
   {
     name: 'a picture',
@@ -260,4 +261,21 @@ test.each([
   expect(await run.end()).toBe(0);
   expect(run.screen).toMatch(line);
   expect(run.screen.match(/\$0/g)).toHaveLength(1);
+});
+
+test.each([
+  { rate: { quota_per_unit: 1_000_000 }, used: 'used       $0.001 (1,000 quota)' },
+  { rate: {}, used: 'used       1,000 quota' },
+  { rate: undefined, used: 'used       1,000 quota' },
+])('the balance is in dollars if the gateway shows its rate: $rate', async ({ rate, used }) => {
+  await machine.run(['image', '-m', 'm-image', 'A boat']);
+  const url = await startProxy(emulator, (response, { path }) =>
+    path === '/api/status' && rate !== undefined
+      ? Response.json({ success: true, data: rate })
+      : response,
+  );
+  const run = machine.open(['account', 'balance', '--base-url', url]);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain(`${used}\r\n`);
 });
