@@ -1,5 +1,5 @@
 /**
- * Writes the guide "Compatibility" from reports of `doctor` on the gateways that run here: the emulator in each
+ * Writes the guide "Compatibility" and its evidence from reports of `doctor` on the gateways that run here: the emulator in each
  * of its modes, and the LiteLLM proxy if `npm run test:litellm` has installed it. Without LiteLLM, its last
  * report is used again.
  */
@@ -15,7 +15,8 @@ import { masterKey, startProxy } from '../test/litellm/proxy.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const program = path.join(root, 'dist', 'cli', 'main.js');
-const page = path.join(root, 'docs', 'guides', 'compatibility.md');
+const guidePath = path.join(root, 'docs', 'guides', 'compatibility.md');
+const evidencePath = path.join(root, 'docs', 'compatibility-evidence.md');
 const kept = path.join(root, 'docs', 'compatibility-litellm.json');
 
 /** A report as the page shows it. */
@@ -252,14 +253,26 @@ function listEvidence(column: Column): string[] {
   return [...calls].map(([phrase, names]) => `- ${names.join(', ')}: ${phrase}`);
 }
 
-function describeColumn(column: Column): string {
-  const options = column.options.map((reason) => `; ${reason}`).join('');
-  const advice = `Set \`gateway: '${column.gateway}'\`${options}.`;
-  return [`### ${column.name}`, '', advice, '', ...listEvidence(column)].join('\n');
+function listOptions({ name, gateway, options }: Column): string {
+  const reasons = options.map((reason) => `; ${reason}`).join('');
+  return `- ${name}: set \`gateway: '${gateway}'\`${reasons}.`;
 }
 
-/** Formats the page. */
-export function createPage(columns: readonly Column[]): string {
+/** Formats the page for contributors. */
+export function createEvidence(columns: readonly Column[]): string {
+  const sections = columns.map((column) => [`## ${column.name}`, '', ...listEvidence(column)]);
+  return [
+    '# Evidence of compatibility',
+    '',
+    'Differences from the format of OpenAI or Gemini, and the reasons of calls that fail. The tables are in the guide [Compatibility](guides/compatibility.md), which the same script writes.',
+    '',
+    sections.map((lines) => lines.join('\n')).join('\n\n'),
+    '',
+  ].join('\n');
+}
+
+/** Formats the guide. */
+export function createGuide(columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name);
   const calls = Object.entries(callNames).map(([id, name]) => [
     name,
@@ -297,16 +310,17 @@ export function createPage(columns: readonly Column[]): string {
     '',
     toTable(['Fact', ...names], facts),
     '',
-    '## Evidence',
+    'Differences from the formats of OpenAI and Gemini, and the reasons of calls that fail, are in the [evidence](../compatibility-evidence.md).',
     '',
-    'Differences from the format of OpenAI or Gemini, and the reasons of calls that fail.',
+    '## Options to set',
     '',
-    columns.map(describeColumn).join('\n\n'),
+    ...columns.map(listOptions),
     '',
   ].join('\n');
 }
 
 if (import.meta.filename === process.argv[1]) {
   const columns = [...(await examineEmulator()), await columnOfLiteLLM()];
-  await writeFile(page, createPage(columns));
+  await writeFile(guidePath, createGuide(columns));
+  await writeFile(evidencePath, createEvidence(columns));
 }

@@ -16,49 +16,42 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'Text',
-    pages: [
-      'guides/structured-output',
-      'guides/tools',
-      'guides/responses',
-      'guides/gemini',
-      'guides/embeddings',
-    ],
+    pages: ['guides/structured-output', 'guides/tools', 'guides/responses'],
   },
   {
     text: 'Media',
-    pages: [
-      'guides/images-and-files',
-      'guides/speech',
-      'guides/transcription',
-      'guides/video',
-      'guides/many-machines',
-    ],
+    pages: ['guides/images-and-files', 'guides/video', 'guides/many-machines'],
   },
   {
-    text: 'Money',
-    pages: [
-      'guides/retries-and-charges',
-      'guides/fallbacks',
-      'guides/was-i-charged',
-      'guides/costs',
-    ],
+    text: 'Money and limits',
+    pages: ['guides/retries-and-charges', 'guides/costs', 'guides/rate-limits'],
   },
   {
     text: 'In an app',
     pages: [
-      'guides/rate-limits',
-      'guides/browser',
+      'guides/runtimes',
       'guides/your-own-server',
       'guides/testing',
       'guides/debugging',
       'guides/tracing',
       'guides/ai-sdk',
-      'guides/runtimes',
     ],
   },
   { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground', 'guides/mcp'] },
+  { text: 'The project', pages: ['VERSIONS', 'SECURITY'] },
   {
-    text: 'The project',
-    pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING', 'promises', 'wire'],
+    text: 'For contributors',
+    pages: ['CONTRIBUTING', 'promises', 'wire', 'bench', 'compatibility-evidence'],
   },
 ];
+
+/** Pages that were merged into others: their old addresses, and the sections that have their text now. */
+export const moved: Readonly<Record<string, string>> = {
+  'guides/browser': 'guides/runtimes#browsers',
+  'guides/embeddings': 'guides/operations#embeddings',
+  'guides/fallbacks': 'guides/rate-limits#fallbacks',
+  'guides/gemini': 'guides/operations#geminis-format',
+  'guides/speech': 'guides/operations#speech',
+  'guides/transcription': 'guides/operations#transcription-and-translation',
+  'guides/was-i-charged': 'guides/costs#was-i-charged',
+};

@@ -82,7 +82,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
   },
   fallback: {
     type: 'list of models',
-    meaning: '[Models to request](fallbacks.md) if the first cannot answer',
+    meaning: '[Models to request](rate-limits.md#fallbacks) if the first cannot answer',
   },
   fallbackOn: { type: 'list of words', meaning: 'The reasons to request the next model' },
   onFallback: { type: callback, meaning: 'Called before the next model is requested' },

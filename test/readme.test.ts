@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups } from '../docs/contents.ts';
+import { groups, moved } from '../docs/contents.ts';
 import { optionRows } from '../docs/options.ts';
 import { isName } from '../src/options/option-names.ts';
 import { type Endpoint, endpoints } from '../src/index.ts';
@@ -55,6 +55,12 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
   'videos.remix': ['videos.remixAndWait'],
 };
 
+/** Operations without a method of their own. */
+const otherWays: Readonly<Record<string, string>> = {
+  'rerank.create':
+    "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](ai-sdk.md) of the AI SDK",
+};
+
 const bodyNames = { none: '–', json: 'JSON', multipart: 'multipart' };
 const answerNames = { json: 'JSON', text: 'text', events: 'event stream', binary: 'file' };
 
@@ -62,7 +68,8 @@ function operationsTable(): string {
   const rows = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
     const query = new URLSearchParams({ ...endpoint.query }).toString();
     return [
-      [name, ...(otherCalls[name] ?? [])].map((call) => `\`${call}()\``).join(', '),
+      otherWays[name] ??
+        [name, ...(otherCalls[name] ?? [])].map((call) => `\`${call}()\``).join(', '),
       `\`${endpoint.method} ${endpoint.path}${query === '' ? '' : `?${query}`}\``,
       endpoint.bodies.map((kind) => bodyNames[kind]).join(' or '),
       endpoint.responses.map((kind) => answerNames[kind]).join(' or '),
@@ -78,6 +85,22 @@ test('the contents list every guide', () => {
   const named = groups.flatMap(({ pages }) => pages.map((page) => `docs/${page}.md`));
 
   expect(named).toEqual(expect.arrayContaining(papers.filter((paper) => paper !== 'README.md')));
+});
+
+test('old addresses of pages lead to sections', async () => {
+  for (const [from, to] of Object.entries(moved)) {
+    const [page, section = ''] = to.split('#');
+    const text = await readFile(join(root, `docs/${page}.md`), 'utf8');
+    const sections = [...text.matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    );
+
+    expect(sections, from).toContain(section);
+    expect(existsSync(join(root, `docs/${from}.md`)), from).toBe(false);
+  }
 });
 
 test('README links to every guide', async () => {

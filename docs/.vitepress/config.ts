@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { defineConfig, type DefaultTheme, type MarkdownRenderer } from 'vitepress';
-import { groups } from '../contents.ts';
+import { groups, moved } from '../contents.ts';
 
 const docs = path.join(import.meta.dirname, '..');
 
@@ -68,6 +69,21 @@ function labelCells(markdown: MarkdownRenderer): void {
   });
 }
 
+/** Returns a page that leads to another one, and keeps the section of the address if there is one. */
+function toRedirect(target: string): string {
+  const [file = ''] = target.split('#');
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Moved</title>
+<link rel="canonical" href="/${file}">
+<script>location.replace(location.hash === '' ? '/${target}' : '/${file}' + location.hash)</script>
+<noscript><meta http-equiv="refresh" content="0; url=/${target}"></noscript>
+<p>This page is now <a href="/${target}">a section of another one</a>.</p>
+</html>
+`;
+}
+
 export default defineConfig({
   title: 'model-gateway',
   description: 'A charge-safe TypeScript client for AI gateways.',
@@ -79,6 +95,13 @@ export default defineConfig({
     // The tables of these pages need the place of the outline.
     const [, name] = /^guides\/(options|operations)\.md$/.exec(relativePath) ?? [];
     if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
+  },
+  async buildEnd({ outDir }) {
+    for (const [from, to] of Object.entries(moved)) {
+      const file = path.join(outDir, `${from}.html`);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, toRedirect(to));
+    }
   },
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },

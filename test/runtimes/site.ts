@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { groups } from '../../docs/contents.ts';
+import { groups, moved } from '../../docs/contents.ts';
 import { launchChromium } from './runners/chromium.ts';
 
 const site = path.join(import.meta.dirname, '../../docs/.vitepress/dist');
@@ -101,7 +101,15 @@ const searches: Readonly<Record<string, string>> = {
   zod: 'structured-output',
   retry: 'retries-and-charges',
   budget: 'costs',
-  transcription: 'transcription',
+  // Words of pages that are now sections of others.
+  transcription: 'operations',
+  subtitles: 'operations',
+  embeddings: 'operations',
+  speech: 'operations',
+  gemini: 'operations',
+  fallback: 'rate-limits',
+  settle: 'costs',
+  browser: 'runtimes',
   proxy: 'your-own-server',
   // In no other word than itself, although "task" has nearly the same letters.
   mask: 'playground',
@@ -151,6 +159,12 @@ page.on('request', (request) => {
 });
 page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
 for (const at of pages) await look(page, at);
+for (const [from, to] of Object.entries(moved)) {
+  await page.goto(`${origin}/${from}`);
+  await page.waitForURL(`${origin}/${to}`);
+  const [, id] = to.split('#');
+  if ((await page.locator(`[id="${id}"]`).count()) !== 1) problems.push(`/${from}: no ${to}`);
+}
 await search(page);
 await browser.close();
 server.close();

@@ -56,10 +56,6 @@ export const videoMutants: MutantsByFile = {
   'tasks/run.ts': [
     { is: 'shorter(left, settings.request.totalTimeout)', becomes: 'left' },
     { is: 'error.cause !== undefined ? ', becomes: 'error.cause === undefined ? ' },
-    {
-      is: "status === 404 || code === 'task_not_exist' || isNamed",
-      becomes: "status === 404 || code === 'task_not_exist'",
-    },
     { is: "if ([0, 501, 505].includes(status)) return 'fatal';", becomes: '' },
     { is: '[425, 429].includes(status)', becomes: '[425].includes(status)' },
     {
@@ -112,6 +108,10 @@ export const videoMutants: MutantsByFile = {
     { is: 'setTimeout(() => limit.abort(tooLate), remaining)', becomes: 'undefined' },
   ],
   'tasks/reading.ts': [
+    {
+      is: "status === 404 || code === 'task_not_exist' || isNamed",
+      becomes: "status === 404 || code === 'task_not_exist'",
+    },
     { is: 'Number(state) === 3 ||', becomes: 'Number(state) >= 2 ||' },
     { is: "plain === '' || plain === 'unknown' ? 'empty' : 'foreign'", becomes: "'foreign'" },
     { is: 'isFraction ? Math.round(number * 100) : number', becomes: 'number' },

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createPage, examineEmulator, readKept } from '../../../docs/compatibility.ts';
+import {
+  createEvidence,
+  createGuide,
+  examineEmulator,
+  readKept,
+} from '../../../docs/compatibility.ts';
 import { root } from '../../helpers/run-program.ts';
 
 /** Removes what differs from day to day, and the padding of cells. */
@@ -12,11 +17,13 @@ const comparable = (page: string): string =>
     .replaceAll(/-{3,}/g, '---')
     .trim();
 
-test('the page "Compatibility" is the one that its script writes', async () => {
-  const shown = await readFile(join(root, 'docs/guides/compatibility.md'), 'utf8');
+test('the guide "Compatibility" and its evidence are those that their script writes', async () => {
+  const guide = await readFile(join(root, 'docs/guides/compatibility.md'), 'utf8');
+  const evidence = await readFile(join(root, 'docs/compatibility-evidence.md'), 'utf8');
   const columns = [...(await examineEmulator()), await readKept()];
 
   // If it differs: npm run build && npm run --prefix docs compatibility
-  expect(comparable(shown)).toBe(comparable(createPage(columns)));
+  expect(comparable(guide)).toBe(comparable(createGuide(columns)));
+  expect(comparable(evidence)).toBe(comparable(createEvidence(columns)));
   expect(columns.map(({ name }) => name).at(-1)).toMatch(/^LiteLLM \d/);
 });
