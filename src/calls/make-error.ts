@@ -23,6 +23,7 @@ import {
   isModelMissing,
   isProviderRefusal,
   isTimeout,
+  isWrongKey,
 } from '../http/classify.ts';
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
@@ -109,7 +110,7 @@ function adviceFor(
     return earlierUnknown;
   }
   if (failed.proxy !== undefined) return proxyAdvice(failed.proxy.status, outcome);
-  if (kind !== 'unauthorized') return failures[kind].advice;
+  if (!isWrongKey(failed)) return failures[kind].advice;
   if (body !== undefined && isKeyUnknown(body)) {
     return unknownKey.advice;
   }

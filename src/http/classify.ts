@@ -96,6 +96,18 @@ export function isKeyUnknown({ type, message }: ErrorBody): boolean {
   return type === unknownKey.type || unknownKey.message.test(message ?? '');
 }
 
+/** Codes and messages of a 400 or 403 that rejects the key, as from xAI, Google and Novita. */
+const wrongKey =
+  /^((invalid|wrong)_api_key|api_key_invalid|failed_to_auth)$|\b(incorrect|invalid|wrong) api[ _-]?key\b|\bapi key (is )?(not valid|invalid)\b|\bfailed to authenticate\b/i;
+
+/** Returns whether an error says that a key is wrong: by its status, or with a 400 or 403 by its text. */
+export function isWrongKey({ kind, body }: Pick<FailedAttempt, 'kind' | 'body'>): boolean {
+  if (kind === 'unauthorized') return true;
+  return (
+    kind === 'refused' && (wrongKey.test(body?.code ?? '') || wrongKey.test(body?.message ?? ''))
+  );
+}
+
 /** Returns the value of `x-should-retry`. A permanent error overrides `true`. */
 export function readShouldRetry({ headers, body, status }: FailedAttempt): boolean | undefined {
   const value = headers?.get('x-should-retry');

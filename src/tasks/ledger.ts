@@ -314,32 +314,49 @@ export class LedgerCall<Ref extends TaskRef> {
    * @throws the reason of the signal, or `tooLate`
    */
   async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
+    return this.#withLimit(async (signal) => {
+      if (grace === 0) return untilAborted(work, signal);
+      return withAbortGrace(work, signal, grace, () => signal.reason);
+    });
+  }
+
+  /** Runs `work` with a signal that is aborted with the caller's, or with `tooLate` after `totalTimeout`. */
+  async #withLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = new AbortController();
     const stop = followSignal(this.#signal, limit);
     const { remaining } = this;
     const timer =
       remaining === null ? undefined : setTimeout(() => limit.abort(tooLate), remaining);
     try {
-      const { signal } = limit;
-      if (grace === 0) return await untilAborted(work, signal);
-      return await withAbortGrace(work, signal, grace, () => signal.reason);
+      return await work(limit.signal);
     } finally {
       clearTimeout(timer);
       stop();
     }
   }
 
+  /** Looks up the outcome of a submission, within the limits of the call. */
+  async #lookUp(settle: (signal: AbortSignal) => Promise<Settled<Ref>>): Promise<Settled<Ref>> {
+    return this.#withLimit(async (signal) => {
+      const settled = await settle(signal);
+      if (signal.reason !== tooLate || settled.verdict !== 'unknowable') return settled;
+      const reason = `The usage log was not read within the time limit of the call, ${this.#totalTimeout} ms.`;
+      return { verdict: 'unknowable', reason };
+    });
+  }
+
   /**
    * Claims the call for a submission.
    *
    * @param content - The submitted content, as `comparable` returns it.
-   * @param settle - Looks up the outcome of a claim if it is unknown, by its request id if there is one.
+   * @param settle - Looks up the outcome of a claim if it is unknown, by its request id if there is one, until the
+   * signal is aborted.
    * @returns The task that the call created earlier; `undefined` if it may be submitted now.
    */
   async claim(
     content: unknown,
     onUnknown: 'fail' | 'resubmit' | 'settle' | undefined,
-    settle: (request: SubmittedRequest) => Promise<Settled<Ref>>,
+    settle: (request: SubmittedRequest, signal: AbortSignal) => Promise<Settled<Ref>>,
   ): Promise<Ref | undefined> {
     const callId = this.#callId;
     const digest = await createDigest(content);
@@ -356,7 +373,7 @@ export class LedgerCall<Ref extends TaskRef> {
       const { claimId, requestId, isErrorComplete } = found;
       if (onUnknown === 'resubmit') found = await this.#requestClaim(digest, claimId);
       if (onUnknown === 'settle') {
-        settled = await settle({ requestId, isErrorComplete });
+        settled = await this.#lookUp((own) => settle({ requestId, isErrorComplete }, own));
         const { ref, verdict } = settled;
         if (ref !== undefined) {
           this.#claimId = claimId;
@@ -413,7 +430,7 @@ export class LedgerCall<Ref extends TaskRef> {
         late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
       claimed.then(release).catch(() => {});
       if (isLate || signal === undefined || signal === null) {
-        const problem = `The ledger did not claim call ${callId} within ${this.#totalTimeout} ms (totalTimeout).`;
+        const problem = `The ledger did not claim call ${callId} within the time limit of the call, ${this.#totalTimeout} ms.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId });
       }
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
@@ -459,7 +476,7 @@ export class LedgerCall<Ref extends TaskRef> {
     if (LedgerError.isInstance(cause)) return cause;
     const callId = this.#callId;
     const isLate = cause === tooLate;
-    const limit = isLate ? ` within ${this.#totalTimeout} ms (totalTimeout)` : '';
+    const limit = isLate ? ` within the time limit of the call, ${this.#totalTimeout} ms` : '';
     return new LedgerError(`The ledger did not record task ${id} of call ${callId}${limit}.`, {
       outcome: 'unknown',
       callId,

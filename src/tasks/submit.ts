@@ -135,7 +135,7 @@ function findModel(requested: string | undefined, logged: string | undefined): s
 /** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
 export async function settleCall<Ref>(
   { transport, settle }: Submitter,
-  { callId = '', signal }: LedgerOptions & Pick<RequestOptions, 'signal'>,
+  { callId = '', signal }: Pick<LedgerOptions, 'callId'> & { readonly signal: AbortSignal },
   request: SubmittedRequest,
   requested: string | undefined,
   toRef: (taskId: string, task: SettledTask) => Ref,

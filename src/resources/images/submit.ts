@@ -79,9 +79,13 @@ async function submitOnce(
   const { callId = '', onUnknown, extraBody } = options;
   const fields: JsonObject = { ...submission.params };
   const content = [[submission.operation, undefined, ...comparable(fields)], extraBody];
-  const known = await call.claim(content, onUnknown, (before) =>
-    settleCall(submitter, options, before, submission.model ?? undefined, (id, { model, ...by }) =>
-      createRef(transport, { ...submission, model }, id, by),
+  const known = await call.claim(content, onUnknown, (before, signal) =>
+    settleCall(
+      submitter,
+      { callId: options.callId, signal },
+      before,
+      submission.model ?? undefined,
+      (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
     ),
   );
   try {

@@ -330,10 +330,17 @@ export async function submitOnce(
   const call = createLedgerCall(videoTasks, transport, options);
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
-  const existing = await call?.claim(getContent(submission, options), options.onUnknown, (before) =>
-    settleCall(submitter, options, before, submission.model, (id, { model, ...by }) =>
-      createRef(transport, { ...submission, model }, id, by),
-    ),
+  const existing = await call?.claim(
+    getContent(submission, options),
+    options.onUnknown,
+    (before, signal) =>
+      settleCall(
+        submitter,
+        { callId: options.callId, signal },
+        before,
+        submission.model,
+        (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
+      ),
   );
   if (existing !== undefined) return { ref: existing, call };
   const limits = call === undefined ? {} : { totalTimeout: call.remaining };

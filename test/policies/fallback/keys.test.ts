@@ -102,54 +102,139 @@ const ofTheCaller: readonly Row[] = [
   { name: 'of a proxy', body: 'Unauthorized', headers: newApi },
 ];
 
-const setup = ({ body, headers = {}, options }: Row) =>
-  scripted([() => Response.json(body, { status: 401, headers }), completion], {
+const setup = ({ body, headers = {}, options }: Row, status = 401) =>
+  scripted([() => Response.json(body, { status, headers }), completion], {
     maxRetries: 0,
     ...options,
   });
 
-/** What servers without providers behind them answer to a wrong key. */
-const refusals: readonly [baseURL: string, error: object][] = [
-  [
-    'https://api.openai.com/v1',
-    {
-      message: 'Incorrect API key provided: sk-x.',
-      type: 'invalid_request_error',
-      code: 'invalid_api_key',
-    },
-  ],
-  [
-    'https://api.groq.com/openai/v1',
-    { message: 'Invalid API Key', type: 'invalid_request_error', code: 'invalid_api_key' },
-  ],
-  [
-    'https://api.deepseek.com/v1',
-    {
-      message: 'Authentication Fails',
+interface Refusal {
+  readonly baseURL: string;
+  readonly body: unknown;
+  /** @defaultValue 401 */
+  readonly status?: number;
+}
+
+const openAI = (message: string, details: object) => ({
+  error: { message, param: null, ...details },
+});
+const invalid = { type: 'invalid_request_error', code: 'invalid_api_key' };
+
+/** What servers without providers behind them answer to a wrong key, by their documentation. */
+const refusals: readonly Refusal[] = [
+  {
+    baseURL: 'https://api.openai.com/v1',
+    body: openAI(
+      'Incorrect API key provided: sk-x. You can find your API key at https://a.test.',
+      invalid,
+    ),
+  },
+  { baseURL: 'https://api.groq.com/openai/v1', body: openAI('Invalid API Key', invalid) },
+  {
+    baseURL: 'https://api.deepseek.com/v1',
+    body: openAI('Authentication Fails, Your api key: ****0000 is invalid', {
       type: 'authentication_error',
       code: 'invalid_request_error',
+    }),
+  },
+  {
+    baseURL: 'https://ai-gateway.vercel.sh/v1',
+    body: openAI('Authentication failed. Create an API key.', { type: 'authentication_error' }),
+  },
+  {
+    baseURL: 'https://gomodel.test/v1',
+    body: openAI('missing or invalid key', { type: 'authentication_error', code: 'unauthorized' }),
+  },
+  { baseURL: 'http://vllm.test:8000/v1', body: { error: 'Unauthorized' } },
+  {
+    baseURL: 'http://vllm.test:8001/v1',
+    body: openAI('Invalid key', { type: 'BadRequestError', code: 401 }),
+  },
+  {
+    baseURL: 'http://lm-studio.test:1234/v1',
+    body: openAI('Malformed LM Studio API token provided', invalid),
+  },
+  {
+    baseURL: 'http://ollama.test:11434/v1',
+    body: openAI('unauthorized', { type: 'api_error', code: null }),
+  },
+  { baseURL: 'http://ollama.test:11435/v1', body: { error: 'unauthorized' } },
+  {
+    baseURL: 'https://api.together.xyz/v1',
+    body: { id: 'o-1', ...openAI('Invalid API key provided.', invalid) },
+  },
+  { baseURL: 'https://api.mistral.ai/v1', body: { message: 'Unauthorized', request_id: 'a' } },
+  { baseURL: 'https://api.mistral.test/v1', body: { detail: 'Unauthorized' } },
+  {
+    baseURL: 'https://api.x.ai/v1',
+    status: 400,
+    body: {
+      code: 'Client specified an invalid argument',
+      error: 'Incorrect API key provided: xa***12. You can obtain an API key from https://a.test.',
     },
-  ],
-  ['https://ai-gateway.vercel.sh/v1', { message: 'Invalid API key', type: 'authentication_error' }],
-  [
-    'https://gomodel.test/v1',
-    { message: 'missing or invalid key', type: 'authentication_error', code: 'unauthorized' },
-  ],
-  ['https://api.mistral.ai/v1', { message: 'Unauthorized', type: 'unauthorized' }],
-  ['http://localhost:8000/v1', { message: 'Invalid key', type: 'BadRequestError', code: 401 }],
+  },
+  {
+    baseURL: 'https://api.fireworks.ai/inference/v1',
+    body: openAI('The API key you provided is invalid.', {
+      type: 'UNAUTHORIZED',
+      code: 'UNAUTHORIZED',
+    }),
+  },
+  {
+    baseURL: 'https://api.cerebras.ai/v1',
+    body: { message: 'Wrong API Key', ...invalid, param: 'api_key', code: 'wrong_api_key' },
+  },
+  {
+    baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    status: 400,
+    body: [
+      {
+        error: {
+          code: 400,
+          message: 'API key not valid. Please pass a valid API key.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+  },
+  {
+    baseURL: 'https://api.novita.ai/v3/openai',
+    status: 403,
+    body: { code: 403, reason: 'FAILED_TO_AUTH', message: 'failed to authenticate', metadata: {} },
+  },
 ];
 
-describe('a 401', () => {
-  test.for(refusals)('of %s: check apiKey', async ([baseURL, error]) => {
+describe('a refused key', () => {
+  test.for(refusals)('of $baseURL: check apiKey', async ({ baseURL, body, status }) => {
     for (const headers of [{}, { 'x-request-id': 'req-1' }]) {
       for (const gateway of ['auto', 'openai', 'new-api'] as const) {
-        const row = { name: '', body: { error }, headers, options: { baseURL, gateway } };
+        const row = { name: '', body, headers, options: { baseURL, gateway } };
+        const image = { model: 'model-a', prompt: 'A boat' };
 
-        const failed = await failureOf(setup(row).client.chat.completions.create(params));
+        const failures = [
+          await failureOf(setup(row, status).client.chat.completions.create(params)),
+          await failureOf(setup(row, status).client.images.generate(image)),
+        ];
 
-        expect(failed).toHaveProperty('advice', 'Check apiKey: the gateway did not accept it.');
+        for (const failed of failures) {
+          const advice = 'Check apiKey: the gateway did not accept it.';
+          expect(failed).toMatchObject({ advice, outcome: 'rejected' });
+        }
       }
     }
+  });
+
+  test("with a 400 that a gateway relayed is the provider's refusal", async () => {
+    const body = openAI('API key not valid. Please pass a valid API key.', {
+      type: 'upstream_error',
+      code: 400,
+    });
+
+    const failed = await failureOf(
+      setup({ name: '', body, headers: newApi }, 400).client.chat.completions.create(params),
+    );
+
+    expect(failed).toHaveProperty('advice', expect.stringContaining('tell its operator'));
   });
 
   test.for(ofTheProvider)('$name: the next model is requested', async (row) => {

@@ -7,7 +7,7 @@ import { memoryLedger } from '../../../src/tasks/ledger.ts';
 import type { SubmitClaim, SubmitLedger } from '../../../src/tasks/ledger.ts';
 import { untyped } from '../../helpers/untyped.ts';
 import { countRequests, emulatedVideos, order } from '../../helpers/videos.ts';
-import { failureOf } from '../../helpers/clients.ts';
+import { emulated, failureOf } from '../../helpers/clients.ts';
 import { rejected, resolved } from '../../helpers/fake-time.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -190,7 +190,9 @@ describe.each(['create', 'createAndWait'] as const)('totalTimeout of videos.%s()
     const error = await rejected(videos[method](order, options), 10);
 
     expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
-    expect(String(error)).toContain('did not claim call job within 2000 ms (totalTimeout)');
+    expect(String(error)).toContain(
+      'did not claim call job within the time limit of the call, 2000 ms.',
+    );
     expect(emulator.requests).toHaveLength(0);
   });
 
@@ -219,12 +221,46 @@ describe.each(['create', 'createAndWait'] as const)('totalTimeout of videos.%s()
     const task = await resolved(videos[method](order, options), 60);
 
     expect(task.ref.id).toBe(emulator.videos.list[0]?.id);
-    expect(String(task._ledger_error)).toContain('within 2000 ms (totalTimeout)');
+    expect(String(task._ledger_error)).toContain('within the time limit of the call, 2000 ms.');
     // It could overwrite what accept() is about to record.
     expect(finish.mock.calls.map(([, end]) => end)).not.toContain('unknown');
     expect(countRequests(emulator).posts).toBe(1);
   });
 });
+
+test.each(['images.generate', 'videos.create', 'videos.createAndWait'] as const)(
+  'the limit of %s() is that of the usage log which onUnknown: "settle" reads too',
+  async (method) => {
+    const { emulator, client } = emulated();
+    const fetch: typeof emulator.fetch = async (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      return pathname === '/api/log/token' ? never() : emulator.fetch(input, init);
+    };
+    const { images, videos } = client.withOptions({ fetch });
+    const image = { model: 'm-image', prompt: 'A boat' };
+    const shared = { ledger: memoryLedger(), callId: 'job', onUnknown: 'settle' } as const;
+    const calls = {
+      'images.generate': (limit?: number) =>
+        images.generate(image, { ...shared, totalTimeout: limit }),
+      'videos.create': (limit?: number) => videos.create(order, { ...shared, totalTimeout: limit }),
+      'videos.createAndWait': (limit?: number) =>
+        videos.createAndWait(order, { ...shared, timeout: limit }),
+    };
+    const operation = method === 'images.generate' ? method : 'videos.create';
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation });
+    await rejected(calls[method]());
+
+    const error = await rejected(calls[method](2_000), 10);
+
+    expect(error).toMatchObject({ outcome: 'unknown', callId: 'job' });
+    expect(String(error)).toContain(
+      'The usage log was not read within the time limit of the call, 2000 ms.',
+    );
+    expect(emulator.charges).toHaveLength(1);
+    // Other calls of the client may wait for the same read, which goes on.
+    await vi.advanceTimersByTimeAsync(3_600_000);
+  },
+);
 
 describe('a ledger with invalid results', () => {
   test.each<[string, unknown]>([
