@@ -101,11 +101,10 @@ const wrongKey =
   /^((invalid|wrong)_api_key|api_key_invalid|failed_to_auth)$|\b(incorrect|invalid|wrong) api[ _-]?key\b|\bapi key (is )?(not valid|invalid)\b|\bfailed to authenticate\b/i;
 
 /** Returns whether an error says that a key is wrong: by its status, or with a 400 or 403 by its text. */
-export function isWrongKey({ kind, body }: Pick<FailedAttempt, 'kind' | 'body'>): boolean {
+export function isWrongKey({ kind, status, body }: FailedAttempt): boolean {
   if (kind === 'unauthorized') return true;
-  return (
-    kind === 'refused' && (wrongKey.test(body?.code ?? '') || wrongKey.test(body?.message ?? ''))
-  );
+  if (kind !== 'refused' || (status !== 400 && status !== 403)) return false;
+  return wrongKey.test(body?.code ?? '') || wrongKey.test(body?.message ?? '');
 }
 
 /** Returns the value of `x-should-retry`. A permanent error overrides `true`. */

@@ -554,7 +554,8 @@ export interface RequestOptions extends SharedOptions {
   fetchOptions?: FetchOptions | undefined;
   /**
    * The idempotency key of this call, for the option `idempotency`. Use the same key to repeat a call later.
-   * @defaultValue a new key for each call
+   * Requests with another body get a key of their own: the second of `runTools()` that key with `-turn-2`.
+   * @defaultValue `callId`, which is new for each call by default
    */
   idempotencyKey?: string | undefined;
   /**

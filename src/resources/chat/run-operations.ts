@@ -7,7 +7,12 @@ import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { optionsFor } from '../../options/resolve.ts';
 import type { Stream } from '../../streams/stream.ts';
-import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
+import {
+  type CallableTool,
+  checkToolNames,
+  optionsForTurn,
+  runToolLoop,
+} from '../../structured/tool-loop.ts';
 import { createCompletion, streamCompletion, writeCompletion } from './operations.ts';
 import { OutputParser } from './output-parser.ts';
 import type {
@@ -129,8 +134,8 @@ export async function runTools(
     const { model } = answered.params;
     const history = createHistory(run, typeof model === 'string' ? model : params.model);
     const request = { ...body, ...answered.params, messages: history, ...list };
-    const stays = run.completions.length > 0 ? { fallback: null } : {};
-    const callOptions = withoutChanged({ ...requestOptions, ...stays, signal }, answered);
+    const own = optionsForTurn(transport, requestOptions, run.completions.length + 1);
+    const callOptions = withoutChanged({ ...own, signal }, answered);
     if (body.stream === true) {
       const opening = streamCompletion(transport, request, callOptions, output);
       return run.read(openRun(opening, onAnswer));

@@ -32,7 +32,12 @@ import { toGoogleSchema } from '../../structured/dialects.ts';
 import { outputInstruction } from '../../structured/json.ts';
 import type { JsonObject } from '../../types.ts';
 import { abortOwn, followSignal } from '../../http/abort.ts';
-import { type CallableTool, checkToolNames, runToolLoop } from '../../structured/tool-loop.ts';
+import {
+  type CallableTool,
+  checkToolNames,
+  optionsForTurn,
+  runToolLoop,
+} from '../../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
   schema: generateContentSchema,
@@ -299,9 +304,8 @@ export async function runTools(
       whatRemains: 'onContent received every turn.',
       async ask() {
         const next = { ...rest, ...answered.params, contents: [...contents], tools: declared };
-        const stays = responses.length > 0 ? { fallback: null } : {};
-        const own = withoutChanged({ ...request, ...stays, signal }, answered);
-        const call = generateContent(transport, next, own);
+        const own = optionsForTurn(transport, request, responses.length + 1);
+        const call = generateContent(transport, next, withoutChanged({ ...own, signal }, answered));
         const { data: latest, request_id: requestId } = await call.withResponse();
         if (responses.length === 0) answered = await readChange(call);
         responses.push(latest);
