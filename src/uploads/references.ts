@@ -5,6 +5,11 @@ import type { GatewayProfile } from '../options/gateway-profile.ts';
 /** Text that a server can fetch or decode. */
 const address = /^(https?:\/\/[^\s/]|data:[^\s,]*,.)/i;
 
+/** Media types of data URLs that are not images; without a type, a data URL is text. */
+const otherData = /^data:(?:,|text\/|audio\/|application\/(?:json|pdf|xml|javascript|zip))/i;
+/** A character that base64 has not, near the start of a data URL. */
+const brokenData = /^data:[^\s,]*;base64,[^]{0,100}[^\w+/=%\s-]/i;
+
 const path =
   /^(file:|[.~]{1,2}[\\/]|[a-z]:[\\/])|^[^\s:]*\.(png|jpe?g|webp|gif|avif|hei[cf]|bmp|tiff?)$/i;
 
@@ -17,6 +22,8 @@ const decode = "Buffer.from(x, 'base64')";
 
 /** Describes what text is that is not an address, and what to pass instead. */
 function problemWith(text: string): string {
+  if (otherData.test(text)) return 'is a data URL, but not of an image.';
+  if (brokenData.test(text)) return 'is a data URL whose data is not base64.';
   if (path.test(text)) return `is a path; pass ${openPath}.`;
   const isLong = text.length >= shortBase64 || /=\s*$/.test(text);
   if (isLong && base64.test(text)) {
@@ -37,7 +44,8 @@ export function checkImageText(
 ): void {
   checkText(field, text, 'an http(s) URL or a data URL');
   const { imageReferences = [] } = profile ?? {};
-  const isAllowed = address.test(text) || imageReferences.some((start) => text.startsWith(start));
+  const isAddress = address.test(text) && !otherData.test(text) && !brokenData.test(text);
+  const isAllowed = isAddress || imageReferences.some((start) => text.startsWith(start));
   check(isAllowed, field, problemWith(text));
 }
 

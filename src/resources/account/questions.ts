@@ -1,5 +1,6 @@
 import { isObject, isText, toFields } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
+import { findRequestId } from '../../http/response-body.ts';
 import { APIError } from '../../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
@@ -9,7 +10,7 @@ import { priceKind } from './cost.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
-  'must be an error of this package, a response, a video or image task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
+  'must be an error of this package, a response (await its promise), a video or image task or its handle, or a request id; without one, look for the call with charges({ model, from, to }).';
 
 const unnamed =
   'is a response without a request id: _request_id is lost in copies and JSON, and not every gateway sends one. Pass the request id itself, or look for the call with charges({ model, from, to }).';
@@ -23,6 +24,16 @@ function isTask(value: JsonObject): boolean {
   const { kind, object, task_id: taskId } = value;
   if (kind === 'video' || kind === 'image' || object === 'video' || isText(taskId)) return true;
   return Object.keys(value).every((name) => handleFields.includes(name));
+}
+
+/**
+ * Returns the request id of a response: of a result, of `withResponse()`, or of the headers of a `Response`.
+ *
+ * @param headers - The names of the headers that may contain it; default: those of all known gateways.
+ */
+function readResponseId(value: JsonObject, headers: readonly string[] | undefined): unknown {
+  if (value instanceof Response) return findRequestId(value.headers, undefined, headers);
+  return value['_request_id'] ?? value['request_id'];
 }
 
 /** Returns whether an id appears in the usage log. */
@@ -100,6 +111,7 @@ function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
 /**
  * Reads the question of a caller.
  *
+ * @param idHeaders - The names of headers that contain request ids, if the gateway has its own.
  * @returns the reason, as text, if the verdict is known without the usage log
  * @throws `InvalidInputError` if the value cannot be settled
  */
@@ -108,6 +120,7 @@ export function readQuestion(
   baseURL: string,
   calls: Calls,
   isLogged: IsLogged,
+  idHeaders?: readonly string[],
 ): Question | string {
   if (GatewayError.isInstance(given)) {
     if (given.outcome === 'not_sent') {
@@ -124,7 +137,7 @@ export function readQuestion(
   }
   check(isObject(given) && !(given instanceof Error), 'question', kinds);
   const isHandle = isObject(given['ref']) || isTask(given);
-  const requestId = given['_request_id'];
+  const requestId = readResponseId(given, idHeaders);
   if (!isHandle && isText(requestId)) return readQuestion(requestId, baseURL, calls, isLogged);
   check(isHandle, 'question', isText(given['id']) ? unnamed : kinds);
   const ref = isObject(given['ref']) ? given['ref'] : given;

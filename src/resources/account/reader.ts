@@ -86,6 +86,7 @@ export class AccountReader {
       this.#caller.baseURL,
       findCalls(this.#caller),
       this.#isLogged,
+      this.#caller.gateway?.profile.requestIdHeaders,
     );
     if (typeof question !== 'string') return this.#settle(question, options);
     return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), reason: question };

@@ -152,6 +152,8 @@ export type SettleTarget =
   | SettleRef
   | { readonly ref: SettleRef }
   | { readonly _request_id?: string | null }
+  | { readonly request_id: string | null | undefined }
+  | Response
   | string;
 
 /** The verdict of the usage log on a call. */

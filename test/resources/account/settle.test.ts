@@ -205,7 +205,10 @@ describe('settle', () => {
     const completion = await client.chat.completions.create({ model: 'm-large', messages });
     const images = await client.images.generate(image);
 
-    for (const response of [completion, images]) {
+    const speech = await client.audio.speech.create({ model: 'm', voice: 'alloy', input: 'Hi' });
+    const whole = await client.images.generate(image).withResponse();
+
+    for (const response of [completion, images, speech, whole, whole.response]) {
       expect(await client.account.settle(response)).toMatchObject({ verdict: 'charged' });
     }
     const reads = emulator.requests.length;

@@ -54,6 +54,10 @@ const texts = [
   'blob:https://app.example/1',
   'https:/cat.png',
   'data:image/png;base64,',
+  'data:text/plain,hello',
+  'data:,hello',
+  'data:application/pdf;base64,JVBERi0=',
+  'data:image/png;base64,%PNG(1)',
 ];
 
 /** Files that are evidently not images. */
