@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { safeReason } from '../answers/objects.ts';
 import type { FailedAttempt } from './retry.ts';
+import { isSecretName } from './url.ts';
 
 type Rewrite = (text: string) => string;
 
@@ -10,11 +11,9 @@ const urls = /(:(?:\\*\/){2}(?:[^\s"'<>`?#\\]|\\+\/)+)([?#](?:[^\s"<>\\]|\\+[/u]
 /** A query string without its URL. */
 const queries = /[?&](?:[^\s"<>\\]|\\+[/u])*/g;
 
-const accessNames = /signature|^sig$|token|key|secret|credential|passw|^x-amz-|^x-goog-/i;
-
 function isAccessParameter(parameter: string): boolean {
   const end = parameter.indexOf('=');
-  return end > 0 && accessNames.test(parameter.slice(0, end));
+  return end > 0 && isSecretName(parameter.slice(0, end));
 }
 
 const withoutUser = (url: string): string => url.replace(/^(:[/\\]*\/)[^/\\]*@/, '$1[user]@');
@@ -166,10 +165,6 @@ export function replaceSecret(
   return result + text.slice(end);
 }
 
-/** Names of headers and parameters that carry secrets. */
-const secretNames =
-  /key|token|secret|auth|cookie|pass|sign|sig$|credential|session|jwt|\bpin\b|access|bearer/i;
-
 /** Returns the keys in the value of a header or query. A cookie, or a scheme with a key, contains several. */
 function findKeys([name, value]: readonly [name: string, value: string]): string[] {
   const whole = name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value;
@@ -217,7 +212,7 @@ export class Redaction {
   isSecret(name: string, value: string): boolean {
     // Idempotency keys don't grant access.
     if (/^idempotency/i.test(name)) return false;
-    if (secretNames.test(name)) return true;
+    if (isSecretName(name)) return true;
     // Random letters and digits, except ids, which should be shown.
     const isRandom = /^[\w.~+/=-]{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
     return isRandom && !/id$|trace/i.test(name);
@@ -243,7 +238,7 @@ export class Redaction {
   get #words(): readonly string[] {
     const sent = this.#sent.flatMap(([headers]) => [...headers]);
     const keys = sent
-      .filter(([name]) => secretNames.test(name) && !/^idempotency/i.test(name))
+      .filter(([name]) => isSecretName(name) && !/^idempotency/i.test(name))
       .map(([name, value]) =>
         name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value,
       )

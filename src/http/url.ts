@@ -191,9 +191,20 @@ export function isSameOrigin(first: string, second: string): boolean {
   return new URL(first).origin === new URL(second).origin;
 }
 
-/** Names and IPv4 addresses of machines and private networks, which only the gateway itself may be on. */
-const privateHost =
-  /^(0|10|127)\.|^169\.254\.|^192\.(168|0\.[02])\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^198\.1[89]\.|^2(2[4-9]|[345]\d)\.|^168\.63\.129\.16$|(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|metadata\.goog)$|^[^.]*$/;
+/** Names that only the network of the gateway resolves, or that reach the metadata of its cloud. */
+const localName =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|metadata\.goog)$|^[^.]*$/;
+
+/** Returns whether the host of a URL is a name in a private network. */
+export function isLocalName(hostname: string): boolean {
+  let host = hostname.toLowerCase();
+  while (host.endsWith('.')) host = host.slice(0, -1);
+  return localName.test(host);
+}
+
+/** IPv4 addresses that are not public. Pages carry this instead of a library for addresses. */
+const privateAddress =
+  /^(0|10|127)\.|^169\.254\.|^192\.(168|0\.[02])\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^198\.1[89]\.|^2(2[4-9]|[345]\d)\.|^168\.63\.129\.16$/;
 
 /**
  * Returns whether a URL from a response may be fetched without a key: an https URL of a public host, or any URL
@@ -205,24 +216,25 @@ export function isFetchable(url: string, gateway: string): boolean {
   if (username !== '' || password !== '') return false;
   if (origin === new URL(gateway).origin) return true;
   // No host of results is named by an IPv6 address, and many of these are private.
-  const isPrivate = hostname.startsWith('[') || privateHost.test(hostname.replace(/\.$/, ''));
-  return protocol === 'https:' && !isPrivate;
+  const isPrivate = hostname.startsWith('[') || privateAddress.test(hostname);
+  return protocol === 'https:' && !isPrivate && !isLocalName(hostname);
 }
 
-/** Words in the names of query parameters that hold secrets, in lower case. */
+/** Words in the names of headers and query parameters that hold secrets, in lower case. */
 const secretWords =
-  /^(x?(api|access|auth|session|secret|private)?key|key|token|secret|sig|sign|signature|credentials?|auth|authorization|password|passwd|pwd|pass|jwt|bearer)$/;
+  /^(x?(api|access|auth|session|secret|private)?key|sig|sign|auth|access|session|pass|passwd|pwd|pin|otp|jwt|bearer)$/;
+/** Parts of such names that are no parts of other words. */
+const secretParts =
+  /^x-(amz|goog|tos|oss)-|(api|access)key|token|secret|signature|credential|cookie|passw|passcode|authenticat|authoriz|sessionid|auth$/i;
 
-/** Returns whether the name of a query parameter says that its value grants access. */
-export function isSecretParameter(name: string): boolean {
-  if (/^x-(amz|goog|tos|oss)-/i.test(name)) return true;
+/** Returns whether the name of a header or query parameter says that its value grants access. */
+export function isSecretName(name: string): boolean {
+  if (secretParts.test(name)) return true;
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z\d]+/);
-  return (
-    words.some((word) => secretWords.test(word)) || /(apikey|token|secret|signature)$/i.test(name)
-  );
+  return words.some((word) => secretWords.test(word));
 }
 
 /** Returns a URL without query, fragment, user name and password, which may contain secrets. */

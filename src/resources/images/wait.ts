@@ -7,7 +7,7 @@ import type { CallScope } from '../../http/abort.ts';
 import type { Follow } from '../../http/request.ts';
 import { ReadFailure, unusable } from '../../http/response-body.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { displayURL, isSecretParameter } from '../../http/url.ts';
+import { displayURL, isSecretName } from '../../http/url.ts';
 import { handOver } from '../../tasks/ledger.ts';
 import { checkTaskId, type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
 import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
@@ -182,7 +182,7 @@ function toPollPath(
   const { origin, pathname, searchParams } = new URL(address, calledURL);
   if (origin !== new URL(baseURL).origin) return undefined;
   // Handles hold no secrets, and polls use the key.
-  const shown = [...searchParams].filter(([name]) => !isSecretParameter(name));
+  const shown = [...searchParams].filter(([name]) => !isSecretName(name));
   const query = new URLSearchParams(shown).toString();
   const whole = query === '' ? pathname : `${pathname}?${query}`;
   const [id = ''] = ids;

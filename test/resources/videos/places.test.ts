@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSecretParameter } from '../../../src/http/url.ts';
+import { isSecretName } from '../../../src/http/url.ts';
 import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
 import { answeredVideos, inTurn, order } from '../../helpers/videos.ts';
@@ -199,12 +199,29 @@ test.each([
   'sign',
   'authKey',
   'apikey',
-])('%s is a secret parameter', (name) => expect(isSecretParameter(name)).toBe(true));
+  'Authorization',
+  'X-Authentication',
+  'Ocp-Apim-Subscription-Key',
+  'OSSAccessKeyId',
+  'Set-Cookie',
+  'mj-api-secret',
+  'JSESSIONID',
+  'userPassword',
+])('%s is a secret name', (name) => expect(isSecretName(name)).toBe(true));
 
-test.each(['author', 'design', 'id', 'monkey', 'signal', 'keyframe', 'assignment', 'task_id'])(
-  '%s is not a secret parameter',
-  (name) => expect(isSecretParameter(name)).toBe(false),
-);
+test.each([
+  'author',
+  'design',
+  'id',
+  'monkey',
+  'keyword',
+  'signal',
+  'keyframe',
+  'assignment',
+  'bypass',
+  'task_id',
+  'x-tenant',
+])('%s is not a secret name', (name) => expect(isSecretName(name)).toBe(false));
 
 test('a polling URL keeps parameters that are not secrets', async () => {
   const { client, emulator } = emulated();

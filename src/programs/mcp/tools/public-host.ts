@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
+import { isLocalName } from '../../../http/url.ts';
 
-/** Names that only the network of the gateway resolves, or that reach the metadata of its cloud. */
-const localName =
-  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|test|invalid|metadata\.goog)$/;
+/** Names that are reserved for tests. */
+const reservedName = /(^|\.)(test|invalid)$/;
 
 /** Azure's platform services, in a range that is public otherwise. */
 const platformAddress = '168.63.129.16';
@@ -17,7 +17,7 @@ const publicRange = ipaddr.parseCIDR('2000::/3');
 export function isPublicHost(hostname: string): boolean {
   let host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   while (host.endsWith('.')) host = host.slice(0, -1);
-  if (!ipaddr.isValid(host)) return host.includes('.') && !localName.test(host);
+  if (!ipaddr.isValid(host)) return !isLocalName(host) && !reservedName.test(host);
   const address = ipaddr.parse(host);
   if (address.range() !== 'unicast' || host === platformAddress) return false;
   return address.kind() === 'ipv4' || address.match(publicRange);
