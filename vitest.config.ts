@@ -25,6 +25,7 @@ export const systemTests = [
   'test/programs/mcp/**/*.test.ts',
   'test/http/node-process.test.ts',
   'test/client/openai/names.test.ts',
+  'test/client/openai/types.test.ts',
   'test/programs/playground/rival.test.ts',
   'test/public-api.test.ts',
   'test/readme.test.ts',

@@ -2,7 +2,7 @@ import { describe, expectTypeOf, test } from 'vitest';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
-  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateInput,
   ChatCompletionMessageParam,
   ChatCompletionReasoningDetail,
   CompletionUsage,
@@ -49,7 +49,7 @@ describe('fields of OpenRouter and LiteLLM', () => {
           ],
         },
       ],
-    } satisfies ChatCompletionCreateParamsNonStreaming;
+    } satisfies ChatCompletionCreateInput;
     expectTypeOf(params.models).toEqualTypeOf<string[]>();
     expectTypeOf<{ type: 'persistent' }>().not.toExtend<
       NonNullable<
@@ -83,7 +83,7 @@ describe('fields of OpenRouter and LiteLLM', () => {
   test('are typed in models', () => {
     expectTypeOf<Model['context_length']>().toEqualTypeOf<number | null | undefined>();
     expectTypeOf<NonNullable<Model['pricing']>['prompt']>().toEqualTypeOf<string | undefined>();
-    expectTypeOf<NonNullable<Model['supported_parameters']>>().toEqualTypeOf<string[]>();
+    expectTypeOf<NonNullable<Model['supported_parameters']>>().toEqualTypeOf<readonly string[]>();
     expectTypeOf<'image'>().toExtend<
       NonNullable<NonNullable<Model['architecture']>['output_modalities']>[number]
     >();

@@ -1,5 +1,5 @@
 import type {
-  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateInput,
   EmbeddingCreateParams,
   ImageEditParamsNonStreaming,
   ImageGenerateParamsNonStreaming,
@@ -8,7 +8,7 @@ import type {
   VideoCreateParams,
 } from '../../index.ts';
 
-type Params = ChatCompletionCreateParamsNonStreaming &
+type Params = ChatCompletionCreateInput &
   EmbeddingCreateParams &
   ImageEditParamsNonStreaming &
   ImageGenerateParamsNonStreaming &
@@ -22,6 +22,9 @@ const parameters: Readonly<Record<Extract<keyof Params, `${string}_${string}`>, 
   chunking_strategy: true,
   enable_thinking: true,
   encoding_format: true,
+  frame_count: true,
+  frame_images: true,
+  frame_duration_ms: true,
   frequency_penalty: true,
   function_call: true,
   input_fidelity: true,

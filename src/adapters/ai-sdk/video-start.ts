@@ -9,7 +9,7 @@ import {
   VideoWaitError,
   type Gateway,
   type SubmitLedger,
-  type VideoCreateParams,
+  type VideoCreateInput,
   type VideoSubmitOptions,
   type VideoTaskRef,
 } from '../../index.ts';
@@ -113,7 +113,7 @@ function readSubmitOptions(own: JSONObject): Pick<VideoSubmitOptions, 'bodyForma
 /** Submits one video and reports its handle. */
 function submit(
   client: Gateway,
-  params: VideoCreateParams,
+  params: VideoCreateInput,
   options: VideoSubmitOptions,
   { onSubmitted }: VideoSettings,
   refs: VideoTaskRef[],
@@ -186,8 +186,8 @@ function toVideoParams(
   { prompt = '', duration, resolution, image, inputReferences = [] }: CallOptions,
   warnings: SharedV4Warning[],
   isOpenRouter: boolean,
-): VideoCreateParams {
-  const params: VideoCreateParams = { model, prompt, seconds: duration, size: resolution };
+): VideoCreateInput {
+  const params: VideoCreateInput = { model, prompt, seconds: duration, size: resolution };
   if (isOpenRouter) {
     // `image` is a frame, which is in the fields for OpenRouter.
     if (inputReferences.length > 0) params.images = inputReferences.map(toReference);

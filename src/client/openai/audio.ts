@@ -8,6 +8,7 @@ import type {
   TranscriptionLogprob,
   TranscriptionVadConfig,
 } from '../../resources/audio/transcription-types.ts';
+import type { Closed } from '../../types.ts';
 import type { AudioResponseFormat } from '../../resources/audio/types.ts';
 
 export type * from '../../resources/audio/transcription-types.ts';
@@ -24,6 +25,9 @@ export declare namespace TranscriptionCreateParams {
     TranscriptionCreateParamsStreaming,
   };
 }
+
+/** An addition to a transcription. `create()` also accepts other words. */
+export type TranscriptionInclude = Closed<transcription.TranscriptionInclude>;
 
 /** Tokens used by a transcription. */
 export interface TranscriptionTokens extends transcription.TranscriptionTokens {}

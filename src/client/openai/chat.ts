@@ -4,11 +4,8 @@ import type * as chat from '../../resources/chat/types.ts';
 import type * as structured from '../../structured/types.ts';
 import type {
   ChatCompletionCreateParamsFunction,
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionCreateParamsStreaming,
   ChatCompletionCustomToolGrammar,
   ChatCompletionFunctionCall,
-  ChatCompletionImageURL,
   ChatCompletionPromptCacheBreakpoint,
   ChatCompletionPromptCacheOptions,
 } from '../../resources/chat/params.ts';
@@ -20,7 +17,8 @@ import type {
   CompletionUsageCompletionTokensDetails,
   CompletionUsagePromptTokensDetails,
 } from '../../resources/chat/types.ts';
-import type { NamedJSONSchema } from '../../structured/types.ts';
+import type { ChatCompletionFunctionTool, NamedJSONSchema } from '../../structured/types.ts';
+import type { Closed } from '../../types.ts';
 
 export type * from '../../resources/chat/params.ts';
 export type * from '../../resources/chat/types.ts';
@@ -28,40 +26,124 @@ export type * from '../../structured/types.ts';
 export type * from '../../types.ts';
 
 /** Text in a message. */
-export interface ChatCompletionContentPartText extends params.ChatCompletionContentPartText {}
+export interface ChatCompletionContentPartText extends Closed<params.ChatCompletionContentPartText> {}
 export declare namespace ChatCompletionContentPartText {
   export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** An image in a user message. */
-export interface ChatCompletionContentPartImage extends params.ChatCompletionContentPartImage {}
+export interface ChatCompletionContentPartImage extends Closed<params.ChatCompletionContentPartImage> {
+  image_url: Closed<params.ChatCompletionImageURL>;
+}
 export declare namespace ChatCompletionContentPartImage {
-  export {
-    ChatCompletionImageURL as ImageURL,
-    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
-  };
+  export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
+  export type ImageURL = Closed<params.ChatCompletionImageURL>;
 }
 
 /** Audio in a user message, in base64. */
-export interface ChatCompletionContentPartInputAudio
-  extends params.ChatCompletionContentPartInputAudio {}
+export interface ChatCompletionContentPartInputAudio extends Closed<params.ChatCompletionContentPartInputAudio> {}
 export declare namespace ChatCompletionContentPartInputAudio {
-  export type InputAudio = params.ChatCompletionContentPartInputAudio['input_audio'];
+  export type InputAudio = ChatCompletionContentPartInputAudio['input_audio'];
   export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** A document in a user message. */
-export interface ChatCompletionContentPartFile extends params.ChatCompletionContentPartFile {}
+export interface ChatCompletionContentPartFile extends Closed<params.ChatCompletionContentPartFile> {}
 export declare namespace ChatCompletionContentPartFile {
   export type File = params.ChatCompletionContentPartFile['file'];
   export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** A content part of a user message. */
-export type ChatCompletionContentPart = params.ChatCompletionContentPart;
+export type ChatCompletionContentPart =
+  | ChatCompletionContentPartText
+  | ChatCompletionContentPartImage
+  | ChatCompletionContentPartInputAudio
+  | ChatCompletionContentPartFile;
 export declare namespace ChatCompletionContentPart {
   export { ChatCompletionContentPartFile as File };
 }
+
+/** Instructions of the developer; newer models use them instead of a system message. */
+export interface ChatCompletionDeveloperMessageParam extends Closed<params.ChatCompletionDeveloperMessageParam> {}
+
+/** Instructions for the whole conversation. */
+export interface ChatCompletionSystemMessageParam extends Closed<params.ChatCompletionSystemMessageParam> {}
+
+/** A message of the user. */
+export interface ChatCompletionUserMessageParam {
+  role: 'user';
+  content: string | ChatCompletionContentPart[];
+  /** Distinguishes participants with the same role. */
+  name?: string | undefined;
+}
+
+/** The result of a tool call. */
+export interface ChatCompletionToolMessageParam extends Closed<params.ChatCompletionToolMessageParam> {}
+
+/**
+ * One message of a conversation, as `openai` types it. `create()` accepts more: text as `image_url`, videos,
+ * `tool_calls: null` and words that only some gateways know.
+ */
+export type ChatCompletionMessageParam =
+  | ChatCompletionDeveloperMessageParam
+  | ChatCompletionSystemMessageParam
+  | ChatCompletionUserMessageParam
+  | ChatCompletionAssistantMessageParam
+  | ChatCompletionToolMessageParam
+  | params.ChatCompletionFunctionMessageParam;
+
+/** A tool that the model may use. */
+export type ChatCompletionTool = ChatCompletionFunctionTool | ChatCompletionCustomTool;
+
+/** The effort of a reasoning model. `create()` also accepts other words. */
+export type ReasoningEffort = Closed<params.ReasoningEffort>;
+
+/** The name of this type in chat. */
+export type ChatCompletionReasoningEffort = ReasoningEffort;
+
+/** A kind of output. `create()` also accepts `"image"` and other words. */
+export type ChatCompletionModality = 'text' | 'audio';
+
+/** Text that the response will largely repeat. */
+export interface ChatCompletionPredictionContent extends Closed<params.ChatCompletionPredictionContent> {}
+
+/** A message that `create()` accepts, with what only some gateways know. */
+export type ChatCompletionMessageInput = params.ChatCompletionMessageParam;
+
+/** An earlier message of the model, as `create()` accepts it. */
+export type ChatCompletionAssistantMessageInput = params.ChatCompletionAssistantMessageParam;
+
+/** A part of a user message that `create()` accepts, also a video. */
+export type ChatCompletionContentPartInput = params.ChatCompletionContentPart;
+
+/** The parameters that `create()` accepts, with what only some gateways know. */
+export interface ChatCompletionCreateInput extends params.ChatCompletionCreateParamsNonStreaming {}
+
+/** Parameters that `openai` does not have keep their open strings. */
+type OwnNames = 'provider' | 'plugins';
+
+type OpenAIParams<Params extends params.ChatCompletionCreateParamsBase> = Omit<
+  Closed<Params>,
+  OwnNames | 'messages' | 'modalities' | 'tools'
+> &
+  Pick<Params, OwnNames> & {
+    messages: ChatCompletionMessageParam[];
+    modalities?: ChatCompletionModality[] | null | undefined;
+    tools?: ChatCompletionTool[] | undefined;
+  };
+
+/** Parameters of `chat.completions.create()`, streamed or not. */
+export interface ChatCompletionCreateParamsBase extends OpenAIParams<params.ChatCompletionCreateParamsBase> {}
+
+/** Parameters for a response that is not streamed. */
+export interface ChatCompletionCreateParamsNonStreaming extends OpenAIParams<params.ChatCompletionCreateParamsNonStreaming> {}
+
+/** Parameters for a streamed response. */
+export interface ChatCompletionCreateParamsStreaming extends OpenAIParams<params.ChatCompletionCreateParamsStreaming> {}
+
+/** Parameters of `chat.completions.parse()`. */
+export type ChatCompletionParseParams = ChatCompletionCreateParamsNonStreaming;
 
 /** A call of a function, requested by the model. Answer it with a message of role `tool`. */
 export interface ChatCompletionMessageFunctionToolCall
@@ -79,14 +161,21 @@ export declare namespace ChatCompletionMessageCustomToolCall {
 
 /** An earlier message by the model. */
 export interface ChatCompletionAssistantMessageParam
-  extends params.ChatCompletionAssistantMessageParam {}
+  extends
+    Omit<
+      Closed<params.ChatCompletionAssistantMessageParam>,
+      'reasoning_details' | 'images' | 'tool_calls'
+    >,
+    Pick<params.ChatCompletionAssistantMessageParam, 'reasoning_details' | 'images'> {
+  tool_calls?: params.ChatCompletionMessageToolCall[] | undefined;
+}
 export declare namespace ChatCompletionAssistantMessageParam {
   export type Audio = NonNullable<params.ChatCompletionAssistantMessageParam['audio']>;
   export { ChatCompletionFunctionCall as FunctionCall };
 }
 
 /** A tool whose input is text. */
-export interface ChatCompletionCustomTool extends params.ChatCompletionCustomTool {}
+export interface ChatCompletionCustomTool extends Closed<params.ChatCompletionCustomTool> {}
 export declare namespace ChatCompletionCustomTool {
   type Custom = params.ChatCompletionCustomTool['custom'];
   namespace Custom {
@@ -112,13 +201,13 @@ export declare namespace ChatCompletionNamedToolChoiceCustom {
 }
 
 /** Voice and format of audio output. */
-export interface ChatCompletionAudioParam extends params.ChatCompletionAudioParam {}
+export interface ChatCompletionAudioParam extends Closed<params.ChatCompletionAudioParam> {}
 export declare namespace ChatCompletionAudioParam {
   type ID = Exclude<params.ChatCompletionAudioParam['voice'], string>;
 }
 
 /** Options of a web search. */
-export interface ChatCompletionWebSearchOptions extends params.ChatCompletionWebSearchOptions {}
+export interface ChatCompletionWebSearchOptions extends Closed<params.ChatCompletionWebSearchOptions> {}
 export declare namespace ChatCompletionWebSearchOptions {
   type UserLocation = NonNullable<params.ChatCompletionWebSearchOptions['user_location']>;
   namespace UserLocation {
@@ -127,7 +216,7 @@ export declare namespace ChatCompletionWebSearchOptions {
 }
 
 /** Moderation of the request and the response. */
-export interface ChatCompletionModerationParam extends params.ChatCompletionModerationParam {}
+export interface ChatCompletionModerationParam extends Closed<params.ChatCompletionModerationParam> {}
 export declare namespace ChatCompletionModerationParam {
   type Policy = NonNullable<params.ChatCompletionModerationParam['policy']>;
   namespace Policy {
@@ -137,7 +226,9 @@ export declare namespace ChatCompletionModerationParam {
 }
 
 /** Parameters of `chat.completions.create()`. */
-export type ChatCompletionCreateParams = params.ChatCompletionCreateParams;
+export type ChatCompletionCreateParams =
+  | ChatCompletionCreateParamsNonStreaming
+  | ChatCompletionCreateParamsStreaming;
 export declare namespace ChatCompletionCreateParams {
   export {
     ChatCompletionCreateParamsFunction as Function,

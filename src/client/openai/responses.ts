@@ -2,15 +2,22 @@
 import type {
   ResponseCustomTool,
   ResponseFunctionTool,
+  ResponseReasoning,
   ResponseTextFormat,
   ResponseTextJSONSchema,
 } from '../../resources/responses/params.ts';
+import type { Closed, OpenString } from '../../types.ts';
 import type { ResponseInputItem, ResponseInputMessage } from '../../resources/responses/items.ts';
 import type { ResponseErrorBody, ResponseStreamEvent } from '../../resources/responses/types.ts';
 
 export type * from '../../resources/responses/items.ts';
 export type * from '../../resources/responses/params.ts';
 export type * from '../../resources/responses/types.ts';
+
+/** Reasoning settings, as `openai` types them. `create()` also accepts other words. */
+export interface Reasoning extends Omit<Closed<ResponseReasoning>, 'mode'> {
+  mode?: OpenString<'standard' | 'pro'> | undefined;
+}
 
 export type EasyInputMessage = ResponseInputMessage;
 export type ResponseInput = ResponseInputItem[];

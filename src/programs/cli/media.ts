@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import {
   GatewayError,
   PartialEmbeddingsError,
-  type ImageEditParams,
-  type ImageGenerateParams,
+  type ImageEditInput,
+  type ImageGenerateInput,
   type ImageRequestOptions,
   type ImagesResponse,
 } from '../../index.ts';
@@ -160,7 +160,7 @@ export function drawCommand(): Command {
     const prompt = await readPrompt(args, terminal, signal);
     const { model, count, size, quality } = options;
     const format = chooseImageFormat(options);
-    const params: ImageGenerateParams = { model, prompt, n: count, size, quality, ...format };
+    const params: ImageGenerateInput = { model, prompt, n: count, size, quality, ...format };
     await createImages(prompt, run, { size, quality, ...format }, (own) =>
       client.images.generate(params, own),
     );
@@ -184,7 +184,7 @@ export function editCommand(): Command {
     const images = await Promise.all(
       image.map((path) => (isAddress(path) ? Promise.resolve(path) : openFile(path))),
     );
-    const params: ImageEditParams = {
+    const params: ImageEditInput = {
       model,
       prompt,
       n: count,

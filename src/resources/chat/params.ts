@@ -64,7 +64,7 @@ export interface ChatCompletionImageURL {
   /** An `https:` URL that the provider can fetch, or a `data:` URL with the image itself. */
   url: string;
   /** Level of detail that the model processes; more detail costs more tokens. Default: chosen by the model. */
-  detail?: OpenString<'auto' | 'low' | 'high'> | undefined;
+  detail?: OpenString<'auto' | 'low' | 'high' | 'original'> | undefined;
 }
 
 /** An image in a user message. */
@@ -398,7 +398,7 @@ type ChatCompletionModerationMode = { mode: OpenString<'score' | 'block'> };
 
 /** The processing tier, which affects latency and price. */
 export type ChatCompletionServiceTier = OpenString<
-  'auto' | 'default' | 'flex' | 'scale' | 'priority'
+  'auto' | 'default' | 'flex' | 'scale' | 'priority' | 'fast'
 >;
 
 /** Caching of prompts by the provider. */

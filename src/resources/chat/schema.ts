@@ -31,6 +31,8 @@ const head = {
   service_tier: 'string',
   system_fingerprint: 'string',
   moderation: 'any',
+  metadata: 'any',
+  obfuscation: 'any',
 } as const;
 
 /** Token usage of completions and chunks. */

@@ -10,7 +10,7 @@ import type {
   ChatCompletionResponseFormat,
   ChatCompletionServiceTier,
 } from './params.ts';
-import type { OpenString, WithRequestId } from '../../types.ts';
+import type { Metadata, OpenString, WithRequestId } from '../../types.ts';
 import type { ResponseFormatJSONSchema } from '../../structured/types.ts';
 import type { APIUserAbortError } from '../../errors/api-errors.ts';
 
@@ -21,34 +21,37 @@ export type ChatCompletionFinishReason = OpenString<
 
 /** Prompt tokens by kind. */
 export interface CompletionUsagePromptTokensDetails {
-  audio_tokens?: number | null | undefined;
-  cache_write_tokens?: number | null | undefined;
+  audio_tokens?: number | undefined;
+  cache_write_tokens?: number | undefined;
   /** Read from the provider's cache; usually cheaper. */
-  cached_tokens?: number | null | undefined;
-  video_tokens?: number | null | undefined;
-  image_tokens?: number | null | undefined;
-  text_tokens?: number | null | undefined;
+  cached_tokens?: number | undefined;
+  video_tokens?: number | undefined;
+  image_tokens?: number | undefined;
+  text_tokens?: number | undefined;
 }
 
 /** Completion tokens by kind. */
 export interface CompletionUsageCompletionTokensDetails {
-  accepted_prediction_tokens?: number | null | undefined;
-  audio_tokens?: number | null | undefined;
-  image_tokens?: number | null | undefined;
+  accepted_prediction_tokens?: number | undefined;
+  audio_tokens?: number | undefined;
+  image_tokens?: number | undefined;
   /** Tokens used for reasoning. Some providers do not count them in `completion_tokens`. */
-  reasoning_tokens?: number | null | undefined;
-  rejected_prediction_tokens?: number | null | undefined;
-  text_tokens?: number | null | undefined;
+  reasoning_tokens?: number | undefined;
+  rejected_prediction_tokens?: number | undefined;
+  text_tokens?: number | undefined;
 }
 
-/** Token usage of a completion. */
+/**
+ * Token usage of a completion. Details and counts are typed as in `openai`; like there, they are `null` if the
+ * gateway sends `null`.
+ */
 export interface CompletionUsage {
   completion_tokens: number;
   prompt_tokens: number;
   /** Not always the sum of prompt and completion tokens: some providers count reasoning only here. */
   total_tokens: number;
-  completion_tokens_details?: CompletionUsageCompletionTokensDetails | null | undefined;
-  prompt_tokens_details?: CompletionUsagePromptTokensDetails | null | undefined;
+  completion_tokens_details?: CompletionUsageCompletionTokensDetails | undefined;
+  prompt_tokens_details?: CompletionUsagePromptTokensDetails | undefined;
   /** The cost in US dollars, as OpenRouter and LiteLLM report it. `usageOf()` reads it for any gateway. */
   cost?: number | null | undefined;
   cost_details?: CompletionUsageCostDetails | null | undefined;
@@ -87,7 +90,8 @@ export interface ChatCompletionLogprobs {
 
 /** A web page that the text cites, or a file that was read for it. */
 export interface ChatCompletionAnnotation {
-  type: OpenString<'url_citation' | 'file'>;
+  /** OpenRouter also sends `"file"`, with `file` in place of `url_citation`. */
+  type: 'url_citation';
   /** Present if `type` is `"url_citation"`. */
   url_citation: ChatCompletionURLCitation;
   /** Present if `type` is `"file"`: the content that the provider read, so that it need not read it again. */
@@ -114,7 +118,10 @@ export interface ChatCompletionAudio {
   transcript: string;
 }
 
-/** The message of the model. It can be added to `messages` of the next request unchanged. */
+/**
+ * The message of the model. It can be added to `messages` of the next request unchanged. `tool_calls`
+ * and `annotations` are typed as in `openai`; like there, they are `null` if the gateway sends `null`.
+ */
 export interface ChatCompletionMessage {
   role: 'assistant';
   /** The text; `null` if there is none, for example next to tool calls. */
@@ -132,9 +139,9 @@ export interface ChatCompletionMessage {
   /** Generated images, at OpenRouter and LiteLLM. */
   images?: ChatCompletionMessageImage[] | null | undefined;
   /** Tools that the model calls. */
-  tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
+  tool_calls?: ChatCompletionMessageToolCall[] | undefined;
   /** Pages that the text cites. */
-  annotations?: ChatCompletionAnnotation[] | null | undefined;
+  annotations?: ChatCompletionAnnotation[] | undefined;
   /** Generated speech. */
   audio?: ChatCompletionAudio | null | undefined;
   /** The older form of `tool_calls`. */
@@ -202,6 +209,8 @@ export interface ChatCompletion extends WithRequestId {
   object: OpenString<'chat.completion'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | null | undefined;
+  /** The `metadata` of the request, if the provider stores the completion. */
+  metadata?: Metadata | null | undefined;
   /** Results of the requested `moderation`. */
   moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage; `undefined` if the gateway sent none. */
@@ -285,6 +294,8 @@ export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionU
   object: OpenString<'chat.completion.chunk'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | null | undefined;
+  /** Random characters that hide the length of the text from eavesdroppers. */
+  obfuscation?: string | null | undefined;
   /** Results of the requested `moderation`. */
   moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage so far; most providers send it once, at the end. */
@@ -332,7 +343,7 @@ export type ParsedChatCompletionMessageToolCall =
 export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
   /** The parsed text; `null` if there is no text, the model refused, or nothing is parsed. */
   parsed: Parsed | null;
-  tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
 }
 
 /** One of the choices of a parsed completion. */
@@ -349,7 +360,7 @@ export interface ParsedChatCompletion<Parsed> extends ChatCompletion {
 interface ChatCompletionSnapshotMessage extends ChatCompletionMessage {
   /** The text parsed so far, not validated; missing if nothing is parsed. */
   parsed?: unknown;
-  tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
 }
 
 interface ChatCompletionSnapshotChoice extends ChatCompletionChoice {

@@ -53,6 +53,11 @@ export interface ImageEditParamsBase extends ImageParamsBase {
   images?: readonly ImageReference[] | undefined;
   /** The mask: the image may change where it is transparent. A file if `image` is one, else a reference. */
   mask?: Uploadable | ImageReference | null | undefined;
+  /**
+   * A transparent PNG with drawings that guide the edit, laid over the first image. A file if `image` is one, else
+   * a reference. Not together with `mask`.
+   */
+  markup?: Uploadable | ImageReference | null | undefined;
   /** The fidelity of the edit to the input image. */
   input_fidelity?: OpenString<'high' | 'low'> | null | undefined;
 }
@@ -129,11 +134,12 @@ function editRequest(
   options: RequestOptions | undefined,
   profile: GatewayProfile | undefined,
 ): OperationRequest<'images.edit'> {
-  const { image, images, mask, ...others } = params;
+  const { image, images, mask, markup, ...others } = params;
   const inputs = [
     ...listImages('image', image),
     ...listImages('images', images),
     ...listImages('mask', mask),
+    ...listImages('markup', markup),
   ].map(([field, source]) => ({ field, isFile: isImageFile(field, source, profile) }));
   const isMissing = (image ?? images ?? options?.extraBody ?? undefined) === undefined;
   check(!isMissing, 'image', 'is missing; pass a file, a URL or a list of them.');
@@ -156,7 +162,12 @@ function editRequest(
   // The gateway takes several files only as `image[]`, and a single file only as `image`.
   const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
   return {
-    form: formBody([...formFields(others), [name, image, 'image'], ['mask', mask, 'image']]),
+    form: formBody([
+      ...formFields(others),
+      [name, image, 'image'],
+      ['mask', mask, 'image'],
+      ['markup', markup, 'image'],
+    ]),
   };
 }
 

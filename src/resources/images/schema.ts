@@ -71,6 +71,7 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
     ...settings,
     usage: usageFields,
     svg_usage: 'object',
+    safety_identifier: 'any',
   } satisfies FieldsOf<ImagesResponse>,
   locate: locateImages,
   answer: { name: 'image', isIn: areImages },

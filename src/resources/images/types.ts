@@ -10,7 +10,19 @@ export interface ImageParamsBase {
   /** Number of images: an integer of at least 1. The gateway's default is 1. */
   n?: number | null | undefined;
   /** Width and height separated by `x`, for example `"1024x1024"`. Depends on the model. */
-  size?: OpenString<'auto' | '1024x1024' | '1536x1024' | '1024x1536'> | null | undefined;
+  size?:
+    | OpenString<
+        | 'auto'
+        | '1024x1024'
+        | '1536x1024'
+        | '1024x1536'
+        | '256x256'
+        | '512x512'
+        | '1792x1024'
+        | '1024x1792'
+      >
+    | null
+    | undefined;
   /** The quality of the image, if the model supports it. */
   quality?:
     | OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto' | 'standard' | 'hd'>
@@ -21,7 +33,7 @@ export interface ImageParamsBase {
   /** The background around the subject: transparent, opaque or chosen by the model. */
   background?: OpenString<'transparent' | 'opaque' | 'auto'> | null | undefined;
   /** The file format. */
-  output_format?: OpenString<'png' | 'jpeg' | 'webp'> | null | undefined;
+  output_format?: OpenString<'png' | 'jpeg' | 'webp' | 'gif' | 'svg'> | null | undefined;
   /** Compression of JPEG and WebP in percent, 0 to 100. */
   output_compression?: number | null | undefined;
   /** The strictness of the content review of prompt and image. */
@@ -43,6 +55,14 @@ export interface ImageParamsBase {
   stream?: boolean | null | undefined;
   /** Your own stable id for the end user. */
   user?: string | undefined;
+  /** A stable, hashed id of the end user, for abuse detection. Takes precedence over `user`. */
+  safety_identifier?: string | null | undefined;
+  /** Computation spent on planning the image; independent of `quality`. */
+  complexity?: OpenString<'low' | 'medium' | 'high'> | null | undefined;
+  /** Number of frames with `output_format: "gif"`, 2 to 16. OpenAI's default is 9. */
+  frame_count?: number | null | undefined;
+  /** Delay of each frame in milliseconds, with `output_format: "gif"`. OpenAI's default is 200. */
+  frame_duration_ms?: number | null | undefined;
 }
 
 /**
@@ -61,7 +81,9 @@ export interface ImageSVG {
   reasoning?: ImageSVGReasoning | null | undefined;
 }
 
-type ImageSVGReasoning = { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null };
+type ImageSVGReasoning = {
+  effort?: OpenString<'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'> | null;
+};
 
 /** Parameters of `images.generate()` without a stream. */
 export interface ImageGenerateParamsNonStreaming extends ImageGenerateParamsBase {
@@ -114,7 +136,10 @@ export interface ImageSVGUsage {
   total_tokens: number;
 }
 
-/** The response of `images.generate()` and `images.edit()`. */
+/**
+ * The response of `images.generate()` and `images.edit()`. Optional fields are typed as in `openai`; like there, a
+ * gateway may send `null` or another word.
+ */
 export interface ImagesResponse extends WithRequestId, WithLedgerError {
   /** Time of creation, in Unix seconds; 0 if the gateway does not report it. */
   created: number;
@@ -123,27 +148,29 @@ export interface ImagesResponse extends WithRequestId, WithLedgerError {
    * charged. An image has `b64_json` or `url`; missing fields are omitted.
    */
   data: Image[];
-  background?: OpenString<'transparent' | 'opaque'> | null | undefined;
+  background?: 'transparent' | 'opaque' | undefined;
   /** The file format, for example `"png"`. */
-  output_format?: OpenString<'png' | 'webp' | 'jpeg' | 'gif' | 'svg'> | null | undefined;
-  quality?: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max'> | null | undefined;
+  output_format?: 'png' | 'webp' | 'jpeg' | 'gif' | 'svg' | undefined;
+  quality?: 'low' | 'medium' | 'high' | 'xhigh' | 'max' | undefined;
   /** Width and height, for example `"1024x1024"`. */
-  size?: string | null | undefined;
-  usage?: ImageUsage | null | undefined;
-  svg_usage?: ImageSVGUsage | null | undefined;
+  size?: string | undefined;
+  usage?: ImageUsage | undefined;
+  svg_usage?: ImageSVGUsage | undefined;
+  /** The id of the end user that the provider used for abuse detection. */
+  safety_identifier?: string | null | undefined;
 }
 
-/** Fields of every event in an image stream. Omitted strings are empty. */
+/** Fields of every event in an image stream. Omitted strings are empty, and gateways may send other words. */
 export interface ImageEventBase {
   /** The image bytes in plain base64. Empty if the event has a `url` instead. */
   b64_json: string;
   /** The MIME type of the bytes, if the gateway sent it beside them. */
   media_type?: string | undefined;
-  background: OpenString<'transparent' | 'opaque' | 'auto'>;
+  background: 'transparent' | 'opaque' | 'auto';
   /** Time of the event, in Unix seconds; 0 if the provider does not report it. */
   created_at: number;
-  output_format: OpenString<'png' | 'webp' | 'jpeg'>;
-  quality: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto'>;
+  output_format: 'png' | 'webp' | 'jpeg';
+  quality: 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto';
   /** Width and height, for example `"1024x1024"`. */
   size: string;
 }
@@ -161,6 +188,8 @@ export interface ImageGenCompletedEvent extends ImageEventBase {
   /** The URL of the image, if the gateway did not stream and returned a URL. */
   url?: string | undefined;
   usage?: ImageUsage | null | undefined;
+  /** The id of the end user that the provider used for abuse detection. */
+  safety_identifier?: string | null | undefined;
 }
 
 /** An event of `images.generate({ stream: true })`. */
@@ -179,6 +208,8 @@ export interface ImageEditCompletedEvent extends ImageEventBase {
   /** The URL of the image, if the gateway did not stream and returned a URL. */
   url?: string | undefined;
   usage?: ImageUsage | null | undefined;
+  /** The id of the end user that the provider used for abuse detection. */
+  safety_identifier?: string | null | undefined;
 }
 
 /** An event of `images.edit({ stream: true })`. */

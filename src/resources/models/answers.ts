@@ -57,6 +57,8 @@ export interface Model {
   object: 'model';
   /** Creation time in Unix seconds. Many gateways use one constant for all models; 0 if unknown. */
   created: number;
+  /** The date when the model will shut down, or `null` if none is announced. */
+  shutdown_date?: string | null | undefined;
   /** Owner of the model; empty if the gateway does not report it. */
   owned_by: string;
   /** Supported APIs. Empty if the gateway does not report them, so an empty list proves nothing. */
@@ -69,7 +71,7 @@ export interface Model {
   pricing?: ModelPricing | null | undefined;
   architecture?: ModelArchitecture | null | undefined;
   /** Names of the parameters that the model supports, for example `"tools"`. */
-  supported_parameters?: string[] | null | undefined;
+  supported_parameters?: readonly string[] | null | undefined;
 }
 
 /** The response of `models.list()` as plain data. */
@@ -100,6 +102,7 @@ const modelFields: FieldsOf<Model> = {
   pricing: 'any',
   architecture: 'any',
   supported_parameters: 'any',
+  shutdown_date: 'any',
 };
 
 function normalizeModel(value: JsonObject): void {

@@ -85,7 +85,16 @@ export interface ResponseTextConfig {
 
 /** Settings of the model's reasoning. */
 export interface ResponseReasoning {
-  effort?: OpenString<'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'> | null | undefined;
+  effort?:
+    | OpenString<'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'>
+    | null
+    | undefined;
+  /** Earlier reasoning that the model uses. Default: chosen by the model. */
+  context?: OpenString<'auto' | 'current_turn' | 'all_turns'> | null | undefined;
+  /** The mode of the reasoning. */
+  mode?: OpenString<'standard' | 'pro'> | undefined;
+  /** The older name of `summary`. */
+  generate_summary?: OpenString<'auto' | 'concise' | 'detailed'> | null | undefined;
   /** Requests summaries of the reasoning. */
   summary?: OpenString<'auto' | 'concise' | 'detailed'> | null | undefined;
 }

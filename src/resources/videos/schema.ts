@@ -207,6 +207,7 @@ const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
   task_id: 'string or number',
   object: 'string',
   model: 'string',
+  prompt: 'any',
   status: checkStatus,
   raw_status: 'any',
   inferred: 'any',

@@ -30,6 +30,12 @@ export interface VideoCreateParams {
   seconds?: string | number | undefined;
   /** Width and height, for example `"1280x720"`. The allowed values depend on the model. */
   size?: string | undefined;
+  /** For example `"720p"`, for OpenRouter. */
+  resolution?: string | undefined;
+  /** Ratio of width to height, for example `"16:9"`, for OpenRouter. */
+  aspect_ratio?: string | undefined;
+  /** The first and the last frame, for OpenRouter. `image` is the first frame, too. */
+  frame_images?: readonly VideoFrameImage[] | undefined;
   /**
    * Settings for the vendor behind the model, for example `{ negative_prompt: "..." }`, including the
    * vendor's own fields for references: `image_tail`, `img_url`. Sent as JSON text in a form. It cannot
@@ -45,6 +51,13 @@ export interface VideoCreateParams {
 export interface VideoImageReference {
   /** An http(s) URL or a data URL. */
   image_url: string;
+}
+
+/** A frame of a video, in OpenRouter's format. */
+export interface VideoFrameImage {
+  type: 'image_url';
+  image_url: { url: string };
+  frame_type: OpenString<'first_frame' | 'last_frame'>;
 }
 
 /** The length of a video in seconds. The allowed values depend on the model. */
@@ -117,6 +130,8 @@ export interface VideoTask extends WithRequestId, WithLedgerError {
   expires_at?: number | undefined;
   seconds?: string | undefined;
   size?: string | undefined;
+  /** The prompt, if the gateway returns it. */
+  prompt?: string | null | undefined;
   /** The original of a remix. Not every gateway that can remix reports it. */
   remixed_from_video_id?: string | undefined;
   /** Set when `status` is `failed`, and `null` otherwise. */

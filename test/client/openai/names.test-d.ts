@@ -68,7 +68,7 @@ describe('nested types with the names of the openai package', () => {
     expectTypeOf<ChatCompletionMessage.FunctionCall>().toEqualTypeOf<
       NonNullable<ChatCompletionMessage['function_call']>
     >();
-    expectTypeOf<ChatCompletionMessage.Annotation[] | null | undefined>().toEqualTypeOf<
+    expectTypeOf<ChatCompletionMessage.Annotation[] | undefined>().toEqualTypeOf<
       ChatCompletionMessage['annotations']
     >();
     expectTypeOf<ChatCompletionMessage.Annotation.URLCitation['url']>().toBeString();
@@ -81,13 +81,13 @@ describe('nested types with the names of the openai package', () => {
     expectTypeOf<ChatCompletionTokenLogprob.TopLogprob[]>().toEqualTypeOf<
       ChatCompletionTokenLogprob['top_logprobs']
     >();
-    expectTypeOf<CompletionUsage.PromptTokensDetails | null | undefined>().toEqualTypeOf<
+    expectTypeOf<CompletionUsage.PromptTokensDetails | undefined>().toEqualTypeOf<
       CompletionUsage['prompt_tokens_details']
     >();
-    expectTypeOf<CompletionUsage.CompletionTokensDetails | null | undefined>().toEqualTypeOf<
+    expectTypeOf<CompletionUsage.CompletionTokensDetails | undefined>().toEqualTypeOf<
       CompletionUsage['completion_tokens_details']
     >();
-    expectTypeOf<ParsedChatCompletionMessageToolCall[] | null | undefined>().toEqualTypeOf<
+    expectTypeOf<ParsedChatCompletionMessageToolCall[] | undefined>().toEqualTypeOf<
       ParsedChatCompletionMessage<unknown>['tool_calls']
     >();
     expectTypeOf<ParsedFunction>().toExtend<ChatCompletionMessageFunctionToolCall.Function>();

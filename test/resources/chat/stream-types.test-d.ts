@@ -52,7 +52,7 @@ describe('the types of chat completions', () => {
     type Read = ReturnType<typeof read>;
     expectTypeOf<Read['content']>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<Read['name']>().toEqualTypeOf<string | undefined>();
-    expectTypeOf<Read['cached']>().toEqualTypeOf<number | null | undefined>();
+    expectTypeOf<Read['cached']>().toEqualTypeOf<number | undefined>();
     expectTypeOf<Read['delta']>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<NonNullable<Read['reason']>>().toExtend<string>();
     expectTypeOf<'a new reason'>().toExtend<NonNullable<Read['done']>>();

@@ -280,6 +280,17 @@ describe('images.edit() with files', () => {
     expect(data[0]?.b64_json).toMatch(/^iVBOR/);
   });
 
+  test('sends markup as a file, and the settings of GIF images as fields', async () => {
+    const { client, requests } = scripted([json({ created: 1, data: [{ b64_json: 'aGk=' }] })]);
+    const gif = { output_format: 'gif', frame_count: 3, frame_duration_ms: 100 } as const;
+
+    await client.images.edit({ model, prompt, image: png, markup: png, ...gif });
+
+    const form = await requests[0]?.formData();
+    expect(form?.get('markup')).toBeInstanceOf(File);
+    expect(form?.get('frame_count')).toBe('3');
+  });
+
   test('writes each field of an object as a form field', async () => {
     const { client, emulator } = emulated();
     const svg = { model: 'm-draw', reasoning: { effort: 'low' } } as const;
@@ -491,6 +502,7 @@ describe('bad input', () => {
     ['mask', { mask: url }],
     ['mask', { mask: new Uint8Array() }],
     ['mask', { image: url, mask: png }],
+    ['markup', { image: png, markup: url }],
   ];
 
   test.each(common)('generate() rejects %s: %j', async (field, params) => {

@@ -8,8 +8,7 @@ import type {
 } from '@ai-sdk/provider';
 import {
   InvalidInputError,
-  type ChatCompletionCreateParamsNonStreaming,
-  type ChatCompletionCreateParamsStreaming,
+  type ChatCompletionCreateInput,
   type ChatCompletionResponseFormat,
   type ChatCompletionTool,
   type ChatCompletionToolChoiceOption,
@@ -21,7 +20,7 @@ import type { ChatCompletionBody, ChatModelSettings } from '../settings.ts';
 
 /** A call of the AI SDK, converted for the client. */
 export interface ChatCall {
-  readonly params: ChatCompletionCreateParamsNonStreaming;
+  readonly params: ChatCompletionCreateInput;
   readonly request: RequestOptions;
   readonly warnings: SharedV4Warning[];
 }
@@ -45,7 +44,7 @@ export function chatCall(
     const details = 'The schema was not sent, because of supportsStructuredOutputs: false.';
     warnings.push(unsupported('responseFormat', details));
   }
-  const params: ChatCompletionCreateParamsNonStreaming = {
+  const params: ChatCompletionCreateInput = {
     model,
     messages: convertPrompt(options.prompt, warnings, settings.supportsMultiPartToolContent),
     ...pickSet({
@@ -80,7 +79,7 @@ function readEffort(
  *
  * @param body - The body without the fields of `request.extraBody`.
  */
-export function transformCall<Params extends ChatCompletionCreateParamsNonStreaming | StreamParams>(
+export function transformCall<Params extends ChatCompletionCreateInput | StreamParams>(
   body: Params,
   { request, warnings }: Pick<ChatCall, 'request' | 'warnings'>,
   { transformRequestBody: transform }: ChatModelSettings,
@@ -92,7 +91,7 @@ export function transformCall<Params extends ChatCompletionCreateParamsNonStream
   throw new InvalidInputError('transformRequestBody', 'must return the body of the request.');
 }
 
-type StreamParams = ChatCompletionCreateParamsStreaming;
+type StreamParams = Omit<ChatCompletionCreateInput, 'stream'> & { readonly stream: true };
 
 /** Types a body as the fields that a transformation may read. */
 function toBody(body: object): ChatCompletionBody;
@@ -130,7 +129,7 @@ function convertTools(
   tools: readonly (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[],
   choice: LanguageModelV4ToolChoice | undefined,
   warnings: SharedV4Warning[],
-): Pick<ChatCompletionCreateParamsNonStreaming, 'tools' | 'tool_choice'> {
+): Pick<ChatCompletionCreateInput, 'tools' | 'tool_choice'> {
   const known = tools.flatMap((tool): ChatCompletionTool[] => {
     if (tool.type === 'provider') {
       warnings.push(unsupported(`provider-defined tool ${tool.id}`));

@@ -10,9 +10,9 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import type {
-  ChatCompletionAssistantMessageParam,
-  ChatCompletionContentPart,
-  ChatCompletionMessageParam,
+  ChatCompletionAssistantMessageInput,
+  ChatCompletionContentPartInput,
+  ChatCompletionMessageInput,
   ChatCompletionMessageToolCall,
   ChatCompletionReasoningDetail,
   ChatCompletionToolMessageParam,
@@ -37,7 +37,7 @@ export function convertPrompt(
   prompt: LanguageModelV4Prompt,
   warnings: SharedV4Warning[],
   hasToolParts = false,
-): ChatCompletionMessageParam[] {
+): ChatCompletionMessageInput[] {
   return prompt.flatMap((message) => convertMessages(message, warnings, hasToolParts));
 }
 
@@ -45,7 +45,7 @@ function convertMessages(
   message: LanguageModelV4Message,
   warnings: SharedV4Warning[],
   hasToolParts: boolean,
-): ChatCompletionMessageParam[] {
+): ChatCompletionMessageInput[] {
   const added = extraFields(message.providerOptions);
   switch (message.role) {
     case 'system':
@@ -103,7 +103,10 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
 type ResultParts = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'];
 
 /** Converts the parts of a tool result. */
-function resultParts(parts: ResultParts, warnings: SharedV4Warning[]): ChatCompletionContentPart[] {
+function resultParts(
+  parts: ResultParts,
+  warnings: SharedV4Warning[],
+): ChatCompletionContentPartInput[] {
   return parts.flatMap((part) => {
     if (part.type !== 'custom') return [convertPart(part)];
     warnings.push(unsupported('custom part in a tool result', 'It was omitted.'));
@@ -112,7 +115,9 @@ function resultParts(parts: ResultParts, warnings: SharedV4Warning[]): ChatCompl
 }
 
 /** Types parts as the content of a tool message, which is text in OpenAI's own format. */
-function toolParts(parts: ChatCompletionContentPart[]): ChatCompletionToolMessageParam['content'];
+function toolParts(
+  parts: ChatCompletionContentPartInput[],
+): ChatCompletionToolMessageParam['content'];
 function toolParts(parts: unknown): unknown {
   return parts;
 }
@@ -126,7 +131,7 @@ type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['
 function assistantMessage(
   content: AssistantContent,
   warnings: SharedV4Warning[],
-): ChatCompletionAssistantMessageParam {
+): ChatCompletionAssistantMessageInput {
   let text = '';
   let thoughts = '';
   const calls: ChatCompletionMessageToolCall[] = [];
@@ -190,13 +195,13 @@ const audioFormats: Readonly<Record<string, string>> = {
 
 function convertPart(
   part: LanguageModelV4TextPart | LanguageModelV4FilePart,
-): ChatCompletionContentPart {
+): ChatCompletionContentPartInput {
   const added = extraFields(part.providerOptions);
   if (part.type === 'text') return { type: 'text', text: part.text, ...added };
   return { ...filePart(part), ...added };
 }
 
-function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
+function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPartInput {
   const { data, mediaType, filename } = part;
   const [kind] = mediaType.split('/');
   if (data.type === 'text') return { type: 'text', text: data.text };

@@ -3,7 +3,7 @@ import {
   APIError,
   BadRequestError,
   type ChatCompletion,
-  type ChatCompletionMessageParam,
+  type ChatCompletionMessageInput,
   type ChatCompletionTool,
 } from '../../../../index.ts';
 import { type CallContext, CallFailure, collect, must } from './call.ts';
@@ -11,7 +11,7 @@ import { type Exchange, parseBody } from './exchanges.ts';
 import { chatFacts } from './facts.ts';
 import { createPicture, prompts, toDataURL } from './samples.ts';
 
-const ask = (content: string): ChatCompletionMessageParam[] => [{ role: 'user', content }];
+const ask = (content: string): ChatCompletionMessageInput[] => [{ role: 'user', content }];
 
 /** The parameter that limits the output of a model. */
 type Limit = Partial<Record<'max_tokens' | 'max_completion_tokens', number>>;
@@ -39,7 +39,7 @@ async function withLimit<T>(
 
 async function chat(
   context: CallContext,
-  messages: readonly ChatCompletionMessageParam[],
+  messages: readonly ChatCompletionMessageInput[],
   tokens: number,
   params: object = {},
 ): Promise<ChatCompletion> {
@@ -97,7 +97,7 @@ export async function useTools(context: CallContext): Promise<void> {
   must(message !== undefined && calls.length > 0, 'the model called no tool');
   const hasArguments = calls.every((call) => isObject(parseJSON(call.function.arguments)));
   must(hasArguments, 'the arguments of a tool are not JSON');
-  const results = calls.map(({ id }): ChatCompletionMessageParam => ({
+  const results = calls.map(({ id }): ChatCompletionMessageInput => ({
     role: 'tool',
     tool_call_id: id,
     content: '{"value":"18"}',
