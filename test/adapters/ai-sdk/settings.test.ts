@@ -477,8 +477,6 @@ describe('a streamed tool call without a name', () => {
       ],
     ],
     ['with an empty name', [{ ...nameless, function: { name: '', arguments: '{"a":1}' } }]],
-    ['without arguments', [{ ...nameless, function: { arguments: '{}' } }]],
-    ['with nothing but an id', [whole, { index: 1, id: 'call-b', type: 'function', function: {} }]],
   ])('%s is an error part', async (_, calls) => {
     const { provider } = scriptedProvider([streamOf(...calls)]);
 

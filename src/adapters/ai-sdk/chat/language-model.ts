@@ -104,7 +104,7 @@ async function stream(
   );
   async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
     yield { type: 'stream-start', warnings };
-    const maker = new PartMaker(options.includeRawChunks === true, settings, failed);
+    const maker = new PartMaker(options.includeRawChunks === true, settings);
     try {
       for await (const chunk of data) yield* maker.add(chunk);
     } catch (error) {

@@ -6,7 +6,6 @@ import type {
 import {
   StreamTimeoutError,
   StreamTruncatedError,
-  UnexpectedResponseError,
   type ChatCompletionChunk,
   type ChatCompletionChunkDelta,
   type ChatCompletionChunkToolCall,
@@ -24,7 +23,6 @@ import {
   convertSources,
   convertUsage,
 } from './answer.ts';
-import { toAISDKError, type FailureContext } from '../errors.ts';
 import { isJSONObject } from '../options.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 import type { ChatModelSettings, MetadataExtractor } from '../settings.ts';
@@ -49,7 +47,6 @@ export class PartMaker {
   readonly #includesRaw: boolean;
   readonly #convertUsage: ChatModelSettings['convertUsage'];
   readonly #extractor: ReturnType<MetadataExtractor['createStreamExtractor']> | undefined;
-  readonly #failed: FailureContext;
   readonly #calls = new Map<number, OpenCall>();
   #hasHead = false;
   /** The open block. */
@@ -62,15 +59,11 @@ export class PartMaker {
   /** Details of reasoning that no part has yet. */
   #details: JSONObject[] = [];
 
-  /**
-   * @param includesRaw - Also emit each chunk as parsed by the client.
-   * @param failed - The context of errors in the stream.
-   */
-  constructor(includesRaw: boolean, settings: ChatModelSettings, failed: FailureContext) {
+  /** @param includesRaw - Also emit each chunk as parsed by the client. */
+  constructor(includesRaw: boolean, settings: ChatModelSettings) {
     this.#includesRaw = includesRaw;
     this.#convertUsage = settings.convertUsage;
     this.#extractor = settings.metadataExtractor?.createStreamExtractor();
-    this.#failed = failed;
   }
 
   /** Converts a chunk. */
@@ -177,8 +170,6 @@ export class PartMaker {
     const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
     const calls = [...this.#calls.values()].filter(({ isStarted }) => isStarted);
     const left = final?.filter((call) => call.type === 'function');
-    // The client rejects calls that have arguments, but no name. Some models write empty ones next to text.
-    const isNameless = finish.unified === 'tool-calls' && calls.length < this.#calls.size;
     let count = 0;
     for (const call of calls.toSorted((a, b) => a.index - b.index)) {
       yield { type: 'tool-input-end', id: call.id };
@@ -197,13 +188,6 @@ export class PartMaker {
       yield { type: 'tool-input-delta', id: own, delta: input };
       yield { type: 'tool-input-end', id: own };
       yield this.#toolCall(own, name, input, undefined);
-    }
-    if (isNameless) {
-      const problem = 'The stream has a tool call without a name, so it cannot be run.';
-      const error = new UnexpectedResponseError(problem, { outcome: 'unknown', data: final });
-      yield { type: 'error', error: toAISDKError(error, this.#failed) };
-      yield this.#finish({ unified: 'error', raw: finish.raw });
-      return;
     }
     const isEmpty = finish.unified === 'tool-calls' && count === 0;
     yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish);
