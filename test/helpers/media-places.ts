@@ -53,3 +53,40 @@ export const transcriptStreams = [
   'mistral',
   'text',
 ] as const satisfies readonly Quirks['transcriptStream'][];
+
+/** Places of the task id in the response to a submission. */
+export const videoIds = [
+  'requestId',
+  'generation_id',
+  'jobId',
+  'queue_id',
+  'name',
+  'Resp.video_id',
+  'Response.JobId',
+] as const satisfies readonly Quirks['videoId'][];
+
+/** Places of the URL in a completed video task. */
+export const videoURLs = [
+  'result.videos',
+  'results.videos',
+  'video_result',
+  'assets.video',
+  'output.works',
+  'content.result_url',
+] as const satisfies readonly Quirks['videoUrl'][];
+
+/** Failures of video tasks without a status of their own. */
+export const videoFailures = [
+  'error-inside',
+  'text-inside',
+  'moderation',
+  'success-flag',
+] as const satisfies readonly Quirks['videoFailure'][];
+
+/** Bodies of a 202 for a task that is not completed. */
+export const pendingBodies = [
+  'empty',
+  'null',
+  'text',
+  'page',
+] as const satisfies readonly Quirks['taskPending'][];

@@ -26,7 +26,7 @@ import {
 } from './settings.ts';
 import { videoModel, type GatewayVideoModel } from './video-model.ts';
 import type { VideoSettings } from './video-start.ts';
-import type { VideoWaits } from './video-status.ts';
+import { VideoWaits } from './video-status.ts';
 
 /** The gateway as a provider of the AI SDK. Calling it with a model id returns a chat model. */
 export interface ModelGatewayProvider extends ProviderV4 {
@@ -82,7 +82,7 @@ function createProvider(
   videos: VideoSettings,
   chat: ChatModelSettings,
 ): ModelGatewayProvider {
-  const waits: VideoWaits = new Map();
+  const waits = new VideoWaits();
   const video = (modelId: string): GatewayVideoModel => videoModel(connect, modelId, videos, waits);
   const chatModel = (modelId: string, settings: ChatModelSettings = {}): LanguageModelV4 =>
     languageModel(connect, modelId, { ...chat, ...checkChatSettings(settings) });

@@ -22,11 +22,49 @@ import { isAbort, errorMessage, toAISDKError } from './errors.ts';
 import { providerName, toHeaders } from './options.ts';
 import type { VideoSettings } from './video-start.ts';
 
-/** State of tasks between polls, by task id. */
-export type VideoWaits = Map<string, VideoWaitState>;
-
 /** Maximum number of tasks to remember. Polling a forgotten task starts a new wait. */
 const maxWaits = 1000;
+
+/** Number of polls in which the download of a completed task may fail. Each poll has the retries of the client. */
+const maxFailedDownloads = 3;
+
+/** Time after which a completed task without content is given up, in seconds. */
+const maxContentDelay = 300;
+
+/** State of tasks between polls. */
+export class VideoWaits {
+  readonly #states = new Map<string, VideoWaitState>();
+  readonly #failedDownloads = new Map<string, number>();
+
+  get(id: string): VideoWaitState | undefined {
+    return this.#states.get(id);
+  }
+
+  set(id: string, state: VideoWaitState): void {
+    remember(this.#states, id, state);
+  }
+
+  delete(id: string): void {
+    this.#states.delete(id);
+  }
+
+  /** Counts a failed download. Returns `true` if the content of the task is given up. */
+  endsAfterFailure({ id, completed_at: completedAt }: VideoTask): boolean {
+    const count = (this.#failedDownloads.get(id) ?? 0) + 1;
+    remember(this.#failedDownloads, id, count);
+    // Another process may have counted the failures before.
+    const age = completedAt == null ? 0 : Date.now() / 1_000 - completedAt;
+    return count >= maxFailedDownloads || age > maxContentDelay;
+  }
+}
+
+/** Sets the newest entry of a map, and removes the oldest one if there are too many. */
+function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
+  map.delete(id);
+  map.set(id, value);
+  const [oldest] = map.keys();
+  if (map.size > maxWaits && oldest !== undefined) map.delete(oldest);
+}
 
 type StatusOptions = Parameters<NonNullable<VideoModelV4['doStatus']>>[0];
 
@@ -67,7 +105,7 @@ class Poller {
       await this.#end(ref, 'failed');
       return { status: 'failed', error: next.error };
     }
-    this.#remember(ref, state);
+    this.#waits.set(ref.id, state);
     const { status = 'queued', progress } = task ?? state;
     const problem = pollError === undefined ? {} : { problem: errorMessage(pollError) };
     return { status: 'pending', details: { id: ref.id, status, progress, ...problem } };
@@ -83,13 +121,6 @@ class Poller {
     return this.#client.videos.step(ref, first.state, options);
   }
 
-  #remember(ref: VideoTaskRef, state: VideoWaitState): void {
-    this.#waits.delete(ref.id);
-    this.#waits.set(ref.id, state);
-    const [oldest] = this.#waits.keys();
-    if (this.#waits.size > maxWaits && oldest !== undefined) this.#waits.delete(oldest);
-  }
-
   async #end(ref: VideoTaskRef, end: 'completed' | 'failed'): Promise<void> {
     this.#waits.delete(ref.id);
     try {
@@ -99,8 +130,22 @@ class Poller {
     }
   }
 
-  /** Downloads a video, retrying if the body is cut off: it is paid for, and reading it is free. */
+  /**
+   * Downloads a video.
+   *
+   * @throws `ContentUnavailableError` if later polls will fail too
+   */
   async download(task: VideoTask): Promise<{ video: VideoData; response: Response }> {
+    try {
+      return await this.#download(task);
+    } catch (error) {
+      if (!isMissing(error) || !this.#waits.endsAfterFailure(task)) throw error;
+      throw withoutContent(task, error);
+    }
+  }
+
+  /** Downloads a video, retrying if the body is cut off: it is paid for, and reading it is free. */
+  async #download(task: VideoTask): Promise<{ video: VideoData; response: Response }> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#client.videos.downloadContent(task, this.#request);
       try {
@@ -113,6 +158,24 @@ class Poller {
       }
     }
   }
+}
+
+/** Returns whether the content route answered that it has no content, or failed. */
+const isMissing = (error: unknown): error is APIError =>
+  APIError.isInstance(error) &&
+  !ContentUnavailableError.isInstance(error) &&
+  error.status !== undefined &&
+  (error.status === 404 || error.status >= 500 || error.status < 300);
+
+/** Creates the error for a completed task whose content no route returns. */
+function withoutContent({ id, url }: VideoTask, error: APIError): ContentUnavailableError {
+  const place = url === undefined ? 'no URL' : 'a URL that could not be fetched';
+  const message = `${error.summary} Video task ${id} is completed and paid for, and has ${place}.`;
+  const advice = 'The handle in error.ref can be used to download it later.';
+  return new ContentUnavailableError(
+    message,
+    Object.assign({}, error, { advice, url, cause: error }),
+  );
 }
 
 /** Describes a video that could not be downloaded, with its whole URL. */
@@ -158,6 +221,7 @@ export async function pollStatus(
   const poller = new Poller(client, settings, waits, options);
   const detach = attachRefOnAbort(options.abortSignal, first);
   let current = first;
+  let completed: VideoTask | undefined;
   try {
     const statuses: TaskStatus[] = [];
     for (const ref of refs) {
@@ -179,6 +243,7 @@ export async function pollStatus(
     let headers: Record<string, string> | undefined;
     for (const task of tasks) {
       current = task.ref;
+      completed = task;
       try {
         const downloaded = await poller.download(task);
         videos.push(downloaded.video);
@@ -207,7 +272,8 @@ export async function pollStatus(
   } catch (error) {
     const failed = { client, operation: 'videos.retrieve', signal: options.abortSignal } as const;
     const { url } = ContentUnavailableError.isInstance(error) ? error : { url: undefined };
-    throw toAISDKError(error, { ...failed, ref: current }, url && { url });
+    const known = completed && { ...taskDetails(completed), status: 'completed', url };
+    throw toAISDKError(error, { ...failed, ref: current }, known);
   } finally {
     detach();
   }

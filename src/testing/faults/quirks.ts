@@ -150,8 +150,11 @@ export interface MediaQuirks {
   imagePlace: ImagePlace;
   /** Number of images to omit from each response, like a safety filter. @defaultValue 0 */
   imagesFiltered: number;
-  /** Response to `stream: true` for images; most builds do not pass it on. @defaultValue "json" */
-  imageStream: 'completed' | 'partial' | 'json';
+  /**
+   * Response to `stream: true` for images; most builds do not pass it on. `result` is one event with the whole
+   * response, and `result-always` also without a request for a stream. @defaultValue "json"
+   */
+  imageStream: 'completed' | 'partial' | 'result' | 'result-always' | 'json';
   /** Reject `response_format` as an unknown parameter. @defaultValue false */
   imageFormatRefused: boolean;
   /**
@@ -185,6 +188,11 @@ export interface MediaQuirks {
    * @defaultValue "openai"
    */
   transcriptStream: 'openai' | 'vllm' | 'mistral' | 'text';
+  /**
+   * Refuse uploads that strict gateways refuse: `.opus` and `.oga`, `image/jpg`, and control characters in file names.
+   * @defaultValue false
+   */
+  strictUploads: boolean;
   /** Content type of speech: the correct one, a generic one, or none. @defaultValue "true" */
   speechType: 'true' | 'octet-stream' | 'missing';
   /** Send speech in the response, or redirect to a file. @defaultValue "body" */
@@ -211,10 +219,29 @@ export interface VideoQuirks {
   /** Status of an accepted submission. @defaultValue 200 */
   videoSubmitStatus: 200 | 201;
   /**
-   * Location of the task id; `both` means `id` and `task_id` in the response to a submission and `id` in
+   * Response to a poll of a task that is not completed, for images and videos: its status, or a 202 with this body.
+   * @defaultValue "status"
+   */
+  taskPending: 'status' | 'empty' | 'null' | 'text' | 'page';
+  /**
+   * Location of the task id; the names from `requestId` on are those of submissions alone. `both` means `id` and `task_id` in the response to a submission and `id` in
    * later ones, `both-always` both in every one. @defaultValue "both"
    */
-  videoId: 'both' | 'both-always' | 'id' | 'task_id' | 'video_id' | 'data.task_id' | 'data.id';
+  videoId:
+    | 'both'
+    | 'both-always'
+    | 'id'
+    | 'task_id'
+    | 'video_id'
+    | 'data.task_id'
+    | 'data.id'
+    | 'requestId'
+    | 'generation_id'
+    | 'jobId'
+    | 'queue_id'
+    | 'name'
+    | 'Resp.video_id'
+    | 'Response.JobId';
   /** Send the provider's own id as `task_id` in later responses. @defaultValue false */
   videoForeignId: boolean;
   /**
@@ -237,7 +264,18 @@ export interface VideoQuirks {
   /** Include `usage` in a completed task. @defaultValue false */
   videoUsage: boolean;
   /** Location of the result's URL in a completed task. @defaultValue "metadata.url" */
-  videoUrl: 'metadata.url' | 'url' | 'video_url' | 'data-url' | 'missing';
+  videoUrl:
+    | 'metadata.url'
+    | 'url'
+    | 'video_url'
+    | 'data-url'
+    | 'result.videos'
+    | 'results.videos'
+    | 'video_result'
+    | 'assets.video'
+    | 'output.works'
+    | 'content.result_url'
+    | 'missing';
   /**
    * Value at that location before completion: none, an empty string, a sentence, or an empty string that
    * becomes the reason of a failure. @defaultValue "missing"
@@ -245,6 +283,11 @@ export interface VideoQuirks {
   videoUrlBefore: 'missing' | 'empty' | 'sentence' | 'reason';
   /** Format of the error of a failed task; `always` sends an error until a task is completed. @defaultValue "object" */
   videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
+  /**
+   * A failed task: with a status of its own, completed with an error and an empty URL, completed with an error as
+   * text, withheld by moderation, or with a numeric flag. @defaultValue "status"
+   */
+  videoFailure: 'status' | 'error-inside' | 'text-inside' | 'moderation' | 'success-flag';
   /** Set `completed_at` before the end, too. @defaultValue false */
   videoEarlyEnd: boolean;
   /** Read `seconds` of a JSON body, or ignore it and use the vendor's default length. @defaultValue "read" */
@@ -430,11 +473,13 @@ export const defaultQuirks: Quirks = {
   transcriptForm: 'plain',
   transcriptSegments: 'list',
   transcriptStream: 'openai',
+  strictUploads: false,
   speechType: 'true',
   speechDelivery: 'body',
   translationVtt: 'vendor',
   fileOrigin: 'same',
   videoSubmitStatus: 200,
+  taskPending: 'status',
   videoId: 'both',
   videoForeignId: false,
   videoStatuses: {},
@@ -448,6 +493,7 @@ export const defaultQuirks: Quirks = {
   videoUrl: 'metadata.url',
   videoUrlBefore: 'missing',
   videoError: 'object',
+  videoFailure: 'status',
   videoEarlyEnd: false,
   videoJsonSeconds: 'read',
   videoRefund: true,

@@ -1,4 +1,5 @@
 import type { ImageTaskShape } from '../faults/quirks.ts';
+import { pendingResponse } from '../control/pending.ts';
 import { authenticate } from '../server/auth.ts';
 import type { Call, World } from '../server/call.ts';
 import type { JsonObject } from '../../types.ts';
@@ -126,5 +127,6 @@ export function answerImageTask(
     }
     return Response.json({ images: imageURLs(task).map((url) => ({ url })), seed: 1 });
   }
-  return Response.json(statusBody(task, origin + pathname, now));
+  const accepted = now < task.endsAt ? pendingResponse(world.quirks) : undefined;
+  return accepted ?? Response.json(statusBody(task, origin + pathname, now));
 }

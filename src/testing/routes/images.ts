@@ -162,7 +162,8 @@ async function answer(
   const { quirks, clock } = call.world;
   charge(call, order.model, 1000 * order.n);
   const isTask = quirks.imageTasks !== 'none';
-  if (!isTask && order.stream && quirks.imageStream !== 'json') {
+  const isResult = quirks.imageStream.startsWith('result');
+  if (!isTask && !isResult && order.stream && quirks.imageStream !== 'json') {
     return streamedImages(call, order, painter, dialect);
   }
   const count = call.fault?.type === 'empty' ? 0 : Math.max(0, order.n - quirks.imagesFiltered);
@@ -177,6 +178,10 @@ async function answer(
     ...fields,
     ...('cost' in cost ? { usage: { ...createUsage(order, count), ...cost } } : {}),
   };
+  if (isResult && (order.stream || quirks.imageStream === 'result-always')) {
+    const event = { object: 'image.generation.result', ...body };
+    return eventResponse(call, [{ role: 'finish', data: event }, doneEvent]);
+  }
   if (isTask) return acceptImages(call, body, order.prompt.includes(markers.fail));
   if (quirks.imagePlace !== 'data') return placeImages(quirks.imagePlace, body);
   return Response.json(dialect.whole(body));

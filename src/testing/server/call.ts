@@ -74,7 +74,22 @@ export function requestsStream({ operation, body, url }: Call): boolean {
 }
 
 /** Returns the fields of the body. */
+/** Throws for uploads that gateways with a strict parser refuse. */
+function checkUploads(call: Call): void {
+  const { body, world } = call;
+  if (!world.quirks.strictUploads || body.kind !== 'multipart') return;
+  for (const { filename, type } of body.files) {
+    // Go's parser refuses the whole form.
+    const hasControl = /\p{Cc}|%[01][\dA-Fa-f]|%7[Ff]/u.test(filename);
+    if (hasControl) throw invalid(call, 'malformed MIME header');
+    if (/\.(opus|oga)$/i.test(filename) || type === 'image/jpg') {
+      throw invalid(call, `unsupported file format: ${filename}`);
+    }
+  }
+}
+
 export function readFields(call: Call): Fields {
+  checkUploads(call);
   const { body } = call;
   if (body.kind === 'unread' && body.contentType?.startsWith('application/json') === true) {
     throw routingRefusal(400, '', 'Invalid request: invalid JSON request body');

@@ -14,6 +14,7 @@ function timeField(milliseconds: number, { videoTimes }: Quirks, isLater: boolea
 /** Returns the fields with the task id. */
 function idFields(video: EmulatorVideo, quirks: Quirks, isLater: boolean): JsonObject {
   const { id } = video;
+  if (isLater && submissionIds.has(quirks.videoId)) return { id };
   if (isLater && quirks.videoForeignId) return { id, task_id: video.innerId };
   switch (quirks.videoId) {
     case 'both':
@@ -24,10 +25,27 @@ function idFields(video: EmulatorVideo, quirks: Quirks, isLater: boolean): JsonO
       return { data: { task_id: id } };
     case 'data.id':
       return { data: { id } };
+    case 'name':
+      return { name: `operations/${id}` };
+    case 'Resp.video_id':
+      return { ErrCode: 0, ErrMsg: 'success', Resp: { video_id: id } };
+    case 'Response.JobId':
+      return { Response: { JobId: id, RequestId: 'r-1' } };
     default:
       return { [quirks.videoId]: id };
   }
 }
+
+/** Ids of submissions alone. Later responses have `id`. */
+const submissionIds: ReadonlySet<Quirks['videoId']> = new Set([
+  'requestId',
+  'generation_id',
+  'jobId',
+  'queue_id',
+  'name',
+  'Resp.video_id',
+  'Response.JobId',
+]);
 
 function progressField(progress: number, { videoProgress }: Quirks): number | string | undefined {
   if (videoProgress === 'missing') return undefined;
@@ -42,7 +60,42 @@ function urlFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject
   const before = videoUrlBefore === 'sentence' ? 'The result is not there.' : (reason ?? '');
   const url = isCompleted ? fileURL(call, video.filePath) : before;
   if (videoUrl === 'data-url') return { url: 'data:video/mp4;base64,AAAAIGZ0eXA=' };
-  return videoUrl === 'metadata.url' ? { metadata: { url } } : { [videoUrl]: url };
+  switch (videoUrl) {
+    case 'metadata.url':
+      return { metadata: { url } };
+    case 'result.videos':
+      return { result: { videos: [{ url: [url] }] } };
+    case 'results.videos':
+      return { results: { videos: [{ url }] } };
+    case 'video_result':
+      return { video_result: [{ cover_image_url: '', url }] };
+    case 'assets.video':
+      return { assets: { video: url } };
+    case 'output.works':
+      return { output: { works: [{ video: { resource: url } }] } };
+    case 'content.result_url':
+      return { content: { result_url: url } };
+    default:
+      return { [videoUrl]: url };
+  }
+}
+
+/** Returns the fields of a failed task that gateways call completed, or describe by a flag. */
+function failureInside({ failure, state }: EmulatorVideo, quirks: Quirks): JsonObject | undefined {
+  if (state !== 'failed' || failure === undefined) return undefined;
+  const { message, code } = failure;
+  switch (quirks.videoFailure) {
+    case 'status':
+      return undefined;
+    case 'error-inside':
+      return { status: 'completed', error: { message, code }, metadata: { url: '' } };
+    case 'text-inside':
+      return { status: 'COMPLETED', error: message };
+    case 'moderation':
+      return { status: 'done', video: { url: '', respect_moderation: false } };
+    case 'success-flag':
+      return { successFlag: 3, errorMessage: message };
+  }
 }
 
 function failureFields({ failure, state }: EmulatorVideo, { videoError }: Quirks): JsonObject {
@@ -117,10 +170,15 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
   const words = isLater ? quirks.videoStatuses : call.world.quirks.videoStatuses;
   const word = isUnknown ? 'unknown' : (words[video.state] ?? video.state);
   const status = call.fault?.type === 'status-word' ? call.fault.word : word;
+  const inside = isLater ? failureInside(video, quirks) : undefined;
+  if (inside !== undefined) {
+    return { ...idFields(video, quirks, true), object: 'video', model: video.model, ...inside };
+  }
   const isNested = quirks.videoNesting === 'data' && isLater;
+  const isOwn = !isLater && submissionIds.has(quirks.videoId);
   const body = present({
     ...idFields(video, quirks, isLater),
-    object: 'video',
+    object: isOwn ? undefined : 'video',
     model: isLater && quirks.videoModel === 'empty' ? '' : video.model,
     status: isNested ? undefined : status,
     progress: progressField(isUnknown ? 0 : video.progress, quirks),

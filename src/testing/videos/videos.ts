@@ -8,6 +8,7 @@ import {
   type Call,
   type Handler,
 } from '../server/call.ts';
+import { pendingResponse } from '../control/pending.ts';
 import { contentRefusal, routingRefusal, taskRefusal } from '../server/errors.ts';
 import type { Fields } from '../server/fields.ts';
 import { jsonType, record } from '../control/json.ts';
@@ -132,10 +133,13 @@ export const remixVideo: Handler = (call) => {
 };
 
 /** `GET /v1/videos/{task_id}`. */
-export const retrieveVideo: Handler = (call) =>
-  Response.json(
-    videoBody(call, found(call.world.tasks.poll(call.parameters['task_id'] ?? '')), true),
-  );
+export const retrieveVideo: Handler = (call) => {
+  const id = (call.parameters['task_id'] ?? '').replace(/^operations\//, '');
+  const video = found(call.world.tasks.poll(id));
+  const isPending = video.state !== 'completed' && video.state !== 'failed';
+  const accepted = isPending ? pendingResponse(call.world.quirks) : undefined;
+  return accepted ?? Response.json(videoBody(call, video, true));
+};
 
 /** `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
 export const retrieveVendorVideo: Handler = (call) =>

@@ -1,12 +1,22 @@
-import { generateImage, generateSpeech, transcribe } from 'ai';
+import {
+  experimental_generateVideo as generateVideo,
+  generateImage,
+  generateSpeech,
+  transcribe,
+} from 'ai';
 import { describe, expect, test } from 'vitest';
+import { markers } from '../../../src/testing/index.ts';
 import {
   imageEncodings,
   imagePlaces,
+  pendingBodies,
   speechPlaces,
   transcriptForms,
+  videoFailures,
+  videoIds,
+  videoURLs,
 } from '../../helpers/media-places.ts';
-import { rejected } from '../../helpers/fake-time.ts';
+import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
 import { json } from '../../helpers/clients.ts';
 
@@ -134,5 +144,33 @@ describe('transcribe', () => {
     });
 
     expect(result.segments).toEqual([{ text: 'Hi', startSecond: 0, endSecond: 1 }]);
+  });
+});
+
+describe('generateVideo', () => {
+  fakeWaitingTime();
+
+  test.each([
+    ...videoURLs.map((videoUrl) => ({ videoUrl, contentStatus: 404 }) as const),
+    ...videoIds.map((videoId) => ({ videoId })),
+    ...pendingBodies.map((taskPending) => ({ taskPending })),
+  ])('returns a video of a gateway with %j', async (quirks) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks, videoDuration: 1_000 });
+    const model = provider.videoModel('m-video');
+
+    const { video } = await resolved(generateVideo({ model, prompt }));
+
+    expect(Buffer.from(video.uint8Array).toString('latin1', 4, 8)).toBe('ftyp');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(videoFailures)('ends with the reason of a failure of the form %s', async (form) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks: { videoFailure: form } });
+    const model = provider.videoModel('m-video');
+
+    const error = await rejected(generateVideo({ model, prompt: `A boat ${markers.fail}` }));
+
+    expect(String(error)).toMatch(form === 'moderation' ? /moderation/ : /safety review/);
+    expect(emulator.charges).toHaveLength(1);
   });
 });

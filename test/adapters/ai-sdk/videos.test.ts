@@ -278,6 +278,42 @@ describe('a video is not lost', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('by an operation that another process polls while downloads fail', async () => {
+    const { emulator, video } = setUp({}, { quirks: { contentStatus: 500, videoUrl: 'missing' } });
+    const started = await resolved(startVideo({ model: video, prompt }));
+    const { operation } = started;
+    await vi.advanceTimersByTimeAsync(60_000);
+    const poll = () => getVideoStatus(createProvider(emulator).videoModel(model), { operation });
+
+    const early = await resolved(poll());
+    await vi.advanceTimersByTimeAsync(600_000);
+    const late = await rejected(poll());
+
+    expect(early).toMatchObject({ status: 'pending' });
+    expect(late).toMatchObject({ ref: operation, data: { status: 'completed' } });
+  });
+
+  test.each([404, 500, 502] as const)(
+    'by a content route that answers %d for ever, of a task without a URL',
+    async (contentStatus) => {
+      const quirks = { contentStatus, videoUrl: 'missing' } as const;
+      const { emulator, video } = setUp({}, { quirks });
+
+      const error = await rejected(generateVideo({ model: video, prompt }));
+
+      const { id } = emulator.videos.list[0] ?? { id: '' };
+      expect(APICallError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({
+        message: expect.stringContaining(id),
+        statusCode: contentStatus,
+        ref: { kind: 'video', id },
+        data: { id, model, status: 'completed' },
+      });
+      expect(String(error)).not.toContain('timed out');
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
+
   test('by the time limit of the AI SDK', async () => {
     const refs: VideoTaskRef[] = [];
     const { emulator, video } = setUp({ onSubmitted: (ref) => void refs.push(ref) });

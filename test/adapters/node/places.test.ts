@@ -2,9 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { saveTo } from '../../../src/adapters/node/index.ts';
+import { downloadVideo, saveTo } from '../../../src/adapters/node/index.ts';
+import type { EmulatorOptions } from '../../../src/testing/index.ts';
 import { emulated, json, scripted } from '../../helpers/clients.ts';
-import { imageEncodings, imagePlaces } from '../../helpers/media-places.ts';
+import {
+  imageEncodings,
+  imagePlaces,
+  pendingBodies,
+  videoFailures,
+  videoIds,
+  videoURLs,
+} from '../../helpers/media-places.ts';
 
 const order = { model: 'm-image', prompt: 'A boat', size: '64x64' };
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -69,5 +77,51 @@ describe('saveTo', () => {
 
     expect(data[0]?.media_type).toBe('image/svg+xml');
     expect(readFileSync(file, 'utf8')).toBe(svg);
+  });
+});
+
+/** Creates a video on a gateway with these quirks, waits for it and saves it. */
+async function saveVideo(quirks: EmulatorOptions['quirks']) {
+  const { client, emulator } = emulated({}, { quirks, videoDuration: 0 });
+  const file = createFile();
+  const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+  const video = await client.videos.wait(task);
+  await downloadVideo(client, video, { to: file, maxRetries: 0 });
+  return { emulator, content: readFileSync(file).toString('latin1', 4, 8) };
+}
+
+describe('downloadVideo', () => {
+  test.each(videoURLs)('saves a video whose only place is the URL at %s', async (videoUrl) => {
+    const { emulator, content } = await saveVideo({ videoUrl, contentStatus: 403 });
+
+    expect(content).toBe('ftyp');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(videoIds)('saves a video whose submission has its id at %s', async (videoId) => {
+    expect((await saveVideo({ videoId })).content).toBe('ftyp');
+  });
+
+  test.each(pendingBodies)('saves a video after a 202 with the body %s', async (taskPending) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const quirks = { taskPending } as const;
+    const { client, emulator } = emulated({}, { quirks, videoDuration: 10_000 });
+    const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+
+    const waiting = client.videos.wait(task);
+    await vi.advanceTimersByTimeAsync(60_000);
+
+    expect(await waiting).toMatchObject({ status: 'completed' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(videoFailures)('is not reached by a failure of the form %s', async (videoFailure) => {
+    const { client, emulator } = emulated({}, { quirks: { videoFailure } });
+    const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+    emulator.videos.fail(task.id, 'No face was found');
+
+    const reason = videoFailure === 'moderation' ? /moderation/ : /No face was found/;
+    await expect(client.videos.wait(task)).rejects.toThrow(reason);
   });
 });

@@ -230,6 +230,15 @@ const table: Table = {
       { calls: ['image-stream'], row: 'call.image-stream', says: /^pass .*no partial/ },
     ],
     ['partial', { calls: ['image-stream'], row: 'call.image-stream', says: /200; partial images/ }],
+    [
+      'result',
+      {
+        calls: ['image-stream'],
+        row: 'call.image-stream',
+        says: /^pass .*whole responses as events/,
+      },
+    ],
+    ['result-always', { ...image, says: /^pass 200; events in place of JSON/ }],
   ],
   imageFormatRefused: [
     [true, { calls: ['image-edit-form'], row: 'call.image-edit-form', says: /rejects response_f/ }],
@@ -278,6 +287,7 @@ const table: Table = {
     ['mistral', { ...streamed, says: /^pass 200; events of the type transcription\./ }],
     ['text', { ...streamed, says: /^pass 200; text in place of events/ }],
   ],
+  strictUploads: [[true, 'A report uploads files that every gateway takes.', true]],
   speechType: [
     ['octet-stream', { calls: ['speech'], row: 'call.speech', says: /application\/octet-stream/ }],
     ['missing', { calls: ['speech'], row: 'call.speech', says: /content type missing/ }],
@@ -299,6 +309,9 @@ const table: Table = {
   ],
   fileOrigin: [['other', { ...image, says: /on another host/ }]],
   videoSubmitStatus: [[201, { ...video, says: /submission answered with 201/ }]],
+  taskPending: (['empty', 'null', 'text', 'page'] as const).map(
+    (value) => [value, { ...video, says: /^pass .*polls answered with 202/ }] as const,
+  ),
   videoId: [
     ['both-always', { ...video, says: /later ones in id and task_id/ }],
     ['id', { ...video, says: /^pass 200; URL/ }],
@@ -306,6 +319,13 @@ const table: Table = {
     ['video_id', { ...video, says: /id in video_id/ }],
     ['data.task_id', { ...video, says: /id in data\.task_id/ }],
     ['data.id', { ...video, says: /id in data\.id/ }],
+    ['requestId', { ...video, says: /^pass .*id in requestId/ }],
+    ['generation_id', { ...video, says: /^pass .*id in generation_id/ }],
+    ['jobId', { ...video, says: /^pass .*id in jobId/ }],
+    ['queue_id', { ...video, says: /^pass .*id in queue_id/ }],
+    ['name', { ...video, says: /^pass .*id in name/ }],
+    ['Resp.video_id', { ...video, says: /^pass .*id in Resp\.video_id/ }],
+    ['Response.JobId', { ...video, says: /^pass .*id in Response\.JobId/ }],
   ],
   videoForeignId: [[true, { ...video, says: /another id in "task_id"/ }]],
   videoStatuses: [[{ completed: 'succeed' }, { ...video, says: /status words "succeed"/ }]],
@@ -329,6 +349,12 @@ const table: Table = {
     ['url', { ...video, says: /URL in url/ }],
     ['video_url', { ...video, says: /URL in video_url/ }],
     ['data-url', { ...video, says: /as a data URL/ }],
+    ['result.videos', { ...video, says: /URL in result\.videos\[\]\.url\[\]/ }],
+    ['results.videos', { ...video, says: /URL in results\.videos\[\]\.url/ }],
+    ['video_result', { ...video, says: /URL in video_result\[\]\.url/ }],
+    ['assets.video', { ...video, says: /URL in assets\.video/ }],
+    ['output.works', { ...video, says: /URL in output\.works\[\]\.video\.resource/ }],
+    ['content.result_url', { ...video, says: /URL in content\.result_url/ }],
     ['missing', { ...video, says: /no URL/ }],
   ],
   videoUrlBefore: [
@@ -343,6 +369,12 @@ const table: Table = {
     ['fail_reason', { ...failed, says: /error in fail_reason/ }],
     ['null', { ...failed, says: /error is null/ }],
     ['missing', { ...failed, says: /; no error/ }],
+  ],
+  videoFailure: [
+    ['error-inside', { ...failed, says: /^fail .*completed with an error in place of a URL/ }],
+    ['text-inside', { ...failed, says: /^fail .*completed with an error in place of a URL/ }],
+    ['moderation', { ...failed, says: /^fail .*withheld by moderation/ }],
+    ['success-flag', { ...failed, says: /^fail .*failed by "successFlag"/ }],
   ],
   videoEarlyEnd: [[true, { ...video, says: /"completed_at" before the end/ }]],
   videoJsonSeconds: [
@@ -504,6 +536,7 @@ test('these quirks cannot be seen', () => {
     'imageTasks "several"',
     'transcriptSegments "nested"',
     'transcriptSegments "null"',
+    'strictUploads true',
     'videoRemix "new"',
     'videoRemix "not-found"',
     'contentLimit 0',

@@ -1,19 +1,24 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator, type EmulatorOptions } from '../../../src/testing/index.ts';
 import {
   imageEncodings,
   imagePlaces,
+  pendingBodies,
   speechPlaces,
   transcriptForms,
+  videoFailures,
+  videoIds,
+  videoURLs,
 } from '../../helpers/media-places.ts';
+import { mediaHeads } from '../../helpers/media.ts';
 import { Machine } from './run.ts';
 
 const png = [0x89, 0x50, 0x4e, 0x47];
 
-async function open(quirks: EmulatorOptions['quirks']) {
-  const emulator = createEmulator({ quirks });
+async function open(quirks: EmulatorOptions['quirks'], videoDuration = 0) {
+  const emulator = createEmulator({ quirks, videoDuration });
   const server = await emulator.listen();
   onTestFinished(() => server.close());
   const machine = new Machine({ url: server.url, key: emulator.apiKey });
@@ -96,4 +101,60 @@ test.each(transcriptForms)('a transcript in the form %s is printed', async (tran
 
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'hello there' });
+});
+
+describe('a video', () => {
+  const create = ['video', 'create', '-m', 'm-video', 'A boat', '-y', '--no-wait'];
+
+  async function submit({ machine, emulator }: Awaited<ReturnType<typeof open>>) {
+    const { code, stdout } = await machine.run(create);
+    expect(code).toBe(0);
+    const [video] = emulator.videos.list;
+    expect(stdout).toContain(video?.id);
+    return video?.id ?? '';
+  }
+
+  test.each([
+    ...videoURLs.map((videoUrl) => ({ videoUrl, contentStatus: 501 }) as const),
+    ...videoIds.map((videoId) => ({ videoId })),
+  ])('of a gateway with %j is written to its file', async (quirks) => {
+    const opened = await open(quirks);
+    const id = await submit(opened);
+
+    const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+
+    expect(code).toBe(0);
+    expect(opened.read('boat.mp4').toString('latin1', 4, 8)).toBe('ftyp');
+    expect(opened.emulator.charges).toHaveLength(1);
+  });
+
+  test.each(pendingBodies)('is awaited after a 202 with the body %s', async (taskPending) => {
+    const opened = await open({ taskPending }, 1_000);
+    const id = await submit(opened);
+
+    const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+
+    expect(code).toBe(0);
+  });
+
+  test.each(videoFailures)('that failed in the form %s ends with its reason', async (form) => {
+    const opened = await open({ videoFailure: form }, 60_000);
+    const id = await submit(opened);
+    opened.emulator.videos.fail(id, 'No face was found');
+
+    const { code, stderr } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+
+    expect(code).toBe(3);
+    expect(stderr).toMatch(form === 'moderation' ? /moderation/ : /No face was found/);
+  });
+});
+
+test('an opus recording is sent under a name that strict gateways accept', async () => {
+  const { machine } = await open({ strictUploads: true });
+  writeFileSync(join(machine.folder, 'note.opus'), mediaHeads.ogg);
+
+  const { code, stderr } = await machine.run(['transcribe', '-m', 'whisper-1', 'note.opus']);
+
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
 });

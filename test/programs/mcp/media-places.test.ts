@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { imageEncodings, imagePlaces, transcriptForms } from '../../helpers/media-places.ts';
+import {
+  imageEncodings,
+  imagePlaces,
+  transcriptForms,
+  videoFailures,
+} from '../../helpers/media-places.ts';
+import { markers } from '../../../src/testing/index.ts';
 import { McpMachine, type JobResult } from './run.ts';
 
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -79,4 +85,36 @@ test('create_speech saves speech at other places, and transcribe_audio reads oth
     expect(heard.text, form).toContain('hello at data-events');
   }
   expect(machine.emulator.charges).toHaveLength(places.length + transcriptForms.length);
+});
+
+test('create_video saves a video with its id and URL at other places, after a 202', async () => {
+  const quirks = {
+    videoId: 'Resp.video_id',
+    videoUrl: 'result.videos',
+    contentStatus: 403,
+    taskPending: 'page',
+  } as const;
+  const machine = await McpMachine.open({ quirks });
+  const session = await machine.start(['--allow', 'video']);
+
+  const call = { model: 'm-video', prompt: 'A boat' };
+  const { call_id } = await session.call('create_video', call);
+  const made = await session.call('wait_video', { call_id });
+
+  const [file] = made.files ?? [];
+  expect(made).toMatchObject({ state: 'done', charged: 'yes' });
+  expect(readFileSync(file?.path ?? '').toString('latin1', 4, 8)).toBe('ftyp');
+  expect(machine.emulator.charges).toHaveLength(1);
+});
+
+test.each(videoFailures)('wait_video ends with the reason of a failure: %s', async (form) => {
+  const machine = await McpMachine.open({ quirks: { videoFailure: form } });
+  const session = await machine.start(['--allow', 'video']);
+
+  const call = { model: 'm-video', prompt: `A boat ${markers.fail}` };
+  const { call_id } = await session.call('create_video', call);
+  const ended = await session.call('wait_video', { call_id });
+
+  expect(ended).toMatchObject({ isError: true, state: 'failed' });
+  expect(ended.text).toMatch(form === 'moderation' ? /moderation/ : /safety review/);
 });

@@ -322,10 +322,14 @@ export function imageStreamFacts(exchange: Exchange): Facts {
   const events = readEvents(exchange);
   const types = events.objects.map(({ type }) => trimmedText(type) ?? '');
   const partial = types.filter((type) => type.endsWith('partial_image')).length;
+  const hasWhole = events.objects.some(({ data }) => Array.isArray(data));
   return [
     ...framingFacts(events),
     partial === 0 ? 'no partial images' : 'partial images',
-    ...phrases([!types.some((type) => type.endsWith('completed')), 'no completed image']),
+    ...phrases(
+      [hasWhole, 'whole responses as events'],
+      [!hasWhole && !types.some((type) => type.endsWith('completed')), 'no completed image'],
+    ),
   ];
 }
 

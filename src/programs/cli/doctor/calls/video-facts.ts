@@ -2,10 +2,23 @@ import { isNumber, isObject, toFields, trimmedText } from '../../../../answers/o
 import { findStatusWord, readStatusWord } from '../../../../tasks/reading.ts';
 import type { JsonObject } from '../../../../types.ts';
 import { parseBody, type Exchange } from './exchanges.ts';
-import { describeFields, type Facts, phrases } from './facts.ts';
+import { describeFields, type Facts, filePaths, phrases } from './facts.ts';
 
 /** Fields that may contain the id of a task. */
-const idFields = ['id', 'task_id', 'video_id', 'data.id', 'data.task_id'];
+const idFields = [
+  'id',
+  'task_id',
+  'video_id',
+  'data.id',
+  'data.task_id',
+  'requestId',
+  'generation_id',
+  'jobId',
+  'queue_id',
+  'name',
+  'Resp.video_id',
+  'Response.JobId',
+];
 
 /** Fields that may contain the URL of the result. */
 const urlFields = ['metadata.url', 'url', 'video_url', 'urls', 'unsigned_urls'];
@@ -40,6 +53,10 @@ function submissionFacts(exchange: Exchange, body: JsonObject): Facts {
 
 /** Describes the error of a failed task. */
 function errorShape(body: JsonObject): string {
+  const { respect_moderation: respects } = toFields(body['video']);
+  if (respects === false) return 'completed, but withheld by moderation';
+  if (body['successFlag'] !== undefined) return 'failed by "successFlag"';
+  if (readState(body) === 'completed') return 'completed with an error in place of a URL';
   const { error, fail_reason: reason } = body;
   if (isObject(error)) return `error is an object with a ${typeof error['code']} code`;
   if (typeof error === 'string') return 'error is text';
@@ -62,7 +79,8 @@ function pendingFacts(bodies: readonly JsonObject[]): Facts {
 }
 
 function completedFacts(body: JsonObject): Facts {
-  const places = findPlaces(body, urlFields);
+  const known = findPlaces(body, urlFields);
+  const places = known.length > 0 ? known : [...new Set(filePaths(body))];
   const lengths = findPlaces(body, ['seconds', 'size']);
   const isInline = places.some((field) => String(valueAt(body, field)).startsWith('data:'));
   return [
@@ -106,6 +124,19 @@ function laterFacts(bodies: readonly JsonObject[], first: JsonObject): Facts {
   );
 }
 
+/** Returns whether a task failed, although its status is another one. */
+function isFailureInside(body: JsonObject): boolean {
+  const { error, successFlag: flag } = body;
+  const { respect_moderation: respects } = toFields(body['video']);
+  const hasError = isObject(error) || trimmedText(error) !== undefined;
+  const isCompleted = readState(body) === 'completed';
+  return (
+    Number(flag) > 1 ||
+    respects === false ||
+    (isCompleted && hasError && filePaths(body).length === 0)
+  );
+}
+
 /**
  * Facts about the submission of a video and its polls.
  *
@@ -121,11 +152,14 @@ export function videoFacts(exchanges: readonly Exchange[], seconds: string): Fac
   );
   const bodies = polls.map(parseBody).filter((body) => Object.keys(body).length > 0);
   const pending = bodies.filter((body) => !/completed|failed/.test(readState(body)));
-  const completed = bodies.find((body) => readState(body) === 'completed');
-  const failed = bodies.findLast((body) => readState(body) === 'failed');
+  const completed = bodies.find(
+    (body) => readState(body) === 'completed' && !isFailureInside(body),
+  );
+  const failed = bodies.findLast((body) => readState(body) === 'failed' || isFailureInside(body));
   const made = [submission, ...bodies].map((body) => trimmedText(body['seconds'])).find(Boolean);
   return [
     ...submissionFacts(first, submission),
+    ...phrases([polls.some(({ status }) => status === 202), 'polls answered with 202']),
     ...(bodies.length === 0 ? [] : laterFacts(bodies, submission)),
     ...pendingFacts(pending),
     ...(completed === undefined ? [] : completedFacts(completed)),
