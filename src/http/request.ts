@@ -26,6 +26,7 @@ import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';
 import { writeJSON } from './json.ts';
+import { withRegisteredTypes } from './media-types.ts';
 import { fillPath } from './url.ts';
 
 export interface PreparedBody {
@@ -93,7 +94,11 @@ export function jsonBody(
     return { body: undefined, headers: {}, replayable: true };
   }
   const value = extra === undefined ? json : addExtraBody(method, json, extra);
-  return { body: writeJSON(field, value), headers: jsonHeaders, replayable: true };
+  return {
+    body: withRegisteredTypes(writeJSON(field, value)),
+    headers: jsonHeaders,
+    replayable: true,
+  };
 }
 
 interface BodyFields {
