@@ -22,6 +22,8 @@ const names = new Set([
   'ajv-formats',
   'content-type',
   'form-data',
+  'highlight.js',
+  'lowlight',
   'marked',
   'preact',
   '@preact/signals',

@@ -15,6 +15,7 @@ import {
 } from '../../index.ts';
 import { FileError } from '../../adapters/node/index.ts';
 import type { ReportedCosts } from '../../policies/observing/costs.ts';
+import { type Replacements, toProgramAdvice, toProgramSummary } from '../advice.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, Exit, UsageError } from './usage.ts';
 
@@ -60,7 +61,7 @@ const isFailed = (error: unknown): boolean =>
   VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
 
 /** Options of the library with an equivalent on the command line. */
-const optionNames: readonly (readonly [RegExp, string])[] = [
+const replacements: Replacements = [
   [/\bbaseURL\b/g, '--base-url'],
   [/\bset the option gateway\b/g, 'pass --gateway'],
   [/\bcallId\b/g, '--call-id'],
@@ -69,25 +70,14 @@ const optionNames: readonly (readonly [RegExp, string])[] = [
   [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>"'],
 ];
 
-/** Names that only a program can use: `onTruncated`, `error.partial`, `settle()`, the field "partial". */
-const libraryName = /\b[a-z]+[A-Z]\w*|\berror\.\w+|\w\(\)|`|field "/;
-
-/** Returns advice for the command line: without the sentences that only a program can follow. */
-function toCommandAdvice(advice: string): string {
-  const renamed = optionNames.reduce((text, [name, option]) => text.replace(name, option), advice);
-  const sentences = renamed.split(/(?<=[.:]) (?=[A-Z])/);
-  return sentences.filter((sentence) => !libraryName.test(sentence)).join(' ');
-}
-
 /** Returns the message of an error, with its advice reworded for the command line. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!GatewayError.isInstance(error) || error.advice === '') return error.message;
-  // Messages name the option that led to an error in parentheses.
-  const message = error.summary.replace(/ \([a-z]+[A-Z]\w*\)/, '');
+  const message = toProgramSummary(error);
   if (isWait(error)) return message;
   if (!VideoSubmitUnknownError.isInstance(error)) {
-    return `${message} ${toCommandAdvice(error.advice)}`.trimEnd();
+    return `${message} ${toProgramAdvice(error.advice, replacements)}`.trimEnd();
   }
   const advice = error.isInProgress
     ? 'Run this again when it has finished.'

@@ -1,9 +1,19 @@
 import { errorMessage } from '../../answers/objects.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../../index.ts';
+import { type Replacements, toProgramAdvice, toProgramSummary } from '../advice.ts';
 import type { Problem } from './protocol.ts';
 
 /** Maximum length of an unusable response that is shown, in characters. */
 const answerLimit = 20_000;
+
+/** What users of the playground do in place of setting an option in code. */
+const replacements: Replacements = [
+  [/\bbaseURL\b/g, 'GATEWAY_BASE_URL'],
+  [/\bset the option gateway\b/g, 'restart the playground with --gateway'],
+  [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
+  [/\bmodels\.list\(\)/g, 'the list of the model field'],
+  [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>" in a terminal'],
+];
 
 /** Converts an error for the page. Errors of the client do not contain the key. */
 export function describeProblem(error: unknown): Problem {
@@ -15,14 +25,14 @@ export function describeProblem(error: unknown): Problem {
       advice: 'Earlier results are kept. Check the request log before you try again.',
     };
   }
-  const { name, summary, advice, outcome } = error;
+  const { name, outcome } = error;
   const { status, requestId } = error.evidence;
   const body = UnexpectedResponseError.isInstance(error) ? error.body : undefined;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     name,
-    message: summary,
-    advice,
+    message: toProgramSummary(error),
+    advice: toProgramAdvice(error.advice, replacements),
     outcome,
     ...(status === undefined ? {} : { status }),
     ...(requestId === undefined ? {} : { requestId }),

@@ -93,6 +93,10 @@ const markdown = `Look:
 | ---- | ---: |
 | boat |    4 |
 
+\`\`\`ts
+const paid = 'once';
+\`\`\`
+
 [docs](https://example.com/docs) [bad](javascript:alert(1)) <img src=x onerror=alert(1)>
 
 End`;
@@ -127,6 +131,8 @@ async function checkMessages(visit: Visit): Promise<void> {
     await prose.locator('a').evaluateAll((all) => all.map((link) => link.outerHTML)),
     ['<a href="https://example.com/docs" target="_blank" rel="noopener noreferrer">docs</a>'],
   );
+  assert.equal(await prose.locator('pre .hljs-keyword').textContent(), 'const');
+  assert.equal(await prose.locator('pre').textContent(), "const paid = 'once';");
   assert.equal(await prose.locator('img').count(), 0);
   assert.match((await prose.textContent()) ?? '', /<img src=x onerror=alert\(1\)>/);
   await visit.shot('chat-markdown', true);
@@ -162,7 +168,7 @@ async function checkSettings(visit: Visit, browser: Browser, url: string): Promi
   const { page } = visit;
   await visit.go('Chat');
   await page.getByLabel('Preset').selectOption('Short answers');
-  await page.getByText('Settings: system prompt').click();
+  await page.locator('.settings summary').click();
   const system = page.getByLabel('System prompt');
   assert.equal(await system.inputValue(), 'Answer in one or two sentences.');
   await system.fill('Answer in Latin.');
@@ -192,7 +198,7 @@ async function checkSettings(visit: Visit, browser: Browser, url: string): Promi
   await tab.goto('about:blank');
   await tab.goto(url);
   await tab.getByRole('heading', { name: 'Chat' }).waitFor();
-  await tab.getByText('Settings: system prompt').click();
+  await tab.locator('.settings summary').click();
   assert.equal(await tab.getByLabel('System prompt').inputValue(), 'Answer in Latin.');
   assert.equal(await tab.getByLabel('Model', { exact: false }).first().inputValue(), 'm-flash');
   assert.doesNotMatch(tab.url(), /settings=|token=/);
@@ -241,7 +247,7 @@ async function checkChat(visit: Visit): Promise<void> {
   assert.match(second ?? '', /Reasoning.*I repeat them/);
   await visit.shot('chat');
 
-  await page.getByText('Settings: system prompt').click();
+  await page.locator('.settings summary').click();
   await page.getByLabel('Offer tools').check();
   await page.getByLabel('Message').fill('And the weather?');
   await visit.press('Send');
@@ -278,9 +284,44 @@ async function checkChat(visit: Visit): Promise<void> {
   await visit.press('Stop');
   await page.locator('.turn .pill', { hasText: 'stopped' }).first().waitFor();
 
+  await checkFailure(visit);
+  await checkBar(visit);
+
   await page.reload();
   await page.getByText('get_weather says: Rain').waitFor();
   assert.match(page.url(), /#\/chat\?models=/);
+}
+
+/** Sends a message whose stream is cut: its error, its charge and Retry can be read above the composer. */
+async function checkFailure(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await page.getByLabel('Fault').selectOption('cut-stream');
+  await page.getByLabel('Message', { exact: false }).fill('Will this be cut?');
+  await page.keyboard.press('Enter');
+  const last = page.locator('.turn:last-child');
+  const problem = last.locator('.problem');
+  await problem.waitFor();
+  await last.locator('.coin').waitFor();
+  await page.waitForFunction(() => {
+    const end = document.querySelector('.turn:last-child .turn-end')?.getBoundingClientRect();
+    const composer = document.querySelector('.composer')?.getBoundingClientRect();
+    return end && composer && end.bottom <= composer.top;
+  });
+  const text = (await problem.textContent()) ?? '';
+  assert.match(text, /The call was probably charged.*Request \w+/);
+  assert.doesNotMatch(text, /onTruncated|partial/);
+  await page.getByLabel('Fault').selectOption('');
+}
+
+/** The models and the settings stay in sight in a long conversation. */
+async function checkBar(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const { scrollY: scrolled, top } = await page.evaluate(() => ({
+    scrollY,
+    top: document.querySelector('.chat-bar')?.getBoundingClientRect().top,
+  }));
+  assert.ok(scrolled > 200, `the page is scrolled by ${scrolled}`);
+  assert.equal(top, 0);
 }
 
 /** Sends a message on a phone, leaves the panel and comes back: the newest answer can be read each time. */
@@ -302,6 +343,8 @@ async function checkPhone(visit: Visit): Promise<void> {
     await isReadable();
   }
   await visit.shot('phone-conversation');
+  await checkFailure(visit);
+  await visit.shot('phone-failure');
   await visit.go('Speech');
   assert.equal(await page.evaluate(() => scrollY), 0);
   await visit.go('Chat');
@@ -426,7 +469,7 @@ async function checkBadInput(visit: Visit): Promise<void> {
   await page.locator('.result .problem.rejected', { hasText: 'missing-model' }).first().waitFor();
   await page.getByLabel('Model').fill('m-image');
   await visit.go('Chat');
-  await page.getByText('Settings: system prompt').click();
+  await page.locator('.settings summary').click();
   await page.getByLabel('Offer tools').check();
   await page.getByLabel('Tools', { exact: false }).last().fill('{');
   await page.getByLabel('Message').fill('Hi');
@@ -456,14 +499,14 @@ async function checkEmbeddings(visit: Visit): Promise<void> {
 async function checkVideo(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Video');
-  await visit.press('Hold');
+  await visit.press('Pause');
   await page.getByLabel('Prompt').fill('A paper boat on a quiet lake');
   await visit.press('Create a video');
   await page.getByText(/next check in \d s/).waitFor();
   await visit.shot('video-waiting');
   await page.reload();
   await page.getByText(/next check in \d s/).waitFor();
-  for (const _ of [1, 2, 3]) await visit.press('+5 s');
+  for (const _ of [1, 2, 3]) await visit.press('Skip 5 s');
   await visit.shifted();
   await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
   const shifted = await visit.shifted();
@@ -474,8 +517,8 @@ async function checkVideo(visit: Visit): Promise<void> {
   await page.getByLabel('What to change').fill('At night');
   await visit.press('Remix');
   await page.getByText('Remix: At night').waitFor();
-  await visit.press('Release');
-  await visit.press('×10');
+  await visit.press('Continue');
+  await visit.press('10× faster');
   await page.waitForFunction(() => document.querySelectorAll('video').length === 2);
 }
 
@@ -565,15 +608,19 @@ export async function checkPanels(
         }
         if (panel === 'Chat') {
           const share = await composerShare(visit);
-          if (share > 0.34) found.push(`${name}: the composer takes ${share} of the page`);
+          const limit = width < 400 ? 0.15 : 0.34;
+          if (share > limit) found.push(`${name}: the composer takes ${share} of the page`);
         }
-        const hidden = await visit.page
-          .locator('nav a')
-          .evaluateAll((all) =>
-            all.filter((link) => link.getBoundingClientRect().right > innerWidth),
-          );
-        if (hidden.length > 0) found.push(`${name} ${panel}: entries of the menu are hidden`);
+        if (width < 400) {
+          const { height } = (await visit.page.locator('.side').boundingBox()) ?? { height: 812 };
+          if (height > 100) found.push(`${name} ${panel}: the menu takes ${height} pixels`);
+        }
         const current = visit.page.locator('nav [aria-current=page]');
+        const isHidden = await current.evaluate((link) => {
+          const { left, right } = link.getBoundingClientRect();
+          return left < 0 || right > innerWidth;
+        });
+        if (isHidden) found.push(`${name} ${panel}: its entry of the menu is hidden`);
         if (await current.evaluate((link) => link.scrollWidth > link.clientWidth)) {
           found.push(`${name} ${panel}: its name is wider than its entry of the menu`);
         }

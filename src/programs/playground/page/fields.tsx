@@ -7,10 +7,13 @@ import { hello, models } from './state.ts';
 export function Field({
   label,
   hint,
+  keys,
   children,
 }: {
   label: string;
   hint?: string;
+  /** A hint about keys, which is hidden on touch screens. */
+  keys?: string;
   children: (id: string) => ComponentChildren;
 }): JSX.Element {
   const id = useId();
@@ -19,6 +22,7 @@ export function Field({
       <label for={id}>
         {label}
         {hint === undefined ? null : <span class="hint"> {hint}</span>}
+        {keys === undefined ? null : <span class="hint keys"> {keys}</span>}
       </label>
       {children(id)}
     </div>
@@ -38,6 +42,7 @@ export function TextField({
   placeholder = '',
   example,
   hint,
+  keys,
   sendsOnEnter = false,
 }: {
   label: string;
@@ -49,12 +54,17 @@ export function TextField({
   /** A placeholder that Tab fills in. */
   example?: string;
   hint?: string;
+  keys?: string;
   sendsOnEnter?: boolean;
 }): JSX.Element {
   const tab = example === undefined || value !== '' ? [] : ['Tab fills in the example'];
-  const hints = [...(hint === undefined ? [] : [hint]), ...tab];
+  const allKeys = [...(keys === undefined ? [] : [keys]), ...tab];
   return (
-    <Field label={label} {...(hints.length === 0 ? {} : { hint: hints.join(', ') })}>
+    <Field
+      label={label}
+      {...(hint === undefined ? {} : { hint })}
+      {...(allKeys.length === 0 ? {} : { keys: allKeys.join(', ') })}
+    >
       {(id) => (
         <textarea
           id={id}
@@ -321,6 +331,6 @@ export function FaultField({
   const faults = scenarios
     .filter(({ kinds }) => kinds.includes(kind))
     .map(({ name, label }) => [name, label] as const);
-  const options = [['', 'none'] as const, ...faults];
+  const options = [['', 'no fault'] as const, ...faults];
   return <Select label="Fault" hint="emulator" value={value} options={options} onInput={onInput} />;
 }

@@ -97,8 +97,14 @@ function Account(): JSX.Element | null {
 
 function Menu(): JSX.Element {
   const current = route.value.panel;
+  const list = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    // On a phone the menu is one row, which scrolls.
+    const link = list.current?.querySelector('[aria-current]');
+    link?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   return (
-    <nav aria-label="Panels">
+    <nav aria-label="Panels" ref={list}>
       <ul>
         {panels.map((panel) => (
           <li key={panel}>

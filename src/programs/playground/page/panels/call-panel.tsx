@@ -28,6 +28,7 @@ export function CallPanel<Form extends Settings>({
   options,
   below,
   empty,
+  isBeside = false,
   children,
 }: {
   kind: CallKind;
@@ -56,6 +57,8 @@ export function CallPanel<Form extends Settings>({
   below?: ComponentChildren;
   /** Title and text of an empty list. */
   empty: readonly [title: string, text: string];
+  /** Shows the results beside the form on wide screens. */
+  isBeside?: boolean;
   /** Renders a call of the list. */
   children: (call: CallView, onError: (error: unknown) => void) => ComponentChildren;
 }): JSX.Element {
@@ -83,33 +86,35 @@ export function CallPanel<Form extends Settings>({
       >
         {about}
       </Heading>
-      <form
-        class="card stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send();
-        }}
-      >
-        {top(send)}
-        <div class="row">
-          <ModelField kind={kind} value={model} onInput={(value) => remember('model', value)} />
-          {options}
-          <FaultField kind={kind} value={fault} onInput={setFault} />
-        </div>
-        {below}
-        <div class="row tight">
-          <button type="submit" class="primary" disabled={!isReady}>
-            {button}
-          </button>
-          {note}
-        </div>
-        <StartProblem error={error} />
-      </form>
-      {calls.length === 0 ? (
-        <Empty title={empty[0]}>{empty[1]}</Empty>
-      ) : (
-        <ul class="stack">{calls.map((call) => children(call, setError))}</ul>
-      )}
+      <div class={isBeside ? 'beside' : 'stack'}>
+        <form
+          class="card stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            send();
+          }}
+        >
+          {top(send)}
+          <div class="row">
+            <ModelField kind={kind} value={model} onInput={(value) => remember('model', value)} />
+            {options}
+            <FaultField kind={kind} value={fault} onInput={setFault} />
+          </div>
+          {below}
+          <div class="row tight">
+            <button type="submit" class="primary" disabled={!isReady}>
+              {button}
+            </button>
+            {note}
+          </div>
+          <StartProblem error={error} />
+        </form>
+        {calls.length === 0 ? (
+          <Empty title={empty[0]}>{empty[1]}</Empty>
+        ) : (
+          <ul class="stack">{calls.map((call) => children(call, setError))}</ul>
+        )}
+      </div>
     </>
   );
 }

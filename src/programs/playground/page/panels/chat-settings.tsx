@@ -60,11 +60,26 @@ function Check({ name, children }: { name: 'strict' | 'hasTools'; children: Comp
   );
 }
 
+/** Lists the settings that are not the defaults, or names some if all are. */
+function summarize(): string {
+  const { system, temperature, maxTokens, hasTools, strict } = settings.value;
+  const changed = [
+    ...(system.trim() === '' ? [] : ['system prompt']),
+    ...(temperature === '' ? [] : [`temperature ${temperature}`]),
+    ...(maxTokens === '' ? [] : [`at most ${maxTokens} tokens`]),
+    ...(hasTools ? ['tools'] : []),
+    ...(strict ? ['no retries'] : []),
+  ];
+  return changed.length === 0 ? 'system prompt, temperature, tools' : changed.join(', ');
+}
+
 export function Settings(): JSX.Element {
   const { hasTools } = settings.value;
   return (
     <details class="card settings">
-      <summary>Settings: system prompt, temperature, tools</summary>
+      <summary>
+        Settings<span class="settings-summary">: {summarize()}</span>
+      </summary>
       <div class="stack">
         <TextField label="System prompt" rows={2} {...field(settings, 'system')} />
         <div class="row">

@@ -96,6 +96,14 @@ const continued = (column: number, next: readonly Message[]): Message[] => [
   ...next,
 ];
 
+/** Returns a number that changes with everything that makes an answer taller, its error and its end included. */
+function heightOf(call: CallView): number {
+  const { text, reasoning, toolCalls, files, status, problem, attempts, usage, finishReason } =
+    call;
+  const ends = [status !== 'running', problem, attempts, usage, finishReason].filter(Boolean);
+  return text.length + reasoning.length + toolCalls.length + files.length + ends.length;
+}
+
 /**
  * Scrolls to the end of a conversation when it is opened and while an answer grows, unless the user has
  * scrolled up.
@@ -133,9 +141,7 @@ export function Chat(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
   const [error, setError] = useState<unknown>();
-  const followAnswer = useScrollToEnd(
-    all.reduce((sum, call) => sum + call.text.length + call.reasoning.length, all.length),
-  );
+  const followAnswer = useScrollToEnd(all.reduce((sum, call) => sum + heightOf(call), all.length));
 
   const send = async (): Promise<void> => {
     setError(undefined);
@@ -182,11 +188,10 @@ export function Chat(): JSX.Element {
       >
         Streamed, with reasoning, speed, and a verdict on whether the answer is complete.
       </Heading>
-      <Settings />
-      <div class="columns" data-count={models.length}>
-        {models.map((model, column) => (
-          <section key={column} class="column" aria-label={`Answers of ${model}`}>
-            <div class="row tight column-head">
+      <div class="chat-bar">
+        <div class="columns" data-count={models.length}>
+          {models.map((model, column) => (
+            <div key={column} class="row tight column-head">
               <ModelField
                 kind="chat"
                 label={models.length === 1 ? 'Model' : `Model ${column + 1}`}
@@ -218,6 +223,13 @@ export function Chat(): JSX.Element {
                 </button>
               ) : null}
             </div>
+          ))}
+        </div>
+        <Settings />
+      </div>
+      <div class="columns" data-count={models.length}>
+        {models.map((model, column) => (
+          <section key={column} class="column" aria-label={`Answers of ${model}`}>
             {columns[column]?.length === 0 ? (
               <Empty title="No messages yet">
                 Write a message below. <em>Compare</em> sends it to several models.
@@ -256,7 +268,7 @@ export function Chat(): JSX.Element {
       >
         <TextField
           label="Message"
-          hint="Enter sends, Shift+Enter breaks the line"
+          keys="Enter sends, Shift+Enter breaks the line"
           rows={1}
           value={prompt.value}
           example="Why does light bend?"

@@ -12,22 +12,28 @@ export function Clock(): JSX.Element | null {
   const { clock } = account.value ?? {};
   if (hello.value?.isEmulator !== true || clock === undefined) return null;
   return (
-    <div class="clock" role="group" aria-label="The emulator’s clock">
+    <div
+      class="clock"
+      role="group"
+      aria-label="The emulator’s clock"
+      title="Videos of the emulator take seconds of its own clock, which you can pause and advance."
+    >
       <span class="faint">
-        Clock {clock.held ? 'held' : clock.speed === 1 ? '' : `×${clock.speed}`}
+        Emulator’s clock
+        {clock.held ? ' (paused)' : clock.speed === 1 ? '' : ` (${clock.speed}× faster)`}
       </span>
       <button type="button" class="quiet" onClick={() => changeClock({ hold: !clock.held })}>
-        {clock.held ? 'Release' : 'Hold'}
+        {clock.held ? 'Continue' : 'Pause'}
       </button>
       <button type="button" class="quiet" onClick={() => changeClock({ advance: 5_000 })}>
-        +5 s
+        Skip 5 s
       </button>
       <button
         type="button"
         class="quiet"
         onClick={() => changeClock({ speed: clock.speed === 1 ? 10 : 1 })}
       >
-        {clock.speed === 1 ? '×10' : '×1'}
+        {clock.speed === 1 ? '10× faster' : 'Normal speed'}
       </button>
     </div>
   );

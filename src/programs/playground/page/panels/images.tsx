@@ -97,6 +97,7 @@ export function Images(): JSX.Element {
           {files[0] === undefined ? null : <MaskCanvas file={files[0]} onMask={setMask} />}
         </>
       }
+      isBeside
       empty={['No images yet', 'They stay here when the page is reloaded.']}
     >
       {(call, onError) => (

@@ -17,6 +17,7 @@ import {
   StatusPill,
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
+import { Code } from '../text/code.tsx';
 import { hello, newest } from '../state.ts';
 
 type Language = 'ts' | 'curl';
@@ -81,7 +82,7 @@ function Detail({
         </span>
       </div>
       <pre tabIndex={0} aria-label="The call as code">
-        {code}
+        <Code text={code} language={language === 'ts' ? 'ts' : 'bash'} />
       </pre>
     </div>
   );

@@ -177,6 +177,7 @@ export function Video(): JSX.Element {
         </>
       }
       below={<FileField label="First frame" accept="image/*" files={files} onChange={setFiles} />}
+      isBeside
       empty={['No videos yet', 'They stay in this list when the page is reloaded.']}
     >
       {(call) => (

@@ -1,6 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { Code } from './code.tsx';
 import { decodeEntities, GrowingMarkdown, isMarkedToken, safeHref } from './markdown.ts';
 
 function Link({ token }: { token: Tokens.Link | Tokens.Image }): JSX.Element {
@@ -55,6 +56,9 @@ function Heading({ depth, tokens }: Tokens.Heading): JSX.Element {
   return <Name>{renderAll(tokens)}</Name>;
 }
 
+/** Returns whether a block of code has its end. One that still grows is not coloured again for each word. */
+const isClosed = (raw: string): boolean => /\n *(```+|~~~+)\s*$/.test(raw);
+
 /** Renders a token. HTML is shown as text. */
 function render(token: Token, key: number): JSX.Element | string {
   if (!isMarkedToken(token)) return token.raw;
@@ -68,7 +72,9 @@ function render(token: Token, key: number): JSX.Element | string {
     case 'code':
       return (
         <pre key={key} tabIndex={0}>
-          <code>{token.text}</code>
+          <code>
+            <Code text={token.text} language={isClosed(token.raw) ? token.lang : undefined} />
+          </code>
         </pre>
       );
     case 'codespan':
