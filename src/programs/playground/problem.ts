@@ -11,6 +11,11 @@ const replacements: Replacements = [
   [/\bbaseURL\b/g, 'GATEWAY_BASE_URL'],
   [/\bset the option gateway\b/g, 'restart the playground with --gateway'],
   [/\bapiKey\b/g, 'GATEWAY_API_KEY'],
+  [/\bchat\.completions\.create\(\)/g, 'the panel Chat'],
+  [/\bembeddings\.create\(\)/g, 'the panel Embeddings'],
+  [/\bimages\.(generate|edit)\(\)/g, 'the panel Images'],
+  [/\baudio\.transcriptions\.create\(\)/g, 'the panel Transcription'],
+  [/\bvideos\.(create|retrieve)\(\)/g, 'the panel Video'],
   [/\bmodels\.list\(\)/g, 'the list of the model field'],
   [/\baccount\.settle\(error\)/g, '"model-gateway account settle <id>" in a terminal'],
 ];

@@ -120,7 +120,7 @@ describe.each(modes)('%s', (gateway) => {
     else {
       expect(view.problem).toMatchObject({
         outcome: 'not_sent',
-        advice: expect.stringContaining('audio.transcriptions.create()'),
+        advice: expect.stringContaining('Use the panel Transcription'),
       });
     }
   });

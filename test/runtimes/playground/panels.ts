@@ -218,15 +218,18 @@ async function checkButtons(visit: Visit): Promise<string[]> {
   );
 }
 
-/** The share of the page's height that the composer takes. */
-async function composerShare(visit: Visit): Promise<number> {
+/** The shares of the page's height that the composer takes while it is empty, and with a long text. */
+async function composerShares(visit: Visit): Promise<{ empty: number; long: number }> {
   const field = visit.page.getByLabel('Message', { exact: false });
+  const measure = (): Promise<number> =>
+    visit.page
+      .locator('.composer')
+      .evaluate((form) => form.getBoundingClientRect().height / innerHeight);
+  const empty = await measure();
   await field.fill('A line\n'.repeat(40));
-  const share = await visit.page
-    .locator('.composer')
-    .evaluate((form) => form.getBoundingClientRect().height / innerHeight);
+  const long = await measure();
   await field.fill('');
-  return share;
+  return { empty, long };
 }
 
 async function checkChat(visit: Visit): Promise<void> {
@@ -298,14 +301,14 @@ async function checkFailure(visit: Visit): Promise<void> {
   await page.getByLabel('Fault').selectOption('cut-stream');
   await page.getByLabel('Message', { exact: false }).fill('Will this be cut?');
   await page.keyboard.press('Enter');
-  const last = page.locator('.turn:last-child');
+  const last = page.locator('.turn:last-child').first();
   const problem = last.locator('.problem');
   await problem.waitFor();
   await last.locator('.coin').waitFor();
   await page.waitForFunction(() => {
-    const end = document.querySelector('.turn:last-child .turn-end')?.getBoundingClientRect();
-    const composer = document.querySelector('.composer')?.getBoundingClientRect();
-    return end && composer && end.bottom <= composer.top;
+    const ends = [...document.querySelectorAll('.turn:last-child .turn-end')];
+    const { top = 0 } = document.querySelector('.composer')?.getBoundingClientRect() ?? {};
+    return ends.every((end) => end.getBoundingClientRect().bottom <= top);
   });
   const text = (await problem.textContent()) ?? '';
   assert.match(text, /The call was probably charged.*Request \w+/);
@@ -607,9 +610,11 @@ export async function checkPanels(
           found.push(`${name} ${panel}: the button ${label} has no outline`);
         }
         if (panel === 'Chat') {
-          const share = await composerShare(visit);
-          const limit = width < 400 ? 0.15 : 0.34;
-          if (share > limit) found.push(`${name}: the composer takes ${share} of the page`);
+          const { empty, long } = await composerShares(visit);
+          if (long > 0.34) found.push(`${name}: the composer takes ${long} of the page`);
+          if (empty > (width < 400 ? 0.15 : 0.2)) {
+            found.push(`${name}: the empty composer takes ${empty} of the page`);
+          }
         }
         if (width < 400) {
           const { height } = (await visit.page.locator('.side').boundingBox()) ?? { height: 812 };

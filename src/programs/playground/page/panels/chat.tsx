@@ -219,7 +219,7 @@ export function Chat(): JSX.Element {
                     ])
                   }
                 >
-                  + Compare
+                  +<span class="wide"> Compare</span>
                 </button>
               ) : null}
             </div>
