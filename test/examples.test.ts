@@ -230,3 +230,19 @@ describe.concurrent('examples', () => {
     if (name === 'image-task') expect(imageTasks.charges).toHaveLength(1);
   });
 });
+
+test.each([
+  { sent: 'broken JSON', body: '{"messages":' },
+  { sent: 'JSON that is not an object', body: 'null' },
+  { sent: 'a broken form', body: 'a=1', type: 'multipart/form-data; boundary=x' },
+])('the recipe for a server answers 400 to $sent', async ({ body, type = 'application/json' }) => {
+  const { handle } = await import('../examples/servers/handler.ts');
+  const url = 'http://localhost/api/v1/chat/completions';
+
+  const response = await handle(
+    new Request(url, { method: 'POST', headers: { 'content-type': type }, body }),
+  );
+
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({ error: { message: 'Send a JSON object or a form.' } });
+});

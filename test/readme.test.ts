@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statedSize } from '../bench/report/readme.ts';
 import { groups, moved } from '../docs/contents.ts';
 import { optionRows } from '../docs/options.ts';
 import { isName } from '../src/options/option-names.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { type Endpoint, endpoints } from '../src/index.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
@@ -101,6 +103,33 @@ test('old addresses of pages lead to sections', async () => {
     expect(sections, from).toContain(section);
     expect(existsSync(join(root, `docs/${from}.md`)), from).toBe(false);
   }
+});
+
+test('the badges show the version and the licence of the package', async () => {
+  const badges = ['version', 'licence'].map((name) =>
+    readFile(join(root, `docs/badges/${name}.svg`), 'utf8'),
+  );
+  const [version, licence] = await Promise.all(badges);
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+  expect(version).toContain(`>version: ${packageJson.version}<`);
+  expect(licence).toContain(`>licence: ${packageJson.license}<`);
+  expect(readme).toContain(`![Version ${packageJson.version}](docs/badges/version.svg)`);
+});
+
+test('the size of the package in the README is that of the build', async () => {
+  const files = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
+  const paths = files
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name));
+  const others = ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'];
+  const all = [...paths, ...others.map((name) => join(root, name))];
+  const sizes = await Promise.all(all.map(async (path) => (await stat(path)).size));
+  const measured = sizes.reduce((sum, size) => sum + size, 0) / 1024 / 1024;
+
+  // The bench rounds up to 0.1 MiB when it writes the number.
+  expect(statedSize()).toBeGreaterThanOrEqual(measured);
+  expect(statedSize()).toBeLessThan(measured + 0.3);
 });
 
 test('README links to every guide', async () => {

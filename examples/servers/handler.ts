@@ -35,12 +35,23 @@ function refuse(status: number, error: unknown): Response {
   return Response.json({ error }, { status, headers: { 'x-should-retry': 'false' } });
 }
 
+/** Returns what a page sent, or `undefined` if it is neither a JSON object nor a form. */
+async function readBody(request: Request) {
+  const isForm = request.headers.get('content-type')?.startsWith('multipart/form-data');
+  try {
+    const body = isForm ? Object.fromEntries(await request.formData()) : await request.json();
+    return Object(body) === body ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Handles requests from a client whose `baseURL` is the path that serves this. */
 export async function handle(request: Request): Promise<Response> {
   // Authenticate users and check their limits here.
-  const isForm = request.headers.get('content-type')?.startsWith('multipart/form-data');
+  const asked = await readBody(request);
+  if (asked === undefined) return refuse(400, { message: 'Send a JSON object or a form.' });
   try {
-    const asked = isForm ? Object.fromEntries(await request.formData()) : await request.json();
     const answer = await call(new URL(request.url).pathname, asked, request.signal)?.asResponse();
     if (!answer) return refuse(404, { message: 'This is not offered here.' });
     const type = answer.headers.get('content-type') ?? '';

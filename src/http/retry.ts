@@ -62,7 +62,7 @@ export const failures = {
   tls_failed: row(
     'not_sent',
     never,
-    'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.',
+    'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL. For an authority of your own, set NODE_EXTRA_CA_CERTS.',
   ),
   /** The proxy refused the tunnel to the gateway, or its credentials. */
   proxy_refused: row('not_sent', never, 'Nothing was sent. Check the proxy and its credentials.'),

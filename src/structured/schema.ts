@@ -41,6 +41,12 @@ function plain(schema: object): JsonObject {
   return copy;
 }
 
+/** Ways to a JSON Schema, by the vendor of the validator. */
+const helpers: Readonly<Record<string, string>> = {
+  zod: ', or use model-gateway/helpers/zod with a schema of zod 4',
+  valibot: ', or use toStandardJsonSchema(schema) of @valibot/to-json-schema',
+};
+
 function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   if (given !== undefined || !isStandardSchema(schema)) return plain(given ?? schema);
   const { vendor, jsonSchema } = schema['~standard'];
@@ -49,9 +55,7 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   } catch (cause) {
     throw new InvalidInputError('schema', 'has no JSON Schema; pass one in jsonSchema.', { cause });
   }
-  const helper =
-    vendor === 'zod' ? ', or use model-gateway/helpers/zod with a schema of zod 4' : '';
-  const problem = `${vendor} returns no JSON Schema for it; pass one in jsonSchema${helper}.`;
+  const problem = `${vendor} returns no JSON Schema for it; pass one in jsonSchema${helpers[vendor] ?? ''}.`;
   throw new InvalidInputError('schema', problem);
 }
 

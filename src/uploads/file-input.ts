@@ -83,6 +83,13 @@ export function isUploadable(value: unknown): value is Uploadable {
 
 /** Creates the error for a value that should be a file. */
 export function notFile(field: string, value: unknown): InvalidInputError {
+  if (has(value, 'data', 'object') && isStream(Reflect.get(value, 'data'))) {
+    const advice = 'pass the stream itself, or toStreamingFile(data, filename) to name it.';
+    return new InvalidInputError(
+      field,
+      `has a stream in data, which may be a Blob, bytes or text; ${advice}`,
+    );
+  }
   const problem = `must be a file (a File, a Blob, bytes, a Response, a stream, or { data, filename, type }), not ${shown(value)}; open a path with fileFromPath(path) of model-gateway/node.`;
   return new InvalidInputError(field, problem);
 }

@@ -101,6 +101,10 @@ describe('the schema that is sent', () => {
     expect(() => responseFormat(schema)).toThrow('schema: ours returns no JSON Schema for it');
     expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
     expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
+    const valibot = { '~standard': { ...schema['~standard'], vendor: 'valibot' } };
+    expect(() => responseFormat(valibot)).toThrow(
+      'or use toStandardJsonSchema(schema) of @valibot/to-json-schema',
+    );
   });
 
   test("does not change the caller's schema", () => {

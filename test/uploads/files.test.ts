@@ -569,6 +569,15 @@ describe('toFile()', () => {
     await expect(call).rejects.toThrow(/^value: must be a file .*; open a path with fileFromPath/);
   });
 
+  test('explains what data may be if it is a stream', async () => {
+    const value = { data: new Blob(['x']).stream(), filename: 'a.png', type: 'image/png' };
+    const call: unknown = Reflect.apply(toFile, undefined, [value]);
+
+    await expect(call).rejects.toThrow(
+      'value: has a stream in data, which may be a Blob, bytes or text; pass the stream itself, or toStreamingFile(data, filename) to name it.',
+    );
+  });
+
   test.each([[null], [undefined], [5], [{}]])('rejects %j', async (value) => {
     const call: unknown = Reflect.apply(toFile, undefined, [value]);
 
