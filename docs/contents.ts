@@ -16,7 +16,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'Text',
-    pages: ['guides/structured-output', 'guides/tools', 'guides/responses'],
+    pages: ['guides/structured-output', 'guides/tools', 'guides/responses', 'guides/frameworks'],
   },
   {
     text: 'Media',

@@ -1,0 +1,201 @@
+// The recipes of the guide "Frameworks": one program each, with one request and one charge for each model call.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import createInstructor from '@instructor-ai/instructor';
+import { defineCompatOpenAIModel, openAICompatible } from '@genkit-ai/compat-oai';
+import { ChatOpenAI, ChatOpenAICompletions, ChatOpenAIResponses } from '@langchain/openai';
+import { initializeLogger, llm } from '@livekit/agents';
+import { LLM as LiveKitLLM } from '@livekit/agents-plugin-openai';
+import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
+import { Agent as MastraAgent } from '@mastra/core/agent';
+import type { MastraModelConfig } from '@mastra/core/llm';
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  run,
+  setTracingDisabled,
+} from '@openai/agents';
+import { Factuality } from 'autoevals';
+import { genkit } from 'genkit';
+import type OpenAI from 'openai';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import * as z3 from 'zod-3';
+import { createModelGateway } from '../../dist/ai-sdk/index.js';
+import { asOpenAI, type Gateway } from '../../dist/index.js';
+import { untyped } from '../helpers/untyped.ts';
+import { setUp } from './emulator.ts';
+
+const question = 'What is the weather in Lisbon?';
+
+const createGenkit = (client: Gateway) => {
+  const pluginOptions = { name: 'gateway' };
+  const plugin = openAICompatible({
+    ...pluginOptions,
+    apiKey: false,
+    resolver: (_client, _type, name) =>
+      defineCompatOpenAIModel({ name, client: asOpenAI(client), pluginOptions }),
+  });
+  const ai = genkit({ plugins: [plugin], model: 'gateway/m-chat' });
+  return ai;
+};
+
+/** Runs a program of each framework. Returns the text of the answer. */
+const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
+  async 'agents on chat completions'(client) {
+    const model = new OpenAIChatCompletionsModel(asOpenAI(client), 'm-chat');
+    return (await run(new Agent({ name: 'Forecaster', model }), question)).finalOutput;
+  },
+  async 'agents on the Responses API'(client) {
+    const model = new OpenAIResponsesModel(asOpenAI(client), 'm-chat');
+    return (await run(new Agent({ name: 'Forecaster', model }), question)).finalOutput;
+  },
+  async 'LangChain on chat completions'(client) {
+    const options = { model: 'm-chat', apiKey: 'not used', maxRetries: 0 };
+    const completions = new ChatOpenAICompletions(options);
+    completions.client = asOpenAI(client);
+    const model = new ChatOpenAI({ ...options, completions });
+    return (await model.invoke(question)).text;
+  },
+  async 'LangChain on the Responses API'(client) {
+    const options = { model: 'm-chat', apiKey: 'not used', maxRetries: 0 };
+    const responses = new ChatOpenAIResponses(options);
+    responses.client = asOpenAI(client);
+    const model = new ChatOpenAI({ ...options, useResponsesApi: true, responses });
+    return (await model.invoke(question)).text;
+  },
+  async LlamaIndex(client) {
+    const model = new LlamaIndexOpenAI({
+      model: 'm-chat',
+      apiKey: 'not used',
+      session: asOpenAI(client),
+    });
+    const { message } = await model.chat({ messages: [{ role: 'user', content: question }] });
+    return message.content;
+  },
+  async Mastra(client) {
+    const model = createModelGateway({ client })('m-chat');
+    const instructions = 'Be brief.';
+    const options = { id: 'f', name: 'F', instructions, maxRetries: 0 };
+    const agent = new MastraAgent({ ...options, model: untyped<MastraModelConfig>(model) });
+    return (await agent.generate(question)).text;
+  },
+  async genkit(client) {
+    const ai = createGenkit(client);
+    return (await ai.generate(question)).text;
+  },
+  async 'genkit, streamed'(client) {
+    const { stream, response } = createGenkit(client).generateStream(question);
+    let text = '';
+    for await (const chunk of stream) text += chunk.text;
+    expect((await response).text).toBe(text);
+    return text;
+  },
+  async LiveKit(client) {
+    const model = new LiveKitLLM({ client: asOpenAI(client), model: 'm-chat' });
+    const chatCtx = llm.ChatContext.empty();
+    chatCtx.addMessage({ role: 'user', content: question });
+    const connOptions = { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 60_000 };
+    let text = '';
+    for await (const chunk of model.chat({ chatCtx, connOptions })) {
+      text += chunk.delta?.content ?? '';
+    }
+    return text;
+  },
+  async instructor(client) {
+    const instructor = createInstructor({ client: asOpenAI<OpenAI>(client), mode: 'TOOLS' });
+    const schema = z3.object({ city: z3.string() });
+    const place = await instructor.chat.completions.create({
+      model: 'm-chat',
+      max_retries: 0,
+      messages: [{ role: 'user', content: question }],
+      response_model: { schema, name: 'Place' },
+    });
+    return `Lisbon: ${JSON.stringify(place)}`;
+  },
+};
+
+describe.each(Object.entries(programs))('%s', (_, program) => {
+  beforeAll(() => {
+    setTracingDisabled(true);
+    initializeLogger({ pretty: false, level: 'silent' });
+  });
+
+  test('answers, with one charge', async () => {
+    const { client, emulator } = setUp();
+
+    expect(await program(client)).toContain('Lisbon');
+    expect(emulator.requests).toHaveLength(1);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a rejected key fails after one request', async () => {
+    const { client, emulator } = setUp();
+    emulator.fail({ fault: { type: 'error', status: 401 }, times: 9 });
+    vi.spyOn(console, 'error').mockReturnValue();
+
+    // LiveKit reports errors by an event, and ends the stream.
+    const ended = await program(client).catch(() => '');
+
+    expect(ended).toBe('');
+    expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+test('autoevals grades, with one charge', async () => {
+  const { client, emulator } = setUp();
+  emulator.respondOnce('chat.completions.create', {
+    toolCalls: [{ name: 'select_choice', arguments: { choice: 'C', reasons: 'Same.' } }],
+  });
+
+  const score = await Factuality({
+    input: question,
+    output: 'Sunny',
+    expected: 'Sunny',
+    model: 'm-chat',
+    client: asOpenAI(client),
+  });
+
+  expect(score.score).toBe(1);
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('LangChain ignores ChatOpenAI.client', async () => {
+  const { client, emulator } = setUp();
+  const fetches: string[] = [];
+  const model = new ChatOpenAI({
+    model: 'm-chat',
+    apiKey: 'not used',
+    maxRetries: 0,
+    configuration: {
+      fetch: async (input) => {
+        fetches.push(String(input instanceof Request ? input.url : input));
+        return Response.json({ error: { message: 'Not here.' } }, { status: 404 });
+      },
+    },
+  });
+  Object.assign(model, { client: asOpenAI<OpenAI>(client) });
+
+  await expect(model.invoke(question)).rejects.toThrow();
+  expect(fetches[0]).toContain('https://api.openai.com/');
+  expect(emulator.requests).toEqual([]);
+});
+
+const toLines = (text: string): string[] => text.split('\n').map((line) => line.trim());
+
+test('the guide shows these programs', async () => {
+  const root = join(import.meta.dirname, '../..');
+  const guide = await readFile(join(root, 'docs/guides/frameworks.md'), 'utf8');
+  const source = (await readFile(import.meta.filename, 'utf8')).replace(
+    'model: untyped<MastraModelConfig>(model)',
+    'model',
+  );
+  const known = new Set(toLines(source));
+  const blocks = [...guide.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)].map(
+    ([, code = '']) => code,
+  );
+
+  expect(blocks.length).toBeGreaterThan(8);
+  const unknown = blocks.flatMap(toLines).filter((line) => line !== '' && !known.has(line));
+  expect(unknown).toEqual([]);
+});
