@@ -19,6 +19,7 @@ import {
 import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
 import { json } from '../../helpers/clients.ts';
+import { mediaHeads } from '../../helpers/media.ts';
 
 const prompt = 'A boat';
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -31,6 +32,18 @@ describe('generateImage', () => {
 
     expect([...image.uint8Array.subarray(0, 4)]).toEqual(png);
     expect(image.mediaType).toBe('image/png');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('returns an image of a stream that was not requested', async () => {
+    const { provider, emulator } = emulatedProvider(
+      {},
+      { quirks: { imageStream: 'result-always' } },
+    );
+
+    const { image } = await generateImage({ model: provider.imageModel('m-image'), prompt });
+
+    expect([...image.uint8Array.subarray(0, 4)]).toEqual(png);
     expect(emulator.charges).toHaveLength(1);
   });
 
@@ -88,6 +101,15 @@ describe('generateSpeech', () => {
 
 describe('transcribe', () => {
   const audio = new Uint8Array([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
+
+  test('sends Ogg sound under a name that strict gateways accept', async () => {
+    const { provider, emulator } = emulatedProvider({}, { quirks: { strictUploads: true } });
+    const model = provider.transcriptionModel('whisper-1');
+
+    await transcribe({ model, audio: mediaHeads.ogg });
+
+    expect(JSON.stringify(emulator.requests[0]?.body)).toContain('.ogg');
+  });
 
   test.each(transcriptForms)('returns a transcript in the form %s', async (transcriptForm) => {
     const { provider } = emulatedProvider({}, { quirks: { transcriptForm } });

@@ -35,6 +35,16 @@ describe('saveTo', () => {
     expect([...readFileSync(file).subarray(0, 4)]).toEqual(png);
   });
 
+  test('saves an image of a stream that was not requested', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageStream: 'result-always' } });
+    vi.stubGlobal('fetch', emulator.fetch);
+    const file = createFile();
+
+    await saveTo((await client.images.generate(order)).data[0] ?? {}, file);
+
+    expect([...readFileSync(file).subarray(0, 4)]).toEqual(png);
+  });
+
   test.each(imageEncodings)('saves an image in base64 of the form %s', async (imageEncoding) => {
     const quirks = { imageFormat: 'b64_json', imageEncoding } as const;
     const { client } = emulated({}, { quirks });

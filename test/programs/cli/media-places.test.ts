@@ -40,6 +40,15 @@ describe('an image', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('of a stream that was not requested is written', async () => {
+    const { machine, read } = await open({ imageStream: 'result-always' });
+
+    const { code } = await machine.run([...draw, '-o', 'boat.png']);
+
+    expect(code).toBe(0);
+    expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+  });
+
   test.each(imageEncodings)('in base64 of the form %s is written', async (encoding) => {
     const { machine, read } = await open({ imageFormat: 'b64_json', imageEncoding: encoding });
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   imageEncodings,
@@ -6,6 +7,7 @@ import {
   transcriptForms,
   videoFailures,
 } from '../../helpers/media-places.ts';
+import { mediaHeads } from '../../helpers/media.ts';
 import { markers } from '../../../src/testing/index.ts';
 import { McpMachine, type JobResult } from './run.ts';
 
@@ -35,6 +37,15 @@ describe('create_image', () => {
       expect(firstBytes(result), place).toEqual(png);
     }
     expect(machine.emulator.charges).toHaveLength(kinds.length);
+  });
+
+  test('saves images of a stream that was not requested', async () => {
+    const machine = await McpMachine.open({ quirks: { imageStream: 'result-always' } });
+    const session = await machine.start(paid);
+
+    const result = await session.call('create_image', { prompt: 'A boat' });
+
+    expect(firstBytes(result)).toEqual(png);
   });
 
   test('saves images in every form of base64', async () => {
@@ -85,6 +96,17 @@ test('create_speech saves speech at other places, and transcribe_audio reads oth
     expect(heard.text, form).toContain('hello at data-events');
   }
   expect(machine.emulator.charges).toHaveLength(places.length + transcriptForms.length);
+});
+
+test('transcribe_audio sends Ogg sound under a name that strict gateways accept', async () => {
+  const machine = await McpMachine.open({ quirks: { strictUploads: true } });
+  const path = join(machine.workspace, 'note.opus');
+  writeFileSync(path, mediaHeads.ogg);
+  const session = await machine.start(['--allow', 'transcription']);
+
+  const heard = await session.call('transcribe_audio', { model: 'whisper-1', path });
+
+  expect(heard).toMatchObject({ state: 'done', charged: 'yes' });
 });
 
 test('create_video saves a video with its id and URL at other places, after a 202', async () => {
