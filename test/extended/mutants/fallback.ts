@@ -56,6 +56,11 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'return status !== undefined && status < 300;', becomes: 'return false;' },
     { is: ' && (status === 400 || status === 422 || status === 501)', becomes: '' },
   ],
+  'structured/tool-loop.ts': [
+    { is: 'if (turn === 1) return options;', becomes: 'return options;' },
+    { is: 'const stays = { ...options, fallback: null };', becomes: 'const stays = options;' },
+    { is: 'idempotencyKey: `${key}-turn-${turn}`', becomes: 'idempotencyKey' },
+  ],
   'structured/json.ts': [
     { is: 'return found.length === 1 ? found[0] : undefined;', becomes: 'return found[0];' },
     { is: 'if (closers.pop() !== char)', becomes: 'if (closers.pop() === undefined)' },
