@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { defineConfig, type DefaultTheme, type MarkdownRenderer } from 'vitepress';
+import packageJson from '../../package.json' with { type: 'json' };
 import { groups, moved } from '../contents.ts';
 
 const docs = path.join(import.meta.dirname, '..');
@@ -27,7 +28,8 @@ const modules: DefaultTheme.SidebarItem[] = readdirSync(path.join(docs, 'api'), 
   .map((file) => path.dirname(file).split(path.sep).join('/'))
   .filter((name) => !name.includes('/namespaces/'))
   .toSorted()
-  .map((name) => ({ text: name, link: `/api/${name}/` }));
+  // Without the name of the package, each entry has room on one line.
+  .map((name) => ({ text: name.replace(/^model-gateway\//, ''), link: `/api/${name}/` }));
 
 const search: DefaultTheme.LocalSearchOptions = {
   // The index holds guides whole, and of a page of the reference only what it is about: it is loaded
@@ -110,13 +112,16 @@ export default defineConfig({
   // The theme's home page has no landmark for its content.
   transformHtml: (html) =>
     html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
   themeConfig: {
+    logo: '/logo.svg',
     search: { provider: 'local', options: search },
     outline: { level: [2, 3] },
     nav: [
       { text: 'Guides', link: '/guides/getting-started' },
       { text: 'API', link: '/api/' },
       { text: 'Figures', link: '/bench' },
+      { text: `Version ${packageJson.version}`, link: '/VERSIONS' },
     ],
     sidebar: { '/api/': [{ text: 'Modules', items: modules }], '/': guides },
   },

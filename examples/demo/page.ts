@@ -37,8 +37,9 @@ export async function writePage(
 <meta name="viewport" content="width=device-width">
 <title>What the demo has made</title>
 <style>
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#fff, #1b1b1f); color: light-dark(#3c3c43, #dfdfd6) }
   body { margin: 0 auto; max-width: 60rem; padding: 2rem 1rem }
+  h1, a { color: light-dark(#3451b2, #a8b1ff) }
   main { display: grid; gap: 2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); align-items: end }
   figcaption::first-letter { text-transform: uppercase }
   figure { margin: 0 }

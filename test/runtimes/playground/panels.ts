@@ -260,6 +260,7 @@ async function checkChat(visit: Visit): Promise<void> {
   await visit.press('Send results');
   await page.getByText('get_weather says: Rain').waitFor();
   await page.getByLabel('Offer tools').uncheck();
+  await page.locator('.settings summary').click();
 
   await page.getByLabel('Images').setInputFiles({
     name: 'dot.png',
