@@ -50,7 +50,7 @@ export const moved: Readonly<Record<string, string>> = {
   'guides/browser': 'guides/runtimes#browsers',
   'guides/embeddings': 'guides/operations#embeddings',
   'guides/fallbacks': 'guides/rate-limits#fallbacks',
-  'guides/gemini': 'guides/operations#geminis-format',
+  'guides/gemini': 'guides/operations#gemini-format',
   'guides/speech': 'guides/operations#speech',
   'guides/transcription': 'guides/operations#transcription-and-translation',
   'guides/was-i-charged': 'guides/costs#was-i-charged',

@@ -49,7 +49,14 @@ const search: DefaultTheme.LocalSearchOptions = {
       boostDocument(id: string, term: string) {
         if (id.includes('/api/')) return 0.05;
         const stem = term.slice(0, Math.max(4, term.length - 2));
-        const words = (/\/guides\/([^.#]*)/.exec(id)?.[1] ?? '').split('-');
+        const page = /\/guides\/([^.#]*)/.exec(id)?.[1] ?? '';
+        // The names of the pages that were merged into others.
+        const merged: Readonly<Record<string, string>> = {
+          operations: 'embeddings-gemini-speech-transcription',
+          runtimes: 'browser',
+          'rate-limits': 'fallbacks',
+        };
+        const words = `${page}-${merged[page] ?? ''}`.split('-');
         return words.some((word) => word.startsWith(stem)) ? 4 : 1;
       },
     },
