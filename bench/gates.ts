@@ -90,6 +90,12 @@ export const gates: readonly Gate[] = [
     },
   ]),
   {
+    metric: 'responses.1400',
+    atMost: 0.6,
+    of: 'openai',
+    reason: 'Agents stream every answer, with an event for each word.',
+  },
+  {
     metric: 'embeddings',
     atMost: 0.2,
     of: 'openai',

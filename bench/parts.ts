@@ -9,6 +9,7 @@ import { ledgersPart } from './ledgers.ts';
 import type { Part } from './lib/metric.ts';
 import { pagePart } from './page.ts';
 import { providerPart } from './provider.ts';
+import { responseChunksPart } from './response-chunks.ts';
 import { streamsPart } from './streams.ts';
 import { typesPart } from './types.ts';
 import { uploadPart } from './upload.ts';
@@ -22,6 +23,7 @@ export const parts: readonly Part[] = [
   callsPart,
   providerPart,
   chunksPart,
+  responseChunksPart,
   embeddingsPart,
   uploadPart,
   streamsPart,

@@ -184,6 +184,8 @@ const callNames: Readonly<Record<string, string>> = {
   'cache-control': '`cache_control`',
   vision: 'Vision',
   'invalid-request': 'A chat without messages is rejected',
+  responses: 'Responses API',
+  'responses-stream': 'Responses API, streamed',
   gemini: 'Gemini’s format',
   'gemini-stream': 'Gemini’s format, streamed',
   speech: 'Speech',

@@ -63,6 +63,31 @@ export function openaiEvents(count: number): string {
   return event.repeat(count) + end;
 }
 
+function responseEvent(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 1, ...fields })}\n\n`;
+}
+
+/** A streamed response of the Responses API. */
+export function responseEvents(count: number): string {
+  const base = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const response = { id: 'resp_1', object: 'response', status: 'in_progress', output: [] };
+  const event = responseEvent;
+  const type = 'response.output_text.delta';
+  const delta = sized(`event: ${type}\ndata: `, eventSize, (pad) => ({
+    type,
+    sequence_number: 1,
+    ...base,
+    delta: pad,
+  }));
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+  return [
+    event('response.created', { response }),
+    event('response.output_item.added', { output_index: 0, item }),
+    delta.repeat(count),
+    event('response.completed', { response: { ...response, status: 'completed' } }),
+  ].join('');
+}
+
 function anthropicEvent(name: string, fields: object): string {
   return `event: ${name}\ndata: ${JSON.stringify({ type: name, ...fields })}\n\n`;
 }

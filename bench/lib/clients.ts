@@ -48,10 +48,7 @@ const openaiLike: Readonly<
   Record<'model-gateway' | 'openai' | 'groq-sdk', (url: string) => Promise<OpenAILike>>
 > = {
   'model-gateway': gateway,
-  openai: async (url) => {
-    const { default: OpenAI } = await import('openai');
-    return new OpenAI({ apiKey, baseURL: url });
-  },
+  openai,
   'groq-sdk': async (url) => {
     const { default: Groq } = await import('groq-sdk');
     return new Groq({ apiKey, baseURL: url.replace(/\/v1$/, '') });
@@ -62,6 +59,11 @@ const openaiLike: Readonly<
 export async function gateway(url = baseURL) {
   const { Gateway } = await import('./model-gateway.ts');
   return new Gateway({ apiKey, baseURL: url });
+}
+
+export async function openai(url = baseURL) {
+  const { default: OpenAI } = await import('openai');
+  return new OpenAI({ apiKey, baseURL: url });
 }
 
 /** Makes the same of each client that is used as `openai`; it is loaded when it is called. */

@@ -7,7 +7,7 @@ export type { ModelAnswer, Responder, RespondOptions } from './control/canned.ts
 export type { EmulatorClock } from './control/clock.ts';
 export { createEmulator, type Emulator, type EmulatorOptions } from './server/emulator.ts';
 export type { ErrorDetails, ErrorEnvelope } from './server/errors.ts';
-export type { EmulatedGateway } from './gateways/family.ts';
+export type { EmulatedGateway, NewApiEdition } from './gateways/family.ts';
 export type {
   ActiveFault,
   AnswerFault,

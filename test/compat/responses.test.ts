@@ -1,10 +1,12 @@
 // Frameworks that use the Responses API with a client that is handed to them.
+import { createOpenAI } from '@ai-sdk/openai';
 import { HumanMessage } from '@langchain/core/messages';
 import { tool as langChainTool } from '@langchain/core/tools';
 import { ChatOpenAIResponses } from '@langchain/openai';
 import { tool as llamaIndexTool } from '@llamaindex/core/tools';
 import { OpenAIResponses as LlamaIndexResponses } from '@llamaindex/openai';
 import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@openai/agents';
+import { generateText, isStepCount, Output, streamText, tool as aiTool } from 'ai';
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -22,6 +24,13 @@ const createAgent = (client: Gateway) =>
     name: 'Forecaster',
     model: new OpenAIResponsesModel(asOpenAI<OpenAI>(client), 'm-chat'),
   });
+
+const startAISDK = () => {
+  const emulator = createEmulator();
+  const { apiKey, baseURL, fetch } = emulator;
+  const openai = createOpenAI({ apiKey, baseURL: `${baseURL}/v1`, fetch });
+  return { emulator, model: openai.responses('m-chat') };
+};
 
 const langChainModel = (client: Gateway): ChatOpenAIResponses => {
   const model = new ChatOpenAIResponses({ apiKey: 'not used', model: 'm-chat', maxRetries: 0 });
@@ -229,5 +238,55 @@ describe('the emulator and the client of openai', () => {
       if (event.type === 'response.output_text.delta') text += event.delta;
     }
     expect((await stream.finalResponse()).output_text).toBe(text);
+  });
+});
+
+describe('the emulator and the client of the AI SDK', () => {
+  const weather = aiTool({
+    description: 'The weather of a place',
+    inputSchema: place,
+    execute: sunny,
+  });
+
+  test('whole, with usage', async () => {
+    const { emulator, model } = startAISDK();
+    const { text, usage, finishReason } = await generateText({ model, prompt: question });
+    expect(text).toContain('Lisbon');
+    expect(finishReason).toBe('stop');
+    expect(usage.totalTokens).toBeGreaterThan(0);
+    expect(spentAt(emulator)).toMatchObject({ requests });
+  });
+
+  test('streamed, with tools over two turns', async () => {
+    const { emulator, model } = startAISDK();
+    const tools = { get_weather: weather };
+    const stream = streamText({ model, prompt: question, tools, stopWhen: isStepCount(3) });
+    let text = '';
+    for await (const piece of stream.textStream) text += piece;
+    expect(text).toContain('Sunny');
+    expect(await stream.finishReason).toBe('stop');
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('with a schema, and cut at its limit', async () => {
+    const { model } = startAISDK();
+    const output = Output.object({ schema: place });
+    const { output: parsed } = await generateText({ model, prompt: question, output });
+    expect(parsed).toEqual({ city: expect.any(String) });
+    const cut = await generateText({ model, prompt: question, maxOutputTokens: 2 });
+    expect(cut.finishReason).toBe('length');
+  });
+
+  test('a stream that fails', async () => {
+    const { emulator, model } = startAISDK();
+    emulator.fail({ fault: { type: 'stream-error', after: 4, shape: 'error-event' }, times: 1 });
+    const failures: unknown[] = [];
+    const stream = streamText({
+      model,
+      prompt: question,
+      onError: ({ error }) => void failures.push(error),
+    });
+    await stream.consumeStream();
+    expect(failures).toHaveLength(1);
   });
 });

@@ -126,8 +126,10 @@ describe('the table of gateways and operations', () => {
 
   test('has each operation', () => {
     const called = rows.map(([call = '']) => call.split('(', 1)[0]);
+    // It has no method: `client.post()` and the AI SDK's provider call it.
+    const { 'rerank.create': _, ...methods } = endpoints;
 
-    expect(called).toEqual(expect.arrayContaining(Object.keys(endpoints)));
+    expect(called).toEqual(expect.arrayContaining(Object.keys(methods)));
   });
 
   test.each(cells)('$gateway, $call: $mark', async ({ gateway, call, mark }) => {

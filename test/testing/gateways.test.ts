@@ -1,8 +1,10 @@
 // The emulator as LiteLLM and as plain OpenAI. test/litellm runs the real proxy.
 import { describe, expect, test } from 'vitest';
+import type { Gateway } from '../../src/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { collect, emulated } from '../helpers/clients.ts';
 import { newClient, plainClient } from '../helpers/emulator-client.ts';
+import { mediaHeads } from '../helpers/media.ts';
 
 const chat = { model: 'm-large', messages: [{ role: 'user', content: 'Hello' }] };
 const path = '/v1/chat/completions';
@@ -41,18 +43,75 @@ describe('an emulator of LiteLLM', () => {
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-litellm-call-id']));
   });
 
-  test('reports the cost of embeddings, but not of speech', async () => {
+  test('takes the model of embeddings from the path of an engine', async () => {
+    const { post, emulator } = newClient({ gateway });
+
+    const response = await post('/engines/m-embedding/embeddings', { model: 'm-2', input: 'Hi' });
+
+    expect(response.status).toBe(200);
+    expect(emulator.charges).toMatchObject([{ model: 'm-embedding' }]);
+  });
+
+  const image = new File([mediaHeads.png], 'fox.png', { type: 'image/png' });
+  const text = { contents: 'Hello' };
+  const speech = { input: 'Good morning', voice: 'alloy' };
+  const speak = async ({ audio }: Gateway, model: string) =>
+    (await audio.speech.create({ model, ...speech })).arrayBuffer();
+  test.each<[string, string, boolean, (client: Gateway, model: string) => PromiseLike<unknown>]>([
+    [
+      'embeddings',
+      'm-1',
+      true,
+      ({ embeddings }, model) => embeddings.create({ model, input: 'x' }),
+    ],
+    ['images', 'm-1', true, ({ images }, model) => images.generate({ model, prompt: 'x' })],
+    ['a generation', 'm-1', false, ({ generate }, model) => generate.content({ model, ...text })],
+    ['a generation', 'gpt-4o', true, ({ generate }, model) => generate.content({ model, ...text })],
+    ['speech', 'm-1', false, speak],
+    ['speech', 'tts-1', true, speak],
+    ['an edit', 'm-1', false, ({ images }, model) => images.edit({ model, prompt: 'x', image })],
+    [
+      'an edit',
+      'gpt-image-1',
+      true,
+      ({ images }, model) => images.edit({ model, prompt: 'x', image }),
+    ],
+    ['a video', 'm-1', false, ({ videos }, model) => videos.create({ model, prompt: 'x' })],
+    ['a video', 'sora-2', true, ({ videos }, model) => videos.create({ model, prompt: 'x' })],
+  ])('reports the cost of %s of %s: %s', async (_, model, isReported, call) => {
     const { client, emulator } = emulated({ gateway }, { gateway });
-    const speech = { model: 'm-speech', input: 'Good morning', voice: 'alloy' };
-    await client.embeddings.createForEngine({ model: 'm-embedding', input: 'Hello' });
-    await (await client.audio.speech.create(speech)).arrayBuffer();
+
+    await call(client, model);
 
     const { lines } = await client.account.spent();
-    expect(lines.map(({ operation, reported }) => [operation, reported])).toEqual([
-      ['embeddings.createForEngine', 1],
-      ['audio.speech.create', 0],
-    ]);
-    expect(emulator.requests[0]?.path).toBe('/engines/m-embedding/embeddings');
+    expect(lines.map(({ reported }) => reported)).toEqual([isReported ? 1 : 0]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([
+    ['a model', '/v1/models/nope', 404, { detail: expect.stringContaining('`nope`') }],
+    ['a video', '/v1/videos/nope', 500, { error: { type: 'internal_server_error', code: '500' } }],
+    ['content', '/v1/videos/nope/content', 500, { error: { type: 'internal_server_error' } }],
+  ])('rejects the id of %s that it does not know', async (_, url, status, body) => {
+    const { get } = newClient({ gateway });
+
+    const response = await get(url);
+
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject(body);
+  });
+
+  test('rejects an unknown model of speech, and a request without a key', async () => {
+    const { post, emulator } = newClient({ gateway });
+
+    const model = 'missing-model';
+    const unknown = await post('/v1/audio/speech', { ...speech, model });
+    const keyless = await emulator.fetch(path, { method: 'POST', body: '{}' });
+
+    expect(unknown.status).toBe(400);
+    expect(await unknown.json()).toEqual({ detail: { error: expect.stringContaining(model) } });
+    expect(keyless.status).toBe(401);
+    expect(await keyless.json()).toMatchObject({ error: { type: 'auth_error', code: '401' } });
   });
 
   test('reports the cost of a stream in its last chunk', async () => {

@@ -3,12 +3,13 @@ import { onAbort } from '../../http/abort.ts';
 import {
   createEmulator,
   type EmulatedGateway,
+  type NewApiEdition,
   type Fault,
   type ReceivedRequest,
 } from '../../testing/index.ts';
 import type { Operation } from '../../index.ts';
 import { systemErrorCode } from '../../adapters/node/durable.ts';
-import { emulatedGateways } from '../../testing/gateways/families.ts';
+import { emulatedGateways, newApiEditions } from '../../testing/gateways/families.ts';
 import { operations } from '../../testing/server/router.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
@@ -78,6 +79,7 @@ interface EmulatorCommandOptions extends ServerOptions {
   readonly fail?: readonly string[] | undefined;
   readonly hold?: boolean | undefined;
   readonly gateway: EmulatedGateway;
+  readonly edition?: NewApiEdition | undefined;
 }
 
 /** Faults by their names on the command line. */
@@ -143,19 +145,23 @@ export function emulatorCommand(): Command {
         .choices(emulatedGateways)
         .default('new-api'),
     )
+    .addOption(
+      new Option('--edition <year>', 'the build of new-api to emulate').choices(newApiEditions),
+    )
     .option('--hold', 'pause videos until the clock is advanced')
     .addHelpText('after', `\nFaults: ${Object.keys(faults).toSorted().join(', ')}`);
   return define<EmulatorCommandOptions>(program, (_, run) => emulate(run));
 }
 
 async function emulate({
-  options: { port, host, key, videoTime, credit, fail = [], gateway, hold, json = false },
+  options: { port, host, key, videoTime, credit, fail = [], gateway, edition, hold, json = false },
   terminal,
   signal,
 }: Run<EmulatorCommandOptions>): Promise<void> {
   const emulator = createEmulator({
     apiKey: key,
     gateway,
+    edition,
     videoDuration: videoTime,
     ...(credit === undefined ? {} : { credit }),
   });

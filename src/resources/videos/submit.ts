@@ -180,6 +180,18 @@ function writeBody(
   return { form: formBody(form) };
 }
 
+/**
+ * Warns about a Hailuo model without a size. Gateways of the new-api family then count the resolution twice, and
+ * request no duration.
+ */
+function warnAboutSize({ client, gateway }: Transport, model: unknown, size: unknown): void {
+  const { name = newApi.name } = gateway?.profile ?? {};
+  if (name !== newApi.name || isText(size) || !isText(model) || !/hailuo/i.test(model)) return;
+  client.log.warnOnce([
+    'size is missing: gateways of the new-api family charge Hailuo models without it twice, and drop seconds. Set a size, such as "1366x768".',
+  ]);
+}
+
 function buildRequest(
   transport: Transport,
   { operation, fields, remixOf = '', origin: trace, model }: Submission,
@@ -198,6 +210,7 @@ function buildRequest(
     ? { ...params, model: extraBody['model'] }
     : params;
   const written = { ...writeParams(profile, operation, fields, paramsWithModel), ...extraBody };
+  if (operation === 'videos.create') warnAboutSize(transport, written['model'], written['size']);
   const isJSON = ownFormat === 'json' && bodyFormat === 'json';
   const hasFiles = Object.values(fields).some(holdsFile);
   if (isJSON && hasFiles) checkWritable({ ...fields, ...extraBody });

@@ -361,8 +361,8 @@ export interface AccountQuirks {
   /**
    * Location of the cost that responses report, in US dollars at 500,000 credit units each: `usage.cost`,
    * for a video once it is completed; or the header `x-litellm-response-cost` of responses that are charged
-   * and not streamed. An emulated LiteLLM sends it for chat, embeddings, generated images and transcriptions, and
-   * reports the cost of a chat stream in the usage of its last chunk.
+   * and not streamed. An emulated LiteLLM sends it for `generate`, edits, speech and videos only if the name of
+   * the model is a vendor's (`tts-1`), and reports the cost of a chat stream in the usage of its last chunk.
    * @defaultValue "none"
    */
   reportedCost: 'none' | 'usage' | 'header';

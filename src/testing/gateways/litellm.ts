@@ -3,11 +3,14 @@ import { endpoints } from '../../endpoints.ts';
 import type { JsonObject } from '../../types.ts';
 import { pricePerCall, type LogEntry } from '../control/usage-log.ts';
 import { record } from '../control/json.ts';
+import { findVendor, knownModelBody } from '../control/models.ts';
 import type { StreamEvent } from '../faults/stream-faults.ts';
+import { createResponse } from '../responses/responses.ts';
 import { completeChat } from '../routes/chat.ts';
 import { authenticate } from '../server/auth.ts';
 import { reportedCharge, unitsPerDollar, type Call, type World } from '../server/call.ts';
 import { Refusal, type ErrorDialect } from '../server/errors.ts';
+import type { AnswerDialect } from '../server/event-stream.ts';
 import { handlers } from '../server/handlers.ts';
 import { createRouter } from '../server/router.ts';
 import type { Family } from './family.ts';
@@ -37,15 +40,23 @@ const paths: Partial<Record<Operation, string>> = {
 };
 for (const operation of served) paths[operation] = endpoints[operation].path;
 
-/** Operations whose responses have a header with their cost. */
-const costHeaders: ReadonlySet<Operation> = new Set<Operation>([
-  'chat.completions.create',
-  'responses.create',
-  'embeddings.create',
-  'embeddings.createForEngine',
-  'images.generate',
-  'audio.transcriptions.create',
+/**
+ * Operations whose cost LiteLLM reports only for models in its own price list, whatever the prices of the
+ * deployment are.
+ */
+const pricedByList: ReadonlySet<Operation> = new Set<Operation>([
+  'generate.content',
+  'images.edit',
+  'audio.speech.create',
+  'videos.create',
+  'videos.remix',
 ]);
+
+function reportsCost({ operation, requestId, world }: Call): boolean {
+  const charged = world.ledger.charges.find((known) => known.requestId === requestId);
+  const isListed = findVendor([], charged?.model ?? '') !== undefined;
+  return isListed || !pricedByList.has(operation);
+}
 
 const findOperation = createRouter(paths);
 
@@ -54,16 +65,19 @@ function withStreamCost(call: Call, event: StreamEvent): readonly StreamEvent[] 
   const { role, data } = event;
   if (role === 'count') return [];
   const cost = reportedCharge(call);
-  const { usage } = record(data);
-  if (!usage || cost === undefined) return [event];
-  return [{ ...event, data: { ...record(data), usage: { ...record(usage), cost } } }];
+  const { usage, response } = record(data);
+  if (cost === undefined) return [event];
+  if (usage) return [{ ...event, data: { ...record(data), usage: { ...record(usage), cost } } }];
+  const { usage: total } = record(response);
+  if (!total) return [event];
+  const counted = { ...record(response), usage: { ...record(total), cost } };
+  return [{ ...event, data: { ...record(data), response: counted } }];
 }
 
-const completeLiteLLMChat = (call: Call): Response =>
-  completeChat(call, {
-    whole: (body) => body,
-    event: (event) => withStreamCost(call, event),
-  });
+const withCosts = (call: Call): AnswerDialect => ({
+  whole: (body) => body,
+  event: (event) => withStreamCost(call, event),
+});
 
 /** The entry of a request in `LiteLLM_SpendLogs`. */
 function spendLog(id: string, line: LogEntry): JsonObject {
@@ -139,10 +153,14 @@ function answerOther(request: Request, world: World, apiKey: string): Response {
   return Response.json(read(world, searchParams), { headers });
 }
 
-/** Status and type of errors that differ from new-api's, by their code. */
+/** Status and type of errors that differ from new-api's, by their code, or by their message. */
 const errorKinds: Readonly<Record<string, readonly [status: number, type: string]>> = {
   insufficient_user_quota: [422, 'budget_exceeded'],
   model_not_found: [400, 'invalid_request_error'],
+  'Token not provided': [401, 'auth_error'],
+  // The vendor in its place answers for an id that is not one of the proxy.
+  task_not_exist: [500, 'internal_server_error'],
+  'Task not found': [500, 'internal_server_error'],
 };
 
 const errors: ErrorDialect = {
@@ -150,10 +168,38 @@ const errors: ErrorDialect = {
   toResponse({ status, details }, requestId) {
     const { message, code } = details;
     const unknownKey = status === 401 ? 'token_not_found_in_db' : details.type;
-    const [ownStatus, type] = errorKinds[String(code)] ?? [status, unknownKey];
+    const kind = errorKinds[String(code)] ?? errorKinds[message];
+    const [ownStatus, type] = kind ?? [status, unknownKey];
     return new Refusal(ownStatus, 'litellm', { message, type }).toResponse(requestId);
   },
 };
+
+/** The model of the path is used, whatever the body names. */
+function embedForEngine(call: Call): Response {
+  const { body, parameters } = call;
+  const fields = record(body.kind === 'json' ? body.value : undefined);
+  const value = { ...fields, model: parameters['model'] };
+  return handlers['embeddings.create']({ ...call, body: { kind: 'json', value } });
+}
+
+function retrieveModel(call: Call): Response {
+  const { parameters, world } = call;
+  const { model: id = '' } = parameters;
+  if (knownModelBody(world.models, id) !== undefined) return handlers['models.retrieve'](call);
+  const detail = `The model \`${id}\` does not exist or is not accessible`;
+  return Response.json({ detail }, { status: 404 });
+}
+
+/** `/v1/audio/speech` passes on an unknown model as FastAPI does. */
+async function speak(call: Call): Promise<Response> {
+  try {
+    return await handlers['audio.speech.create'](call);
+  } catch (error) {
+    const isUnknown = error instanceof Refusal && error.details.code === 'model_not_found';
+    if (!isUnknown) throw error;
+    return Response.json({ detail: { error: error.message } }, { status: 400 });
+  }
+}
 
 /** The LiteLLM proxy with a database. The responses equal those of the real proxy, which test/litellm runs. */
 export const liteLLM: Family = {
@@ -161,8 +207,11 @@ export const liteLLM: Family = {
   otherPaths: Object.keys(accountRoutes),
   handlers: {
     ...handlers,
-    'chat.completions.create': completeLiteLLMChat,
-    'embeddings.createForEngine': handlers['embeddings.create'],
+    'chat.completions.create': (call) => completeChat(call, withCosts(call)),
+    'responses.create': (call) => createResponse(call, withCosts(call)),
+    'embeddings.createForEngine': embedForEngine,
+    'models.retrieve': retrieveModel,
+    'audio.speech.create': speak,
   },
   findRoute: (method, path) =>
     Object.hasOwn(accountRoutes, path) ? undefined : findOperation(method, path),
@@ -176,7 +225,7 @@ export const liteLLM: Family = {
     // The proxy allows any header. Browsers send only those that the client needs.
     'access-control-allow-headers': 'authorization, content-type, accept, x-litellm-call-id',
   }),
-  costHeaders,
+  reportsCost,
   quirks: {
     reportedCost: 'header',
     videoPollError: 'none',

@@ -3,7 +3,7 @@ import { findVendor } from '../control/models.ts';
 import { answerChat, type ChatChoice } from '../routes/chat-answer.ts';
 import { isStreamed } from '../routes/chat.ts';
 import { charge, costField, type Call } from '../server/call.ts';
-import { eventResponse } from '../server/event-stream.ts';
+import { eventResponse, plainDialect } from '../server/event-stream.ts';
 import { responseEvents } from './events.ts';
 import { responseUsage } from './failed.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
@@ -60,7 +60,7 @@ const incompleteReasons: Readonly<Record<string, string>> = {
 };
 
 /** `POST /v1/responses`. */
-export function createResponse(call: Call): Response {
+export function createResponse(call: Call, dialect = plainDialect): Response {
   const { quirks, ids, clock, models } = call.world;
   const request = readResponseRequest(call);
   const { chat, repeated, isBackground } = request;
@@ -95,6 +95,8 @@ export function createResponse(call: Call): Response {
   if (isBackground && !chat.stream) {
     return Response.json({ ...response, status: 'queued', output: [], usage: null });
   }
-  if (isStreamed(call, chat.stream)) return eventResponse(call, responseEvents(response));
+  if (isStreamed(call, chat.stream)) {
+    return eventResponse(call, responseEvents(response).flatMap(dialect.event));
+  }
   return Response.json(response);
 }

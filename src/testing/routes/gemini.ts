@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../types.ts';
 import { answerText, reasoningText, markers } from './prompts.ts';
 import { base64 } from '../media/bytes.ts';
-import { charge, checkVendor, type Call, type Handler, type World } from '../server/call.ts';
+import { charge, checkVendor, type Call, type World } from '../server/call.ts';
 import type { ModelAnswer } from '../control/canned.ts';
 import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
-import { eventResponse } from '../server/event-stream.ts';
+import { eventResponse, plainDialect } from '../server/event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
 import { isObject } from '../../answers/objects.ts';
 import { present } from '../control/json.ts';
@@ -216,7 +216,7 @@ async function generate(call: Call): Promise<Generated> {
 }
 
 /** `POST /v1beta/models/{model}:streamGenerateContent`. */
-export const generateContentStream: Handler = async (call) => {
+export async function generateContentStream(call: Call, dialect = plainDialect): Promise<Response> {
   const { quirks } = call.world;
   const { candidates, promptFeedback, isConverted, tail, usage, usageSoFar } = await generate(call);
   const chunks = candidates
@@ -230,12 +230,13 @@ export const generateContentStream: Handler = async (call) => {
     const counted = isCounted ? { usageMetadata: isLast ? usage : usageSoFar } : {};
     return { role, data: convertKeys({ ...body, ...counted, ...tail }, quirks) };
   });
-  return eventResponse(call, quirks.generateDone ? [...events, doneEvent] : events);
-};
+  const all = quirks.generateDone ? [...events, doneEvent] : events;
+  return eventResponse(call, all.flatMap(dialect.event));
+}
 
 /** `POST /v1beta/models/{model}:generateContent`. Also streams if the query contains `alt=sse`. */
-export const generateContent: Handler = async (call) => {
-  if (call.url.searchParams.get('alt') === 'sse') return generateContentStream(call);
+export async function generateContent(call: Call, dialect = plainDialect): Promise<Response> {
+  if (call.url.searchParams.get('alt') === 'sse') return generateContentStream(call, dialect);
   const { quirks } = call.world;
   const { candidates, promptFeedback, isConverted, tail, usage } = await generate(call);
   const body = present({
@@ -247,5 +248,5 @@ export const generateContent: Handler = async (call) => {
     usageMetadata: quirks.generateUsage === 'missing' ? undefined : usage,
     ...tail,
   });
-  return Response.json(convertKeys(body, quirks));
-};
+  return Response.json(convertKeys(dialect.whole(body), quirks));
+}

@@ -79,10 +79,10 @@ async function answerRoute(
   };
   const handle = family.handlers[operation];
   if (handle === undefined) throw new RangeError(`No handler for ${operation}`);
-  const hasCost = family.costHeaders?.has(operation) !== false;
+  const { reportsCost = () => true } = family;
   const work = async (): Promise<Response> => {
     const response = await handle(call);
-    return hasCost ? withCostHeader(response, call) : response;
+    return reportsCost(call) ? withCostHeader(response, call) : response;
   };
   if (!isResponder) return logErrors(call, () => answerWithFault(call, work));
   if (made?.charged === true) await work();

@@ -13,7 +13,7 @@ import { dispatch, type Gateway } from './dispatch.ts';
 import { FaultRules } from '../faults/fault-rules.ts';
 import type { ActiveFault, FaultRule } from '../faults/faults.ts';
 import { findFamily } from '../gateways/families.ts';
-import type { EmulatedGateway, Family } from '../gateways/family.ts';
+import type { EmulatedGateway, Family, NewApiEdition } from '../gateways/family.ts';
 import { createFetch } from './fetch.ts';
 import { Files, Origins } from './files.ts';
 import { Ids } from '../control/ids.ts';
@@ -57,6 +57,13 @@ export interface EmulatorOptions {
    * @defaultValue "new-api"
    */
   gateway?: EmulatedGateway | undefined;
+  /**
+   * The build of new-api. `2026` is v1.0.0-rc.25, which differs from stable releases: its own validation answers
+   * 500, content needs a key, images are streamed, and errors have other texts. The default stays `2025` until a
+   * stable release behaves like it.
+   * @defaultValue "2025"
+   */
+  edition?: NewApiEdition | undefined;
   /** Differences from the common behaviour. */
   quirks?: Partial<Quirks> | undefined;
 }
@@ -93,7 +100,7 @@ export class Emulator implements AsyncDisposable {
     this.apiKey = options.apiKey ?? 'sk-emulator';
     this.baseURL = new URL(options.baseURL ?? 'http://emulator.test').origin;
     checkQuirks(options.quirks);
-    const family = findFamily(options.gateway);
+    const family = findFamily(options.gateway, options.edition);
     this.#defaults = { ...defaultQuirks, ...family.quirks, ...options.quirks };
     this.quirks = { ...this.#defaults };
     this.models = options.models ?? defaultModels;

@@ -105,6 +105,52 @@ const only = (...calls: string[]) => ['--spend', '2', '--yes', '--only', ...call
 const hasModel = ({ body }: ReceivedRequest): boolean =>
   body.kind === 'json' && 'model' in toFields(body.value);
 
+test('the newest build of new-api: every call, streamed images, content that needs a key', async () => {
+  const { emulator, machine } = await start({ edition: '2026' });
+  const { report } = await spend(machine, ['--spend', '20', '--video']);
+
+  const calls = report.rows.filter(({ id }) => id.startsWith('call.'));
+  expect(calls.filter(({ status }) => status !== 'pass' && status !== 'unsupported')).toEqual([]);
+  expect(find(report, 'family')).toMatchObject({ detail: expect.stringContaining('new-api') });
+  expect(find(report, 'content-key')).toMatchObject({ status: 'yes' });
+  expect(find(report, 'videos')).toMatchObject({ status: 'ok' });
+  expect(find(report, 'call.image-stream')).toMatchObject({
+    status: 'pass',
+    detail: expect.not.stringContaining('JSON in place of events'),
+  });
+  expect(report.spend?.chargedUSD).toBeCloseTo(charged(emulator), 9);
+});
+
+describe('/v1/responses', () => {
+  const both = only('responses', 'responses-stream');
+
+  test('is called whole and streamed', async () => {
+    const { emulator, machine } = await start();
+    const { report } = await spend(machine, both);
+
+    expect(find(report, 'call.responses')).toMatchObject({ status: 'pass', detail: '200' });
+    expect(find(report, 'call.responses-stream')).toMatchObject({
+      status: 'pass',
+      detail: '200; ends with "response.completed"',
+    });
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('of a gateway without it is unsupported, and a cut stream fails', async () => {
+    const { emulator, machine } = await start();
+    const rule = { operation: 'responses.create', when: hasModel } as const;
+    emulator.fail({ ...rule, fault: { type: 'bare', status: 404 } });
+    emulator.fail({ ...rule, fault: { type: 'cut-events', after: 3 } });
+    const { report } = await spend(machine, both);
+
+    expect(find(report, 'call.responses')).toMatchObject({ status: 'unsupported' });
+    expect(find(report, 'call.responses-stream')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('StreamTruncatedError'),
+    });
+  });
+});
+
 describe('a model that does not serve a call', () => {
   test('says nothing about the gateway: the next one is tried', async () => {
     const models = [

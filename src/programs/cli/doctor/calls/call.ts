@@ -74,6 +74,8 @@ export interface ReportCall {
   readonly foreign?: RegExp;
   /** Errors which mean that another model may serve the call, besides those of all calls. */
   readonly otherModel?: RegExp;
+  /** Errors about what the call tests. They are its result, although another model may not have them. */
+  readonly tested?: RegExp;
 }
 
 /** @throws `CallFailure` unless the condition holds */

@@ -89,6 +89,42 @@ export function chatFacts(exchange: Exchange): Facts {
   ];
 }
 
+/** Facts about a response of `/v1/responses` that is not streamed. */
+export function responseFacts(exchange: Exchange): Facts {
+  if (isEvents(exchange)) return ['events in place of JSON'];
+  const { usage, status, output } = parseBody(exchange);
+  return [
+    ...phrases(
+      [trimmedText(status) === undefined, 'no status'],
+      [objectsIn(output).some(({ type }) => type === 'reasoning'), 'reasoning items'],
+      [!isObject(usage), 'no usage'],
+    ),
+    ...costFact([usage], exchange.headers),
+  ];
+}
+
+/** Facts about the events of a streamed response. */
+export function responseStreamFacts(exchange: Exchange): Facts {
+  if (!isEvents(exchange)) return ['JSON in place of events'];
+  const events = readEvents(exchange);
+  const { objects, hasDone } = events;
+  const hasType = (type: string): boolean => objects.some((event) => event['type'] === type);
+  const last = objects.at(-1) ?? {};
+  const { output, usage } = toFields(last['response']);
+  return [
+    ...framingFacts(events),
+    `ends with "${trimmedText(last['type']) ?? 'an event without a type'}"`,
+    ...phrases(
+      [objectsIn(output).length === 0, 'without the items'],
+      [!isObject(usage), 'no usage'],
+      [!hasType('response.created'), 'no response.created'],
+      [!hasType('response.output_item.added'), 'no response.output_item.added'],
+      [hasDone, '[DONE] at the end'],
+    ),
+    ...costFact([usage], exchange.headers),
+  ];
+}
+
 /** Facts about the framing of a stream of events. */
 function framingFacts({ lineEnding, heartbeat }: Events): Facts {
   return phrases(

@@ -52,21 +52,18 @@ const unservedModel = [
   /model.{0,60}(not|n't) support/i,
 ];
 
-/** A model that lacks a format of JSON is asked in another one. */
-const aboutFormat = /json|response[ _]format/i;
-
 /** Returns why another model may serve a call that was rejected. */
 function findModelProblem(
   error: unknown,
   exchanges: readonly Exchange[],
-  { otherModel }: ReportCall,
+  { otherModel, tested }: ReportCall,
 ): CallResult['modelProblem'] {
   const last = exchanges.at(-1);
   if (!APIError.isInstance(error) || last === undefined || last.status < 400) return undefined;
   const { message = '', code, type } = readErrorText(last.text);
   const text = `${trimmedText(code)} ${trimmedText(type)} ${message}`;
   if (unknownModel.test(text)) return 'unknown';
-  if (aboutFormat.test(message)) return undefined;
+  if (tested?.test(message) === true) return undefined;
   return unservedModel.some((pattern) => pattern.test(text)) || otherModel?.test(message) === true
     ? 'unserved'
     : undefined;

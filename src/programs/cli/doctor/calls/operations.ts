@@ -12,6 +12,8 @@ import {
   imageStreamFacts,
   readImageTask,
   readStreamEnd,
+  responseFacts,
+  responseStreamFacts,
   speechFacts,
   toolFacts,
   transcriptFacts,
@@ -41,9 +43,11 @@ import {
   embeddingInputs,
   generate,
   reason,
+  respond,
   sendInvalidChat,
   streamChat,
   streamGeneration,
+  streamResponse,
   useTools,
 } from './text-calls.ts';
 import { contentFacts, vendorFacts, videoFacts } from './video-facts.ts';
@@ -66,6 +70,9 @@ function imageRows(_: Exchange, { exchanges }: CallContext): readonly ExtraRow[]
 
 const needsVideo = ({ video }: Shared): string | undefined =>
   video === undefined ? 'requires a completed video' : undefined;
+
+/** Errors about formats of JSON. */
+const formats = /json|response[ _]format/i;
 
 const text = { kind: 'chat', operation: 'chat.completions.create', patience: 6 } as const;
 const embedding = { kind: 'embedding', patience: 6, work: { input: 50 } } as const;
@@ -148,6 +155,7 @@ export const reportCalls: readonly ReportCall[] = [
     work: { input: 150, output: 64 },
     run: askBySchema,
     facts: chatFacts,
+    tested: formats,
   },
   {
     ...text,
@@ -155,6 +163,7 @@ export const reportCalls: readonly ReportCall[] = [
     work: { input: 60, output: 64 },
     run: askForObject,
     facts: chatFacts,
+    tested: formats,
   },
   {
     ...text,
@@ -188,6 +197,24 @@ export const reportCalls: readonly ReportCall[] = [
     work: { input: 50, output: 50 },
     run: sendInvalidChat,
     facts: () => [],
+  },
+  {
+    id: 'responses',
+    operation: 'responses.create',
+    kind: 'chat',
+    patience: 6,
+    work: { input: 50, output: 16 },
+    run: respond,
+    facts: responseFacts,
+  },
+  {
+    id: 'responses-stream',
+    operation: 'responses.create',
+    kind: 'chat',
+    patience: 6,
+    work: { input: 60, output: 120 },
+    run: streamResponse,
+    facts: responseStreamFacts,
   },
   {
     id: 'gemini',

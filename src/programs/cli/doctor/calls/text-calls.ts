@@ -175,6 +175,19 @@ export async function sendInvalidChat({ client, model }: CallContext): Promise<v
   if (!APIError.isInstance(error) || (error.status ?? 0) < 400) throw error;
 }
 
+/** Requests a word from `/v1/responses`. Reasoning may take all tokens, so the text may be empty. */
+export async function respond({ client, model }: CallContext): Promise<void> {
+  const params = { model, input: prompts.word, max_output_tokens: 16 };
+  const { output, status } = await client.responses.create(params);
+  must(output.length > 0 || status === 'incomplete', 'the response has no items');
+}
+
+export async function streamResponse({ client, model }: CallContext): Promise<void> {
+  const params = { model, input: prompts.count, max_output_tokens: 120, stream: true } as const;
+  const events = await collect(await client.responses.create(params));
+  must(events.length > 0, 'the stream is empty');
+}
+
 export async function generate({ client, model }: CallContext): Promise<void> {
   const generationConfig = { maxOutputTokens: 16 };
   const params = { model, contents: prompts.word, generationConfig };
