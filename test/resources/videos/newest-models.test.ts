@@ -1,7 +1,6 @@
 // Models of vendors that gateways of this family serve since the end of 2026, each from submission to file.
 import { describe, expect, test, vi } from 'vitest';
 import { VideoFailedError } from '../../../src/index.ts';
-import type { VideoCreateParams } from '../../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 
 interface Row {
@@ -29,7 +28,7 @@ const quick = { interval: 250 };
 
 /** Parameters and options of a row. */
 function order({ model, size, extraBody }: Row, prompt = 'A paper boat') {
-  const params: VideoCreateParams = { model, prompt, seconds: '10', ...(size && { size }) };
+  const params = { model, prompt, seconds: '10', ...(size && { size }) };
   const options = extraBody === undefined ? {} : { extraBody, bodyFormat: 'json' as const };
   return [params, { ...quick, ...options }] as const;
 }
