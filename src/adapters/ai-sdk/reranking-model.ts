@@ -44,7 +44,7 @@ export function rerankingModel(connect: () => Gateway, modelId: string): Reranki
         .replace(/embeddings$/, 'rerank');
       const failed = { client, operation, url, signal } as const;
       const { ranking, data, response } = await convertErrors(failed, async () => {
-        const answer = await client.post<unknown>('/v1/rerank', { ...others, body }).withResponse();
+        const answer = await client.post('/v1/rerank', { ...others, body }).withResponse();
         return { ...answer, ranking: readRanking(answer, texts.length) };
       });
       return {
@@ -78,7 +78,7 @@ function readRanking(
   const ranking = results.map((result) => {
     const { index, relevance_score: score } = isJSONObject(result) ? result : emptyResult;
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) {
-      return fail(`The response has a result for document ${String(index)} of ${count}.`);
+      return fail(`The response has a result for document ${JSON.stringify(index)} of ${count}.`);
     }
     if (seen.has(index)) return fail(`The response has two results for document ${index}.`);
     seen.add(index);

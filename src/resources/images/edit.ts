@@ -72,9 +72,6 @@ export interface ImageEditParamsStreaming extends ImageEditParamsBase {
   stream: true;
 }
 
-/** Parameters of `images.edit()`. */
-export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
-
 export function editImages(
   submitter: Submitter,
   params: ImageEditParamsBase,

@@ -211,7 +211,7 @@ describe('settings', () => {
       baseURL,
       fetch,
       transformRequestBody({ temperature, ...body }, warnings) {
-        warnings?.push({ type: 'other', message: `Removed temperature ${temperature}.` });
+        warnings?.push({ type: 'other', message: `Removed temperature ${String(temperature)}.` });
         return { ...body, seed: 7 };
       },
     });

@@ -4,6 +4,9 @@ import type { Gateway } from '../../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
 import { untyped } from '../../helpers/untyped.ts';
 
+// Nine thousand calls take half a minute on a busy machine.
+vi.setConfig({ testTimeout: 300_000 });
+
 const image = { model: 'm-image', prompt: 'A boat', size: '64x64' };
 
 beforeEach(() => {

@@ -87,7 +87,7 @@ export function transformCall<Params extends ChatCompletionCreateInput | StreamP
   if (transform === undefined) return { body, request };
   const { extraBody, ...others } = request;
   const changed: unknown = transform(toBody({ ...body, ...extraBody }), warnings);
-  if (isJSONObject(changed)) return { body: asParams(changed), request: others };
+  if (isJSONObject(changed)) return { body: asParams(changed, body), request: others };
   throw new InvalidInputError('transformRequestBody', 'must return the body of the request.');
 }
 
@@ -99,8 +99,8 @@ function toBody(body: unknown): unknown {
   return body;
 }
 
-/** Types a transformed body as parameters, which the client checks. */
-function asParams<Params>(body: object): Params;
+/** Types a transformed body as the parameters that it was made from; the client checks them. */
+function asParams<Params>(body: object, original: Params): Params;
 function asParams(body: unknown): unknown {
   return body;
 }
