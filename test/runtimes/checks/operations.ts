@@ -127,6 +127,16 @@ export const operationChecks: readonly Check[] = [
     },
   },
   {
+    name: 'rerank: by its path',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const body = { model: 'm-rerank', query: 'cats', documents: ['a cat', 'a dog'] };
+      const { results } = await client.post<{ results: unknown[] }>('/v1/rerank', { body });
+      equal(results.length, 2, 'results');
+      await note(remote);
+    },
+  },
+  {
     name: 'images: generate, edit with a file and by reference',
     async run(world) {
       const { client, remote } = await fresh(world);

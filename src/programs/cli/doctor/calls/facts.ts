@@ -299,7 +299,7 @@ const fileText = /^\s*(https?:|data:)|\]\(https?:|^[\w+/=\r\n-]{256,}$/;
 const taskFields = /(status|response|cancel|poll(ing)?|fetch|get)_?url$|^(urls|links)$/i;
 
 /** Returns the paths of the files in a response, such as `output.results[].url`. */
-function filePaths(value: unknown, path = '', levels = 8): string[] {
+export function filePaths(value: unknown, path = '', levels = 8): string[] {
   if (typeof value === 'string') return fileText.test(value) ? [path] : [];
   if (levels === 0) return [];
   if (Array.isArray(value)) {
