@@ -63,6 +63,7 @@ describe('fields of OpenRouter and LiteLLM', () => {
 
   test('are typed in answers, whose messages can be sent back', () => {
     type Message = ChatCompletion['choices'][number]['message'];
+    type Logprobs = NonNullable<ChatCompletion['choices'][number]['logprobs']>;
     type Delta = ChatCompletionChunk['choices'][number]['delta'];
 
     expectTypeOf<Message>().toExtend<ChatCompletionMessageParam>();
@@ -71,7 +72,13 @@ describe('fields of OpenRouter and LiteLLM', () => {
     >();
     expectTypeOf<Delta['reasoning_details']>().toEqualTypeOf<Message['reasoning_details']>();
     expectTypeOf<NonNullable<Message['images']>[number]['image_url']['url']>().toBeString();
-    expectTypeOf<CompletionUsage['cost']>().toEqualTypeOf<number | null | undefined>();
+    expectTypeOf<number>().toExtend<CompletionUsage['cost']>();
+    expectTypeOf<{ total_cost: number }>().toExtend<CompletionUsage['cost']>();
+    expectTypeOf<{ usd: number }>().toExtend<CompletionUsage['cost']>();
+    expectTypeOf<NonNullable<Logprobs['reasoning_content']>>().toEqualTypeOf<
+      NonNullable<Logprobs['content']>
+    >();
+    expectTypeOf<{ content: null }>().toExtend<Logprobs>();
     expectTypeOf<
       NonNullable<CompletionUsage['cost_details']>['upstream_inference_cost']
     >().toEqualTypeOf<number | null | undefined>();

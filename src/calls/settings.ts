@@ -19,7 +19,7 @@ import type {
   RequestOptions,
   SharedOptions,
 } from '../options/options.ts';
-import { type Credential, createCredential } from '../http/auth.ts';
+import { type Credential, createCredential, withoutQuotes } from '../http/auth.ts';
 import { applyHeaders } from '../http/request.ts';
 import { RetryBudget } from '../http/retry.ts';
 import { globalFetch } from '../http/send.ts';
@@ -140,6 +140,11 @@ function readEnvironment(name: string): string | undefined {
   }
 }
 
+/** Reads a variable without the quotes that Docker's `--env-file` keeps. */
+function readPlain(name: string): string | undefined {
+  return withoutQuotes(readEnvironment(name) ?? '') || undefined;
+}
+
 export function isBrowser(): boolean {
   return (
     typeof window !== 'undefined' &&
@@ -152,25 +157,30 @@ const keysInPages =
   'pass a function that gets a short-lived key from your server, or apiKey: null if your server adds the key';
 
 /** Returns the key from the options or the environment, if it is set yet. */
-function findKey({ apiKey, dangerouslyAllowBrowser }: GatewayOptions): Credential | undefined {
+function findKey(
+  { apiKey, dangerouslyAllowBrowser }: GatewayOptions,
+  log: Log,
+): Credential | undefined {
   const key = apiKey === undefined || apiKey === '' ? readEnvironment('GATEWAY_API_KEY') : apiKey;
   check(
     typeof key !== 'string' || dangerouslyAllowBrowser === true || !isBrowser(),
     'apiKey',
     `is a plain string in a browser, where every visitor can read it; ${keysInPages}, or set dangerouslyAllowBrowser: true if you know that this is safe.`,
   );
-  return key === undefined ? undefined : createCredential(key);
+  return key === undefined
+    ? undefined
+    : createCredential(key, (message) => log.warnOnce([message]));
 }
 
 /**
  * Resolves the key. A missing key is looked up again for each call, because frameworks build without their
  * environment.
  */
-function resolveCredential(options: GatewayOptions): Credential {
-  const found = findKey(options);
+function resolveCredential(options: GatewayOptions, log: Log): Credential {
+  const found = findKey(options, log);
   if (found !== undefined) return found;
   const authorize: Credential['authorize'] = (headers) => {
-    const credential = findKey(options);
+    const credential = findKey(options, log);
     const fix = isBrowser()
       ? keysInPages
       : 'pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY';
@@ -186,10 +196,10 @@ function createBaseFinder(
   readGateway: GatewayReader,
 ): () => BaseURL | undefined {
   let base: BaseURL | undefined;
-  const findGateway = readGateway(gateway ?? readEnvironment('GATEWAY_PROFILE') ?? 'auto');
+  const findGateway = readGateway(gateway ?? readPlain('GATEWAY_PROFILE') ?? 'auto');
   const find = (): BaseURL | undefined => {
     if (base !== undefined) return base;
-    const url = baseURL || readEnvironment('GATEWAY_BASE_URL');
+    const url = baseURL || readPlain('GATEWAY_BASE_URL');
     base = url === undefined ? undefined : parseBaseURL(url, findGateway);
     return base;
   };
@@ -215,7 +225,7 @@ function resolveLog(options: GatewayOptions): Log {
   }
   const level =
     logLevel === undefined
-      ? parseLogLevel(readEnvironment('GATEWAY_LOG') ?? 'warn', 'GATEWAY_LOG')
+      ? parseLogLevel(readPlain('GATEWAY_LOG') ?? 'warn', 'GATEWAY_LOG')
       : parseLogLevel(logLevel, 'logLevel');
   return new Log(logger, level);
 }
@@ -273,7 +283,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   return {
     findBase: createBaseFinder(options, readGateway),
     readGateway,
-    credential: resolveCredential(options),
+    credential: resolveCredential(options, log),
     account: {
       'openai-organization': readAccountId(options, 'organization'),
       'openai-project': readAccountId(options, 'project'),

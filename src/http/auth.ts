@@ -3,17 +3,39 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { ApiKey } from '../options/options.ts';
 import { safeCause, withoutQueries } from './redaction.ts';
 
+/** Receives a warning about a key. */
+type Warn = (message: string) => void;
+
+/** Removes white space, and the quotes that Docker's `--env-file` keeps around a value. */
+export function withoutQuotes(text: string): string {
+  const trimmed = text.trim();
+  return /^(["'])(.*)\1$/s.exec(trimmed)?.[2]?.trim() ?? trimmed;
+}
+
+/** Removes quotes and the scheme from a key, and warns about them. */
+export function cleanKey(key: string, warn: Warn): string {
+  const unquoted = withoutQuotes(key);
+  const [scheme = ''] = /^bearer(?:\s+|$)/i.exec(unquoted) ?? [];
+  const rest = unquoted.slice(scheme.length);
+  const bare = withoutQuotes(rest);
+  if (scheme !== '') warn('apiKey begins with "Bearer", which the client adds: pass only the key');
+  if (unquoted !== key.trim() || bare !== rest) {
+    warn(
+      "apiKey is in quotes, which are not sent: Docker's --env-file keeps the quotes of a value",
+    );
+  }
+  return bare;
+}
+
 /** Returns the key if a header can carry it. Errors never contain the key. */
-function checkKey(key: unknown): string {
+function checkKey(key: unknown, warn: Warn): string {
   const field = 'apiKey';
   check(typeof key === 'string', field, 'must be a string or a function that returns one.');
-  const trimmed = key.trim();
+  const trimmed = cleanKey(key, warn);
   check(trimmed !== '', field, 'is empty; pass the key of your gateway account.');
   const problem =
     'contains a line break or a character that is invalid in an HTTP header; check how the key was read.';
   check(/^[\x20-\x7e]+$/.test(trimmed), field, problem);
-  const hasScheme = /^bearer\s/i.test(trimmed);
-  check(!hasScheme, field, 'begins with "Bearer", which the client adds; pass only the key.');
   return trimmed;
 }
 
@@ -28,10 +50,11 @@ export interface Credential {
 const setKey = (headers: Headers, key: string): void =>
   headers.set('authorization', `Bearer ${key}`);
 
-export function createCredential(apiKey: ApiKey | null): Credential {
+/** @param warn - Called with a problem of the key that the client has corrected. */
+export function createCredential(apiKey: ApiKey | null, warn: Warn = () => {}): Credential {
   if (apiKey === null) return { authorize: () => {}, reveal: () => null };
   if (typeof apiKey !== 'function') {
-    const key = checkKey(apiKey);
+    const key = checkKey(apiKey, warn);
     return { authorize: (headers) => setKey(headers, key), reveal: () => key };
   }
   const authorize = async (headers: Headers): Promise<void> => {
@@ -43,7 +66,7 @@ export function createCredential(apiKey: ApiKey | null): Credential {
         cause: safeCause(error, withoutQueries),
       });
     }
-    setKey(headers, checkKey(key));
+    setKey(headers, checkKey(key, warn));
   };
   return { authorize, reveal: () => apiKey };
 }

@@ -228,6 +228,11 @@ export function readStream<Item>(
     return letGo !== undefined && outcome === undefined;
   }
 
+  /** Returns whether the usage of a failed stream may still arrive. */
+  function isFailing(): boolean {
+    return answer.hasFailed() && outcome === undefined;
+  }
+
   /** Reads from the network until every waiting read has its item. Never rejects. */
   async function read(): Promise<void> {
     if (body === undefined || isReading) return;
@@ -241,10 +246,11 @@ export function readStream<Item>(
         attempt(() => (value === undefined ? finish() : takeBytes(value)));
       } catch (cause) {
         if (outcome !== undefined) break;
-        if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
+        if (GatewayError.isInstance(cause) && !answer.hasFailed())
+          settle({ verdict: 'truncated', error: cause });
         else attempt(() => finish({ cause }));
       }
-    } while (items.isAwaited || isHeld());
+    } while (items.isAwaited || isHeld() || isFailing());
     isReading = false;
   }
 
@@ -310,7 +316,7 @@ export function readStream<Item>(
   }
 
   function onPassed(limit: StreamLimit, timeout: number): void {
-    if (limit === 'ending') attempt(() => finish(undefined, true));
+    if (limit === 'ending' || answer.hasFailed()) attempt(() => finish(undefined, true));
     else if (answer.isFinished()) leave();
     else {
       if (limit === 'unread') context.warn?.('A stream was not read and is closed now');

@@ -4,7 +4,7 @@ import {
   readPlainText,
   isNonEmpty,
 } from '../answers/error-body.ts';
-import { isObject, parseJSON, parseLines } from '../answers/objects.ts';
+import { hasValue, isObject, parseJSON, parseLines, toFields } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
@@ -17,10 +17,16 @@ const terminator = /^\s*\[DONE\]\s*$/;
 /** Number of items that are compared with their schema. Later ones look the same. */
 const comparedItems = 20;
 
+/** Number of events that are read after an error, because gateways then send the usage. */
+const lateEvents = 16;
+
+const usageFields = ['usage', 'usageMetadata', 'usage_metadata'];
+
 /**
  * Turns events into checked items, and decides whether the response is complete.
  *
- * `take()` throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
+ * An error is kept until its usage has arrived: with it, or in the events up to the end. Then `take()` or
+ * `takeEnd()` throws it as a `SentError`. `take()` throws a `ShapeMismatch` in strict mode.
  *
  * @param emit - Yields an item.
  * @param onItem - Called for each item that will be yielded, except pings.
@@ -53,8 +59,11 @@ export function followAnswer<Item>(
   const isFinished = (): boolean => isWhole || progress.isFinished(isEnded());
   /** Returns `true` if the response is complete and nothing can follow. */
   const isOver = (): boolean => isTerminated && progress.isFinished(isEnded());
+  /** The error of the stream, until it is thrown. */
+  let failure: SentError | undefined;
+  let eventsSinceFailure = 0;
   /** Returns `true` if the stream should end now. */
-  const isEnding = (): boolean => isTerminated;
+  const isEnding = (): boolean => isTerminated || failure !== undefined;
 
   function verdict(isBroken: boolean): StreamVerdict {
     if (isFinished() && !hasTornContent) return 'complete';
@@ -76,6 +85,7 @@ export function followAnswer<Item>(
     if (strayText !== '') refuseErrors(strayText);
     if (protocol.isPlain !== true && terminator.test(data)) {
       isTerminated = true;
+      throwFailure();
       return;
     }
     strayText = '';
@@ -83,6 +93,7 @@ export function followAnswer<Item>(
     try {
       value = JSON.parse(data);
     } catch {
+      if (failure !== undefined) return;
       if (isOpen) {
         isCut = true;
         hasTornContent ||= protocol.isTornContent?.(data) === true;
@@ -97,6 +108,10 @@ export function followAnswer<Item>(
   /** Takes the parsed data of an event. */
   function takeValue(value: unknown, name?: string): void {
     hasEvents = true;
+    if (failure !== undefined) {
+      takeLate(value);
+      return;
+    }
     if (protocol.isPlain === true) {
       takeItem(value);
       return;
@@ -106,7 +121,10 @@ export function followAnswer<Item>(
       return;
     }
     const error = readError(value, name);
-    if (error !== undefined) refuse(value, error);
+    if (error !== undefined) {
+      refuse(value, error);
+      return;
+    }
     if (typeof value === 'string') {
       if (keepAliveText.test(value) || isPing(undefined, name)) return;
       throw new SentError(readPlainText(value));
@@ -154,8 +172,10 @@ export function followAnswer<Item>(
 
   /** Takes the end of the stream. */
   function takeEnd(): void {
+    throwFailure();
     const text = strayText.trim();
     if (text !== '' && !isOver()) takeInstead(text);
+    throwFailure();
     if (!hasHollowChunk || isFinished()) return;
     throw new SentError('the gateway forwarded an error of the provider, but lost its message');
   }
@@ -169,7 +189,7 @@ export function followAnswer<Item>(
       return;
     }
     refuseErrors(text);
-    if (!isFinished()) throw new SentError(readPlainText(text));
+    if (failure === undefined && !isFinished()) throw new SentError(readPlainText(text));
   }
 
   function refuseErrors(text: string): void {
@@ -177,15 +197,28 @@ export function followAnswer<Item>(
     const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readError(value, undefined);
-      if (error !== undefined) refuse(value, error);
+      if (error !== undefined && failure === undefined) refuse(value, error);
     }
   }
 
-  /** Throws the error of an event. Keeps content from the same event, because it is paid for. */
-  function refuse(value: unknown, error: ErrorBody): never {
+  /** Takes the error of an event. Keeps content from the same event, because it is paid for. */
+  function refuse(value: unknown, error: ErrorBody): void {
+    failure = new SentError(error);
     const rest = (protocol.answerBeside ?? answerBeside)(value);
     if (rest !== undefined) progress.add(protocol.read(rest, unchecked));
-    throw new SentError(error);
+    if (hasUsage(value)) throwFailure();
+  }
+
+  /** Takes an event after an error. Of the response, only the usage is kept. */
+  function takeLate(value: unknown): void {
+    const rest = protocol.answerBeside?.(value) ?? pickFields(value, usageFields);
+    if (rest !== undefined && hasUsage(value)) progress.add(protocol.read(rest, unchecked));
+    eventsSinceFailure += 1;
+    if (eventsSinceFailure >= lateEvents) throwFailure();
+  }
+
+  function throwFailure(): void {
+    if (failure !== undefined) throw failure;
   }
 
   return {
@@ -195,6 +228,8 @@ export function followAnswer<Item>(
     isFinished,
     isOver,
     isEnding,
+    /** Returns whether the stream has failed, although more of it is read. */
+    hasFailed: () => failure !== undefined,
     take,
     takeValue,
     takeStrayLine,
@@ -227,9 +262,20 @@ export function toEvents<Item>(
 }
 
 /** Returns the fields of the response from an event that also has an error. */
-function answerBeside(value: unknown): JsonObject | undefined {
+const answerBeside = (value: unknown): JsonObject | undefined =>
+  pickFields(value, ['choices', 'candidates', ...usageFields]);
+
+/** Returns whether an event has the usage of the response. */
+function hasUsage(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return [value, toFields(value['response'])].some((holder) =>
+    usageFields.some((field) => hasValue(holder[field])),
+  );
+}
+
+/** Returns the fields of an object that are not empty; `undefined` if there are none. */
+function pickFields(value: unknown, fields: readonly string[]): JsonObject | undefined {
   if (!isObject(value)) return undefined;
-  const fields = ['choices', 'candidates', 'usage', 'usageMetadata', 'usage_metadata'];
   const entries = fields
     .map((field): [string, unknown] => [field, value[field]])
     .filter(([, content]) => isNonEmpty(content) || Array.isArray(content));

@@ -11,6 +11,7 @@ import {
   UnsupportedByGatewayError,
   VideoFailedError,
   type RequestOptions,
+  usageOf,
 } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { emulatedProvider } from '../adapters/ai-sdk/support.ts';
@@ -639,8 +640,8 @@ describe('the account at OpenRouter', () => {
     const { estimate } = await client.account.spent();
     const { amount } = await client.account.estimate({ model: 'm-large', usage });
 
-    expect(estimate).toEqual({ value: 0.002 + (usage?.cost ?? 0), unit: 'USD' });
-    expect(amount?.value).toBeCloseTo(usage?.cost ?? 0);
+    expect(estimate).toEqual({ value: 0.002 + (usageOf(usage).cost ?? 0), unit: 'USD' });
+    expect(amount?.value).toBeCloseTo(usageOf(usage).cost ?? 0);
   });
 });
 

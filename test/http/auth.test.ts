@@ -54,10 +54,11 @@ describe('createCredential()', () => {
   test.each([
     { name: 'a line break', key: 'sk-secret\nsk-other', problem: 'line break' },
     { name: 'a carriage return', key: 'sk-secret\rx-evil: 1', problem: 'line break' },
-    { name: 'its scheme', key: 'Bearer sk-secret', problem: '"Bearer"' },
     { name: 'a letter that no header can carry', key: 'sk-secret-\u{1F511}', problem: 'character' },
     { name: 'a null character', key: 'sk-secret\0', problem: 'character' },
     { name: 'nothing', key: ' ', problem: 'empty' },
+    { name: 'only quotes', key: '""', problem: 'empty' },
+    { name: 'only its scheme', key: 'Bearer ', problem: 'empty' },
   ])('rejects a key with $name without quoting it', async ({ key, problem }) => {
     for (const run of [
       () => createCredential(key),
@@ -71,6 +72,34 @@ describe('createCredential()', () => {
       expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('sk-secret');
     }
   });
+
+  test.each([
+    ['"sk-secret"', ['quotes']],
+    ["'sk-secret'\n", ['quotes']],
+    ['" sk-secret "', ['quotes']],
+    ['Bearer sk-secret', ['Bearer']],
+    ['bearer  sk-secret', ['Bearer']],
+    ['"Bearer sk-secret"', ['Bearer', 'quotes']],
+    [`Bearer 'sk-secret'`, ['Bearer', 'quotes']],
+  ])('removes what is not part of the key with a warning: %s', async (key, expected) => {
+    for (const apiKey of [key, () => key]) {
+      const warnings: string[] = [];
+      const credential = createCredential(apiKey, (warning) => warnings.push(warning));
+
+      expect(await sentBy(credential)).toBe('Bearer sk-secret');
+      expect(warnings.map((text) => /Bearer|quotes/.exec(text)?.[0])).toEqual(expected);
+      expect(warnings.join(' ')).not.toContain('sk-secret');
+    }
+  });
+
+  test.each(['sk-"secret"', '"sk-secret', "sk-secret'", 'bearer-sk-secret'])(
+    'sends %s unchanged',
+    async (key) => {
+      const credential = createCredential(key, () => expect.unreachable());
+
+      expect(await sentBy(credential)).toBe(`Bearer ${key}`);
+    },
+  );
 
   test('rejects values that are not keys', async () => {
     for (const value of [7, true, {}, ['sk-test'], Symbol('sk')]) {
@@ -107,6 +136,7 @@ describe('createCredential()', () => {
   test('rejects every key or sends it unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(anyText(20), async (key) => {
+        fc.pre(!/^\s*(?:["']|bearer)/i.test(key));
         let value: string | null;
         try {
           value = await sentBy(createCredential(key));

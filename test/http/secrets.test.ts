@@ -382,7 +382,7 @@ describe('the key is not in errors', () => {
 
     for (const value of [
       build({ apiKey: `${canary}\nx` }),
-      build({ apiKey: `Bearer ${canary}` }),
+      build({ apiKey: `Bearer ${canary}\nx` }),
       build({ apiKey: canary, baseURL: `https://user:${canary}@gateway.test` }),
       build({ apiKey: canary, baseURL: `https://gateway.test?key=${canary}` }),
       build({ apiKey: canary, baseURL: `gateway.test?key=${canary}` }),

@@ -309,3 +309,28 @@ test('frameworks read fetch and defaultHeaders from _options, as in openai', () 
   const copy = client.withOptions({ defaultHeaders: { 'x-tenant': 'b' } });
   expect(Reflect.get(copy, '_options')).toMatchObject({ defaultHeaders: { 'x-tenant': 'b' } });
 });
+
+test('variables may be in quotes, which Docker keeps in --env-file', async () => {
+  vi.stubEnv('GATEWAY_API_KEY', '"sk-env"');
+  vi.stubEnv('GATEWAY_BASE_URL', "'https://env.test/v1'");
+  vi.stubEnv('GATEWAY_PROFILE', '"litellm"');
+  vi.stubEnv('GATEWAY_LOG', '"warn"');
+  const warnings: string[] = [];
+  const warn = (message: string): void => void warnings.push(message);
+  const logger = { error: warn, warn, info: () => {}, debug: () => {} };
+  const sent: Request[] = [];
+  const client = new Gateway({
+    logger,
+    fetch: async (input, init) => {
+      sent.push(new Request(input, init));
+      return Response.json({ object: 'list', data: [] });
+    },
+  });
+
+  await client.models.list();
+
+  expect(client).toMatchObject({ apiKey: 'sk-env', logLevel: 'warn' });
+  expect(sent[0]?.url).toBe('https://env.test/v1/models');
+  expect(sent[0]?.headers.get('authorization')).toBe('Bearer sk-env');
+  expect(warnings).toEqual([expect.stringContaining('in quotes')]);
+});

@@ -98,7 +98,7 @@ describe('options of the client', () => {
     ['onDrift', ['log', {}]],
     ['bodyFormat', ['multipart', false]],
     ['baseURL', [7, 'gw.example', ' ', {}]],
-    ['apiKey', [' ', 7, {}, true, 'Bearer sk-test']],
+    ['apiKey', [' ', 7, {}, true, 'Bearer ', '""']],
   ])('an invalid %s is rejected', (field, values) => {
     for (const value of values) {
       expect(catchInvalidInput({ ...base, [field]: value }).field).toBe(field);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { HostFinder } from '../../gateways/find.ts';
 import { readGateway } from '../../gateways/index.ts';
 import type { GatewayName } from '../../options/gateway-profile.ts';
+import { cleanKey, withoutQuotes } from '../../http/auth.ts';
 import { Gateway, type Observer } from '../../index.ts';
 import { UsageError } from './usage.ts';
 
@@ -60,7 +61,8 @@ export async function readKey({ keyFile }: CommonOptions): Promise<string> {
     if (read !== undefined) return read;
     throw new UsageError(`The key file ${path} does not exist.`);
   }
-  if (key !== '') return key;
+  const cleaned = cleanKey(key, (message) => logger.warn(`[model-gateway] ${message}`));
+  if (cleaned !== '') return cleaned;
   const defaultPath = join(configFolder(), 'key');
   const read = await keyFromFile(defaultPath);
   if (read !== undefined) return read;
@@ -71,7 +73,7 @@ export async function readKey({ keyFile }: CommonOptions): Promise<string> {
 
 /** Returns the base URL from `--base-url` or the environment. */
 export function readBaseURL({ baseUrl }: CommonOptions): string {
-  const address = baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '';
+  const address = withoutQuotes(baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? '');
   if (address !== '') return address;
   throw new UsageError(
     `The base URL is missing. Set GATEWAY_BASE_URL, or pass --base-url https://… ${tryEmulator}`,

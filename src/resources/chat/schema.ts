@@ -52,7 +52,11 @@ const usage: FieldsOf<CompletionUsage> = {
 const choiceHead = {
   index: 'number',
   finish_reason: 'string',
-  logprobs: { content: 'array', refusal: 'array' } satisfies FieldsOf<ChatCompletionLogprobs>,
+  logprobs: {
+    content: 'array',
+    refusal: 'array',
+    reasoning_content: 'array',
+  } satisfies FieldsOf<ChatCompletionLogprobs>,
 } as const;
 
 /** Arguments are JSON text; some providers send the object itself. */

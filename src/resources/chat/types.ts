@@ -52,11 +52,25 @@ export interface CompletionUsage {
   total_tokens: number;
   completion_tokens_details?: CompletionUsageCompletionTokensDetails | undefined;
   prompt_tokens_details?: CompletionUsagePromptTokensDetails | undefined;
-  /** The cost in US dollars, as OpenRouter and LiteLLM report it. `usageOf()` reads it for any gateway. */
-  cost?: number | null | undefined;
+  /**
+   * The cost in US dollars, as OpenRouter and LiteLLM report it; Perplexity and others send an object.
+   * `usageOf()` reads it for any gateway.
+   */
+  cost?: number | CompletionUsageCost | null | undefined;
   cost_details?: CompletionUsageCostDetails | null | undefined;
   /** `true` if your own key at the vendor was used. `cost` is then only OpenRouter's fee. */
   is_byok?: boolean | null | undefined;
+}
+
+/** The cost as an object, in US dollars. */
+export interface CompletionUsageCost {
+  /** Perplexity's total. */
+  total_cost?: number | null | undefined;
+  input_tokens_cost?: number | null | undefined;
+  output_tokens_cost?: number | null | undefined;
+  request_cost?: number | null | undefined;
+  /** The total of other gateways. */
+  usd?: number | null | undefined;
 }
 
 /** Parts of the cost at OpenRouter, in US dollars. */
@@ -85,7 +99,9 @@ export interface ChatCompletionTokenLogprob extends ChatCompletionTokenTopLogpro
 /** Log probabilities of the tokens of one choice. */
 export interface ChatCompletionLogprobs {
   content: ChatCompletionTokenLogprob[] | null;
-  refusal: ChatCompletionTokenLogprob[] | null;
+  refusal?: ChatCompletionTokenLogprob[] | null | undefined;
+  /** The tokens of the reasoning, as DeepSeek sends them. */
+  reasoning_content?: ChatCompletionTokenLogprob[] | null | undefined;
 }
 
 /** A web page that the text cites, or a file that was read for it. */

@@ -159,7 +159,7 @@ export type StreamFault =
        * `typed-data` is `data: {"type":"error",...}` and `[DONE]`, `bare-json` a JSON line without `data:`,
        * `plain-text` a line of text. For `responses.create`, `no-choices` and `blank-chunk` are
        * `response.failed`, and the other errors have no fields around them. OpenRouter has only one shape: a chunk with `error` and the finish reason
-       * `error`, after which the stream ends.
+       * `error`, then the usage.
        */
       readonly type: 'stream-error';
       readonly after: number;

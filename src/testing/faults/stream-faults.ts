@@ -55,7 +55,7 @@ function rest(events: readonly StreamEvent[], fields: JsonObject = {}): Step[] {
 
 const noChunk = { id: '', created: 0, system_fingerprint: '' };
 
-/** Returns OpenRouter's error, after which its streams end. */
+/** Returns OpenRouter's error and the usage, after which its streams end. */
 function openRouterError(
   message: string,
   code: string | number | null,
@@ -69,7 +69,9 @@ function openRouterError(
   const reason = { finish_reason: 'error', native_finish_reason: 'error' };
   const choice = { index: 0, delta: { role: 'assistant', content: '' }, ...reason };
   const error = { code: typeof code === 'number' ? code : 502, message };
-  return [dataStep({ id, object, created, model, provider, error, choices: [choice] })];
+  const failed = { id, object, created, model, provider, error, choices: [choice] };
+  const last = events.filter(({ role }) => role === 'usage' || role === 'count' || role === 'done');
+  return [dataStep(failed), ...writes(last)];
 }
 
 /** Returns the errors of the Responses API. Only shapes that its streams can have differ from each other. */

@@ -23,7 +23,16 @@ export const streamMutants: MutantsByFile = {
     { is: 'if (isFinished() && !hasTornContent)', becomes: 'if (isFinished())' },
     { is: "if (strayText !== '') refuseErrors(strayText);", becomes: '' },
     { is: 'isCut = true;', becomes: '' },
-    { is: 'if (error !== undefined) refuse(value, error);\n    if (typeof', becomes: 'if (typeof' },
+    { is: 'if (hasUsage(value)) throwFailure();', becomes: '' },
+    { is: 'if (eventsSinceFailure >= lateEvents) throwFailure();', becomes: '' },
+    {
+      is: 'if (error !== undefined && failure === undefined)',
+      becomes: 'if (error !== undefined)',
+    },
+    {
+      is: 'if (error !== undefined) {\n      refuse(value, error);\n      return;\n    }\n    if (typeof',
+      becomes: 'if (typeof',
+    },
     {
       is: "validation === 'strict' || compared++ < comparedItems",
       becomes: "validation === 'strict'",
@@ -47,6 +56,8 @@ export const streamMutants: MutantsByFile = {
       is: "if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');",
       becomes: '',
     },
+    { is: '|| isHeld() || isFailing()', becomes: '|| isHeld()' },
+    { is: "if (limit === 'ending' || answer.hasFailed())", becomes: "if (limit === 'ending')" },
     { is: "settle({ verdict: 'complete' }, false)", becomes: "settle({ verdict: 'complete' })" },
     { is: 'else if (answer.isEnding()) timeouts?.expectEnd();', becomes: '' },
     { is: "verdict !== 'complete' && onTruncated !== 'allow'", becomes: "verdict !== 'complete'" },
