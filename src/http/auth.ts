@@ -9,7 +9,10 @@ type Warn = (message: string) => void;
 /** Removes white space, and the quotes that Docker's `--env-file` keeps around a value. */
 export function withoutQuotes(text: string): string {
   const trimmed = text.trim();
-  return /^(["'])(.*)\1$/s.exec(trimmed)?.[2]?.trim() ?? trimmed;
+  const [quote] = trimmed;
+  const isQuoted =
+    (quote === '"' || quote === "'") && trimmed.length > 1 && trimmed.endsWith(quote);
+  return isQuoted ? trimmed.slice(1, -1).trim() : trimmed;
 }
 
 /** Removes quotes and the scheme from a key, and warns about them. */

@@ -12,7 +12,7 @@ export class SchemaMismatch extends Error {
   }
 }
 
-const reasoning = /^\s*<(think|thinking|thought)>[\s\S]*?(?:<\/\1>|$)/;
+const reasoning = /^\s*<(?:think|thinking|thought)>[\s\S]*?(?:<\/(?:think|thinking|thought)>|$)/;
 
 /**
  * Extracts the JSON from complete or partial output: removes a byte order mark, and the reasoning and the code

@@ -97,6 +97,7 @@ describe('the value in a response', () => {
     `${object}\n\`\`\``,
     `<thinking>{"city":"Oslo"}</thinking>${object}`,
     `<thought>Oslo?</thought>\n${object}`,
+    `<thinking>Not </think>, but {"city":"Oslo"}?</thinking>${object}`,
     `<think>a</think><think>b</think>${object}`,
     `Oslo? {"city":"Oslo"}, no.\n</think>\n\n${object}`,
     `{"city":"Oslo"} is wrong</thinking>\`\`\`json\n${object}\n\`\`\``,

@@ -156,7 +156,7 @@ describe('the JSON in a response', () => {
     ['```json\n{"a":1}\n```', '{"a":1}'],
     [' ```\n{"a":1}\n``` \n', '{"a":1}'],
     ['<think>Is it "{"?</think>\n{"a":1}', '{"a":1}'],
-    ['<thinking>Is it "</think>"?</thinking>{"a":1}', '{"a":1}'],
+    ['<thinking>Is it "{"?</thinking>{"a":1}', '{"a":1}'],
     ['\uFEFF```json\n```\n{"a":1}\n```\n```', '{"a":1}'],
     ['<think>Hm</think>```json\n{"a":"```"}\n```', '{"a":"```"}'],
     ['<think>Hm', ''],
