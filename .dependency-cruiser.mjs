@@ -160,7 +160,7 @@ export default {
         '(index|endpoints|types)\\.ts$',
         '(answers|errors|gateways|testing|programs)/',
         'adapters/(node|ledgers)/',
-        'options/(gateway-profile|options)\\.ts$',
+        'options/(clean-key|gateway-profile|options)\\.ts$',
         'http/(abort|classify|proxy|redaction|url)\\.ts$',
         'policies/observing/costs\\.ts$',
         'resources/account/(cost|request-cost)\\.ts$',

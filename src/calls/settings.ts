@@ -19,7 +19,8 @@ import type {
   RequestOptions,
   SharedOptions,
 } from '../options/options.ts';
-import { type Credential, createCredential, withoutQuotes } from '../http/auth.ts';
+import { withoutQuotes } from '../options/clean-key.ts';
+import { type Credential, createCredential } from '../http/auth.ts';
 import { applyHeaders } from '../http/request.ts';
 import { RetryBudget } from '../http/retry.ts';
 import { globalFetch } from '../http/send.ts';

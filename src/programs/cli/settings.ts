@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { HostFinder } from '../../gateways/find.ts';
 import { readGateway } from '../../gateways/index.ts';
 import type { GatewayName } from '../../options/gateway-profile.ts';
-import { cleanKey, withoutQuotes } from '../../http/auth.ts';
+import { cleanKey, withoutQuotes } from '../../options/clean-key.ts';
 import { Gateway, type Observer } from '../../index.ts';
 import { UsageError } from './usage.ts';
 

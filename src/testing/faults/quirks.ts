@@ -49,7 +49,8 @@ export interface ChatQuirks {
    * Format of streamed tool calls: several deltas, one delta, deltas that repeat empty ids and names,
    * without an index, with indexes from 1, or with the arguments as an object. With `shared-index`, all calls
    * have index 0 and an empty id; with `repeated`, the whole arguments are sent again; with `cumulative`, each
-   * delta repeats the ones before; with `nameless`, the name is empty. @defaultValue "split"
+   * delta repeats the ones before; with `bracket`, a `{` precedes the whole arguments; with `nameless`, the
+   * name is empty. With `same-id`, all calls have one id, also in whole responses. @defaultValue "split"
    */
   chatToolCalls:
     | 'split'
@@ -61,11 +62,21 @@ export interface ChatQuirks {
     | 'shared-index'
     | 'repeated'
     | 'cumulative'
-    | 'nameless';
+    | 'bracket'
+    | 'nameless'
+    | 'same-id';
   /** Add a tool call without name and arguments. @defaultValue false */
   chatHollowCall: boolean;
-  /** Finish reason in place of the real one, for example `network_error`; "" for the real one. @defaultValue "" */
-  chatFinishReason: string;
+  /**
+   * Finish reason in place of the real one, for example `network_error`; "" for the real one, and `null` for the
+   * real one in streams and none in whole responses. @defaultValue ""
+   */
+  chatFinishReason: string | null;
+  /**
+   * Send whole responses in `{ data, success: true }`, or on the line after an empty `data:`, which replaces
+   * streams too. @defaultValue "plain"
+   */
+  chatEnvelope: 'plain' | 'data' | 'empty-data';
   /** The same in Gemini's format, for example `UNEXPECTED_TOOL_CALL`. @defaultValue "" */
   generateFinishReason: string;
   /** End streams with an event that repeats the whole message, as MiniMax does. @defaultValue false */
@@ -445,6 +456,7 @@ export const defaultQuirks: Quirks = {
   chatToolCallCount: 1,
   chatHollowCall: false,
   chatFinishReason: '',
+  chatEnvelope: 'plain',
   generateFinishReason: '',
   chatMessageAtEnd: false,
   chatEmptyFirstChunk: false,

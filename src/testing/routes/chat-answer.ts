@@ -1,3 +1,4 @@
+import { parseJSON } from '../../answers/objects.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { answerText, reasoningText, markers } from './prompts.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
@@ -172,6 +173,22 @@ export function createdField(seconds: number, { chatCreated }: Quirks): number |
   return chatCreated === 'float' ? seconds + 0.25 : seconds;
 }
 
+/** A tool call as it is sent. */
+export interface SentCall {
+  readonly id: string;
+  readonly name: string;
+  /** The arguments. */
+  readonly json: string;
+}
+
+/** Returns the tool calls of a choice as gateways with this quirk send them. */
+export function sentCalls({ toolCalls }: ChatChoice, { chatToolCalls }: Quirks): SentCall[] {
+  const calls = toolCalls.map(({ id, name, input }) => ({ id, name, json: JSON.stringify(input) }));
+  const [first] = calls;
+  if (first === undefined) return [];
+  return chatToolCalls === 'same-id' ? calls.map((call) => ({ ...call, id: first.id })) : calls;
+}
+
 /** Returns the message of a choice. */
 export function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
   const { thoughts, toolCalls, refusal: refused } = choice;
@@ -190,12 +207,12 @@ export function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: 
     tool_calls:
       toolCalls.length === 0
         ? undefined
-        : toolCalls.map(({ id, name, input }) => ({
+        : sentCalls(choice, quirks).map(({ id, name, json }) => ({
             id,
             type: 'function',
             function: {
               name: quirks.chatToolCalls === 'nameless' ? '' : name,
-              arguments: quirks.chatToolCalls === 'object' ? input : JSON.stringify(input),
+              arguments: quirks.chatToolCalls === 'object' ? parseJSON(json) : json,
             },
           })),
   });

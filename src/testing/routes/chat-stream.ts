@@ -1,3 +1,4 @@
+import { parseJSON } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import {
   createdField,
@@ -5,7 +6,8 @@ import {
   toLogprob,
   type ChatAnswer,
   type ChatChoice,
-  type ToolCall,
+  type SentCall,
+  sentCalls,
 } from './chat-answer.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { present } from '../control/json.ts';
@@ -23,19 +25,19 @@ function callIndex(style: Quirks['chatToolCalls'], position: number): number | u
   return position + (style === 'from-one' ? 1 : 0);
 }
 
-function toolDeltas({ id, name, input }: ToolCall, position: number, quirks: Quirks): Delta[] {
+function toolDeltas({ id, name, json }: SentCall, position: number, quirks: Quirks): Delta[] {
   const style = quirks.chatToolCalls;
   const index = callIndex(style, position);
-  const json = JSON.stringify(input);
   const delta = (call: JsonObject): Delta => ({ tool_calls: [present({ index, ...call })] });
   if (style === 'whole' || style === 'object') {
-    const whole = style === 'object' ? input : json;
+    const whole = style === 'object' ? parseJSON(json) : json;
     return [delta({ id, type: 'function', function: { name, arguments: whole } })];
   }
   const split = json.match(/.{1,5}/gsu) ?? [];
   const pieces =
     style === 'cumulative' ? split.map((_, end) => split.slice(0, end + 1).join('')) : split;
   if (style === 'repeated') pieces.push(json);
+  if (style === 'bracket') pieces.splice(0, pieces.length, '{', json);
   const first = delta({
     id: style === 'shared-index' ? '' : id,
     type: 'function',
@@ -94,7 +96,7 @@ function choiceDeltas(
     ...(choice.refusal === undefined
       ? []
       : splitTokens(choice.refusal).map((refusal) => ({ refusal }))),
-    ...choice.toolCalls.flatMap((call, position) => toolDeltas(call, position, quirks)),
+    ...sentCalls(choice, quirks).flatMap((call, position) => toolDeltas(call, position, quirks)),
   ];
   return [
     ...plain.map((delta) => ({ delta })),

@@ -33,7 +33,8 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
     index: choice.index,
     message: messageBody(choice, answer, quirks),
     ...toLogprobs(choice, answer, request),
-    finish_reason: quirks.chatFinishReason || choice.finishReason,
+    finish_reason:
+      quirks.chatFinishReason === null ? null : quirks.chatFinishReason || choice.finishReason,
   }));
   return present({
     id: answer.id,
@@ -45,6 +46,13 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
       quirks.chatUsage === 'missing' ? undefined : chatUsage(answer.count, answer.vendor, quirks),
     ...(isConverted(answer.vendor) ? {} : passedFields),
   });
+}
+
+function wholeResponse(completion: unknown, { chatEnvelope }: Quirks): Response {
+  if (chatEnvelope === 'data') return Response.json({ data: completion, success: true });
+  if (chatEnvelope === 'plain') return Response.json(completion);
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response(`data:\n${JSON.stringify(completion)}\n\n`, { headers });
 }
 
 export function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
@@ -72,10 +80,10 @@ export function completeChat(call: Call, dialect = plainDialect): Response {
     const message = 'request blocked by Gemini API: PROHIBITED_CONTENT';
     throw relayed(400, { type: 'prompt_blocked', code: 'prompt_blocked', message });
   }
-  if (asEvents) {
+  if (asEvents && quirks.chatEnvelope !== 'empty-data') {
     return eventResponse(call, chatEvents(answer, request, quirks).flatMap(dialect.event));
   }
   const isEmpty = call.fault?.type === 'empty';
   const shown = isEmpty ? { ...answer, choices: [] } : answer;
-  return Response.json(dialect.whole(completionBody(shown, request, quirks)));
+  return wholeResponse(dialect.whole(completionBody(shown, request, quirks)), quirks);
 }

@@ -129,6 +129,10 @@ const table: Table = {
   chatToolCallCount: [[2, { ...tools, says: /2 calls in one response/ }]],
   chatHollowCall: [[true, 'The client drops the call.', true]],
   chatFinishReason: [['eos', 'Providers have many words for the end.', true]],
+  chatEnvelope: [
+    ['data', { ...chat, says: /no usage/ }],
+    ['empty-data', { ...chat, says: /events in place of JSON/ }],
+  ],
   generateFinishReason: [['OTHER', 'Providers have many words for the end.', true]],
   chatMessageAtEnd: [[true, 'The client drops the message.', true]],
   chatEmptyFirstChunk: [[true, { ...stream, says: /first chunk has no choice/ }]],

@@ -282,6 +282,28 @@ const streamCases: Readonly<
     ],
     [['look', '{"city":"{\\"a\\":1}{}"}']],
   ],
+  'have a number that merely continues': [
+    [
+      { index: 0, id: 'x', name: 'look', args: '{"n":1' },
+      { index: 0, args: '1' },
+      { index: 0, args: '12' },
+      { index: 0, args: '}' },
+    ],
+    [['look', '{"n":1112}']],
+  ],
+  'have pieces that repeat the one before within a string': [
+    [
+      { index: 0, id: 'x', name: 'look', args: '{"city":"' },
+      { index: 0, args: 'a' },
+      { index: 0, args: 'ab' },
+      { index: 0, args: 'abc"}' },
+    ],
+    [['look', '{"city":"aababc"}']],
+  ],
+  'have a string with objects': [
+    [{ index: 0, id: 'x', name: 'look', args: '{"city":"{}{}"}' }],
+    [['look', '{"city":"{}{}"}']],
+  ],
   'have objects that merely follow each other': [
     [
       { index: 0, id: 'x', name: 'look', args: '{"list":[{"a":1}' },
@@ -423,6 +445,8 @@ test('the helper emits the end of each call, also of those that were joined', as
 describe('the emulator sends', () => {
   test.each<[name: string, quirks: Partial<Quirks>, runs: number]>([
     ['calls that share an index', { chatToolCalls: 'shared-index', chatToolCallCount: 2 }, 2],
+    ['calls with one id', { chatToolCalls: 'same-id', chatToolCallCount: 2 }, 2],
+    ['arguments after a bracket', { chatToolCalls: 'bracket' }, 1],
     ['arguments again', { chatToolCalls: 'repeated' }, 1],
     ['arguments cumulatively', { chatToolCalls: 'cumulative' }, 1],
     ['a hollow call beside another', { chatHollowCall: true }, 1],
@@ -432,10 +456,16 @@ describe('the emulator sends', () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const names = ['look', 'roll'].map((name) => tool({ name, schema, execute }));
 
-    await client.chat.completions.runTools({ ...params, tools: names, stream: true }).done();
+    for (const stream of [true, false]) {
+      const request = { ...params, tools: names };
+      const runner = stream
+        ? client.chat.completions.runTools({ ...request, stream })
+        : client.chat.completions.runTools(request);
+      await runner.done();
+    }
 
-    expect(execute).toHaveBeenCalledTimes(runs);
-    expect(emulator.charges).toHaveLength(2);
+    expect(execute).toHaveBeenCalledTimes(runs * 2);
+    expect(emulator.charges).toHaveLength(4);
   });
 
   test('arguments without a name, which is an error', async () => {

@@ -351,6 +351,16 @@ describe.each(Object.entries({ ...readers, ...wholeReaders }))('read by %s', (_,
     expect((await read(client))[0]).toBe('Hello');
   });
 
+  test.each(['data', 'empty-data'] as const)(
+    'a completion of the emulator in the envelope "%s" is the answer',
+    async (chatEnvelope) => {
+      const { client, emulator } = emulated({}, { quirks: { chatEnvelope } });
+
+      expect((await read(client))[0]).toBe(answered);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
+
   test('a completion on the line after an empty data: is the answer', async () => {
     const text = `data:\n${JSON.stringify(completion)}\n\n`;
     const headers = { 'content-type': 'text/event-stream' };

@@ -40,7 +40,7 @@ const timeouts = [
 ];
 
 const unsupportedMessage =
-  /not (be )?(supported|implemented|enabled)|unsupported|(does|do)(n't| not) support|unknown (parameter|field)|not (a )?valid (parameter|format)|invalid url|no route|unavailable now|are not valid|only for api versions/i;
+  /not (be )?(supported|implemented|enabled)|unsupported|(does|do)(n't| not) support|unknown (parameter|field)|not (a )?valid (parameter|format)|invalid url|no route|unavailable now|are not valid|only for api versions|inputs are not permitted/i;
 
 const unknownModel =
   /model_not_found|no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
