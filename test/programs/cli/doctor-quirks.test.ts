@@ -152,7 +152,7 @@ const table: Table = {
     ['azure', { ...schema, options: plain, says: /^unsupported 400 BadRequest: .*api versions/ }],
     ['cloudflare', { ...schema, options: plain, says: /^unsupported 400 .*AiError: 5025/ }],
     ['deepseek', { ...schema, options: plain, says: /^unsupported 400 .*unavailable now/ }],
-    ['fastapi', { ...schema, options: plain, says: /^unsupported 422 .*Extra inputs/ }],
+    ['fastapi', { ...schema, options: plain, says: /^unsupported 422.*Extra inputs/ }],
     ['google', { ...schema, options: plain, says: /^unsupported 400 INVALID_ARGUMENT/ }],
     ['groq', { ...schema, options: plain, says: /^unsupported 400 .*does not support response/ }],
     ['siliconflow', { ...schema, options: plain, says: /^unsupported 400 20024/ }],
