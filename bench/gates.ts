@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 123,
-      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes, and 113 before client.responses and results in other places of a response. bench/results/bench.json has the minified size of each room.',
+      atMost: 142,
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms. A page carries only what it names: the page below became smaller. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -33,8 +33,8 @@ export const gates: readonly Gate[] = [
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
-      atMost: 14.2,
-      why: 'It contains the class that chat.completions.stream() returns, with the tool loop that a reader never runs.',
+      atMost: 15.7,
+      why: 'It contains the class that chat.completions.stream() returns with its events, and, since it was 14.2, the repair of tool calls that gateways merge, repeat or leave without a name.',
     },
   },
   {
@@ -47,8 +47,8 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 64,
-      why: 'One file has everything that a chat call may need, including retries and, since it was 57 KiB, fallbacks, limits and structured output in other modes.',
+      atMost: 56,
+      why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams. It was 64 before fallbacks, limits and modes became policies.',
     },
   },
   {

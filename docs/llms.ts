@@ -46,7 +46,7 @@ for (const page of groups.flatMap(({ pages }) => pages)) {
 /** Replaces links to files, which the package does not have, by links to headings. Images are left out. */
 function withLocalLinks(text: string): string {
   return text
-    .replaceAll(/^\[?!\[[^\]]*\]\([^)]*\)(\]\([^)]*\))?\n+/gm, '')
+    .replaceAll(/\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)[ \n]*|!\[[^\]]*\]\([^)]*\)[ \n]*/g, '')
     .replaceAll(/\[([^\]]*)\]\(((?!https?:)[^)#]*)(#[^)]*)?\)/g, (_, label, file, anchor) => {
       if (file === '') return `[${label}](${anchor})`;
       const guide = guides.get(path.basename(file));

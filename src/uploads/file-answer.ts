@@ -34,7 +34,7 @@ export interface FileSearch {
   readonly collect: (request: Request, answer: Answer) => Promise<Uint8Array<ArrayBuffer> | string>;
 }
 
-/** The beginning of a JSON object, which no file begins with. */
+/** The beginning of a JSON object. */
 const objectStart = /^\s*\{\s*"[\w.-]+"\s*:/;
 
 /**
@@ -61,13 +61,14 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
-          const isLabelled = /\b(json|html)\b/.test(type) || objectStart.test(beginning);
-          if (isLabelled) beginning = await readText(answer, request.settings.maxResponseBytes);
-          else ({ beginning, answer } = await peek(answer, errorBodyLimit));
+          const isLabelled = /\b(json|html)\b/.test(type);
+          const limit = request.settings.maxResponseBytes;
+          const peeked = objectStart.test(beginning) ? limit : errorBodyLimit;
+          if (isLabelled) beginning = await readText(answer, limit);
+          else ({ beginning, answer } = await peek(answer, peeked));
           const value = parseJSON(beginning);
-          const file =
-            isLabelled && search && (await searchFile(request, answer, search, value, beginning));
-          if (file !== undefined && file !== false) return { value: file };
+          const file = search && (await searchFile(request, answer, search, value, beginning));
+          if (file !== undefined) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
             throw notResult(value, answer, 'the response is JSON instead of a file.', beginning);

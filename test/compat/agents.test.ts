@@ -20,7 +20,7 @@ const sunny = (): string => 'Sunny, 24 degrees';
 const createAgent = (client: Gateway): Agent =>
   new Agent({
     name: 'Forecaster',
-    model: new OpenAIChatCompletionsModel(asOpenAI(client), 'm-chat'),
+    model: new OpenAIChatCompletionsModel(asOpenAI(client), 'm-large'),
   });
 
 const withTool = (client: Gateway): Agent =>
@@ -36,13 +36,13 @@ const withTool = (client: Gateway): Agent =>
   });
 
 const langChainModel = (client: Gateway): ChatOpenAICompletions => {
-  const model = new ChatOpenAICompletions({ apiKey: 'not used', model: 'm-chat', maxRetries: 0 });
+  const model = new ChatOpenAICompletions({ apiKey: 'not used', model: 'm-large', maxRetries: 0 });
   model.client = asOpenAI(client);
   return model;
 };
 
 const llamaIndexModel = (client: Gateway): LlamaIndexOpenAI =>
-  new LlamaIndexOpenAI({ model: 'm-chat', apiKey: 'not used', session: asOpenAI(client) });
+  new LlamaIndexOpenAI({ model: 'm-large', apiKey: 'not used', session: asOpenAI(client) });
 
 const wrapWithInstructor = (client: Gateway) =>
   createInstructor({ client: asOpenAI<OpenAI>(client), mode: 'TOOLS' });
@@ -257,7 +257,7 @@ describe('LlamaIndex', () => {
 
 describe('instructor', () => {
   const schema = z3.object({ city: z3.string() });
-  const asked = { model: 'm-chat', messages: [{ role: 'user' as const, content: question }] };
+  const asked = { model: 'm-large', messages: [{ role: 'user' as const, content: question }] };
 
   test('returns a value of the schema', async () => {
     const { client, emulator } = setUp();

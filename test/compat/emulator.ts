@@ -2,7 +2,7 @@ import { Gateway } from '../../dist/index.js';
 import { createEmulator, type Emulator } from '../../dist/testing/index.js';
 
 export const messages = [{ role: 'user' as const, content: 'What is the weather in Lisbon?' }];
-export const ask = { model: 'm-chat', messages };
+export const ask = { model: 'm-large', messages };
 
 /** A client on an emulator of its own, which counts what is asked for and charged. */
 export function setUp(): { readonly client: Gateway; readonly emulator: Emulator } {

@@ -36,29 +36,29 @@ const createGenkit = (client: Gateway) => {
     resolver: (_client, _type, name) =>
       defineCompatOpenAIModel({ name, client: asOpenAI(client), pluginOptions }),
   });
-  const ai = genkit({ plugins: [plugin], model: 'gateway/m-chat' });
+  const ai = genkit({ plugins: [plugin], model: 'gateway/m-large' });
   return ai;
 };
 
 /** Runs a program of each framework. Returns the text of the answer. */
 const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
   async 'agents on chat completions'(client) {
-    const model = new OpenAIChatCompletionsModel(asOpenAI(client), 'm-chat');
+    const model = new OpenAIChatCompletionsModel(asOpenAI(client), 'm-large');
     return (await run(new Agent({ name: 'Forecaster', model }), question)).finalOutput;
   },
   async 'agents on the Responses API'(client) {
-    const model = new OpenAIResponsesModel(asOpenAI(client), 'm-chat');
+    const model = new OpenAIResponsesModel(asOpenAI(client), 'm-large');
     return (await run(new Agent({ name: 'Forecaster', model }), question)).finalOutput;
   },
   async 'LangChain on chat completions'(client) {
-    const options = { model: 'm-chat', apiKey: 'not used', maxRetries: 0 };
+    const options = { model: 'm-large', apiKey: 'not used', maxRetries: 0 };
     const completions = new ChatOpenAICompletions(options);
     completions.client = asOpenAI(client);
     const model = new ChatOpenAI({ ...options, completions });
     return (await model.invoke(question)).text;
   },
   async 'LangChain on the Responses API'(client) {
-    const options = { model: 'm-chat', apiKey: 'not used', maxRetries: 0 };
+    const options = { model: 'm-large', apiKey: 'not used', maxRetries: 0 };
     const responses = new ChatOpenAIResponses(options);
     responses.client = asOpenAI(client);
     const model = new ChatOpenAI({ ...options, useResponsesApi: true, responses });
@@ -66,7 +66,7 @@ const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> 
   },
   async LlamaIndex(client) {
     const model = new LlamaIndexOpenAI({
-      model: 'm-chat',
+      model: 'm-large',
       apiKey: 'not used',
       session: asOpenAI(client),
     });
@@ -74,7 +74,7 @@ const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> 
     return message.content;
   },
   async Mastra(client) {
-    const model = createModelGateway({ client })('m-chat');
+    const model = createModelGateway({ client })('m-large');
     const instructions = 'Be brief.';
     const options = { id: 'f', name: 'F', instructions, maxRetries: 0 };
     const agent = new MastraAgent({ ...options, model: untyped<MastraModelConfig>(model) });
@@ -92,7 +92,7 @@ const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> 
     return text;
   },
   async LiveKit(client) {
-    const model = new LiveKitLLM({ client: asOpenAI(client), model: 'm-chat' });
+    const model = new LiveKitLLM({ client: asOpenAI(client), model: 'm-large' });
     const chatCtx = llm.ChatContext.empty();
     chatCtx.addMessage({ role: 'user', content: question });
     const connOptions = { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 60_000 };
@@ -106,7 +106,7 @@ const programs: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> 
     const instructor = createInstructor({ client: asOpenAI<OpenAI>(client), mode: 'TOOLS' });
     const schema = z3.object({ city: z3.string() });
     const place = await instructor.chat.completions.create({
-      model: 'm-chat',
+      model: 'm-large',
       max_retries: 0,
       messages: [{ role: 'user', content: question }],
       response_model: { schema, name: 'Place' },
@@ -152,7 +152,7 @@ test('autoevals grades, with one charge', async () => {
     input: question,
     output: 'Sunny',
     expected: 'Sunny',
-    model: 'm-chat',
+    model: 'm-large',
     client: asOpenAI(client),
   });
 
@@ -164,7 +164,7 @@ test('LangChain ignores ChatOpenAI.client', async () => {
   const { client, emulator } = setUp();
   const fetches: string[] = [];
   const model = new ChatOpenAI({
-    model: 'm-chat',
+    model: 'm-large',
     apiKey: 'not used',
     maxRetries: 0,
     configuration: {

@@ -22,24 +22,24 @@ const requests = ['POST /v1/responses'];
 const createAgent = (client: Gateway) =>
   new Agent({
     name: 'Forecaster',
-    model: new OpenAIResponsesModel(asOpenAI<OpenAI>(client), 'm-chat'),
+    model: new OpenAIResponsesModel(asOpenAI<OpenAI>(client), 'm-large'),
   });
 
 const startAISDK = () => {
   const emulator = createEmulator();
   const { apiKey, baseURL, fetch } = emulator;
   const openai = createOpenAI({ apiKey, baseURL: `${baseURL}/v1`, fetch });
-  return { emulator, model: openai.responses('m-chat') };
+  return { emulator, model: openai.responses('m-large') };
 };
 
 const langChainModel = (client: Gateway): ChatOpenAIResponses => {
-  const model = new ChatOpenAIResponses({ apiKey: 'not used', model: 'm-chat', maxRetries: 0 });
+  const model = new ChatOpenAIResponses({ apiKey: 'not used', model: 'm-large', maxRetries: 0 });
   model.client = asOpenAI(client);
   return model;
 };
 
 const llamaIndexModel = (client: Gateway): LlamaIndexResponses =>
-  new LlamaIndexResponses({ model: 'm-chat', apiKey: 'not used', session: asOpenAI(client) });
+  new LlamaIndexResponses({ model: 'm-large', apiKey: 'not used', session: asOpenAI(client) });
 
 describe('@openai/agents', () => {
   beforeAll(() => setTracingDisabled(true));
@@ -85,7 +85,7 @@ describe('@openai/agents', () => {
     const { client } = setUp();
     const agent = new Agent({
       name: 'Forecaster',
-      model: new OpenAIResponsesModel(asOpenAI<OpenAI>(client), 'm-chat'),
+      model: new OpenAIResponsesModel(asOpenAI<OpenAI>(client), 'm-large'),
       outputType: place,
     });
 
@@ -223,7 +223,7 @@ describe('LlamaIndex', () => {
 describe('the emulator and the client of openai', () => {
   const { apiKey, baseURL, fetch } = createEmulator();
   const client = new OpenAI({ apiKey, baseURL: `${baseURL}/v1`, fetch });
-  const ask = { model: 'm-chat', input: question };
+  const ask = { model: 'm-large', input: question };
 
   test('whole, and with parse()', async () => {
     const response = await client.responses.create(ask);

@@ -1,4 +1,4 @@
-import { PlainChat, PlainCompletions } from './create.ts';
+import type { PlainChat, PlainCompletions } from './create.ts';
 import { createCompletion, streamCompletion } from './operations.ts';
 import type {
   ChatCompletionCreateParams,
@@ -38,21 +38,29 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 };
 
 /** Chat completions: `POST /v1/chat/completions`. */
-export class Completions extends PlainCompletions {
-  // Declared again because wrappers copy the methods of a class, and not those that it inherits.
-  override create(
+export class Completions implements PlainCompletions {
+  /** @internal */
+  readonly transport: () => Transport;
+
+  /** @internal */
+  constructor(transport: () => Transport) {
+    this.transport = transport;
+  }
+
+  // Not inherited, because wrappers copy only the own methods of a class.
+  create(
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion>;
-  override create(
+  create(
     params: ChatCompletionCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<ChatCompletionChunk>>;
-  override create(
+  create(
     params: ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion | Stream<ChatCompletionChunk>>;
-  override create(
+  create(
     params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
@@ -177,13 +185,12 @@ export class Completions extends PlainCompletions {
 }
 
 /** Chat in OpenAI's format. */
-export class Chat extends PlainChat {
+export class Chat implements PlainChat {
   /** Chat completions. */
-  override readonly completions: Completions;
+  readonly completions: Completions;
 
   /** @internal */
   constructor(transport: () => Transport) {
-    super(transport);
     this.completions = new Completions(transport);
   }
 }
