@@ -55,7 +55,7 @@ function withLocalLinks(text: string): string {
 }
 
 const readme = await readFile(path.join(root, 'README.md'), 'utf8');
-const [, about = ''] = /^# .*\n\n(.*)$/m.exec(readme) ?? [];
+const [, about = ''] = /^# .*\n\n(.*)$/m.exec(withLocalLinks(readme)) ?? [];
 const list = ['# model-gateway', '', `> ${about}`];
 const whole = [withLocalLinks(readme)];
 for (const { text, pages } of groups) {

@@ -7,8 +7,12 @@ const address = /^(https?:\/\/[^\s/]|data:[^\s,]*,.)/i;
 
 /** Media types of data URLs that are not images; without a type, a data URL is text. */
 const otherData = /^data:(?:,|text\/|audio\/|application\/(?:json|pdf|xml|javascript|zip))/i;
-/** A character that base64 has not, near the start of a data URL. */
-const brokenData = /^data:[^\s,]*;base64,[^]{0,100}[^\w+/=%\s-]/i;
+/** Returns whether a data URL has a character that base64 has not, near its start. */
+function isBrokenData(text: string): boolean {
+  const comma = text.indexOf(',');
+  const isBase64 = /^data:\S*;base64$/i.test(text.slice(0, comma));
+  return isBase64 && /[^\w+/=%\s-]/.test(text.slice(comma + 1, comma + 102));
+}
 
 const path =
   /^(file:|[.~]{1,2}[\\/]|[a-z]:[\\/])|^[^\s:]*\.(png|jpe?g|webp|gif|avif|hei[cf]|bmp|tiff?)$/i;
@@ -23,7 +27,7 @@ const decode = "Buffer.from(x, 'base64')";
 /** Describes what text is that is not an address, and what to pass instead. */
 function problemWith(text: string): string {
   if (otherData.test(text)) return 'is a data URL, but not of an image.';
-  if (brokenData.test(text)) return 'is a data URL whose data is not base64.';
+  if (isBrokenData(text)) return 'is a data URL whose data is not base64.';
   if (path.test(text)) return `is a path; pass ${openPath}.`;
   const isLong = text.length >= shortBase64 || /=\s*$/.test(text);
   if (isLong && base64.test(text)) {
@@ -44,7 +48,7 @@ export function checkImageText(
 ): void {
   checkText(field, text, 'an http(s) URL or a data URL');
   const { imageReferences = [] } = profile ?? {};
-  const isAddress = address.test(text) && !otherData.test(text) && !brokenData.test(text);
+  const isAddress = address.test(text) && !otherData.test(text) && !isBrokenData(text);
   const isAllowed = isAddress || imageReferences.some((start) => text.startsWith(start));
   check(isAllowed, field, problemWith(text));
 }

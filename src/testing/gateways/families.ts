@@ -23,10 +23,7 @@ const editions: Readonly<Record<NewApiEdition, Family>> = { '2025': newApi, '202
 export const newApiEditions: readonly string[] = Object.keys(editions);
 
 /** @throws `InvalidInputError` for an unknown kind or edition, listing the known ones */
-export function findFamily(
-  name: EmulatedGateway = 'new-api',
-  edition: NewApiEdition | undefined = undefined,
-): Family {
+export function findFamily(name: EmulatedGateway = 'new-api', edition?: NewApiEdition): Family {
   if (edition !== undefined) {
     check(name === 'new-api', 'edition', 'is only for the gateway "new-api".');
     const isKnown = Object.hasOwn(editions, edition);

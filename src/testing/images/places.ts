@@ -36,7 +36,7 @@ export function encodeImage(bytes: Bytes, encoding: ImageEncoding): string {
       // A byte after the end of a PNG is ignored, and without one there may be no padding to omit.
       const isWhole = bytes.length % 3 === 0;
       const padded = isWhole ? base64(concat([bytes, Uint8Array.of(0)])) : plain;
-      return padded.replace(/=+$/, '');
+      return padded.replaceAll('=', '');
     }
   }
 }

@@ -407,7 +407,7 @@ describe('on a terminal', () => {
     const terminal = machine.open(['doctor', '--spend', '1', '--only', 'chat', 'image']);
     await terminal.shows(/2 calls cost up to \$0\.00213, of a limit of \$1:/);
     await terminal.shows(/image\s+m-image\s+up to \$0\.002/);
-    await terminal.shows(/Continue\? \[Y\/n\]/);
+    await terminal.shows(/Continue\? \[y\/N\]/);
     expect(emulator.charges).toEqual([]);
     terminal.type('n\r');
 

@@ -292,15 +292,21 @@ export function embeddingFacts(
   ];
 }
 
-/** Text that is the content of a file: a URL, a data URL, base64 or hexadecimal digits. */
-const fileText = /^\s*(https?:|data:)|\]\(https?:|^[\w+/=\r\n-]{256,}$/;
+/** Shorter text of letters and digits may be an id. */
+const shortFile = 256;
+
+/** Returns whether text is the content of a file: a URL, a data URL, base64 or hexadecimal digits. */
+const isFileText = (text: string): boolean =>
+  /^(https?:|data:)/.test(text.trimStart()) ||
+  /\]\(https?:/.test(text) ||
+  (text.length >= shortFile && /^[\w+/=\r\n-]+$/.test(text));
 
 /** Fields with URLs of a task instead of its result. */
 const taskFields = /(status|response|cancel|poll(ing)?|fetch|get)_?url$|^(urls|links)$/i;
 
 /** Returns the paths of the files in a response, such as `output.results[].url`. */
 export function filePaths(value: unknown, path = '', levels = 8): string[] {
-  if (typeof value === 'string') return fileText.test(value) ? [path] : [];
+  if (typeof value === 'string') return isFileText(value) ? [path] : [];
   if (levels === 0) return [];
   if (Array.isArray(value)) {
     return value.flatMap((item) => filePaths(item, `${path}[]`, levels - 1));
