@@ -1,6 +1,6 @@
 // Asks a model at OpenRouter, with another to fall back on, makes an image and a video, and prints their costs.
 // Set GATEWAY_BASE_URL=https://openrouter.ai and your key as GATEWAY_API_KEY: npm run example openrouter -- --real
-import { Gateway } from 'model-gateway';
+import { Gateway, usageOf } from 'model-gateway';
 import { downloadVideo } from 'model-gateway/node';
 
 const client = new Gateway({ gateway: 'openrouter' });
@@ -12,7 +12,7 @@ const answer = await client.chat.completions.create({
   messages: [{ role: 'user', content: 'Why is the sky blue?' }],
 });
 console.log(answer.choices[0]?.message.content);
-console.log(`${answer.model} cost ${answer.usage?.cost} USD`);
+console.log(`${answer.model} cost ${usageOf(answer)?.cost} USD`);
 
 // The id of an answer is that of its generation.
 const { data } = await client.account.charges({ requestId: answer.id });

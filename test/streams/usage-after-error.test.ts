@@ -78,7 +78,7 @@ describe.each(Object.entries(readers))('an error read by %s', (name, read) => {
 
     const error = await read(client);
 
-    const shown = name === 'the AI SDK' ? ((error as { cause?: unknown }).cause ?? error) : error;
+    const shown = name === 'the AI SDK' ? (Reflect.get(Object(error), 'cause') ?? error) : error;
     expect(shown).toMatchObject({ usage, message: expect.stringContaining('disconnected') });
     const { lines, budget } = await client.account.spent();
     expect(lines).toMatchObject([{ estimate: { amount: { value: 0.25 } } }]);

@@ -12,7 +12,7 @@ import { countTokens, isConverted, splitTokens, type TokenCount } from './usage.
 import { present } from '../control/json.ts';
 
 /** A tool call with its arguments as an object. */
-export interface ToolCall {
+interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
