@@ -297,15 +297,15 @@ test.each([
 
 test('frameworks read fetch and defaultHeaders from _options, as in openai', () => {
   const defaultHeaders = { 'x-tenant': 'a' };
-  const { client } = scripted([], { apiKey: 'sk-secret-key', defaultHeaders });
+  const defaultQuery = { signature: 'query-secret' };
+  const { client } = scripted([], { apiKey: 'sk-secret-key', defaultHeaders, defaultQuery });
   const options: unknown = Reflect.get(client, '_options');
 
   expect(options).toMatchObject({ fetch: expect.any(Function) });
-  expect(options).not.toHaveProperty('apiKey');
   expect(options).toMatchObject({ defaultHeaders });
   expect(Object.keys(client)).not.toContain('_options');
-  expect(JSON.stringify(options)).not.toContain('sk-secret-key');
-  expect(inspect(options)).not.toContain('sk-secret-key');
+  expect(JSON.stringify(options)).not.toContain('secret');
+  expect(inspect(options, { showHidden: true, getters: true })).not.toContain('secret');
   const copy = client.withOptions({ defaultHeaders: { 'x-tenant': 'b' } });
   expect(Reflect.get(copy, '_options')).toMatchObject({ defaultHeaders: { 'x-tenant': 'b' } });
 });

@@ -375,10 +375,13 @@ export declare namespace Videos {
   };
 }
 
-/** Returns the options that frameworks read from `_options` of a client of `openai`, without the key. */
-function readOptions({ original, fetch, headers }: ClientSettings): object {
-  const { apiKey: _, ...options } = original();
-  return { ...options, fetch, defaultHeaders: headers };
+/**
+ * Returns the options that frameworks read from `_options` of a client of `openai`: neither the key nor the
+ * query, which may hold another one.
+ */
+function readOptions({ fetch, headers, call }: ClientSettings): object {
+  const { maxRetries, timeout } = call;
+  return { fetch, defaultHeaders: headers, maxRetries, timeout };
 }
 
 /**
