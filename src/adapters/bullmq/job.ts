@@ -2,7 +2,7 @@ import {
   GatewayError,
   InvalidInputError,
   parseVideoTaskRef,
-  type VideoCreateParams,
+  type VideoCreateInput,
   type VideoImageReference,
   type VideoStatus,
   type VideoTaskRef,
@@ -15,7 +15,7 @@ import {
  */
 
 /** Parameters of a video as JSON: references are URLs or data URLs. */
-export type VideoJobParams = Omit<VideoCreateParams, 'input_reference' | 'image' | 'images'> & {
+export type VideoJobParams = Omit<VideoCreateInput, 'input_reference' | 'image' | 'images'> & {
   input_reference?: string | VideoImageReference | undefined;
   image?: string | undefined;
   images?: readonly string[] | undefined;
