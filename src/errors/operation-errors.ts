@@ -19,7 +19,7 @@ export type FailureInit = UnexpectedResponseErrorInit & {
 /** The error of a failed request before it is built. */
 export interface DescribedFailure {
   readonly ErrorType: APIErrorClass;
-  /** What failed, without advice. */
+  /** The message without advice. */
   readonly summary: string;
   readonly init: FailureInit;
 }

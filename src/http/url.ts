@@ -223,7 +223,7 @@ export function isFetchable(url: string, gateway: string): boolean {
 /** Words in the names of headers and query parameters that hold secrets, in lower case. */
 const secretWords =
   /^(x?(api|access|auth|session|secret|private)?key|sig|sign|auth|access|session|pass|passwd|pwd|pin|otp|jwt|bearer)$/;
-/** Parts of such names that are no parts of other words. */
+/** Parts of such names that other words do not contain. */
 const secretParts =
   /^x-(amz|goog|tos|oss)-|(api|access)key|token|secret|signature|credential|cookie|passw|passcode|authenticat|authoriz|sessionid|auth$/i;
 

@@ -100,7 +100,7 @@ function readReset(read: ReadField): number | undefined {
 }
 
 /** Reads the headers in `metadata.headers`, where some gateways put the limit. */
-function fieldsOf({ metadata }: JsonObject): ReadField {
+function readMetadataHeaders({ metadata }: JsonObject): ReadField {
   const headers = toFields(toFields(metadata)['headers']);
   const fields = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -115,7 +115,7 @@ function readBodyWait({ message = '', error }: RefusedBody, isLimit: boolean): n
   return (
     findFirst(errors, ({ retryDelay }) => parseWait(codeText(retryDelay) ?? null)) ??
     findFirst(texts, (text) => (typeof text === 'string' ? findSpokenWait(text) : undefined)) ??
-    (isLimit ? findFirst(errors, (level) => readReset(fieldsOf(level))) : undefined)
+    (isLimit ? findFirst(errors, (level) => readReset(readMetadataHeaders(level))) : undefined)
   );
 }
 

@@ -6,7 +6,7 @@ import type { Problem } from './protocol.ts';
 /** Maximum length of an unusable response that is shown, in characters. */
 const answerLimit = 20_000;
 
-/** What users of the playground do in place of setting an option in code. */
+/** Replaces names of code in advice by the controls of the playground. */
 const replacements: Replacements = [
   [/\bbaseURL\b/g, 'GATEWAY_BASE_URL'],
   [/\bset the option gateway\b/g, 'restart the playground with --gateway'],

@@ -29,10 +29,9 @@ import type { SpeechStreamEvent } from './types.ts';
 
 /** Fetches the audio at a URL in a response, without the key, within the limits of the call. */
 async function fetchAudio(transport: Transport, url: string, request: Request): Promise<Response> {
-  const { settings, scope, startedAt, id: callId } = request;
+  const { settings, scope, id: callId } = request;
   const { totalTimeout, maxRetries, timeout, idleTimeout } = settings;
-  const deadline = startedAt + (totalTimeout ?? 0);
-  const left = totalTimeout === null ? null : Math.max(1, Math.ceil(deadline - performance.now()));
+  const left = totalTimeout === null ? null : Math.max(1, Math.ceil(scope.remaining));
   const options = { callId, maxRetries, timeout, idleTimeout, totalTimeout: left };
   return fetchFile(transport, 'audio.speech.create', url, { ...options, signal: scope.signal });
 }

@@ -12,13 +12,13 @@ const isMessage = ({ type, role }: JsonObject): boolean =>
   type === 'message' || (type === undefined && role === 'assistant');
 
 /** Returns the parts of a message of the model. */
-const partsOf = (item: JsonObject): JsonObject[] =>
+const listParts = (item: JsonObject): JsonObject[] =>
   isMessage(item) ? listObjects(item['content']) : [];
 
 /** Returns the text of an item, without refusals and reasoning. */
 export function messageText(item: JsonObject): string {
   let text = '';
-  for (const part of partsOf(item)) {
+  for (const part of listParts(item)) {
     const { type } = part;
     if (type === 'output_text' || type === 'text') text += partText(part);
   }
@@ -27,7 +27,7 @@ export function messageText(item: JsonObject): string {
 
 /** Returns whether the model refused in an item. */
 export function isRefusal(item: JsonObject): boolean {
-  return partsOf(item).some((part) => part['type'] === 'refusal' && partText(part) !== '');
+  return listParts(item).some((part) => part['type'] === 'refusal' && partText(part) !== '');
 }
 
 /** Returns the text of all messages, as `openai` computes it. */
@@ -40,7 +40,7 @@ export function outputText(output: readonly JsonObject[]): string {
 /** Returns whether items have content: text, a refusal, or anything but a message. */
 export function hasOutput(items: readonly JsonObject[]): boolean {
   return items.some(
-    (item) => !isMessage(item) || partsOf(item).some((part) => partText(part) !== ''),
+    (item) => !isMessage(item) || listParts(item).some((part) => partText(part) !== ''),
   );
 }
 

@@ -103,7 +103,7 @@ export interface ChatQuirks {
    */
   structuredOutputError: StructuredOutputDialect;
   /**
-   * What chat models write around JSON that they are asked for: prose, reasoning without its first tag, one code
+   * The text that chat models write around requested JSON: prose, reasoning without its first tag, one code
    * fence too many, a byte order mark, or the quotes of a JSON string. @defaultValue "plain"
    */
   structuredOutputText:

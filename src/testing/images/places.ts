@@ -15,7 +15,7 @@ const bytePlaces: ReadonlySet<ImagePlace> = new Set([
 export const holdsBytes = (place: ImagePlace): boolean => bytePlaces.has(place);
 
 /** Returns the URL of an image, or its bytes as text. */
-function contentOf(item: unknown): string {
+function readContent(item: unknown): string {
   const { url, b64_json: encoded } = record(item);
   return text(url) || text(encoded) || '';
 }
@@ -43,7 +43,7 @@ export function encodeImage(bytes: Bytes, encoding: ImageEncoding): string {
 
 /** Returns the body of a response with its images at another place than `data`. */
 function bodyWith(place: ImagePlace, items: readonly unknown[]): JsonObject {
-  const contents = items.map(contentOf);
+  const contents = items.map(readContent);
   const [first] = contents;
   const content = contents.map((image) => ({ image }));
   const inline = (name: string, type: string) =>
@@ -106,6 +106,6 @@ export function placeImages(
   if (place !== 'file' || first === undefined) {
     return Response.json({ ...others, ...bodyWith(place, data) });
   }
-  const bytes = readDataURL(`data:image/png;base64,${contentOf(first)}`);
+  const bytes = readDataURL(`data:image/png;base64,${readContent(first)}`);
   return new Response(bytes ?? null, { headers: { 'content-type': 'image/png' } });
 }

@@ -97,7 +97,7 @@ const continued = (column: number, next: readonly Message[]): Message[] => [
 ];
 
 /** Returns a number that changes with everything that makes an answer taller, its error and its end included. */
-function heightOf(call: CallView): number {
+function estimateHeight(call: CallView): number {
   const { text, reasoning, toolCalls, files, status, problem, attempts, usage, finishReason } =
     call;
   const ends = [status !== 'running', problem, attempts, usage, finishReason].filter(Boolean);
@@ -141,7 +141,9 @@ export function Chat(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
   const [error, setError] = useState<unknown>();
-  const followAnswer = useScrollToEnd(all.reduce((sum, call) => sum + heightOf(call), all.length));
+  const followAnswer = useScrollToEnd(
+    all.reduce((sum, call) => sum + estimateHeight(call), all.length),
+  );
 
   const send = async (): Promise<void> => {
     setError(undefined);
