@@ -72,6 +72,7 @@ export const endpoints = {
   'models.retrieve': get('/v1/models/{model}', 'json'),
   'chat.completions.create': post('metered', '/v1/chat/completions', ['json'], ['json', 'events']),
   'responses.create': post('metered', '/v1/responses', ['json'], ['json', 'events']),
+  'messages.create': post('metered', '/v1/messages', ['json'], ['json', 'events']),
   'generate.content': post('metered', '/v1beta/models/{model}:generateContent', ['json'], ['json']),
   'generate.contentStream': {
     ...post('metered', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),

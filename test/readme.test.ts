@@ -59,6 +59,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
 
 /** Operations without a method of their own. */
 const otherWays: Readonly<Record<string, string>> = {
+  'messages.create': "[`post('/v1/messages')`](#any-other-route)",
   'rerank.create':
     "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](ai-sdk.md) of the AI SDK",
 };

@@ -26,6 +26,8 @@ const calls: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> = {
     collect(await client.chat.completions.create({ model: 'm-large', messages, stream: true })),
   'responses.create()': async (client) =>
     client.responses.create({ model: 'm-large', input: 'Hi' }),
+  "post('/v1/messages')": async (client) =>
+    client.post('/v1/messages', { body: { model: 'm-large', max_tokens: 100, messages } }),
   'generate.content()': async (client) =>
     client.generate.content({ model: 'm-flash', contents: 'Hello' }),
   'generate.contentStream()': async (client) =>
@@ -128,7 +130,7 @@ describe('the table of gateways and operations', () => {
 
   test('has each operation', () => {
     const called = rows.map(([call = '']) =>
-      call === "post('/v1/rerank')" ? 'rerank.create' : call.split('(', 1)[0],
+      call.replace(/^post\('\/v1\/(\w+)'\)$/, '$1.create').replace(/\(.*/, ''),
     );
 
     expect(called).toEqual(expect.arrayContaining(Object.keys(endpoints)));

@@ -9,6 +9,7 @@ import {
   taskRefusal,
   withRequestId,
   type ErrorDetails,
+  type ErrorEnvelope,
 } from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
 import { findVendor } from '../control/models.ts';
@@ -46,18 +47,22 @@ const reasons: Readonly<Record<number, string>> = {
  */
 function errorHeaders(call: Call, { type = 'new_api_error' }: ErrorDetails) {
   const isLabelled =
-    type !== 'new_api_error' && /^(chat|responses|generate)\./.test(call.operation);
+    type !== 'new_api_error' && /^(chat|responses|messages|generate)\./.test(call.operation);
   return isLabelled && requestsStream(call)
     ? streamHeaders
     : { 'content-type': 'application/json' };
 }
 
+/** Returns the format of new-api's errors on a route. */
+function ownEnvelope({ operation }: Call): ErrorEnvelope {
+  if (operation === 'messages.create') return 'anthropic';
+  const isTask = operation.startsWith('videos.') && operation !== 'videos.downloadContent';
+  return isTask ? 'task' : 'openai';
+}
+
 function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Response {
   const { status, contentType, headers, message, code, param } = fault;
-  const isTask =
-    call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
-  const own = call.world.errors.envelope ?? (isTask ? 'task' : 'openai');
-  const envelope = fault.envelope ?? own;
+  const envelope = fault.envelope ?? call.world.errors.envelope ?? ownEnvelope(call);
   const words = message ?? 'The emulator was told to fail.';
   const details = { message: words, type: fault.errorType, code, param };
   const full = withRequestId(envelope, details, call.requestId);
@@ -106,6 +111,10 @@ async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<
   if (operation === 'generate.contentStream') return new Response('', { headers: streamHeaders });
   const { envelope } = call.world.errors;
   if (envelope !== undefined) return Response.json(errorBody(envelope, 502, providerError));
+  // The gateway reads the whole body and passes on the error with a status of its own.
+  if (operation === 'messages.create') {
+    return Response.json(errorBody('anthropic', 500, providerError), { status: 500 });
+  }
   if (operation.startsWith('videos.')) {
     const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
     return Response.json(errorBody('task', 200, { message, code: 'ali_api_error' }));
@@ -197,7 +206,7 @@ function rejectByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: C
   const known = vendorDetails(status);
   const relayed = isGoogle ? { ...known, type: 'upstream_error', code: status } : known;
   const details = body === 'html' ? { ...unread, code: unread.type } : relayed;
-  return new Response(JSON.stringify(errorBody('openai', status, details)), {
+  return new Response(JSON.stringify(errorBody(ownEnvelope(call), status, details)), {
     status,
     headers: errorHeaders(call, details),
   });

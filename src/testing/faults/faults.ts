@@ -49,7 +49,7 @@ export type AnswerFault =
        * A vendor's error in a response with status 200, with the body and the charge of a real gateway:
        * charged for chat without a `type`, streamed chat, images (not `gpt-image`), speech, translations and
        * generate; free for typed chat, embeddings, streamed generate, and video submissions, which are
-       * rejected in the task envelope.
+       * rejected in the task envelope, and Anthropic's messages, which fail with 500.
        */
       readonly type: 'error-in-200';
       /** Include a `type` in the error. @defaultValue true */
@@ -158,7 +158,8 @@ export type StreamFault =
        * from an error of Gemini, `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
        * `typed-data` is `data: {"type":"error",...}` and `[DONE]`, `bare-json` a JSON line without `data:`,
        * `plain-text` a line of text. For `responses.create`, `no-choices` and `blank-chunk` are
-       * `response.failed`, and the other errors have no fields around them. OpenRouter has only one shape: a chunk with `error` and the finish reason
+       * `response.failed`, and the other errors have no fields around them. For `messages.create`, every shape is
+       * Anthropic's `error`. OpenRouter has only one shape: a chunk with `error` and the finish reason
        * `error`, then the usage.
        */
       readonly type: 'stream-error';

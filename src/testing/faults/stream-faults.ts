@@ -106,6 +106,10 @@ function errorSteps(
   if (world.errors.envelope === 'openrouter') return openRouterError(message, code, events);
   const error = { message, type: 'server_error', param: null, code };
   if (operation === 'responses.create') return responseErrorSteps(shape, error);
+  if (operation === 'messages.create') {
+    const failed = errorBody('anthropic', 500, { type: 'overloaded_error', message });
+    return [dataStep(failed, shape === 'typed-data' ? undefined : 'error')];
+  }
   switch (shape) {
     case 'error-data': {
       const isGoogle = operation.startsWith('generate.');

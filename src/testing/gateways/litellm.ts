@@ -21,6 +21,7 @@ const served: readonly Operation[] = [
   'models.retrieve',
   'chat.completions.create',
   'responses.create',
+  'messages.create',
   'generate.content',
   'generate.contentStream',
   'embeddings.create',

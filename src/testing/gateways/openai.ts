@@ -4,9 +4,9 @@ import { handlers } from '../server/handlers.ts';
 import { createRouter, operations } from '../server/router.ts';
 import type { Family } from './family.ts';
 
-/** Excludes the routes of Gemini, engines and vendors, which are not part of OpenAI's API. */
+/** Excludes the routes of Gemini, Anthropic, engines and vendors, which are not part of OpenAI's API. */
 const isOpenAIs = (operation: Operation): boolean =>
-  !/^generate\.|createForEngine|FromVendor/.test(operation);
+  !/^(generate|messages)\.|createForEngine|FromVendor/.test(operation);
 
 const paths: Partial<Record<Operation, string>> = {};
 for (const operation of operations.filter(isOpenAIs)) paths[operation] = endpoints[operation].path;

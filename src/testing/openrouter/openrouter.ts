@@ -13,6 +13,7 @@ import { completeOpenRouterChat } from './chat.ts';
 import { notFound, openRouterErrors } from './errors.ts';
 import { createOpenRouterImages } from './images.ts';
 import { listOpenRouterModels, retrieveOpenRouterModel } from './models.ts';
+import { createMessage } from '../messages/messages.ts';
 import { createResponse } from '../responses/responses.ts';
 import { createOpenRouterVideo, retrieveOpenRouterVideo, videoModels } from './videos.ts';
 
@@ -23,6 +24,7 @@ const paths: Partial<Record<Operation, string>> = {
   'models.retrieve': `${root}/model/{author}/{slug}`,
   'chat.completions.create': `${root}/chat/completions`,
   'responses.create': `${root}/responses`,
+  'messages.create': `${root}/messages`,
   'embeddings.create': `${root}/embeddings`,
   'images.generate': `${root}/images`,
   'audio.speech.create': `${root}/audio/speech`,
@@ -68,6 +70,7 @@ export const openRouter: Family = {
     'models.retrieve': retrieveOpenRouterModel,
     'chat.completions.create': completeOpenRouterChat,
     'responses.create': createResponse,
+    'messages.create': createMessage,
     'embeddings.create': createEmbeddings,
     'images.generate': createOpenRouterImages,
     'images.edit': createOpenRouterImages,

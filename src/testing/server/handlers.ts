@@ -5,6 +5,7 @@ import { createEmbeddings, createEngineEmbeddings, rerank } from '../routes/embe
 import { generateContent, generateContentStream } from '../routes/gemini.ts';
 import { editImages, generateImages } from '../routes/images.ts';
 import { listModels, retrieveModel } from '../routes/models.ts';
+import { createMessage } from '../messages/messages.ts';
 import { createResponse } from '../responses/responses.ts';
 import { createSpeech } from '../routes/speech.ts';
 import { createTranscription, createTranslation } from '../routes/audio-texts.ts';
@@ -22,6 +23,7 @@ export const handlers = {
   'models.retrieve': retrieveModel,
   'chat.completions.create': completeChat,
   'responses.create': createResponse,
+  'messages.create': createMessage,
   'generate.content': generateContent,
   'generate.contentStream': generateContentStream,
   'embeddings.create': createEmbeddings,

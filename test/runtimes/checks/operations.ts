@@ -127,6 +127,25 @@ export const operationChecks: readonly Check[] = [
     },
   },
   {
+    name: 'messages: by their path, whole and streamed',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const body = { model, max_tokens: 50, messages };
+      const { content } = await client.post<{ content: unknown[] }>('/v1/messages', { body });
+      equal(content.length, 1, 'blocks');
+      const streamed = { ...body, stream: true };
+      const types: unknown[] = [];
+      for await (const event of await client.post('/v1/messages', {
+        body: streamed,
+        stream: true,
+      })) {
+        types.push(Object(event).type);
+      }
+      equal(types.at(-1), 'message_stop', 'the last event');
+      await note(remote);
+    },
+  },
+  {
     name: 'rerank: by its path',
     async run(world) {
       const { client, remote } = await fresh(world);
