@@ -250,6 +250,11 @@ export function readErrorText(text: string): ErrorBody {
   return value === undefined ? readPlainText(trimmed) : readErrorValue(value);
 }
 
+/** Returns whether text is an HTML page, which gateways and proxies send for unknown paths. */
+export function isHTMLPage(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
+}
+
 /** Reads text that is not JSON as an error, for example the page of a proxy. */
 export function readPlainText(text: string): ErrorBody {
   const trimmed = text.trim();

@@ -1,4 +1,9 @@
-import { readErrorInSuccess, readErrorValue, readFailedResponse } from '../answers/error-body.ts';
+import {
+  isHTMLPage,
+  readErrorInSuccess,
+  readErrorValue,
+  readFailedResponse,
+} from '../answers/error-body.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
@@ -211,11 +216,6 @@ function readChecked<T>(
     const { issues, message } = error;
     throw request.toError({ ...unusable(answer, message, text), issues, data: value });
   }
-}
-
-/** Returns whether text is an HTML page, which gateways and proxies send for unknown paths. */
-export function isHTMLPage(text: string): boolean {
-  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
 }
 
 /**

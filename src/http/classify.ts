@@ -1,4 +1,5 @@
 import { type ErrorBody, isJSON } from '../answers/error-body.ts';
+import { hasCode, missingModel } from '../answers/model-errors.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
@@ -50,26 +51,18 @@ const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
 ];
 
 /**
- * Returns whether the pattern matches the code of an error, or its type, where some gateways put the code.
- */
-export const hasCode = (pattern: RegExp, { code, type }: ErrorBody): boolean =>
-  pattern.test(code ?? '') || pattern.test(type ?? '');
-
-/** Gateways report a missing channel in English or Chinese, usually without a code. */
-const noChannel = /no available channel|无可用渠道|可用渠道不存在/i;
-const noModel =
-  /\b(?:unknown|no such) model\b|\bmodel\b.{0,200}\b(?:not exist|not found|doesn't exist)|模型.{0,200}不存在/is;
-
-/**
  * Returns whether a 404 or 503 means that the gateway does not serve the model to this key. Gateways decide
  * that before any work, except for messages with "(retry)": these follow failed attempts on other channels.
  */
 export function isModelMissing(status: number | undefined, body: ErrorBody | undefined): boolean {
   if (body === undefined || (status !== 404 && status !== 503)) return false;
   const { code, message = '' } = body;
-  if (code === 'model_not_found') return true;
-  const isNamed = noChannel.test(message) || noModel.test(message);
-  return isNamed && !/[(（]retry[)）]/i.test(message) && (!code || code === `${status}`);
+  if (missingModel.code.test(code ?? '')) return true;
+  return (
+    missingModel.message.test(message) &&
+    !/[(（]retry[)）]/i.test(message) &&
+    (!code || code === `${status}`)
+  );
 }
 
 /**

@@ -195,12 +195,15 @@ export function isSameOrigin(first: string, second: string): boolean {
 const localName =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|metadata\.goog)$|^[^.]*$/;
 
-/** Returns whether the host of a URL is a name in a private network. */
-export function isLocalName(hostname: string): boolean {
+/** Returns the host of a URL in lower case, without dots at its end. */
+export function toHostName(hostname: string): string {
   let host = hostname.toLowerCase();
   while (host.endsWith('.')) host = host.slice(0, -1);
-  return localName.test(host);
+  return host;
 }
+
+/** Returns whether the host of a URL is a name in a private network. */
+export const isLocalName = (hostname: string): boolean => localName.test(toHostName(hostname));
 
 /** IPv4 addresses that are not public. Pages carry this instead of a library for addresses. */
 const privateAddress =

@@ -1,3 +1,4 @@
+import { editDistance } from '../answers/similar-names.ts';
 import { check } from './check.ts';
 import { type Method, methods } from './methods.ts';
 import { type Option, optionTable, type OptionName } from './option-table.ts';
@@ -42,30 +43,6 @@ const isOfClient = (name: OptionName): boolean =>
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
-/** Returns the edit distance of two words, where swapping neighbouring letters counts as one edit. */
-function distance(one: string, other: string): number {
-  let [beforeLast, last]: [number[], number[]] = [[], []];
-  for (let row = 0; row <= one.length; row += 1) {
-    const costs = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      costs.push(
-        row === 0
-          ? column
-          : Math.min(
-              (last[column] ?? 0) + 1,
-              (costs[column - 1] ?? 0) + 1,
-              (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-              row > 1 && column > 1 && isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Infinity,
-            ),
-      );
-    }
-    [beforeLast, last] = [last, costs];
-  }
-  return last[other.length] ?? 0;
-}
-
 /** Returns the option among `candidates` that an unknown name probably means. */
 function nearest(name: string, candidates: readonly OptionName[]): OptionName | undefined {
   const wanted = plain(name);
@@ -76,7 +53,7 @@ function nearest(name: string, candidates: readonly OptionName[]): OptionName | 
   let least = Math.floor(wanted.length / 4) + 1;
   let found: OptionName | undefined;
   for (const candidate of candidates) {
-    const changes = distance(wanted, plain(candidate));
+    const changes = editDistance(wanted, plain(candidate));
     if (changes < least) [least, found] = [changes, candidate];
   }
   return found;

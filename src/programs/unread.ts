@@ -1,3 +1,4 @@
+import { isHTMLPage } from '../answers/error-body.ts';
 import { isText, parseJSON } from '../answers/objects.ts';
 import { APIError } from '../index.ts';
 
@@ -15,8 +16,7 @@ export function findUnread(error: unknown): Unread | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!APIError.isInstance(cause)) continue;
     const { body, outcome } = cause;
-    if (!isText(body) || outcome !== 'unknown' || /^\s*<(!doctype html|html)\b/i.test(body))
-      continue;
+    if (!isText(body) || outcome !== 'unknown' || isHTMLPage(body)) continue;
     return { body, extension: parseJSON(body) === undefined ? 'txt' : 'json' };
   }
   return undefined;

@@ -3,7 +3,7 @@ import type { OutputIssue } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import type { StandardSchemaIssue, StandardSchemaV1 } from './types.ts';
 import { SchemaMismatch } from './json.ts';
-import { toStrictSchema } from './dialects.ts';
+import { toStrictSchema } from './schema-subsets.ts';
 
 /** Options of the helpers that take a schema. */
 export interface SchemaOptions {

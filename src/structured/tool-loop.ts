@@ -1,7 +1,4 @@
 import { toError } from '../answers/objects.ts';
-import { check } from '../options/check.ts';
-import type { RequestOptions } from '../options/options.ts';
-import type { Transport } from '../calls/transport.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
@@ -10,14 +7,6 @@ export interface CallableTool {
   /** Parses and validates the arguments. Without it, `call` receives them as text. */
   readonly parse?: ((text: string) => unknown) | undefined;
   readonly call: (args: unknown) => unknown;
-}
-
-/** Rejects a tool with the name of an earlier one, because the model's calls could mean either. */
-export function checkToolNames(field: string, names: readonly string[]): void {
-  for (const [index, name] of names.entries()) {
-    const problem = `has the same name as another tool, "${name}"; names must be unique (mcpTools() takes a prefix).`;
-    check(names.indexOf(name) === index, `${field}[${index}]`, problem);
-  }
 }
 
 /** The result of a tool call. */
@@ -52,28 +41,6 @@ export interface ToolDialect<Answer, Call> {
   add(results: readonly (readonly [call: Call, result: ToolResult])[]): boolean;
   /** Called and awaited after each response and its tool calls. */
   afterEach?(answer: Answer): unknown;
-}
-
-/** The longest key that leaves room for the suffix of a turn; a header may have 255 characters. */
-const longestKey = 240;
-
-/**
- * Returns the options of one request of a run. Only the first may use another model, and each has its own
- * idempotency key: a gateway that honours keys answers another body under the same key with the first response.
- *
- * @param turn - The number of the request, from 1.
- */
-export function optionsForTurn<Options extends RequestOptions>(
-  { client }: Pick<Transport, 'client'>,
-  options: Options,
-  turn: number,
-): Options {
-  if (turn === 1) return options;
-  const { callId, idempotencyKey = callId, idempotency = client.call.idempotency } = options;
-  const stays = { ...options, fallback: null };
-  if (idempotencyKey === undefined || !idempotency) return stays;
-  const key = idempotencyKey.replaceAll(/[^!-~]/g, '_').slice(0, longestKey);
-  return { ...stays, idempotencyKey: `${key}-turn-${turn}` };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { decodeBytes, decodeHex, detectType } from '../answers/bytes.ts';
+import { isHTMLPage } from '../answers/error-body.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import {
@@ -16,7 +17,6 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { displayURL } from '../http/url.ts';
 import {
   detectFormat,
-  isHTMLPage,
   notResult,
   notJSON,
   throwIfError,

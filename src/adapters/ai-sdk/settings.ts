@@ -80,16 +80,16 @@ export interface CompatibleSettings {
   readonly includeUsage?: true | undefined;
 }
 
+/** An existing client, or the options of a new one. */
+type ClientSettings =
+  | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
+  | { readonly client: Gateway };
+
 /**
  * Settings of a provider: an existing client or the options of a new one, how to track videos, and settings of
  * chat models.
  */
-export type ModelGatewaySettings = VideoSettings &
-  ChatModelSettings &
-  (
-    | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
-    | { readonly client: Gateway }
-  );
+export type ModelGatewaySettings = VideoSettings & ChatModelSettings & ClientSettings;
 
 /** Settings, sorted by what uses them. */
 interface ProviderSettings {
@@ -161,10 +161,6 @@ function checkName(options: object): void {
   const fix = `Omit it, and put provider options below providerOptions.${providerName}.`;
   throw new InvalidInputError('name', `cannot be set: the provider is "${providerName}". ${fix}`);
 }
-
-type ClientSettings =
-  | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
-  | { readonly client: Gateway };
 
 function createClient(settings: ClientSettings): Gateway {
   if (settings.client !== undefined) {

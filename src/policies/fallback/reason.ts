@@ -1,8 +1,15 @@
 import type { ErrorBody } from '../../answers/error-body.ts';
+import {
+  hasCode,
+  mentionsModel,
+  missingModel,
+  reports,
+  unusableModel,
+} from '../../answers/model-errors.ts';
 import type { ChargeClass } from '../../endpoints.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import type { FallbackReason } from '../../options/options.ts';
-import { hasCode, isModelMissing, isProviderRefusal } from '../../http/classify.ts';
+import { isModelMissing, isProviderRefusal } from '../../http/classify.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 
 /** Codes of the gateway for a key or an account without credit. */
@@ -24,15 +31,8 @@ const contextCode = /^context_(length|window)_exceeded$/;
 const contextText =
   /maximum (context|prompt|model) length|(prompt|input) (is |exceeds? |.{0,40}\b)(too long|max(imum)? length)|input (token count|tokens|length)[^.]{0,80}exceed|(exceed|longer|larger|too (long|large))[^.]{0,80}context (length|window|limit|size)|context (length|window|limit|size)[^.]{0,60}(exceed|too)|reduce the length of|model token limit|range of input length/i;
 
-const modelCode =
-  /^(model_(not_found|price_error|decommissioned|not_supported)|\w+_model_access_denied|convert_request_failed|get_channel_failed|channel:.*|deploymentnotfound)$/i;
-/** Messages for a model that is missing or disabled, whatever the status. */
-const modelText =
-  /\b(unknown|no such|invalid|not a valid) model\b|\bmodel\b.{0,100}(not exist|not found|(is|was|been) (not (available|supported|enabled|allowed|accessible)|disabled|deprecated|decommissioned|unavailable))|no (available channel|endpoints|deployments|allowed providers)|模型.{0,100}(不存在|禁用)|(无可用|可用)渠道/is;
 /** Messages about the caller's parameters, which may mention the model too. */
 const parameterText = /parameter|\bvalue\b/i;
-/** Matches text that mentions a model or channel, but not inside a path. */
-const anyModel = /(?<!\/)\b(model|channel)|模型|渠道|no endpoints/i;
 
 /** Failures that say nothing about the model. */
 const elsewhere =
@@ -52,10 +52,7 @@ export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
   if (has(contextCode, contextText)) return 'context';
   if (status === 429 || has(providerLimit)) return 'limits';
   if (kind === 'timed_out') return 'timeout';
-  const isAboutParameters =
-    (status === 400 || status === 422) && parameterText.test(body?.message ?? '');
-  if (status === 501 || has(modelCode, isAboutParameters ? undefined : modelText)) return 'model';
-  if (body !== undefined && isAboutModel(status, body, headers)) return 'model';
+  if (status === 501 || (body && isAboutModel(status, body, headers))) return 'model';
   return isUnknown(kind) ? 'overload' : undefined;
 }
 
@@ -65,7 +62,11 @@ function isAboutModel(
   body: ErrorBody,
   headers: Headers | undefined,
 ): boolean {
-  if (status === 403 || status === 404) return anyModel.test(body.message ?? '');
+  const { message = '' } = body;
+  const isAboutParameters = (status === 400 || status === 422) && parameterText.test(message);
+  const named = isAboutParameters ? { ...body, message: undefined } : body;
+  if (reports(missingModel, named) || reports(unusableModel, named)) return true;
+  if (status === 403 || status === 404) return mentionsModel.test(message);
   return status === 401 ? isProviderRefusal(body, headers) : isModelMissing(status, body);
 }
 

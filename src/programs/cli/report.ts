@@ -1,3 +1,11 @@
+import {
+  hasCode,
+  missingModel,
+  reports,
+  unsuitedModel,
+  unusableModel,
+} from '../../answers/model-errors.ts';
+import { codeText } from '../../answers/objects.ts';
 import { closeTo } from '../../answers/similar-names.ts';
 import {
   APIError,
@@ -21,11 +29,13 @@ import { exitCodes, Exit, UsageError } from './usage.ts';
 
 function isModelUnknown(error: unknown): boolean {
   if (!APIError.isInstance(error)) return false;
-  if (error.code === 'model_not_found') return true;
+  const { type, message } = error;
+  const code = codeText(error.code);
+  if (hasCode(missingModel.code, { code, type })) return true;
+  const wordings = [missingModel, unusableModel, unsuitedModel];
   return (
     [400, 404, 503].includes(error.status ?? 0) &&
-    /model/i.test(error.message) &&
-    /not (found|exist|available|support)|no (available )?channel|unknown/i.test(error.message)
+    wordings.some((wording) => reports(wording, { code, type, message }))
   );
 }
 

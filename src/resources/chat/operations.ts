@@ -7,13 +7,14 @@ import type { Change } from '../../http/request.ts';
 import { checkList, checkModel, checkParams } from '../../options/check.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
+import { applyOutputMode } from '../../structured/dialect.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import { chatProtocolFor, completionAnswer } from './protocol.ts';
-import { applyOutputMode } from './structured-output.ts';
+import { chatOutput } from './structured-output.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -61,7 +62,7 @@ function createBody(params: ChatCompletionCreateParamsBase): object {
 
 /** Writes a request, with the schema in the prompt if the provider does not take it. */
 export const writeCompletion = (params: ChatCompletionCreateParamsBase, change: Change) => ({
-  json: createBody(applyOutputMode(params, change)),
+  json: createBody(applyOutputMode(chatOutput, params, change)),
 });
 
 const formatWhole = (params: ChatCompletionCreateParamsBase) =>

@@ -1,18 +1,14 @@
 import { check, checkParams } from '../../options/check.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
-import { type Change, unchanged, withoutChanged } from '../../http/request.ts';
+import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { optionsFor } from '../../options/resolve.ts';
 import type { Stream } from '../../streams/stream.ts';
-import {
-  type CallableTool,
-  checkToolNames,
-  optionsForTurn,
-  runToolLoop,
-} from '../../structured/tool-loop.ts';
+import { checkSingle, findOutput, toolsByName, Turns } from '../../structured/dialect.ts';
+import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 import { createCompletion, streamCompletion, writeCompletion } from './operations.ts';
 import { OutputParser } from './output-parser.ts';
 import type {
@@ -24,7 +20,7 @@ import type {
 } from './params.ts';
 import { completionAnswer } from './protocol.ts';
 import type { ChatRun } from './runs/run.ts';
-import { findOutput } from './structured-output.ts';
+import { chatOutput } from './structured-output.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -51,7 +47,7 @@ export function parseCompletion(
           const parser = new OutputParser<unknown>(params, 'parse', change);
           return parser.apply(completion, { callId, evidence });
         }),
-      output: findOutput(params),
+      output: findOutput(chatOutput, params),
     },
     options,
   );
@@ -76,7 +72,7 @@ export async function streamWithEvents(
 ): Promise<void> {
   checkParams('chat.completions.stream', params);
   const checked = transport.checkOptions('chat.completions.stream', options, params);
-  const output = findOutput(params);
+  const output = findOutput(chatOutput, params);
   if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
   const callOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
@@ -99,43 +95,37 @@ export async function runTools(
   const checked = transport.checkOptions('chat.completions.runTools', options, params);
   const { signal } = run.controller;
   const { maxChatCompletions: limit, afterCompletion } = checked;
-  const requestOptions = optionsFor(checked, 'chat.completions.create');
+  const requestOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
+  const turns = new Turns(transport, requestOptions);
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const output = findOutput(params);
+  const output = findOutput(chatOutput, params);
   const parser = new OutputParser<unknown>(params, 'run');
   run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list of tools; create them with tool().');
-  check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
+  checkSingle('n', params.n);
   const { tool_choice: choice } = params;
   const requiredTool =
     typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : undefined;
-  const sent: ChatCompletionTool[] = [];
-  const callable = new Map<string, CallableTool>();
   const prepared = tools.map((tool) => prepareTool(tool, runner, toolContext, parser));
-  checkToolNames(
+  const callable = toolsByName(
     'tools',
-    prepared.map(({ name }) => name),
+    prepared.map(({ name, tool }) => [name, tool]),
   );
-  for (const { name, sentAs, ...called } of prepared) {
-    sent.push(sentAs);
-    if (requiredTool === undefined || name === requiredTool) callable.set(name, called);
+  for (const name of requiredTool === undefined ? [] : callable.keys()) {
+    if (name !== requiredTool) callable.delete(name);
   }
-  /** The parameters of the model that answered, if that was a fallback. */
-  let answered = unchanged;
   const onAnswer = (change: Change): void => {
-    const { output: mode } = change;
-    if (run.completions.length === 0) answered = change;
-    parser.follow({ params: answered.params, output: mode });
+    turns.follow(change);
+    parser.follow({ params: turns.params, output: change.output });
   };
   async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
     // Providers reject an empty list of tools.
-    const list = sent.length > 0 ? { tools: sent } : {};
-    const { model } = answered.params;
+    const list = prepared.length > 0 ? { tools: prepared.map(({ sentAs }) => sentAs) } : {};
+    const { model } = turns.params;
     const history = createHistory(run, typeof model === 'string' ? model : params.model);
-    const request = { ...body, ...answered.params, messages: history, ...list };
-    const own = optionsForTurn(transport, requestOptions, run.completions.length + 1);
-    const callOptions = withoutChanged({ ...own, signal }, answered);
+    const request = { ...body, ...turns.params, messages: history, ...list };
+    const callOptions = turns.next();
     if (body.stream === true) {
       const opening = streamCompletion(transport, request, callOptions, output);
       return run.read(openRun(opening, onAnswer));
@@ -200,12 +190,12 @@ function prepareTool(
   runner: ChatCompletionRunner<unknown>,
   toolContext: unknown,
   parser: OutputParser<unknown>,
-): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
+): { readonly name: string; readonly tool: CallableTool; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
     checkRunnable(name, tool.$callback !== undefined);
     const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
-    return { name, sentAs: tool, parse: parser.getParser(name), call };
+    return { name, tool: { parse: parser.getParser(name), call }, sentAs: tool };
   }
   const { function: definition } = tool;
   checkRunnable(definition?.name, typeof definition?.function === 'function');
@@ -213,9 +203,11 @@ function prepareTool(
   const sent = { name, description, parameters: parameters && { ...parameters }, strict };
   return {
     name,
+    tool: {
+      parse: definition.parse && ((text) => definition.parse?.(text)),
+      call: (args) => definition.function(args, runner, toolContext),
+    },
     sentAs: { type: 'function', function: sent },
-    parse: definition.parse && ((text) => definition.parse?.(text)),
-    call: (args) => definition.function(args, runner, toolContext),
   };
 }
 

@@ -1,8 +1,6 @@
 import { isObject } from '../../answers/objects.ts';
-import type { OutputRules } from '../../calls/plan.ts';
-import type { Change } from '../../http/request.ts';
 import { peek } from '../../options/snapshot.ts';
-import { outputInstruction } from '../../structured/json.ts';
+import type { OutputDialect } from '../../structured/dialect.ts';
 import type { JsonObject } from '../../types.ts';
 import type { ChatCompletionCreateParamsBase, ChatCompletionMessageParam } from './params.ts';
 
@@ -12,22 +10,6 @@ export function findSchema(format: unknown): JsonObject | undefined {
   const { json_schema: named } = format;
   const schema = isObject(named) ? named['schema'] : undefined;
   return isObject(schema) ? schema : undefined;
-}
-
-/** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
-export function findOutput(params: {
-  response_format?: unknown;
-  tools?: unknown;
-}): OutputRules | undefined {
-  const schema = findSchema(peek(params, 'response_format'));
-  if (schema === undefined) return undefined;
-  const kind = `chat ${peek(params, 'tools') ? 'tools' : ''}`;
-  // Providers' JSON mode returns objects only.
-  const isAnyObject = schema['type'] === undefined || schema['type'] === 'object';
-  return {
-    kind,
-    order: isAnyObject ? ['json_schema', 'json_object', 'prompt'] : ['json_schema', 'prompt'],
-  };
 }
 
 /** Adds an instruction to the first system message, or to a new one. */
@@ -45,18 +27,22 @@ function withInstruction(
   return [{ ...first, content: joined }, ...rest];
 }
 
-/** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
-export function applyOutputMode<Params extends ChatCompletionCreateParamsBase>(
-  params: Params,
-  { output: mode }: Change,
-): Params {
-  if (mode === undefined || mode === 'json_schema') return params;
-  const { response_format: format, messages } = params;
-  const schema = findSchema(format);
-  if (schema === undefined || !Array.isArray(messages)) return params;
-  return {
-    ...params,
-    response_format: mode === 'json_object' ? { type: 'json_object' } : undefined,
-    messages: withInstruction(messages, outputInstruction(schema)),
-  };
-}
+/** How chat asks for JSON. */
+export const chatOutput: OutputDialect<
+  { response_format?: unknown },
+  ChatCompletionCreateParamsBase
+> = {
+  name: 'chat',
+  findSchema: (params) => findSchema(peek(params, 'response_format')),
+  // Providers' JSON mode returns objects only.
+  allowsJSONMode: ({ type }) => type === undefined || type === 'object',
+  withInstruction(params, instruction, isJSONMode) {
+    const { messages } = params;
+    if (!Array.isArray(messages)) return params;
+    return {
+      ...params,
+      response_format: isJSONMode ? { type: 'json_object' } : undefined,
+      messages: withInstruction(messages, instruction),
+    };
+  },
+};

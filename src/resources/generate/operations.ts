@@ -1,6 +1,5 @@
-import type { OutputRules } from '../../calls/plan.ts';
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
-import { type Change, unchanged, withoutChanged } from '../../http/request.ts';
+import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -28,16 +27,18 @@ import { check, checkList, checkModel, checkParams } from '../../options/check.t
 import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
 import { addCounts, isObject } from '../../answers/objects.ts';
 import { peek } from '../../options/snapshot.ts';
-import { toGoogleSchema } from '../../structured/dialects.ts';
-import { outputInstruction } from '../../structured/json.ts';
+import { toGoogleSchema } from '../../structured/schema-subsets.ts';
 import type { JsonObject } from '../../types.ts';
 import { abortOwn, followSignal } from '../../http/abort.ts';
 import {
-  type CallableTool,
-  checkToolNames,
-  optionsForTurn,
-  runToolLoop,
-} from '../../structured/tool-loop.ts';
+  applyOutputMode,
+  checkSingle,
+  findOutput,
+  type OutputDialect,
+  toolsByName,
+  Turns,
+} from '../../structured/dialect.ts';
+import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
   schema: generateContentSchema,
@@ -50,7 +51,7 @@ const json = 'application/json';
 
 /** Writes the requests of both operations. */
 const writeAs = (method: string) => (params: GenerateContentParams, change: Change) => {
-  const own = applyOutputMode(params, change);
+  const own = applyOutputMode(generateOutput, params, change);
   return { json: createBody(own, method), params: { model: own.model } };
 };
 
@@ -61,7 +62,7 @@ export function generateContent(
 ): GatewayPromise<GenerateContentResponse> {
   const operation = 'generate.content';
   const write = writeAs(operation);
-  const output = findOutput(params);
+  const output = findOutput(generateOutput, params);
   const parts = { kind: 'json', write, format: () => wholeAnswer, output } as const;
   return transport.operate(operation, params, parts, options);
 }
@@ -73,7 +74,7 @@ export function streamContent(
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const operation = 'generate.contentStream';
   const write = writeAs(operation);
-  const output = findOutput(params);
+  const output = findOutput(generateOutput, params);
   const parts = { kind: 'events', write, format: () => streamedAnswer, output } as const;
   return transport.operate(operation, params, parts, options);
 }
@@ -85,32 +86,32 @@ function findSchema(config: GenerateContentParams['generationConfig']): JsonObje
   return isObject(schema) && responseMimeType === json ? schema : undefined;
 }
 
-/** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
-function findOutput(params: GenerateContentParams): OutputRules | undefined {
-  if (findSchema(peek(params, 'generationConfig')) === undefined) return undefined;
-  const kind = `generate ${peek(params, 'tools') ? 'tools' : ''}`;
-  return { kind, order: ['json_schema', 'json_object', 'prompt'] };
-}
-
-/** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
-function applyOutputMode(params: GenerateContentParams, { output: mode }: Change) {
-  if (mode === undefined || mode === 'json_schema') return params;
-  const { generationConfig, systemInstruction } = params;
-  const schema = findSchema(generationConfig);
-  if (schema === undefined) return params;
-  const {
-    responseSchema: _,
-    responseJsonSchema: __,
-    responseMimeType: ___,
-    ...config
-  } = generationConfig ?? {};
-  const { parts = [], ...turn } = isNil(systemInstruction) ? {} : toInstruction(systemInstruction);
-  return {
-    ...params,
-    generationConfig: mode === 'json_object' ? { ...config, responseMimeType: json } : config,
-    systemInstruction: { ...turn, parts: [...parts, { text: outputInstruction(schema) }] },
-  };
-}
+/** How `generate` asks for JSON. */
+const generateOutput: OutputDialect<
+  Pick<GenerateContentParams, 'generationConfig'>,
+  GenerateContentParams
+> = {
+  name: 'generate',
+  findSchema: (params) => findSchema(peek(params, 'generationConfig')),
+  allowsJSONMode: () => true,
+  withInstruction(params, text, isJSONMode) {
+    const { generationConfig, systemInstruction } = params;
+    const {
+      responseSchema: _,
+      responseJsonSchema: __,
+      responseMimeType: ___,
+      ...config
+    } = generationConfig ?? {};
+    const { parts = [], ...turn } = isNil(systemInstruction)
+      ? {}
+      : toInstruction(systemInstruction);
+    return {
+      ...params,
+      generationConfig: isJSONMode ? { ...config, responseMimeType: json } : config,
+      systemInstruction: { ...turn, parts: [...parts, { text }] },
+    };
+  },
+};
 
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
@@ -268,13 +269,11 @@ export async function runTools(
   const checked = transport.checkOptions('generate.runTools', options, params);
   const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls, onContent } = checked;
-  const request = optionsFor(checked, 'generate.content');
   checkList('functions', functions, 'created by tool()');
-  const { candidateCount = 1 } = rest.generationConfig ?? {};
-  const problem = 'must be 1: a run follows one conversation.';
-  check(candidateCount === 1, 'generationConfig.candidateCount', problem);
+  checkSingle('generationConfig.candidateCount', rest.generationConfig?.candidateCount);
   const controller = new AbortController();
   const { signal } = controller;
+  const turns = new Turns(transport, { ...optionsFor(checked, 'generate.content'), signal });
   const run: ToolRun = { controller, abort: () => abortOwn(controller) };
   const callable = functions.map((tool): [string, CallableTool] => {
     const isRunnable = typeof tool?.$callback === 'function';
@@ -282,10 +281,7 @@ export async function runTools(
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });
-  checkToolNames(
-    'functions',
-    callable.map(([name]) => name),
-  );
+  const byName = toolsByName('functions', callable);
   const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(toDeclaration) }];
   const contents = [...toContents(rest.contents)];
   const responses: GenerateContentResponse[] = [];
@@ -293,21 +289,18 @@ export async function runTools(
     contents.push(content);
     onContent?.(content);
   };
-  /** The parameters of the model that answered, if that was a fallback. */
-  let answered = unchanged;
   const release = followSignal(options?.signal, controller);
   try {
     const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
-      tools: new Map(callable),
+      tools: byName,
       limit: maxCalls,
       signal,
       whatRemains: 'onContent received every turn.',
       async ask() {
-        const next = { ...rest, ...answered.params, contents: [...contents], tools: declared };
-        const own = optionsForTurn(transport, request, responses.length + 1);
-        const call = generateContent(transport, next, withoutChanged({ ...own, signal }, answered));
+        const next = { ...rest, ...turns.params, contents: [...contents], tools: declared };
+        const call = generateContent(transport, next, turns.next());
         const { data: latest, request_id: requestId } = await call.withResponse();
-        if (responses.length === 0) answered = await readChange(call);
+        turns.follow(await readChange(call));
         responses.push(latest);
         checkFinishReason(responses, requestId ?? undefined);
         // Sent back unchanged, because signatures of thoughts must stay on their parts.

@@ -18,7 +18,7 @@ export const fallbackMutants: MutantsByFile = {
       becomes: '',
     },
     { is: " || phase === 'local' || issues !== undefined", becomes: " || phase === 'local'" },
-    { is: 'isAboutParameters ? undefined : modelText', becomes: 'modelText' },
+    { is: 'isAboutParameters ? { ...body, message: undefined } : body', becomes: 'body' },
   ],
   'policies/fallback/fallback.ts': [
     { is: 'remaining.length > 0 && mayFollow', becomes: 'false' },
@@ -56,10 +56,11 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'return status !== undefined && status < 300;', becomes: 'return false;' },
     { is: ' && (status === 400 || status === 422 || status === 501)', becomes: '' },
   ],
-  'structured/tool-loop.ts': [
-    { is: 'if (turn === 1) return options;', becomes: 'return options;' },
-    { is: 'const stays = { ...options, fallback: null };', becomes: 'const stays = options;' },
-    { is: 'idempotencyKey: `${key}-turn-${turn}`', becomes: 'idempotencyKey' },
+  'structured/dialect.ts': [
+    { is: 'if (this.#count === 1) return options;', becomes: 'return options;' },
+    { is: '{ ...options, fallback: null }', becomes: 'options' },
+    { is: 'idempotencyKey: `${key}-turn-${this.#count}`', becomes: 'idempotencyKey' },
+    { is: 'if (this.#count === 1) this.#answered = change;', becomes: '' },
   ],
   'structured/json.ts': [
     { is: 'return found.length === 1 ? found[0] : undefined;', becomes: 'return found[0];' },

@@ -9,7 +9,7 @@ import {
   type Tool,
   type ToolConfig,
 } from '../../../src/index.ts';
-import { toGoogleSchema } from '../../../src/structured/dialects.ts';
+import { toGoogleSchema } from '../../../src/structured/schema-subsets.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../../helpers/clients.ts';
 
 const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };

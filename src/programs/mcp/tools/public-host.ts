@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isLocalName } from '../../../http/url.ts';
+import { isLocalName, toHostName } from '../../../http/url.ts';
 
 /** Names that are reserved for tests. */
 const reservedName = /(^|\.)(test|invalid)$/;
@@ -15,8 +15,7 @@ const publicRange = ipaddr.parseCIDR('2000::/3');
  * those of NAT64 and 6to4, are not. A public name may still resolve to a private address.
  */
 export function isPublicHost(hostname: string): boolean {
-  let host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  while (host.endsWith('.')) host = host.slice(0, -1);
+  const host = toHostName(hostname.replace(/^\[|\]$/g, ''));
   if (!ipaddr.isValid(host)) return !isLocalName(host) && !reservedName.test(host);
   const address = ipaddr.parse(host);
   if (address.range() !== 'unicast' || host === platformAddress) return false;

@@ -1,5 +1,6 @@
 import { readErrorText } from '../../../../answers/error-body.ts';
-import { errorMessage, trimmedText } from '../../../../answers/objects.ts';
+import { missingModel, reports, unsuitedModel } from '../../../../answers/model-errors.ts';
+import { codeText, errorMessage, trimmedText } from '../../../../answers/objects.ts';
 import {
   APIConnectionTimeoutError,
   APIError,
@@ -42,16 +43,6 @@ const timeouts = [
 const unsupportedMessage =
   /not (be )?(supported|implemented|enabled)|unsupported|(does|do)(n't| not) support|unknown (parameter|field)|not (a )?valid (parameter|format)|invalid url|no route|unavailable now|are not valid|only for api versions|inputs are not permitted/i;
 
-const unknownModel =
-  /model_not_found|no (available )?channel|model.{0,40}(not (found|exist)|does not exist)/i;
-
-/** Errors of a gateway that cannot send a call to the provider of a model, or of a provider without it. */
-const unservedModel = [
-  /convert\w{0,40}_request_failed|model_not_supported|(un|not )supported model/i,
-  /only \S{1,60} models? (is|are) supported/i,
-  /model.{0,60}(not|n't) support/i,
-];
-
 /** Returns why another model may serve a call that was rejected. */
 function findModelProblem(
   error: unknown,
@@ -60,11 +51,11 @@ function findModelProblem(
 ): CallResult['modelProblem'] {
   const last = exchanges.at(-1);
   if (!APIError.isInstance(error) || last === undefined || last.status < 400) return undefined;
-  const { message = '', code, type } = readErrorText(last.text);
-  const text = `${trimmedText(code)} ${trimmedText(type)} ${message}`;
-  if (unknownModel.test(text)) return 'unknown';
+  const body = readErrorText(last.text);
+  const { message = '' } = body;
+  if (reports(missingModel, body)) return 'unknown';
   if (tested?.test(message) === true) return undefined;
-  return unservedModel.some((pattern) => pattern.test(text)) || otherModel?.test(message) === true
+  return reports(unsuitedModel, body) || otherModel?.test(message) === true
     ? 'unserved'
     : undefined;
 }
@@ -75,9 +66,9 @@ function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status']
   if (UnsupportedByGatewayError.isInstance(error) || InvalidInputError.isInstance(error))
     return 'unsupported';
   if (!APIError.isInstance(error)) return 'fail';
-  const { status = 0, message } = error;
+  const { status = 0, message, type } = error;
   if (status === 408 || status === 504) return 'timeout';
-  if (unknownModel.test(message)) return 'fail';
+  if (reports(missingModel, { code: codeText(error.code), type, message })) return 'fail';
   const isForeign = unsupportedMessage.test(message) || foreign?.test(message) === true;
   return [404, 405, 501].includes(status) || isForeign ? 'unsupported' : 'fail';
 }
