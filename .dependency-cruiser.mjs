@@ -162,7 +162,6 @@ export default {
         'adapters/(node|ledgers)/',
         'options/(clean-key|gateway-profile|options)\\.ts$',
         'http/(abort|classify|proxy|redaction|url)\\.ts$',
-        'policies/observing/costs\\.ts$',
         'resources/account/(cost|request-cost)\\.ts$',
         'resources/videos/types\\.ts$',
         'streams/errors\\.ts$',

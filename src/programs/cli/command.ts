@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { gatewayNames } from '../../gateways/index.ts';
 import type { Gateway } from '../../index.ts';
-import { ReportedCosts } from '../../policies/observing/costs.ts';
+import { ReportedCosts } from '../reported-costs.ts';
 import { saveUnread } from './files.ts';
 import { report, reportOutput, type Context } from './report.ts';
 import { openClient, type CommonOptions } from './settings.ts';

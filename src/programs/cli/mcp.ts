@@ -1,7 +1,7 @@
 import { text as readAll } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { ReportedCosts } from '../../policies/observing/costs.ts';
+import { ReportedCosts } from '../reported-costs.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { configure, type Host, hosts } from '../mcp/configuration.ts';
 import type { McpOptions } from '../mcp/start.ts';

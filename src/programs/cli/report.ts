@@ -22,7 +22,7 @@ import {
   type Gateway,
 } from '../../index.ts';
 import { FileError } from '../../adapters/node/index.ts';
-import type { ReportedCosts } from '../../policies/observing/costs.ts';
+import type { ReportedCosts } from '../reported-costs.ts';
 import { type Replacements, toProgramAdvice, toProgramSummary } from '../advice.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, Exit, UsageError } from './usage.ts';

@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { createMcpHandler, serveStdio, StdioServerTransport } from '#mcp-sdk';
 import type { Gateway } from '../../index.ts';
-import type { ReportedCosts } from '../../policies/observing/costs.ts';
+import type { ReportedCosts } from '../reported-costs.ts';
 import { listen } from '../../testing/server/server.ts';
 import { type Budgets, Estimator, type FixedPrices, Spending } from './tools/cost.ts';
 import type { Kind } from './jobs/job.ts';

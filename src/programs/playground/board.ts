@@ -1,5 +1,5 @@
 import type { Gateway, VideoTaskRef } from '../../index.ts';
-import { ReportedCosts } from '../../policies/observing/costs.ts';
+import { ReportedCosts } from '../reported-costs.ts';
 import type { Backend } from './backend.ts';
 import { newView, LiveCall, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';

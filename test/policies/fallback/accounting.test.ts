@@ -9,7 +9,7 @@ import {
   scripted,
 } from '../../helpers/clients.ts';
 import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
-import { ReportedCosts } from '../../../src/policies/observing/costs.ts';
+import { ReportedCosts } from '../../../src/programs/reported-costs.ts';
 import { traced } from '../../adapters/otel/support.ts';
 
 const image = { model: 'model-a', prompt: 'a boat' };

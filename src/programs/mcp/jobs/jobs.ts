@@ -14,7 +14,7 @@ import {
 } from '../../../index.ts';
 import { isAlive, thisProcess } from '../../../adapters/node/durable.ts';
 import { downloadVideo } from '../../../adapters/node/index.ts';
-import { ReportedCosts } from '../../../policies/observing/costs.ts';
+import { ReportedCosts } from '../../reported-costs.ts';
 import {
   busyCode,
   isOver,

@@ -16,7 +16,7 @@ import {
   type Uploadable,
 } from '../../../index.ts';
 import { thisProcess } from '../../../adapters/node/durable.ts';
-import type { ReportedCosts } from '../../../policies/observing/costs.ts';
+import type { ReportedCosts } from '../../reported-costs.ts';
 import { type Charged, type Input, isOver, type Job, type JobUpdate } from './job.ts';
 import { readRegular } from './opened.ts';
 import {

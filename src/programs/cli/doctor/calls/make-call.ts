@@ -13,7 +13,7 @@ import {
   VideoFailedError,
   VideoWaitTimeoutError,
 } from '../../../../index.ts';
-import { ReportedCosts } from '../../../../policies/observing/costs.ts';
+import { ReportedCosts } from '../../../reported-costs.ts';
 import { createClient, locate, type Target } from '../probe.ts';
 import { type Exchange, isPost, recordExchanges } from './exchanges.ts';
 import { CallFailure, type ExtraRow, type ReportCall, type Shared } from './call.ts';

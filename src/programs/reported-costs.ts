@@ -1,4 +1,4 @@
-import type { CallObserver, ObservedCall, Observer } from '../../options/options.ts';
+import type { CallObserver, ObservedCall, Observer } from '../index.ts';
 
 /** Adds up the costs that responses report. */
 export class ReportedCosts implements Observer {
