@@ -17,7 +17,7 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 const names = new Set([
   ...bundled,
   '@modelcontextprotocol/server',
-  // The MCP SDK has these bundled.
+  // The MCP SDK has these bundled, content-type in version 1.
   'ajv',
   'ajv-formats',
   'content-type',
