@@ -30,8 +30,8 @@ export interface RequestEvents {
   readonly gaveUp: Error;
   /** The caller starts reading the body, or stops for now. */
   readonly reading: boolean;
-  /** The first chunk of a stream was received. */
-  readonly firstChunk: undefined;
+  /** Events of a stream were received: `true` for the first ones. */
+  readonly chunk: boolean;
   /** The response was read and only names a task, whose result the call waits for. */
   readonly submitted: undefined;
   /** A stream ended, successfully or not. */

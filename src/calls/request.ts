@@ -490,11 +490,10 @@ export class Request {
     return this.#index > 0 ? `${key}-${this.#index + 1}` : key;
   }
 
-  /** Reports that a chunk of a stream was received. */
+  /** Reports that events of a stream were received. */
   noteChunk(): void {
-    if (this.#hasChunk) return;
+    this.#emit('chunk', !this.#hasChunk);
     this.#hasChunk = true;
-    this.#emit('firstChunk', undefined);
   }
 
   /** Reports that the response only names a task. */

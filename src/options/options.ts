@@ -94,7 +94,10 @@ export interface ObservedCall {
   readonly baseURL: string;
   /** `true` if a stream of events is requested. */
   readonly stream: boolean;
-  /** The path parameters, and all parameters that are text, numbers or booleans, for example `max_tokens`. */
+  /**
+   * The path parameters, and all parameters that are text, numbers or booleans, for example `max_tokens`, also
+   * those directly inside an object, for example `reasoning.effort`.
+   */
   readonly params: Readonly<Record<string, string | number | boolean>>;
   /** `CallObserver.trace` of the call that submitted the video task of this call. */
   readonly trace: string | undefined;
@@ -175,6 +178,8 @@ export interface CallObserver {
   attempt?(request: ObservedRequest): ((response: ObservedResponse) => void) | void;
   /** The first event of a stream was received. */
   firstChunk?(): void;
+  /** Events of a stream were received, also the first one. Events that arrive together are one chunk. */
+  chunk?(): void;
   /**
    * The call ended. Called exactly once: when the response is read, or when a stream or a file ended, was
    * closed, was aborted or timed out. A response that is never read ends after `timeout`.

@@ -208,6 +208,6 @@ function toStreamContext(request: Request, answer: Answer): StreamContext {
     warn: (message) =>
       request.client.log.write('warn', message, { callId: request.id, operation: spec.operation }),
     release: (outcome, progress) => request.endStream(outcome, progress),
-    firstChunk: () => request.noteChunk(),
+    chunk: () => request.noteChunk(),
   };
 }

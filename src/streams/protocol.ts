@@ -33,8 +33,8 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly warn?: (message: string) => void;
   /** Called exactly once, when reading ends. It must not throw. */
   readonly release?: (outcome: StreamOutcome, progress: StreamProgress<unknown>) => void;
-  /** Called when an item arrives, possibly more than once. It must not throw. */
-  readonly firstChunk?: (() => void) | undefined;
+  /** Called when items arrive, once for those that arrive together. It must not throw. */
+  readonly chunk?: (() => void) | undefined;
 }
 
 declare const addsUpTo: unique symbol;

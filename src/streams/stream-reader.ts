@@ -259,7 +259,7 @@ export function readStream<Item>(
     if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
     events.push(bytes);
     timeouts?.endRead(hasNewItems);
-    if (hasNewItems) context.firstChunk?.();
+    if (hasNewItems) context.chunk?.();
     if (answer.hasContent()) letGo?.();
     if (answer.isOver()) settle({ verdict: 'complete' }, false);
     else if (answer.isEnding()) timeouts?.expectEnd();

@@ -22,7 +22,7 @@ const names: readonly (keyof RequestEvents)[] = [
   'retrying',
   'gaveUp',
   'reading',
-  'firstChunk',
+  'chunk',
   'streamEnded',
   'ended',
 ];
@@ -73,7 +73,7 @@ test('a stream emits its first chunk and its end', async () => {
   expect(events.filter((name) => name !== 'reading')).toEqual([
     'sent',
     'answered',
-    'firstChunk',
+    'chunk',
     'streamEnded',
     'ended',
   ]);

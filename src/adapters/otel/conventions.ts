@@ -1,8 +1,11 @@
 import type { Attributes } from '@opentelemetry/api';
 import { type ObservedCall, type ObservedEnd, usageOf } from '../../index.ts';
 
-/** Edition of the semantic conventions for generative AI. Both are unstable, and they differ. */
-export type Edition = '1.41' | 'latest';
+/**
+ * Edition of the semantic conventions for generative AI: `1.41` of OpenTelemetry's general conventions, or
+ * `0.1.0` of those for generative AI alone. Both are unstable, and their metric names differ.
+ */
+export type Edition = '1.41' | '0.1.0';
 
 /** An operation in terms of the semantic conventions. */
 interface OperationName {
@@ -77,10 +80,14 @@ export function commonAttributes(call: ObservedCall, provider: string | undefine
   });
 }
 
+/** Returns a parameter of a generation: by its name in OpenAI's format, or by that in Gemini's. */
+function numberIn(params: ObservedCall['params'], name: string, inGemini: string) {
+  return toNumber(params[name] ?? params[`generationConfig.${inGemini}`]);
+}
+
 /** Returns the requested effort of reasoning. */
 function reasoningLevel(params: ObservedCall['params']): string | undefined {
-  const reasoning: { readonly effort?: unknown } = Object(params['reasoning']);
-  return toText(params['reasoning_effort'] ?? reasoning.effort);
+  return toText(params['reasoning_effort'] ?? params['reasoning.effort']);
 }
 
 /** Returns the attributes known at the start of a call, so that samplers can use them. */
@@ -88,21 +95,26 @@ export function requestAttributes(call: ObservedCall, edition: Edition): Attribu
   const { operation, chargeClass, callId, params, stream } = call;
   const { name, output } = operationName(call) ?? {};
   const isEmbedding = name === 'embeddings';
-  const count = toNumber(params['n']);
+  const count = numberIn(params, 'n', 'candidateCount');
+  const isNewer = edition === '0.1.0';
   const format = toText(params['encoding_format']);
   return known({
     'gen_ai.output.type': output,
     'gen_ai.request.stream': stream || undefined,
-    'gen_ai.request.max_tokens': toNumber(
-      params['max_completion_tokens'] ?? params['max_tokens'] ?? params['max_output_tokens'],
-    ),
-    'gen_ai.request.temperature': toNumber(params['temperature']),
-    'gen_ai.request.top_p': toNumber(params['top_p']),
-    'gen_ai.request.frequency_penalty': toNumber(params['frequency_penalty']),
-    'gen_ai.request.presence_penalty': toNumber(params['presence_penalty']),
-    'gen_ai.request.seed': toNumber(params['seed']),
+    'gen_ai.request.max_tokens':
+      toNumber(params['max_completion_tokens'] ?? params['max_tokens']) ??
+      numberIn(params, 'max_output_tokens', 'maxOutputTokens'),
+    'gen_ai.request.temperature': numberIn(params, 'temperature', 'temperature'),
+    'gen_ai.request.top_p': numberIn(params, 'top_p', 'topP'),
+    'gen_ai.request.top_k': numberIn(params, 'top_k', 'topK'),
+    'gen_ai.request.frequency_penalty': numberIn(params, 'frequency_penalty', 'frequencyPenalty'),
+    'gen_ai.request.presence_penalty': numberIn(params, 'presence_penalty', 'presencePenalty'),
+    'gen_ai.request.seed': numberIn(params, 'seed', 'seed'),
     'gen_ai.request.choice.count': count === 1 ? undefined : count,
-    'gen_ai.request.reasoning.level': edition === 'latest' ? reasoningLevel(params) : undefined,
+    'gen_ai.request.reasoning.level': isNewer ? reasoningLevel(params) : undefined,
+    'gen_ai.request.previous_response.id': isNewer
+      ? toText(params['previous_response_id'])
+      : undefined,
     'gen_ai.embeddings.dimension.count': isEmbedding ? toNumber(params['dimensions']) : undefined,
     'gen_ai.request.encoding_formats': isEmbedding && format !== undefined ? [format] : undefined,
     'model_gateway.operation': operation,
@@ -125,7 +137,7 @@ export function responseAttributes(
 ): Attributes {
   const { finishReasons, error } = end;
   const usage = usageOf(end.usage);
-  const written = edition === 'latest' ? 'cache_write' : 'cache_creation';
+  const written = edition === '0.1.0' ? 'cache_write' : 'cache_creation';
   return known({
     'gen_ai.response.id': end.responseId,
     'gen_ai.response.model': end.responseModel,

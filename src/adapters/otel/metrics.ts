@@ -18,6 +18,8 @@ interface Measured {
   readonly duration: number;
   /** Time to the first chunk of a stream. */
   readonly firstChunk: number | undefined;
+  /** Times between the chunks of a stream. */
+  readonly chunkGaps: readonly number[];
   readonly usage: AnswerUsage;
   readonly isEmbedding: boolean;
 }
@@ -37,7 +39,7 @@ export function createRecorder(meter: Meter, edition: Edition): Recorder {
     description: 'Cost in US dollars that responses report.',
   });
   return {
-    call: edition === 'latest' ? latest(meter) : older(meter),
+    call: edition === '0.1.0' ? newer(meter) : older(meter),
     cost: (amount, attributes) => cost.add(amount, attributes),
   };
 }
@@ -56,13 +58,27 @@ function withError({ attributes, errorType }: Measured): Attributes {
   return errorType === undefined ? attributes : { ...attributes, 'error.type': errorType };
 }
 
-function older(meter: Meter): Recorder['call'] {
-  const duration = timer(meter, 'gen_ai.client.operation.duration', 'GenAI operation duration.');
-  const firstChunk = timer(
+/** Creates the timers of streams, whose names begin with `prefix`, and returns a function that records them. */
+function streamRecorder(meter: Meter, prefix: string) {
+  const first = timer(
     meter,
-    'gen_ai.client.operation.time_to_first_chunk',
+    `${prefix}.time_to_first_chunk`,
     'Time to receive the first chunk of a stream.',
   );
+  const next = timer(
+    meter,
+    `${prefix}.time_per_output_chunk`,
+    'Time from one chunk of a stream to the next.',
+  );
+  return ({ firstChunk, chunkGaps, attributes }: Measured): void => {
+    if (firstChunk !== undefined) first.record(firstChunk, attributes);
+    for (const gap of chunkGaps) next.record(gap, attributes);
+  };
+}
+
+function older(meter: Meter): Recorder['call'] {
+  const duration = timer(meter, 'gen_ai.client.operation.duration', 'GenAI operation duration.');
+  const recordStream = streamRecorder(meter, 'gen_ai.client.operation');
   const usage = tokenHistogram(
     meter,
     'gen_ai.client.token.usage',
@@ -71,7 +87,7 @@ function older(meter: Meter): Recorder['call'] {
   return (measured) => {
     const { attributes, usage: used } = measured;
     duration.record(measured.duration, withError(measured));
-    if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
+    recordStream(measured);
     for (const type of ['input', 'output'] as const) {
       const count = used[`${type}Tokens`];
       if (count !== undefined) usage.record(count, { ...attributes, 'gen_ai.token.type': type });
@@ -79,7 +95,7 @@ function older(meter: Meter): Recorder['call'] {
   };
 }
 
-/** Token counters of the newer edition, with the token counts that they record. */
+/** Token counters of 0.1.0, with the token counts that they record. */
 const counted = [
   ['input_tokens', 'inputTokens', 'Input tokens used, including cached tokens.'],
   ['output_tokens', 'outputTokens', 'Output tokens used, including reasoning tokens.'],
@@ -88,7 +104,7 @@ const counted = [
   ['reasoning.output_tokens', 'reasoningTokens', 'Output tokens used for reasoning.'],
 ] as const;
 
-function latest(meter: Meter): Recorder['call'] {
+function newer(meter: Meter): Recorder['call'] {
   const duration = timer(
     meter,
     'gen_ai.client.inference.duration',
@@ -99,11 +115,7 @@ function latest(meter: Meter): Recorder['call'] {
     'gen_ai.client.embeddings.duration',
     'GenAI client embeddings operation duration.',
   );
-  const firstChunk = timer(
-    meter,
-    'gen_ai.client.inference.time_to_first_chunk',
-    'Time to receive the first chunk of a stream.',
-  );
+  const recordStream = streamRecorder(meter, 'gen_ai.client.inference');
   const counters = counted.map(([name, kind, description]) => {
     const fullName = `gen_ai.client.inference.usage.${name}`;
     return { kind, counter: meter.createCounter(fullName, { unit: '{token}', description }) };
@@ -120,7 +132,7 @@ function latest(meter: Meter): Recorder['call'] {
   return (measured) => {
     const { attributes, usage, isEmbedding } = measured;
     (isEmbedding ? embeddingDuration : duration).record(measured.duration, withError(measured));
-    if (measured.firstChunk !== undefined) firstChunk.record(measured.firstChunk, attributes);
+    recordStream(measured);
     if (isEmbedding) {
       const { inputTokens } = usage;
       if (inputTokens !== undefined) embeddingTokens.record(inputTokens, attributes);

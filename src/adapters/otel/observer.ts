@@ -36,8 +36,8 @@ declare const __VERSION__: string;
 /** Options of `openTelemetry()`. */
 export interface OpenTelemetryOptions {
   /**
-   * Edition of OpenTelemetry's semantic conventions for generative AI. Both are unstable; `latest` may
-   * change with any release of this package.
+   * Edition of OpenTelemetry's semantic conventions for generative AI: `1.41` of the general conventions, or
+   * `0.1.0` of those for generative AI alone. Both are unstable, and their metric names differ.
    * @defaultValue "1.41"
    */
   semconv?: Edition | undefined;
@@ -77,7 +77,7 @@ function check(holds: boolean, field: string, problem: string): void {
 function readSettings(options: OpenTelemetryOptions): Settings {
   const { semconv = '1.41', captureContent = false, providerName } = options;
   const { tracerProvider, meterProvider } = options;
-  check(['1.41', 'latest'].includes(semconv), 'semconv', 'must be "1.41" or "latest".');
+  check(['1.41', '0.1.0'].includes(semconv), 'semconv', 'must be "1.41" or "0.1.0".');
   check(typeof captureContent === 'boolean', 'captureContent', 'must be true or false.');
   const isName =
     providerName === undefined || (typeof providerName === 'string' && providerName !== '');
@@ -166,6 +166,8 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
   const submits = call.operation.startsWith('videos.') && call.chargeClass === 'charged';
   let attempts = 0;
   let firstChunk: number | undefined;
+  let lastChunk: number | undefined;
+  const chunkGaps: number[] = [];
   return {
     trace: submits ? formatTraceparent(span.spanContext()) : undefined,
     run: (work) => context.with(inside, work),
@@ -198,8 +200,11 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
         attemptSpan.end();
       };
     },
-    firstChunk() {
-      firstChunk = elapsed();
+    chunk() {
+      const now = elapsed();
+      firstChunk ??= now;
+      if (lastChunk !== undefined) chunkGaps.push(now - lastChunk);
+      lastChunk = now;
     },
     end(end) {
       span.setAttributes(responseAttributes(end, semconv, { attempts, firstChunk }));
@@ -216,6 +221,7 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
           errorType: error === undefined ? undefined : errorType(error),
           duration: elapsed(),
           firstChunk,
+          chunkGaps,
           usage: usageOf(usage),
           isEmbedding: operation === 'embeddings',
         });

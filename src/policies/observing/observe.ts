@@ -9,7 +9,7 @@ import type {
   ObservedResponse,
   Observer,
 } from '../../options/options.ts';
-import { toFields } from '../../answers/objects.ts';
+import { isObject, toFields } from '../../answers/objects.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
 import type { Policy, Subscriber } from '../../calls/transport.ts';
@@ -158,7 +158,10 @@ export function observeWith(
     },
     answered: settleAttempt,
     failed: settleAttempt,
-    firstChunk: () => void each((one) => one.firstChunk?.()),
+    chunk(isFirst) {
+      if (isFirst) each((one) => one.firstChunk?.());
+      each((one) => one.chunk?.());
+    },
     reading(isRead) {
       clearTimeout(unread);
       if (isRead || watching.length === 0) return;
@@ -200,8 +203,12 @@ function describeCall(request: Request, stream: boolean): ObservedCall {
   const { id: callId, spec, client } = request;
   const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(request.params))
+  for (const [name, value] of Object.entries(request.params)) {
     if (isPlain(value)) params[name] = value;
+    if (!isObject(value)) continue;
+    for (const [key, inner] of Object.entries(value))
+      if (isPlain(inner)) params[`${name}.${key}`] = inner;
+  }
   const model = nonEmptyText(request.params['model']);
   const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };

@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/otel/index.ts';
 import { addCounts } from '../../../src/answers/objects.ts';
 import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
@@ -32,6 +32,9 @@ async function measuredCalls(options: OpenTelemetryOptions) {
   return { usage, embedded, metrics: await measured() };
 }
 
+const chunk = (content: string, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
+
 const common = {
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': 'openai',
@@ -47,6 +50,7 @@ describe('metrics', () => {
 
     expect([...seen.keys()].toSorted()).toEqual([
       'gen_ai.client.operation.duration',
+      'gen_ai.client.operation.time_per_output_chunk',
       'gen_ai.client.operation.time_to_first_chunk',
       'gen_ai.client.token.usage',
     ]);
@@ -76,8 +80,8 @@ describe('metrics', () => {
     expect(seen.get('gen_ai.client.operation.duration')?.descriptor).toMatchObject({ unit: 's' });
   });
 
-  test('of the latest conventions', async () => {
-    const { usage, embedded, metrics: seen } = await measuredCalls({ semconv: 'latest' });
+  test('of the conventions 0.1.0', async () => {
+    const { usage, embedded, metrics: seen } = await measuredCalls({ semconv: '0.1.0' });
 
     expect([...seen.keys()].toSorted()).toEqual([
       'gen_ai.client.embeddings.duration',
@@ -85,6 +89,7 @@ describe('metrics', () => {
       'gen_ai.client.inference.duration',
       'gen_ai.client.inference.operation.input_tokens',
       'gen_ai.client.inference.operation.output_tokens',
+      'gen_ai.client.inference.time_per_output_chunk',
       'gen_ai.client.inference.time_to_first_chunk',
       'gen_ai.client.inference.usage.cache_read.input_tokens',
       'gen_ai.client.inference.usage.input_tokens',
@@ -103,6 +108,41 @@ describe('metrics', () => {
     ]);
     expect(listPoints(seen.get('gen_ai.client.embeddings.operation.input_tokens'))).toEqual([
       { attributes: expect.anything(), sum: embedded.prompt_tokens, count: 1 },
+    ]);
+  });
+
+  const editions = [
+    ['1.41', 'gen_ai.client.operation'],
+    ['0.1.0', 'gen_ai.client.inference'],
+  ] as const;
+
+  test.each(editions)('of the times between chunks, in %s', async (semconv, prefix) => {
+    vi.useFakeTimers();
+    const { observer, measured } = traced({ semconv });
+    // The last two events arrive together.
+    const arrivals = [chunk('A'), chunk('B'), chunk('C') + chunk('D', 'stop')];
+    const body = new ReadableStream<string>(
+      {
+        async pull(controller) {
+          await vi.advanceTimersByTimeAsync(2_000);
+          const arrival = arrivals.shift();
+          if (arrival === undefined) controller.close();
+          else controller.enqueue(arrival);
+        },
+      },
+      { highWaterMark: 0 },
+    ).pipeThrough(new TextEncoderStream());
+    const headers = { 'content-type': 'text/event-stream' };
+    const { client } = scripted([new Response(body, { headers })], { observer });
+
+    await collect(await client.chat.completions.create({ ...ask, stream: true }));
+    vi.useRealTimers();
+
+    const metric = (await measured()).get(`${prefix}.time_per_output_chunk`);
+    expect(metric?.descriptor.unit).toBe('s');
+    const attributes = { ...common, 'server.address': 'gateway.test', 'server.port': 443 };
+    expect(listPoints(metric)).toEqual([
+      { attributes: { ...attributes, 'gen_ai.response.model': 'm' }, sum: 4, count: 2 },
     ]);
   });
 
@@ -142,6 +182,8 @@ describe('metrics', () => {
   });
 });
 
+afterEach(() => void vi.useRealTimers());
+
 describe('the global provider of metrics', () => {
   afterEach(() => metrics.disable());
 
@@ -159,7 +201,7 @@ describe('the global provider of metrics', () => {
   });
 });
 
-test.each(['1.41', 'latest'] as const)(
+test.each(['1.41', '0.1.0'] as const)(
   'adds the reported cost once per call and video, in %s',
   async (semconv) => {
     const { observer, measured, calls } = traced({ semconv });

@@ -173,6 +173,63 @@ test('a response has the attributes of a chat', async () => {
   expect(JSON.stringify(calls().map(({ attributes }) => attributes))).not.toContain('secret');
 });
 
+describe('the sampling parameters of a request', () => {
+  const sampling = {
+    'gen_ai.request.max_tokens': 50,
+    'gen_ai.request.temperature': 0.5,
+    'gen_ai.request.top_p': 0.9,
+    'gen_ai.request.top_k': 40,
+    'gen_ai.request.seed': 7,
+    'gen_ai.request.choice.count': 2,
+  };
+
+  test("in OpenAI's format", async () => {
+    const { observer, calls } = traced();
+    const { client } = emulated({ observer });
+    const params = { temperature: 0.5, top_p: 0.9, top_k: 40, seed: 7, n: 2, top_logprobs: 3 };
+
+    await client.chat.completions.create({ ...ask, max_tokens: 50, logprobs: true, ...params });
+
+    expect(calls()[0]?.attributes).toMatchObject(sampling);
+  });
+
+  test("in Gemini's format", async () => {
+    const { observer, calls } = traced();
+    const { client } = emulated({ observer });
+    const generationConfig = {
+      maxOutputTokens: 50,
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 40,
+      seed: 7,
+      candidateCount: 2,
+    };
+
+    await client.generate.content({ model: 'gemini', contents: 'Hi', generationConfig });
+
+    expect(calls()[0]?.attributes).toMatchObject(sampling);
+  });
+
+  test('of the Responses API, in 0.1.0', async () => {
+    const { observer, calls } = traced({ semconv: '0.1.0' });
+    const { client } = scripted([json({}, 400)], { observer });
+
+    await failureOf(
+      client.responses.create({
+        model: 'gpt-5-mini',
+        input: 'Hi',
+        reasoning: { effort: 'low' },
+        previous_response_id: 'resp_1',
+      }),
+    );
+
+    expect(calls()[0]?.attributes).toMatchObject({
+      'gen_ai.request.reasoning.level': 'low',
+      'gen_ai.request.previous_response.id': 'resp_1',
+    });
+  });
+});
+
 describe('a span of a stream ends', () => {
   const asStream = { ...ask, stream: true as const, stream_options: { include_usage: true } };
 
@@ -301,7 +358,7 @@ test('the provider name is an option', async () => {
 });
 
 test.each([
-  { name: 'semconv', value: '1.30', problem: 'semconv: must be "1.41" or "latest".' },
+  { name: 'semconv', value: '1.30', problem: 'semconv: must be "1.41" or "0.1.0".' },
   { name: 'captureContent', value: 'yes', problem: 'captureContent: must be true or false.' },
   { name: 'providerName', value: '', problem: 'providerName: must be a name such as "openai".' },
   { name: 'tracerProvider', value: {}, problem: 'tracerProvider: must have a method getTracer().' },
