@@ -58,7 +58,8 @@ export type ContentUnavailableInit = APIErrorInit & { readonly url?: string | un
 
 /**
  * The gateway's content route did not return the content of a completed video, and neither did the URL in its
- * task. The fields are those of the content route's response; `cause` is the failure of the URL.
+ * task, or the task has none. The fields are those of the content route's response; `cause` is the failure of the
+ * URL.
  */
 export class ContentUnavailableError extends APIError {
   static override readonly kind: string = 'ContentUnavailableError';
@@ -81,20 +82,23 @@ export class ContentExpiredError extends ContentUnavailableError {
   static override readonly kind: string = 'ContentExpiredError';
 }
 
-/** The failure of the URL in a task. */
+/** Why the URL in a task does not have the content either. */
 interface FailedURL {
-  readonly url: string;
-  /** The reason in a sentence that continues "its URL …". */
-  readonly problem: string;
+  /** `undefined` if the task has none. */
+  readonly url?: string;
   readonly advice: string;
   readonly cause?: unknown;
 }
 
-/** Adds the URL in the task, which failed too, to the error of a content route. */
-export function withFailedURL(
+/**
+ * Adds the failure of the URL in the task to the error of a content route.
+ *
+ * @param problem - The failure, in a sentence.
+ */
+export function unavailable(
   error: APIError,
-  place: string,
-  { url, problem, advice, cause }: FailedURL,
+  problem: string,
+  { url, advice, cause }: FailedURL,
 ): ContentUnavailableError {
   const attempts = GatewayError.isInstance(cause) ? cause.evidence.attempts : [];
   const { summary, body, evidence } = error;
@@ -108,7 +112,7 @@ export function withFailedURL(
     evidence: { ...evidence, attempts: [...evidence.attempts, ...attempts] },
     cause: cause ?? error.cause,
   });
-  return new OwnClass(`${summary} The task names the URL ${place}, ${problem}`, init);
+  return new OwnClass(`${summary} ${problem}`, init);
 }
 
 /** The advice for a submission that may have created a task. */

@@ -79,7 +79,7 @@ type Client = Pick<FullClient, 'videos'>;
  * @param task - The id, the handle (`task.ref`) or the task.
  * @throws `ContentNotReadyError` if the task is not completed yet
  * @throws `ContentUnavailableError` if neither the content route nor the URL in the task returns the video;
- * `error.url` is that URL
+ * `error.url` is that URL, or `undefined` if a completed task has none
  * @throws `ContentExpiredError` if the content has expired
  * @throws `VideoFailedError` if the task failed
  * @throws `FileError` if the file cannot be written, with the reason

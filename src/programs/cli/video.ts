@@ -129,11 +129,13 @@ async function saveVideo(
       terminal.progress(`Downloading ${Math.round(received / 1_000)}${outOf} kB`);
     },
   }).catch((error: unknown) => {
-    const url = ContentUnavailableError.isInstance(error) ? error.url : undefined;
-    if (url !== undefined) {
-      terminal.note('The video could not be downloaded. It is paid for, and may be at its URL:');
-      run.show({ id: taskId(task), url }, [url]);
-    }
+    if (!ContentUnavailableError.isInstance(error)) throw error;
+    const { url } = error;
+    const id = taskId(task);
+    const place =
+      url === undefined ? 'The id of its task, for the operator of the gateway:' : 'Its URL:';
+    terminal.note(`The video is paid for, but could not be downloaded. ${place}`);
+    run.show({ id, url }, [url ?? id]);
     throw error;
   });
   terminal.endProgress();
@@ -301,7 +303,10 @@ function downloadCommand(): Command {
     const task = await findVideo(idOrHandle);
     await saveVideo(client, task, targets, run).catch(async (error: unknown) => {
       // Gateways also answer 400 and 404 for a task that is not completed, so the task is read.
-      const isRejected = APIError.isInstance(error) && [400, 404].includes(error.status ?? 0);
+      const isRejected =
+        APIError.isInstance(error) &&
+        !ContentUnavailableError.isInstance(error) &&
+        [400, 404].includes(error.status ?? 0);
       const problem = isRejected
         ? await retrieve(client, task, run).then(undefined, (failure: unknown) => failure)
         : undefined;

@@ -4,7 +4,11 @@ import type { OpenAnswer } from '../../calls/promise.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { APIError, APIUserAbortError, UnexpectedRedirectError } from '../../errors/api-errors.ts';
-import { ContentNotReadyError, withFailedURL } from '../../errors/operation-errors.ts';
+import {
+  ContentExpiredError,
+  ContentNotReadyError,
+  unavailable,
+} from '../../errors/operation-errors.ts';
 import { headerPairs } from '../../http/request.ts';
 import { readExpiry } from '../../http/signed-url.ts';
 import { displayURL } from '../../http/url.ts';
@@ -22,6 +26,9 @@ function mayBeElsewhere(error: unknown): error is APIError {
   if (!APIError.isInstance(error) || otherStatuses.includes(error.status)) return false;
   return !APIUserAbortError.isInstance(error) && !ContentNotReadyError.isInstance(error);
 }
+
+/** Statuses of a content route that will not have the content later. */
+const permanentStatuses: readonly unknown[] = [403, 404, 405, 410, 501];
 
 /** Time limit for reading the task once more, in milliseconds. */
 const longestRead = 12_500;
@@ -43,8 +50,8 @@ export class ResultURL {
   readonly #deadline: number;
   /** The URL in the task that the caller passed, or in the last read of its handle. */
   readonly known: string | undefined;
-  /** `true` if the task is known to have no URL. */
-  readonly #isAbsent: boolean;
+  /** `true` if the task is known to be completed and to have no URL. */
+  #isAbsent: boolean;
 
   constructor(transport: Transport, task: VideoTaskLike, options: RequestOptions) {
     this.#transport = transport.snapshot();
@@ -107,7 +114,8 @@ export class ResultURL {
         if (error.status !== 429) failure = describe(error, url, cause);
       }
     }
-    throw failure;
+    const isLost = tried.size === 0 && this.#isAbsent && permanentStatuses.includes(error.status);
+    throw isLost ? describeLost(error, this.#task) : failure;
   }
 
   get #remaining(): number {
@@ -129,8 +137,10 @@ export class ResultURL {
     const own = { signal, headers: withoutRange(headers), query, fetchOptions, callId };
     const options = { ...own, totalTimeout: Math.min(longestRead, this.#limit ?? longestRead) };
     const task = await readTask(this.#transport, resolved, options).catch(() => undefined);
-    const { url } = task ?? {};
-    return url !== undefined && this.#isOther(url) ? url : undefined;
+    const { status, url } = task ?? {};
+    if (url !== undefined && this.#isOther(url)) return url;
+    this.#isAbsent = status === 'completed';
+    return undefined;
   }
 
   get #limit(): number | null {
@@ -167,9 +177,19 @@ function toOpen(response: Response): OpenAnswer<Response> {
 
 /** Returns the error of the content route with the URL that failed too. */
 function describe(error: APIError, url: string, cause: unknown): Error {
-  const place = displayURL(url);
   const reason = APIError.isInstance(cause) ? cause.summary : errorMessage(cause);
-  const problem = `which could not be fetched: ${reason}${describeExpiry(url)}`;
+  const problem = `The task names the URL ${displayURL(url)}, which could not be fetched: ${reason}${describeExpiry(url)}`;
   const advice = 'The video is paid for: error.url is its URL, to download it in another way.';
-  return withFailedURL(error, place, { url, problem, advice, cause });
+  return unavailable(error, problem, { url, advice, cause });
+}
+
+/** Returns the error of the content route of a completed task without a URL. */
+function describeLost(error: APIError, task: VideoTaskLike): Error {
+  const id = typeof task === 'string' ? task : task.id;
+  const problem = `Video task ${id} is completed and names no URL.`;
+  const isGone = ContentExpiredError.isInstance(error);
+  const next = isGone
+    ? error.advice
+    : 'Its file may be available later, or from the operator of the gateway.';
+  return unavailable(error, problem, { advice: `It is paid for. ${next}` });
 }

@@ -112,7 +112,8 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    * @param more - Options for the request, for calls whose second argument has only `variant`.
    * @throws `ContentNotReadyError` if the task is not completed yet
-   * @throws `ContentUnavailableError` if the URL in the task fails too; `error.url` is that URL
+   * @throws `ContentUnavailableError` if the URL in the task fails too, or a completed task has none; `error.url` is
+   * that URL
    * @throws `ContentExpiredError` if the content is gone, as its subclass
    * @throws `VideoFailedError` if the task failed; `retrieve` may return the reason
    * @throws `UnexpectedResponseError` if the response is not a file, or on Node has a content coding such as

@@ -293,7 +293,7 @@ describe('a video is not lost', () => {
     expect(late).toMatchObject({ ref: operation, data: { status: 'completed' } });
   });
 
-  test.each([404, 500, 502] as const)(
+  test.each([403, 404, 405, 410, 500, 501, 502] as const)(
     'by a content route that answers %d for ever, of a task without a URL',
     async (contentStatus) => {
       const quirks = { contentStatus, videoUrl: 'missing' } as const;

@@ -603,9 +603,25 @@ describe('videos', () => {
 
     expect(code).not.toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:.*\.mp4$/) });
-    expect(stderr).toContain('It is paid for');
+    expect(stderr).toContain('The video is paid for, but could not be downloaded. Its URL:');
     expect(stderr).not.toContain('To download it again');
   });
+
+  test.each([403, 405, 410, 501] as const)(
+    'that have no URL, and whose content route answers %d, are printed as their task',
+    async (contentStatus) => {
+      Object.assign(emulator.quirks, { contentStatus, videoUrl: 'missing' });
+
+      const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
+
+      const [task] = emulator.videos.list;
+      expect(code).not.toBe(0);
+      expect(JSON.parse(stdout)).toEqual({ id: task?.id });
+      expect(stderr).toContain('The video is paid for, but could not be downloaded.');
+      expect(stderr).not.toContain('To download it again');
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test('the printed command continues a killed one, without a charge', async () => {
     emulator.clock.hold();

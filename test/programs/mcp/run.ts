@@ -17,6 +17,8 @@ export interface JobResult {
   readonly charged?: string;
   readonly reused?: boolean;
   readonly call_id?: string;
+  readonly task_id?: string;
+  readonly status?: string;
   readonly cost_usd?: number;
   readonly files?: readonly { readonly path: string; readonly mime_type: string }[];
 }
@@ -104,6 +106,11 @@ export class McpMachine {
     const server = await emulator.listen();
     onTestFinished(() => server.close());
     return new McpMachine(emulator, server.url, program);
+  }
+
+  /** Returns a machine with an emulated gateway at another address. */
+  static at(url: string, emulator: Emulator): McpMachine {
+    return new McpMachine(emulator, url, ownProgram);
   }
 
   /** Returns another machine with the same gateway. */

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
+import { McpGateways } from './gateways.ts';
 import { image, McpMachine } from './run.ts';
 
 const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
@@ -239,6 +240,63 @@ describe('a video', () => {
 
     expect(waited).toMatchObject({ state: 'failed', charged: 'yes' });
     expect(waited.text).toMatch(/could not be downloaded.*Download it from http:\S+\.mp4/s);
+  });
+
+  test('without a URL, whose content route refuses for good, ends as paid for, and is never created again', async () => {
+    const cases = ([403, 405, 410, 501] as const).map((contentStatus) => ({
+      name: `${contentStatus}`,
+      quirks: { contentStatus, videoUrl: 'missing' } as const,
+    }));
+    const gateways = await McpGateways.start(cases);
+    const { session } = gateways;
+    const create = () =>
+      gateways.callEach('create_video', (mark) => ({ ...video, prompt: `A paper boat ${mark}` }));
+
+    for (const { each, emulator, result } of [...(await create()), ...(await create())]) {
+      const [task] = emulator.videos.list;
+      expect(result, each.name).toMatchObject({
+        isError: true,
+        state: 'failed',
+        charged: 'yes',
+        status: 'completed, not downloaded',
+        task_id: task?.id,
+      });
+      expect(result.text).toMatch(
+        /is paid for\. wait_video .* tries the download again.*operator/s,
+      );
+      expect(result.text).toContain(`${each.name} domain not in whitelist`);
+      expect(emulator.charges).toHaveLength(1);
+    }
+
+    // The operators have mended the route.
+    for (const { emulator, result } of await create()) {
+      emulator.quirks.contentStatus = 200;
+      const waited = await session.call('wait_video', { call_id: result.call_id });
+      expect(waited).toMatchObject({ state: 'done', charged: 'yes' });
+      expect(emulator.videos.list).toHaveLength(1);
+    }
+  });
+
+  test('without a URL, whose content route keeps failing, ends after three waits', async () => {
+    const quirks = { videoUrl: 'missing' } as const;
+    const machine = await McpMachine.open({ quirks });
+    const session = await machine.start();
+    const { call_id } = await session.call('create_video', video);
+    const fault = { type: 'error', status: 400 } as const;
+    machine.emulator.fail({ operation: 'videos.downloadContent', fault, times: 100 });
+
+    const waits = [];
+    for (let wait = 1; wait <= 3; wait += 1) {
+      waits.push(await session.call('wait_video', { call_id }));
+    }
+
+    expect(waits).toMatchObject([
+      { state: 'submitted', status: 'downloading' },
+      { state: 'submitted', status: 'downloading' },
+      { state: 'failed', charged: 'yes', status: 'completed, not downloaded' },
+    ]);
+    expect(waits[0]?.text).toMatch(/^The video is completed, but could not be downloaded/);
+    expect(machine.charges).toBe(1);
   });
 
   test('goes on in another process, by its call_id or its arguments', async () => {

@@ -175,14 +175,53 @@ describe('a content route that fails', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('is its own error if the task has no other URL', async () => {
-    const url = `${gateway}/v1/videos/task_1/content`;
-    const { videos, requests } = served(403, { task: { url } });
+  test.each([403, 404, 405, 501])(
+    'says after a %d that the completed task has no other URL',
+    async (status) => {
+      const url = `${gateway}/v1/videos/task_1/content`;
+      for (const task of [{}, { url }]) {
+        const { videos, requests } = served(status, { task });
+
+        const error = await failureOf(videos.downloadContent('task_1'));
+
+        expect(ContentUnavailableError.isInstance(error)).toBe(true);
+        expect(error).toMatchObject({ status, url: undefined });
+        expect(String(error)).toMatch(/domain not in whitelist.*task_1 is completed.*paid for/s);
+        expect(requests).toHaveLength(2);
+      }
+    },
+  );
+
+  test.each<[string, object]>([
+    ['is not completed', { status: 'in_progress' }],
+    ['failed', { status: 'failed' }],
+    ['cannot be read', { error: { message: 'No such task' }, status: undefined }],
+  ])('is its own error if the task %s', async (_, task) => {
+    const { videos } = served(403, { task });
+
+    expect(await failureOf(videos.downloadContent('task_1'))).toMatchObject({
+      name: 'PermissionDeniedError',
+    });
+  });
+
+  test.each([500, 503])(
+    'is its own error after a %d, which may pass, of a task without a URL',
+    async (status) => {
+      const { videos } = served(status, { task: {} });
+
+      expect(await failureOf(videos.downloadContent('task_1'))).toMatchObject({
+        name: 'InternalServerError',
+      });
+    },
+  );
+
+  test('says after a 410 that the content has expired, whatever the task has', async () => {
+    const { videos } = served(410, { task: {} });
 
     const error = await failureOf(videos.downloadContent('task_1'));
 
-    expect(error).toMatchObject({ name: 'PermissionDeniedError' });
-    expect(requests).toHaveLength(2);
+    expect(error).toMatchObject({ name: 'ContentExpiredError', url: undefined });
+    expect(String(error)).toMatch(/task_1 is completed.*paid for.*cannot be restored/s);
   });
 
   test('ends with an abort', async () => {

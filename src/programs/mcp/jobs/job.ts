@@ -111,6 +111,8 @@ export interface JobRecord {
   readonly ref?: VideoTaskRef | ImageTaskRef | undefined;
   /** The status of the task, such as `processing 40 %`. */
   readonly status?: string | undefined;
+  /** The number of failed downloads of a video whose task is completed. */
+  readonly failedDownloads?: number | undefined;
   /** The file that a video is being saved to. */
   readonly target?: string | undefined;
   readonly files: readonly OutputFile[];
@@ -133,6 +135,17 @@ export const busyCode = 75;
 /** Returns whether a job needs no more work. */
 export function isOver({ state }: JobRecord): boolean {
   return state === 'done' || state === 'failed' || state === 'unknown';
+}
+
+/** The task status of a job whose video is completed, while it is downloaded. */
+export const downloading = 'downloading';
+
+/** The task status of a job whose video is completed, but could not be downloaded. */
+export const undelivered = 'completed, not downloaded';
+
+/** Returns whether a job ended because its video, which is paid for, could not be downloaded. */
+export function isUndelivered({ state, status }: JobRecord): boolean {
+  return state === 'failed' && status === undelivered;
 }
 
 /** Returns the cost of a job in US dollars, as reported or expected; `undefined` if it is unknown. */

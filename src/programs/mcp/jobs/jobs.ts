@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../answers/objects.ts';
 import {
+  APIError,
   ContentUnavailableError,
   ImageFailedError,
   ImageWaitError,
@@ -17,11 +18,13 @@ import { downloadVideo } from '../../../adapters/node/index.ts';
 import { ReportedCosts } from '../../reported-costs.ts';
 import {
   busyCode,
+  downloading,
   isOver,
   type Job,
   type JobRecord,
   type JobUpdate,
   type OutputFile,
+  undelivered,
 } from './job.ts';
 import {
   findFreePath,
@@ -70,6 +73,41 @@ export interface JobWait {
 const pollInterval = 200;
 
 const progressInterval = 2_000;
+
+/** The number of waits in which the download of a completed video may fail before its job ends. */
+const maxFailedDownloads = 3;
+
+/** The download of a completed video failed. `cause` is the reason. */
+class DownloadError extends Error {
+  override readonly name = 'DownloadError';
+
+  constructor(cause: unknown) {
+    super(errorMessage(cause), { cause });
+  }
+}
+
+/**
+ * Returns the change of the record after a failed wait or download. A failed task is over, and so is a video that the
+ * gateway will not return. Anything else is tried again by the next wait.
+ */
+function describeFailure(error: unknown, { failedDownloads = 0 }: JobRecord): JobUpdate {
+  if (!(error instanceof DownloadError)) {
+    const message = errorMessage(error);
+    const isFailed = VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
+    return isFailed ? { state: 'failed', message } : { message };
+  }
+  const { cause } = error;
+  const url = ContentUnavailableError.isInstance(cause) ? cause.url : undefined;
+  const place = url === undefined ? '' : ` Download it from ${url}`;
+  const message = `The video is completed, but could not be downloaded: ${withoutAdvice(cause)}${place}`;
+  // A full disk or a lost connection says nothing about the gateway.
+  const isRefused =
+    APIError.isInstance(cause) && cause.status !== undefined && cause.status !== 429;
+  const failures = failedDownloads + (isRefused ? 1 : 0);
+  const isLost = ContentUnavailableError.isInstance(cause) || failures >= maxFailedDownloads;
+  const end = isLost ? ({ state: 'failed', status: undelivered } as const) : {};
+  return { message, failedDownloads: failures, ...end };
+}
 
 /**
  * Runs paid calls, each in a process of its own that continues if this one is killed. So a host that kills
@@ -236,21 +274,13 @@ export class Jobs {
       });
     } catch (error) {
       if (signal.aborted) return;
-      const isUnavailable = ContentUnavailableError.isInstance(error);
-      const url = isUnavailable ? error.url : undefined;
-      const message =
-        url === undefined
-          ? errorMessage(error)
-          : `The video could not be downloaded: ${withoutAdvice(error)} Download it from ${url}`;
       if (ImageWaitError.isInstance(error) && isCompleted(error)) {
         const unread = await saveUnread(error, [folder, spareFolder], name);
+        const message = errorMessage(error);
         await store.update(callId, { state: 'failed', message, ...unread });
         return;
       }
-      const isFailed =
-        isUnavailable || VideoFailedError.isInstance(error) || ImageFailedError.isInstance(error);
-      // A failed task is over, and so is a video that no URL has. Anything else is tried again by the next wait.
-      await store.update(callId, isFailed ? { state: 'failed', message } : { message });
+      await store.update(callId, describeFailure(error, record));
     }
   }
 
@@ -264,7 +294,11 @@ export class Jobs {
         await store.update(record.callId, { status: `${status}${percent}`, message: undefined });
       },
     });
-    return this.#download(client, video, record, signal);
+    try {
+      return await this.#download(client, video, record, signal);
+    } catch (error) {
+      throw signal.aborted ? error : new DownloadError(error);
+    }
   }
 
   async #download(
@@ -278,7 +312,7 @@ export class Jobs {
     const save = async (to: string): Promise<OutputFile> => {
       await prepareFolder(dirname(to));
       // Recorded first, so that another process resumes the same file.
-      await store.update(callId, { target: to, status: 'downloading' });
+      await store.update(callId, { target: to, status: downloading });
       const { path, bytes } = await downloadVideo(client, video, { to, resume: true, signal });
       return { path, bytes, mimeType: mimeType(path) };
     };

@@ -9,7 +9,7 @@ import {
 } from '../../../index.ts';
 import { round } from './cost.ts';
 import { ToolError } from './errors.ts';
-import type { JobRecord, JobRequest } from '../jobs/job.ts';
+import { isUndelivered, type JobRecord, type JobRequest } from '../jobs/job.ts';
 import type { ServerParts } from './parts.ts';
 import { textBlock, toOutput, toResult } from './results.ts';
 import { type Arguments, jobOutput, type Schemas } from './schemas.ts';
@@ -211,6 +211,9 @@ export function registerFreeTools(server: McpServer, schemas: Schemas, parts: Se
     ({ call_id: callId }, context) =>
       answer(async () => {
         const known = await findJob(parts, callId);
+        if (isUndelivered(known)) {
+          await parts.store.update(known.callId, { state: 'submitted', message: undefined });
+        }
         const notify = progressNotifier(context);
         const record = await jobs.wait(known.callId, {
           timeout,

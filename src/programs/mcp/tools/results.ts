@@ -4,7 +4,13 @@ import { pathToFileURL } from 'node:url';
 import type { CallToolResult, ContentBlock } from '#mcp-sdk';
 import { round } from './cost.ts';
 import type { ToolError } from './errors.ts';
-import { jobCost, type JobRecord, type OutputFile } from '../jobs/job.ts';
+import {
+  downloading,
+  isUndelivered,
+  jobCost,
+  type JobRecord,
+  type OutputFile,
+} from '../jobs/job.ts';
 import type { JobOutput } from './schemas.ts';
 
 /** How much of an image a result contains. */
@@ -63,7 +69,7 @@ function describeCost(record: JobRecord): string {
 const makeNew = 'To pay for a new result, pass again with any text.';
 
 function describe(record: JobRecord, reused: boolean): string {
-  const { callId, state, message = '', files, text, charged, status, tool } = record;
+  const { callId, state, message = '', files, text, charged, status, tool, ref } = record;
   const id = JSON.stringify(callId);
   switch (state) {
     case 'done': {
@@ -82,10 +88,16 @@ function describe(record: JobRecord, reused: boolean): string {
       const now = status === undefined ? '' : ` (${status})`;
       const kind = tool === 'create_video' ? 'video' : 'image';
       const problem = message === '' ? '' : ` The last check failed: ${message}`;
-      return `The gateway is creating the ${kind}${now}.${problem}${describeCost(record)} Call wait_video with call_id ${id} until the state is done. That is free.`;
+      const creating = `The gateway is creating the ${kind}${now}.${problem}`;
+      const loading = message === '' ? 'The video is completed and is being downloaded.' : message;
+      const progress = status === downloading ? loading : creating;
+      return `${progress}${describeCost(record)} Call wait_video with call_id ${id} until the state is done. That is free.`;
     }
     case 'failed':
       if (charged === 'no') return `${message} Nothing was charged.`;
+      if (isUndelivered(record)) {
+        return `${message} It is paid for. wait_video with call_id ${id} tries the download again, which is free; otherwise ask the operator of the gateway for the file of task ${ref?.id}. ${makeNew}`;
+      }
       return `${message} It was charged; check_charge with call_id ${id} shows whether it was refunded. ${makeNew}`;
     case 'unknown':
       return `${message} It may have been charged. Repeat this call to look for its result: it is sent again only if the gateway's usage log proves that it was free. check_charge with call_id ${id} reads the log. ${makeNew}`;
