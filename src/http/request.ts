@@ -286,13 +286,11 @@ export type HTTPMethod = UpperCaseMethod | Lowercase<UpperCaseMethod>;
 export interface RawRequestOptions extends FixedModelOptions {
   /**
    * The body. Text and objects are sent as JSON. These are sent unchanged: a `FormData`, a `URLSearchParams`,
-   * a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a stream (a web `ReadableStream`, a Node
-   * `Readable`, any async iterable of bytes or text, a generator), which is never sent twice. `null` sends no
-   * body.
+   * a `Blob`, an `ArrayBuffer`, a typed array, and a stream (a web `ReadableStream`, a Node `Readable`, any
+   * async iterable of bytes or text), which is never sent twice. `null` sends no body.
    *
-   * A `content-type` in `headers` applies to all of them except forms. With one, text is sent unchanged, and
-   * objects with `application/x-www-form-urlencoded` are sent as search parameters. Without one, the type is
-   * that of a `Blob`, else `application/octet-stream`.
+   * A `content-type` in `headers` applies to all of them except forms. With one, text is sent unchanged.
+   * Without one, the type is that of a `Blob`, else `application/octet-stream`.
    */
   body?: unknown;
   /**

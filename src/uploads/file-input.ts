@@ -46,7 +46,7 @@ function isBlob(value: unknown): value is Blob {
   return isDescribed && has(value, 'arrayBuffer') && has(value, 'slice');
 }
 
-function isResponse(value: unknown): value is ResponseLike {
+export function isResponse(value: unknown): value is ResponseLike {
   return has(value, 'url', 'string') && has(value, 'blob');
 }
 

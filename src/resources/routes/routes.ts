@@ -29,14 +29,14 @@ import { fileAnswer } from '../../uploads/file-answer.ts';
 import {
   toBlob,
   has,
+  isResponse,
   isUploadable,
   isUploadData,
   openFile,
   reading,
 } from '../../uploads/file-input.ts';
 import { createFormBody, type Part, prepareBody, streamBody } from '../../uploads/form.ts';
-import { formFields } from '../../uploads/multipart.ts';
-import type { Uploadable, UploadChunk } from '../../uploads/types.ts';
+import type { Uploadable } from '../../uploads/types.ts';
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -158,21 +158,9 @@ function isForm(value: unknown): value is FormData {
   return isNamed(value, 'FormData') && has(value, Symbol.iterator);
 }
 
-/**
- * Returns whether a value is a generator. Its chunks are checked while they are sent, as with every stream.
- */
-function isGenerator(value: unknown): value is Iterable<UploadChunk> {
-  return has(value, Symbol.iterator) && has(value, 'next');
-}
-
-async function* later(pieces: Iterable<UploadChunk>): AsyncGenerator<UploadChunk, void, undefined> {
-  yield* pieces;
-}
-
-/** Returns a body that is sent as a file: bytes, a `Blob`, a `Response` or a stream. */
+/** Returns a body that is sent as a file: bytes, a `Blob` or a stream. */
 function fileIn(body: unknown): Uploadable | undefined {
-  if (isGenerator(body)) return later(body);
-  return isUploadable(body) && !isUploadData(body) ? body : undefined;
+  return isUploadable(body) && !isUploadData(body) && !isResponse(body) ? body : undefined;
 }
 
 const unknownType = 'application/octet-stream';
@@ -187,22 +175,14 @@ const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
 /** Encodes a body that is sent as text, in the format of its type. `undefined` for JSON without a type. */
 function encodeText(body: unknown, type: string | null): string | undefined {
   if (isNamed(body, 'URLSearchParams')) return String(body);
-  const isOldStream = has(body, 'pipe');
-  check(
-    !isOldStream,
-    'body',
-    'is a stream that cannot be iterated; pass a Readable or a FormData.',
-  );
+  const isUnsupported = has(body, 'pipe') || has(body, 'next') || isResponse(body);
+  const problem = 'must be JSON, a FormData, URLSearchParams, a Blob, bytes or a stream.';
+  check(!isUnsupported, 'body', problem);
   if (type === null || body === undefined) return undefined;
   if (typeof body === 'string') return body;
   if (type.startsWith('application/json')) return undefined;
-  if (!type.startsWith(searchType) || !isObject(body)) return writeJSON('body', body);
-  const fields = formFields(body).flatMap(([name, value]) =>
-    [value ?? []]
-      .flat()
-      .map((item) => [name, typeof item === 'string' ? item : writeJSON(name, item)]),
-  );
-  return String(new URLSearchParams(fields));
+  check(!type.startsWith(searchType), 'body', `must be URLSearchParams for ${searchType}.`);
+  return writeJSON('body', body);
 }
 
 /**
