@@ -1,6 +1,6 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-/** Options of every vitest run, also of those in `test/checks`, `compat`, `litellm` and `servers`. */
+/** Options of every vitest run, also of those in `test/checks`, `compat`, `durable`, `litellm` and `servers`. */
 export const testOptions = {
   // Failures and the summary; `--reporter=default` prints the rest.
   reporters: ['minimal'],
@@ -49,7 +49,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           // These have packages and commands of their own.
           exclude: [
-            'test/{checks,compat,litellm,servers}/**',
+            'test/{checks,compat,durable,litellm,servers}/**',
             '**/node_modules/**',
             ...systemTests,
           ],

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { expect, inject, test } from 'vitest';
-import { queueName, runStep, type VideoStep } from '../../examples/engines/pg-boss.ts';
+import { queueName, runStep, type VideoStep } from '../../examples/durable/pg-boss.ts';
 import { Gateway } from '../../src/index.ts';
 import { postgresLedger } from '../../src/adapters/ledgers/postgres.ts';
 import { createEmulator } from '../../src/testing/index.ts';

@@ -1,34 +1,6 @@
 // Minimal types of each engine, so that the examples compile without the packages. You don't need this
 // file if the engine's package is installed.
 
-declare module 'pg-boss' {
-  interface Db {
-    executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  }
-  export class PgBoss {
-    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the type
-    fetch<Data>(queue: string): Promise<{ id: string; data: Data }[]>;
-    send(
-      queue: string,
-      data: object,
-      options: { startAfter?: Date; db?: Db },
-    ): Promise<string | null>;
-    complete(queue: string, id: string, data?: object, options?: { db?: Db }): Promise<unknown>;
-    fail(queue: string, id: string, data?: object): Promise<unknown>;
-  }
-}
-
-declare module 'pg' {
-  export interface PoolClient {
-    query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-    release(): void;
-  }
-  export class Pool {
-    query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-    connect(): Promise<PoolClient>;
-  }
-}
-
 declare module '@temporalio/activity' {
   export class ApplicationFailure extends Error {
     static create(options: {

@@ -1,0 +1,3 @@
+import { testRecipe } from './recipe.ts';
+
+testRecipe('dbos');
