@@ -32,8 +32,6 @@ export interface RequestEvents {
   readonly reading: boolean;
   /** Events of a stream were received: `true` for the first ones. */
   readonly chunk: boolean;
-  /** The response was read and only names a task, whose result the call waits for. */
-  readonly submitted: undefined;
   /** A stream ended, successfully or not. */
   readonly streamEnded: { readonly verdict: string; readonly error?: unknown };
   /** The request ended. Emitted once. */

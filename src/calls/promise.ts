@@ -107,7 +107,7 @@ export class GatewayPromise<T> extends Promise<T> {
    *
    * @internal
    */
-  _thenUnwrap<Result>(transform: (data: T) => Result): GatewayPromise<Result> {
+  _thenUnwrap<Result>(transform: (data: T) => Result | Promise<Result>): GatewayPromise<Result> {
     return transformCall(this.state(), transform);
   }
 
@@ -142,7 +142,7 @@ function parsed<T>(state: CallState<T>): Promise<T> {
 // Defined outside the class, because bundlers rename classes that refer to themselves.
 function transformCall<T, Result>(
   state: CallState<T>,
-  transform: (data: T) => Result,
+  transform: (data: T) => Result | Promise<Result>,
 ): GatewayPromise<Result> {
   const answer = state.answer.then((open) => ({
     get response() {

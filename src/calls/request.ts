@@ -496,11 +496,6 @@ export class Request {
     this.#hasChunk = true;
   }
 
-  /** Reports that the response only names a task. */
-  noteTask(): void {
-    this.#emit('submitted', undefined);
-  }
-
   #fail(error: unknown): void {
     if (typeof error === 'object' && error !== null) failedRequests.set(error, this);
     this.release({ error });

@@ -85,21 +85,28 @@ function readJSON(text: string, answer: Answer, parse?: (text: string) => unknow
   return spec.adapt ? spec.adapt(value, response.headers) : value;
 }
 
-/** Parses a response. If it only names a task, returns the result of that task. */
-export function readWhole(
+/** Returns the value for JSON that is another result than expected, such as the id of a task. */
+export type ReadOther<Other> = (
+  /** The parsed response; `undefined` if it was empty. */
+  value: unknown,
+  request: Request,
+  answer: Answer,
+  text: string,
+) => Other | undefined;
+
+/** Parses a response. `other` is set if it is another result than expected. */
+export function readWhole<Other>(
   request: Request,
   answer: Answer,
   text: string,
   parse?: (text: string) => unknown,
-): unknown {
-  const { follow } = answer.spec;
-  if (follow === undefined) return readJSON(text, answer, parse);
+  readOther?: ReadOther<Other>,
+): { readonly value: unknown; readonly other?: Other | undefined } {
+  if (readOther === undefined) return { value: readJSON(text, answer, parse) };
   const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
-  const { response, requestId } = answer;
-  const whole = follow(value, request, { response, requestId, text });
-  if (whole !== undefined) request.noteTask();
-  else if (value === undefined) throw notJSON(text, answer);
-  return whole ?? value;
+  const other = readOther(value, request, answer, text);
+  if (other === undefined && value === undefined) throw notJSON(text, answer);
+  return { value, other };
 }
 
 /** Details of a call besides its result. */
@@ -134,9 +141,18 @@ export function jsonAnswer<T, Value>(
   answer: JSONAnswer<T>,
   finish: (value: T, info: CallInfo) => Value | Promise<Value>,
 ): AnswerFormat<Value, 'json'>;
+export function jsonAnswer<T, Other>(
+  answer: JSONAnswer<T> & { readonly readOther: ReadOther<Other> },
+  finish: (value: T | Other, info: CallInfo) => T | Other,
+): AnswerFormat<T | Other, 'json'>;
 /* @__NO_SIDE_EFFECTS__ */
 export function jsonAnswer<T>(
-  { schema, fromEvents, fromFile }: JSONAnswer<T>,
+  {
+    schema,
+    readOther,
+    fromEvents,
+    fromFile,
+  }: JSONAnswer<T> & { readonly readOther?: ReadOther<T> },
   finish?: (value: T, info: CallInfo) => unknown,
 ): AnswerFormat<unknown, 'json'> {
   return {
@@ -172,7 +188,7 @@ export function jsonAnswer<T>(
                 ...answer,
                 response: new Response(text, answer.response),
               })
-            : await fromJSON(request, answer, text, schema);
+            : fromJSON(request, answer, text, schema, readOther);
       }
       const { requestId, response } = answer;
       attachRequestId(value, requestId);
@@ -183,16 +199,18 @@ export function jsonAnswer<T>(
   };
 }
 
-async function fromJSON<T>(
+function fromJSON<T>(
   request: Request,
   answer: Answer,
   body: string,
   schema: ResponseSchema<T>,
-): Promise<T> {
+  readOther: ReadOther<T> | undefined,
+): T {
   // The message of a failed task can become an error, which must not contain the key.
   const isTask = request.spec.task !== undefined;
   const text = isTask ? request.redaction.withoutKeys(body) : body;
-  const received = await readWhole(request, answer, text, schema.parse);
+  const { value: received, other } = readWhole(request, answer, text, schema.parse, readOther);
+  if (other !== undefined) return other;
   const value = schema.locate === undefined ? received : schema.locate(received);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
@@ -202,7 +220,7 @@ async function fromJSON<T>(
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
-function readChecked<T>(
+export function readChecked<T>(
   request: Request,
   answer: Answer,
   value: unknown,

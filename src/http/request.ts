@@ -140,38 +140,11 @@ export interface SendingRules {
   pauseAfter(failed: FailedAttempt, maxRetries: number): number | undefined;
 }
 
-/** A call that received a response. */
-interface AnsweredCall {
-  readonly id: string;
-  readonly url: string;
-  readonly trace: string | undefined;
-  readonly scope: CallScope;
-}
-
-/** A response whose body was read. */
-interface ReadAnswer {
-  readonly response: Response;
-  readonly requestId: string | undefined;
-  readonly text: string;
-}
-
-/** @param value - The parsed response; `undefined` if it was empty. */
-export type Follow = (
-  value: unknown,
-  call: AnsweredCall,
-  answer: ReadAnswer,
-) => Promise<unknown> | undefined;
-
 /** Rules of a resource for its calls. */
 interface ResourceRules {
   readonly download?: SendingRules | undefined;
   /** Builds a more specific error for a failed request, if there is one. */
   readonly explain?: ((failure: DescribedFailure) => Error | undefined) | undefined;
-  /**
-   * Returns the result of a task if the response only names the task. The request is already paid for and is
-   * not sent again.
-   */
-  readonly follow?: Follow | undefined;
   /** Reads the file that a redirect leads to, if that is the result of the request. */
   readonly readFile?:
     | ((

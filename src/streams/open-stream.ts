@@ -4,7 +4,14 @@ import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
-import { notJSON, notResult, readWhole, detectFormat, readContentType } from '../calls/response.ts';
+import {
+  notJSON,
+  notResult,
+  type ReadOther,
+  readWhole,
+  detectFormat,
+  readContentType,
+} from '../calls/response.ts';
 import { StreamTimeoutError, timedOut, truncated } from './errors.ts';
 import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
@@ -61,29 +68,35 @@ export async function collectStream<Item>(
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-export function eventAnswer<Item>(
+export function eventAnswer<Item, Other = never>(
   protocol: StreamProtocol<Item>,
-): AnswerFormat<Stream<Item>, 'events'> {
+  readOther?: ReadOther<Other>,
+): AnswerFormat<Stream<Item> | Other, 'events'> {
   return {
     kind: 'events',
-    async read(request, answer) {
-      return { value: await openStream(request, answer, protocol), stays: true };
-    },
+    read: (request, answer) => openStream(request, answer, protocol, readOther),
   };
 }
+
+/** A stream keeps its call open; another result ends it. */
+type Opened<Item, Other> =
+  | { readonly value: Stream<Item>; readonly stays: true }
+  | { readonly value: Other };
 
 /**
  * Opens an event stream. Its first byte decides how the body is read, because gateways label JSON errors as
  * event streams, and event streams as anything.
  */
-async function openStream<Item>(
+async function openStream<Item, Other>(
   request: Request,
   received: Answer,
   protocol: StreamProtocol<Item>,
-): Promise<Stream<Item>> {
+  readOther: ReadOther<Other> | undefined,
+): Promise<Opened<Item, Other>> {
   let answer = received;
   const context = toStreamContext(request, answer);
-  if (answer.response.body === null) return streamWholeAnswer(request, answer, context, protocol);
+  const fromWhole = () => streamWholeAnswer(request, answer, context, protocol, readOther);
+  if (answer.response.body === null) return fromWhole();
   const type = readContentType(answer.response);
   if (!type.includes('event-stream')) {
     let beginning: string;
@@ -94,21 +107,22 @@ async function openStream<Item>(
     }
     const isSVG = format === 'markup' && type.startsWith('image/svg');
     if (beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)) {
-      return streamWholeAnswer(request, answer, context, protocol);
+      return fromWhole();
     }
     // The gateway returned a file instead of a stream: its bytes become a stream.
     if (protocol.fromFile !== undefined && /^(audio|image|video)\/|\boctet-stream\b/.test(type)) {
       const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
         throw toReadFailure(cause, answer);
       });
-      return streamFromValues(protocol.fromFile(new Uint8Array(buffer), type), context, protocol);
+      const items = protocol.fromFile(new Uint8Array(buffer), type);
+      return { value: streamFromValues(items, context, protocol), stays: true };
     }
   }
   request.scope.clearLimits();
   const holding = { ...context, holds: request.plan.holdsStream() };
   const reading = readStream(answer.response.body ?? [], holding, protocol, events);
   await reading.begun?.catch(noteFailure(request));
-  return toStream(reading);
+  return { value: toStream(reading), stays: true };
 }
 
 /** Creates a stream from text or JSON that a gateway returned instead of a stream. */
@@ -117,7 +131,7 @@ async function streamText<Item>(
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
-): Promise<Stream<Item>> {
+): Promise<Opened<Item, never>> {
   const text = await readText(answer, context.maxResponseBytes ?? Infinity);
   const value = parseJSON(text, parseLines);
   if (typeof value === 'object' && value !== null) {
@@ -125,7 +139,7 @@ async function streamText<Item>(
   }
   const converted = protocol.fromText?.(text, readContentType(answer.response)) ?? [];
   if (converted.length === 0) throw notJSON(text, answer);
-  return streamFromValues(converted, context, protocol);
+  return { value: streamFromValues(converted, context, protocol), stays: true };
 }
 
 /** Returns a function that notes the failure of a stream in its request, and throws the error. */
@@ -146,31 +160,56 @@ function toFailure(error: unknown): FailedAttempt | undefined {
   return { ...failed, kind: 'undecided', issues };
 }
 
+/**
+ * Returns a function that creates a stream from the result of a task that the response to a call named. The call has
+ * ended by then.
+ */
+export function streamOfTask<Item>(
+  request: Request,
+  answer: Answer,
+  protocol: StreamProtocol<Item>,
+): (result: unknown) => Stream<Item> {
+  const { release: _, firstChunk: __, ...context } = toStreamContext(request, answer);
+  return (result) => {
+    const { events: values, isWhole } = toEvents(result, protocol) ?? {
+      events: [],
+      isWhole: false,
+    };
+    return streamFromValues(values, context, protocol, isWhole);
+  };
+}
+
 /** Creates a stream from a complete response that a gateway returned instead of a stream. */
-async function streamWholeAnswer<Item>(
+async function streamWholeAnswer<Item, Other>(
   request: Request,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
-): Promise<Stream<Item>> {
+  readOther: ReadOther<Other> | undefined,
+): Promise<Opened<Item, Other>> {
   const text = await readText(answer, context.maxResponseBytes ?? Infinity);
-  return streamWholeText(request, answer, context, protocol, text);
+  return streamWholeText(request, answer, context, protocol, text, readOther);
 }
 
-async function streamWholeText<Item>(
+function streamWholeText<Item, Other>(
   request: Request,
   answer: Answer,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
   text: string,
-): Promise<Stream<Item>> {
-  const value = await readWhole(request, answer, text, parseLines);
+  readOther?: ReadOther<Other>,
+): Opened<Item, Other> {
+  const { value, other } = readWhole(request, answer, text, parseLines, readOther);
+  if (other !== undefined) return { value: other };
   const instead = toEvents(value, protocol);
   if (instead === undefined) {
     const problem = 'the response is JSON instead of a stream, and contains no result.';
     throw notResult(value, answer, problem, text);
   }
-  return streamFromValues(instead.events, context, protocol, instead.isWhole);
+  return {
+    value: streamFromValues(instead.events, context, protocol, instead.isWhole),
+    stays: true,
+  };
 }
 
 /** Returns a reader that assembles the events of a stream into a complete response. */

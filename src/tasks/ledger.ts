@@ -1,12 +1,13 @@
 import { defineHidden, isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { type SubmitUnknownInit, unknownAdvice } from '../errors/operation-errors.ts';
+import { unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
+import type { LedgerKind } from './kind.ts';
 import { parseTaskRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */
@@ -259,13 +260,6 @@ export interface SubmittedRequest {
   readonly isErrorComplete?: boolean | undefined;
 }
 
-/** A kind of task, with the parser of its handles and its errors. */
-export interface TaskKind<Ref> {
-  readonly parse: (ref: unknown) => Ref;
-  readonly errors: TaskErrors<Ref>;
-  readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
-}
-
 /** The limits of the waits for a ledger. */
 export interface LedgerLimits {
   readonly signal: Signal;
@@ -278,7 +272,7 @@ const tooLate = Symbol('tooLate');
 
 /** The ledger entry of one submission, under the caller's call id. */
 export class LedgerCall<Ref extends TaskRef> {
-  readonly #kind: TaskKind<Ref>;
+  readonly #kind: LedgerKind<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
   readonly #signal: Signal;
@@ -290,7 +284,7 @@ export class LedgerCall<Ref extends TaskRef> {
   failure: LedgerError | undefined;
 
   constructor(
-    kind: TaskKind<Ref>,
+    kind: LedgerKind<Ref>,
     ledger: SubmitLedger,
     callId: string,
     { signal, totalTimeout }: LedgerLimits,

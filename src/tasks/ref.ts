@@ -247,3 +247,13 @@ export function gatewayFor(
     return own;
   }
 }
+
+/** Rejects a handle of another gateway: its id is unknown here, or belongs to another customer's task. */
+export function checkGateway(
+  { baseURL: issuer }: Pick<TaskRef, 'baseURL'>,
+  baseURL: string,
+  hint: string,
+): void {
+  const problem = `is ${issuer}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
+  check(issuer === baseURL, 'ref.baseURL', problem);
+}

@@ -2,10 +2,10 @@ import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { untilAborted } from '../http/abort.ts';
-import type { WithResponse } from '../calls/promise.ts';
 import { readRetryAfter } from '../http/waits.ts';
 import type { RequestOptions } from '../options/options.ts';
-import type { TaskErrors, Waited } from './errors.ts';
+import type { Waited } from './errors.ts';
+import type { AnyRef, Target, TaskKind } from './kind.ts';
 import {
   findComplaint,
   findFailure,
@@ -25,21 +25,6 @@ import type {
   WaitSettings,
 } from './types.ts';
 import { shouldPollVendor, begin, decide, hasChanged, type Observation, statuses } from './wait.ts';
-
-type ReadTask<Task> = (
-  options: RequestOptions,
-) => Promise<Pick<WithResponse<Task>, 'data' | 'response'>>;
-
-/** The functions of one kind of task. The waits of a call share them, because there may be thousands. */
-export interface WaitedKind<Task, Ref, Target> {
-  /** Returns the function that reads the status of a task once. */
-  readonly reader: (target: Target) => ReadTask<Task>;
-  /** The same for the gateway's own record of a task; `undefined` if it has no separate record. */
-  readonly recordReader?: (target: Target) => ReadTask<Task> | undefined;
-  /** Overwrites the status of a task. */
-  readonly restate: (task: Task, status: TaskStatus) => void;
-  readonly errors: TaskErrors<Ref>;
-}
 
 /** The result of a poll. */
 interface Polled<Task> {
@@ -73,7 +58,7 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
 function observe<Task extends PolledTask>(
   { task, error, hasPolledVendor, retryAfter }: Polled<Task>,
   unknownStatus: WaitSettings<Task>['unknownStatus'],
-  restate: WaitedKind<Task, never, never>['restate'],
+  restate: (task: Task, status: TaskStatus) => void,
 ): Observation {
   if (task === undefined) {
     const type = classifyPollError(error);
@@ -117,14 +102,9 @@ interface RunStep<Task> {
  * One wait, poll by poll. Between two polls it keeps only its state, because there may be thousands of
  * waits at the same time.
  */
-export class WaitRun<
-  Task extends PolledTask,
-  Ref,
-  Target extends { readonly ref: Ref & { readonly id: string } },
-> {
-  readonly #scope: WaitScope<Task>;
-  readonly #kind: WaitedKind<Task, Ref, Target>;
-  readonly #target: Target;
+export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
+  readonly #scope: WaitScope<Ref, Task>;
+  readonly #target: Target<Ref>;
   readonly #submittedAt: number | undefined;
   #state: TaskWaitState;
   #pause: NextPoll | undefined;
@@ -135,15 +115,13 @@ export class WaitRun<
    * @param since - The start of the wait, in milliseconds since 1970, if it began before its first poll.
    */
   constructor(
-    scope: WaitScope<Task>,
-    kind: WaitedKind<Task, Ref, Target>,
-    target: Target,
+    scope: WaitScope<Ref, Task>,
+    target: Target<Ref>,
     submittedAt: number | undefined,
     stored?: TaskWaitState,
     since = scope.now,
   ) {
     this.#scope = scope;
-    this.#kind = kind;
     this.#target = target;
     this.#submittedAt = submittedAt;
     const { now, settings } = scope;
@@ -165,7 +143,7 @@ export class WaitRun<
       const remaining = limit === null ? null : Math.ceil(limit - started);
       const left = remaining === null || remaining > 0 ? remaining : shortPoll;
       const totalTimeout = shorter(left, settings.request.totalTimeout);
-      const read = this.#kind.reader(this.#target);
+      const { read } = this.#kind;
       const polled = await this.#pollVendor(await this.#poll(read, { timeout, totalTimeout }));
       const step = this.#conclude(polled, started);
       this.#state = step.state;
@@ -202,11 +180,12 @@ export class WaitRun<
     return this.#call('limiter', () => limiter(signal));
   }
 
-  async #poll(read: ReadTask<Task>, limits: RequestOptions): Promise<Polled<Task>> {
-    const { settings, signal } = this.#scope;
+  async #poll(read: TaskKind<Ref, Task>['read'], limits: RequestOptions): Promise<Polled<Task>> {
+    const { settings, signal, transport } = this.#scope;
     const options = { ...settings.request, signal, ...limits };
     try {
-      const { data, response } = await untilAborted(read(options), signal);
+      const reading = read(transport, this.#target, options);
+      const { data, response } = await untilAborted(reading, signal);
       return { task: data, retryAfter: readRetryAfter(response.headers, response.status) };
     } catch (error) {
       // An aborted poll throws its own error; throw the reason of the abort instead.
@@ -224,7 +203,7 @@ export class WaitRun<
     if (polled.task === undefined) return polled;
     if (!shouldPollVendor(this.#state, polled.task, this.#elapsed)) return polled;
     const { ref } = this.#target;
-    const readRecord = this.#kind.recordReader?.(this.#target);
+    const readRecord = this.#kind.readRecord?.(this.#target);
     if (readRecord === undefined) return polled;
     await this.#takeTurn();
     const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
@@ -282,7 +261,11 @@ export class WaitRun<
     return this.#scope.now - this.#state.since;
   }
 
-  get #waited(): Waited<Ref & { readonly id: string }> {
+  get #kind(): TaskKind<Ref, Task> {
+    return this.#scope.kind;
+  }
+
+  get #waited(): Waited<Ref> {
     return { ref: this.#target.ref, state: this.#state, elapsed: this.#elapsed };
   }
 }

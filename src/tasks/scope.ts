@@ -1,5 +1,9 @@
 import { followSignal } from '../http/abort.ts';
-import type { NextPoll, WaitSettings } from './types.ts';
+import type { Transport } from '../calls/transport.ts';
+import type { AnyRef, Target, TaskKind } from './kind.ts';
+import { checkGateway } from './ref.ts';
+import type { NextPoll, PolledTask, WaitSettings } from './types.ts';
+import { type CheckedWait, toWaitSettings } from './wait-options.ts';
 
 /** The reason after `close()`. Creating one for each wait would cost a tenth of a poll, for its stack. */
 const closed = /* @__PURE__ */ new DOMException('The wait has ended.', 'AbortError');
@@ -13,8 +17,11 @@ const tab = (): Document | undefined => (typeof document === 'undefined' ? undef
  * Pauses do not add listeners to the signal: with ten thousand listeners, adding and removing one is
  * slow.
  */
-export class WaitScope<Task> {
+export class WaitScope<Ref extends AnyRef, Task extends PolledTask> {
+  readonly kind: TaskKind<Ref, Task>;
+  readonly transport: Transport;
   readonly settings: WaitSettings<Task>;
+  readonly #allowsOthers: boolean;
   readonly #controller = new AbortController();
   readonly #offset = Date.now() - performance.now();
   /** Wakes the current pauses: called after an abort, and when the tab becomes visible. */
@@ -25,13 +32,21 @@ export class WaitScope<Task> {
   readonly #unfollow: readonly (() => void)[];
 
   /**
-   * @param settings - The settings of all waits, with the signal of the caller.
+   * @param options - The checked options of the method.
    * @param left - Aborted once the result is not needed any more.
    */
-  constructor(settings: WaitSettings<Task>, left?: AbortSignal) {
-    this.settings = settings;
+  constructor(
+    kind: TaskKind<Ref, Task>,
+    transport: Transport,
+    options: CheckedWait<Task>,
+    left?: AbortSignal,
+  ) {
+    this.kind = kind;
+    this.transport = transport;
+    this.settings = toWaitSettings(options);
+    this.#allowsOthers = options.allowOtherBaseURL;
     this.signal.addEventListener('abort', this.#wake);
-    this.#unfollow = [settings.signal, left].map((end) => followSignal(end, this.#controller));
+    this.#unfollow = [options.signal, left].map((end) => followSignal(end, this.#controller));
     tab()?.addEventListener('visibilitychange', this.#wake);
   }
 
@@ -43,6 +58,14 @@ export class WaitScope<Task> {
   /** Milliseconds since 1970, from a monotonic clock. */
   get now(): number {
     return this.#offset + performance.now();
+  }
+
+  /** Resolves the caller's task. Rejects a handle from another gateway, unless it is allowed. */
+  resolve(task: unknown): Target<Ref> {
+    const { baseURL } = this.transport;
+    const target = this.kind.resolve(task, baseURL);
+    if (!this.#allowsOthers) checkGateway(target.ref, baseURL, 'Or set allowOtherBaseURL: true.');
+    return target;
   }
 
   /** Awaited before every poll if the caller has no limiter. */

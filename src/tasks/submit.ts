@@ -1,17 +1,13 @@
 import { errorMessage } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import type { GatewayPromise, WithResponse } from '../calls/promise.ts';
 import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
-import {
-  LedgerCall,
-  type Settled,
-  type SubmitLedger,
-  type SubmittedRequest,
-  type TaskKind,
-} from './ledger.ts';
+import type { LedgerKind } from './kind.ts';
+import { LedgerCall, type Settled, type SubmitLedger, type SubmittedRequest } from './ledger.ts';
 import type { TaskRef } from './ref.ts';
 
 /** Options that prevent a submission from being sent twice, also by a new process after a crash. */
@@ -67,7 +63,7 @@ function withoutFiles(value: unknown): unknown {
 
 /** Returns the ledger entry of a submission with checked options; `undefined` without a ledger. */
 export function createLedgerCall<Ref extends TaskRef>(
-  kind: TaskKind<Ref>,
+  kind: LedgerKind<Ref>,
   { client }: Pick<Transport, 'client'>,
   options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
 ): LedgerCall<Ref> | undefined {
@@ -102,7 +98,7 @@ export interface Submitter {
  * Returns the only request of a failed submission. With fallbacks, only requests to the last model count,
  * because the other models rejected theirs.
  */
-export function onlyRequest(error: unknown): SubmittedRequest {
+function onlyRequest(error: unknown): SubmittedRequest {
   if (!GatewayError.isInstance(error)) return {};
   const { attempts } = error.evidence;
   const last = attempts.at(-1)?.model;
@@ -113,7 +109,7 @@ export function onlyRequest(error: unknown): SubmittedRequest {
 }
 
 /** The facts of a handle for a task that the usage log names. */
-interface SettledTask {
+export interface SettledTask {
   readonly callId: string;
   readonly requestId: string | undefined;
   readonly model: string | undefined;
@@ -133,7 +129,7 @@ function findModel(requested: string | undefined, logged: string | undefined): s
 }
 
 /** Looks up the outcome of a submission in the usage log. A failed lookup is reported as `unknowable`. */
-export async function settleCall<Ref>(
+async function settleCall<Ref>(
   { transport, settle }: Submitter,
   { callId = '', signal }: Pick<LedgerOptions, 'callId'> & { readonly signal: AbortSignal },
   request: SubmittedRequest,
@@ -158,4 +154,62 @@ export async function settleCall<Ref>(
     const reason = errorMessage(cause);
     return { verdict: 'unknowable', reason, cause };
   }
+}
+
+type SubmitOptions = LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>;
+
+/** A checked submission of one kind of task. */
+export interface TaskSubmission<Ref, Answer> {
+  /** What identifies the submission. Ledgers store digests of it, so its shape must not change. */
+  readonly content: unknown;
+  readonly model: string | undefined;
+  /** Creates the handle of a task that the usage log names. */
+  readonly createRef: (id: string, task: SettledTask) => Ref;
+  /** Sends the submission, with these options in place of the caller's. */
+  readonly send: (limits: Pick<RequestOptions, 'totalTimeout'>) => GatewayPromise<Answer>;
+  /** Returns the handle of the task in a response. */
+  readonly refIn: (answer: Answer) => Ref;
+  /** Returns the handle of the task that a failed submission created nevertheless. */
+  readonly refInError?: (error: unknown) => Ref | undefined;
+  /** `true` if the response is the result itself, which must not be lost if the ledger fails. */
+  readonly isResult?: (answer: Answer) => boolean;
+}
+
+/** A task that this call submitted, or that the ledger already had. */
+export interface Submitted<Ref, Answer> {
+  readonly ref: Ref;
+  /** The response, if this call submitted the task. */
+  readonly answer?: WithResponse<Answer>;
+  /** The ledger entry of the submission. */
+  readonly call: LedgerCall<Ref & TaskRef> | undefined;
+}
+
+/** Submits a task with checked options; with a ledger, once per call id, even if the process crashes. */
+export async function submitOnce<Ref extends TaskRef, Answer>(
+  kind: LedgerKind<Ref>,
+  submitter: Submitter,
+  submission: TaskSubmission<Ref, Answer>,
+  options: SubmitOptions,
+): Promise<Submitted<Ref, Answer>> {
+  const { content, model, createRef, send, refIn, refInError, isResult } = submission;
+  const call = createLedgerCall(kind, submitter.transport, options);
+  const { callId, onUnknown } = options;
+  const existing = await call?.claim(content, onUnknown, (before, signal) =>
+    settleCall(submitter, { callId, signal }, before, model, createRef),
+  );
+  if (existing !== undefined) return { ref: existing, call };
+  const { totalTimeout } = options;
+  const answer = await send({ totalTimeout: call === undefined ? totalTimeout : call.remaining })
+    .withResponse()
+    .catch(async (error: unknown) => {
+      const ref = refInError?.(error);
+      const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+      const end = isUnknown ? 'unknown' : 'not_submitted';
+      await (ref === undefined ? call?.finish(end, onlyRequest(error)) : call?.accept(ref));
+      throw error;
+    });
+  const ref = refIn(answer.data);
+  const accepted = call?.accept(ref);
+  await (isResult?.(answer.data) === true ? accepted?.catch(() => {}) : accepted);
+  return { ref, answer, call };
 }

@@ -80,7 +80,7 @@ export interface TaskWaitOptions<Task> extends Pick<
 }
 
 /** Checked options of a wait, or of a method that also waits. */
-interface CheckedWait<Task>
+export interface CheckedWait<Task>
   extends
     Pick<
       WaitSettings<Task>,
@@ -88,6 +88,7 @@ interface CheckedWait<Task>
     >,
     Pick<TaskWaitOptions<Task>, 'unknownStatus' | 'onUpdate' | 'limiter' | 'signal'> {
   readonly totalTimeout?: number | null | undefined;
+  readonly allowOtherBaseURL: boolean;
 }
 
 /** Returns the shorter of two time limits; `null` is none. */

@@ -43,7 +43,6 @@ const limitRequest: Subscriber = (request) => {
       if (turn !== undefined && headers !== undefined) state.failed(turn, status, headers, body);
       end();
     },
-    submitted: end,
     ended(ending) {
       const tokens = tokensFrom(ending);
       if (turn !== undefined && tokens !== undefined) state.correct(turn, tokens);

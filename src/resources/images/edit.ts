@@ -4,7 +4,6 @@ import type { GatewayProfile } from '../../options/gateway-profile.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { OperationRequest } from '../../http/request.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { OpenString } from '../../types.ts';
 import { isUploadable, notFile } from '../../uploads/file-input.ts';
@@ -14,10 +13,9 @@ import { formBody, formFields } from '../../uploads/multipart.ts';
 import type { Uploadable } from '../../uploads/types.ts';
 import { isObject } from '../../answers/objects.ts';
 import type { Submitter } from '../../tasks/submit.ts';
-import { checkImage, imageRules, wholeAnswer } from './operations.ts';
-import { type Submission, submitImages, rejectLedger } from './submit.ts';
+import { checkImage } from './operations.ts';
+import { callForImages, type ImageCall, streamImages } from './submit.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
-import type { OnAccepted } from './wait.ts';
 import { imageEditProtocol } from './schema.ts';
 import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse } from './types.ts';
 
@@ -77,49 +75,18 @@ export function editImages(
   params: ImageEditParamsBase,
   options: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-  const { transport } = submitter;
-  const operation = 'images.edit';
-  const submission: Submission = { operation, params, model: params?.model };
-  const write = (
-    changed: ImageEditParamsBase,
-    own: ImageRequestOptions | undefined,
-    onAccepted?: OnAccepted,
-  ) => {
-    checkImage('edit', changed, 'what to change');
-    const { profile } = transport.gateway ?? {};
-    return {
-      ...editRequest(changed, own, profile),
-      ...imageRules(transport, changed, own, onAccepted),
-    };
+  const { profile } = submitter.transport.gateway ?? {};
+  const call: ImageCall<ImageEditParamsBase> = {
+    operation: 'images.edit',
+    params,
+    write(changed, own) {
+      checkImage('edit', changed, 'what to change');
+      return editRequest(changed, own, profile);
+    },
   };
-  if (params?.stream === true) {
-    return transport.operate(
-      operation,
-      params,
-      {
-        kind: 'events',
-        write(changed) {
-          rejectLedger(options);
-          return write(changed, options);
-        },
-        format: ({ n }) => eventAnswer(imageEditProtocol(n ?? 1)),
-      },
-      options,
-    );
-  }
-  if (options?.ledger !== undefined) write(params, options);
-  return submitImages(submitter, submission, options, (own, onAccepted) =>
-    transport.operate(
-      operation,
-      params,
-      {
-        kind: 'json',
-        write: (changed) => write(changed, own, onAccepted),
-        format: () => wholeAnswer,
-      },
-      own,
-    ),
-  );
+  return params?.stream === true
+    ? streamImages(submitter, call, options, imageEditProtocol)
+    : callForImages(submitter, call, options);
 }
 
 /**

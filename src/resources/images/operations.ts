@@ -7,24 +7,14 @@ import {
   checkText,
 } from '../../options/check.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import { jsonAnswer } from '../../calls/response.ts';
-import type { Transport } from '../../calls/transport.ts';
 import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
 import { optionsFor } from '../../options/resolve.ts';
 import type { Copied } from '../../options/snapshot.ts';
-import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
 import type { Submitter } from '../../tasks/submit.ts';
-import {
-  fileImage,
-  imageGenProtocol,
-  imagesSchema,
-  isImageFile,
-  toImagesResponse,
-} from './schema.ts';
-import { type Submission, submitImages, rejectLedger } from './submit.ts';
-import { explainImages, followTask, type OnAccepted } from './wait.ts';
+import { imageGenProtocol } from './schema.ts';
+import { callForImages, type ImageCall, streamImages } from './submit.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 import type {
   ImageGenerateParamsBase,
@@ -55,74 +45,20 @@ function checkNewImage(params: ImageGenerateParamsBase): ImageGenerateParamsBase
   return params;
 }
 
-const collectEvents = collectAs(imageGenProtocol(1));
-
-/** Returns the rules of calls for images: they wait for a task that is returned instead of images. */
-export function imageRules(
-  transport: Transport,
-  { model }: ImageGenerateParamsBase,
-  options: ImageRequestOptions | undefined,
-  onAccepted?: OnAccepted,
-) {
-  // A task exists on one gateway, so the wait keeps the base URL and key from the time of the call.
-  const follow = followTask(transport.snapshot(), model, options, onAccepted);
-  return { follow, explain: explainImages };
-}
-
-/** Reads images from a response that is not streamed. */
-export const wholeAnswer = jsonAnswer({
-  schema: imagesSchema,
-  fromEvents: async (call, answer) => toImagesResponse(await collectEvents(call, answer)),
-  fromFile: { isFile: isImageFile, toValue: (bytes, type) => ({ data: [fileImage(bytes, type)] }) },
+const callFor = <Params extends ImageGenerateParamsBase>(params: Params): ImageCall<Params> => ({
+  operation: 'images.generate',
+  params,
+  write: (changed) => ({ json: checkNewImage(changed) }),
 });
 
-function generateWhole(
+export const generateImages = (
   submitter: Submitter,
   params: ImageGenerateParamsBase,
   options: ImageRequestOptions | undefined,
-): GatewayPromise<ImagesResponse> {
-  const { transport } = submitter;
-  const operation = 'images.generate';
-  const submission: Submission = { operation, params, model: params?.model };
-  if (options?.ledger !== undefined) checkNewImage(params);
-  return submitImages(submitter, submission, options, (own, onAccepted) =>
-    transport.operate(
-      operation,
-      params,
-      {
-        kind: 'json',
-        write: (changed) => ({
-          json: checkNewImage(changed),
-          ...imageRules(transport, changed, own, onAccepted),
-        }),
-        format: () => wholeAnswer,
-      },
-      own,
-    ),
-  );
-}
-
-export function generateImages(
-  submitter: Submitter,
-  params: ImageGenerateParamsBase,
-  options: ImageRequestOptions | undefined,
-): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-  if (params?.stream !== true) return generateWhole(submitter, params, options);
-  const { transport } = submitter;
-  return transport.operate(
-    'images.generate',
-    params,
-    {
-      kind: 'events',
-      write(changed) {
-        rejectLedger(options);
-        return { json: checkNewImage(changed), ...imageRules(transport, changed, options) };
-      },
-      format: ({ n }) => eventAnswer(imageGenProtocol(n ?? 1)),
-    },
-    options,
-  );
-}
+): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> =>
+  params?.stream === true
+    ? streamImages(submitter, callFor(params), options, imageGenProtocol)
+    : callForImages(submitter, callFor(params), options);
 
 /** Options of `images.generateMany()`. Call options apply to each call. */
 export interface ImagesGenerateManyOptions
@@ -180,7 +116,10 @@ export async function* generateManyImages(
       try {
         const own = optionsForCall(request, index);
         const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
-        const images = await generateWhole(submitter, copy, { ...own, onSubmitted: notify });
+        const images = await callForImages(submitter, callFor(copy), {
+          ...own,
+          onSubmitted: notify,
+        });
         return { index, params, images };
       } catch (error) {
         return { index, params, error };

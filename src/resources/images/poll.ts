@@ -68,8 +68,11 @@ function toImageTask(raw: unknown, answer: { readonly status: number }): ImageTa
   const isKnown = isAccepted || word !== undefined || hasPictures || Boolean(isNamed);
   const error = withheld ?? (status === 'failed' ? findFailure(body) : null);
   const progress = findProgress(body);
-  const task: ImageTask = { status, raw_status: word, inferred, progress, error, raw, isKnown };
-  return status === 'completed' ? { ...task, images, resultURL } : task;
+  const isDone = status === 'completed';
+  const result = { images: isDone ? images : undefined, resultURL: isDone ? resultURL : undefined };
+  // The account reads the id and the cost from the other fields of the response.
+  const task = { ...body, status, raw_status: word, inferred, progress, error, raw, isKnown };
+  return { ...task, ...result };
 }
 
 /** Overwrites the status of a task. */

@@ -20,6 +20,9 @@ import {
 } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
 import { isImage, locateImages, readImage } from './pictures.ts';
+import type { AnswerFormat } from '../../calls/request.ts';
+import { type CallInfo, jsonAnswer, type ReadOther } from '../../calls/response.ts';
+import { collectAs } from '../../streams/open-stream.ts';
 import { type StreamProtocol, typedProtocol } from '../../streams/protocol.ts';
 
 const details: FieldsOf<ImageTokenDetails> = { image_tokens: 'number', text_tokens: 'number' };
@@ -217,3 +220,30 @@ export function toImagesResponse(events: unknown): ImagesResponse {
   // Differences were already reported when the events were read.
   return readValue(answer, imagesSchema, { validation: 'off', onIssue: () => {} });
 }
+
+const collectEvents = collectAs(imageGenProtocol(1));
+
+/**
+ * Reads images from a response that is not streamed.
+ *
+ * @param onImages - Called when the response has images.
+ */
+export const wholeAnswer = <Other>(
+  readOther: ReadOther<Other>,
+  onImages: (info: CallInfo) => void,
+): AnswerFormat<ImagesResponse | Other, 'json'> =>
+  jsonAnswer<ImagesResponse, Other>(
+    {
+      schema: imagesSchema,
+      readOther,
+      fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
+      fromFile: {
+        isFile: isImageFile,
+        toValue: (bytes, type) => ({ data: [fileImage(bytes, type)] }),
+      },
+    },
+    (value, info) => {
+      onImages(info);
+      return value;
+    },
+  );

@@ -1,163 +1,294 @@
 import { isText } from '../../answers/objects.ts';
-import { check } from '../../options/check.ts';
-import { GatewayError } from '../../errors/gateway-error.ts';
-import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
-import { GatewayPromise, type OpenAnswer, readChange } from '../../calls/promise.ts';
+import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
+import type { Request } from '../../calls/request.ts';
+import { type CallInfo, readChecked } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
+import { explained, type DescribedFailure } from '../../errors/operation-errors.ts';
+import { followSignal } from '../../http/abort.ts';
+import type { OperationRequest } from '../../http/request.ts';
+import { type Answer, attachRequestId } from '../../http/response-body.ts';
+import { check } from '../../options/check.ts';
+import { withDefaults } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';
-import { handOver, type LedgerCall, type TaskKind } from '../../tasks/ledger.ts';
-import { type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
+import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
+import type { StreamProtocol } from '../../streams/protocol.ts';
+import type { Stream } from '../../streams/stream.ts';
+import type { ImageTaskRef } from '../../tasks/ref.ts';
 import {
   comparable,
   createLedgerCall,
-  onlyRequest,
-  settleCall,
+  type SettledTask,
+  type Submitted,
   type Submitter,
+  submitOnce,
+  type TaskSubmission,
 } from '../../tasks/submit.ts';
-import { shorter } from '../../tasks/wait-options.ts';
+import type { CheckedWait } from '../../tasks/wait-options.ts';
+import { followTask } from '../../tasks/waits.ts';
+import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
+import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
+import { imageTasks } from './kind.ts';
+import type { ImageTask } from './poll.ts';
+import { imagesSchema, wholeAnswer } from './schema.ts';
 import type { JsonObject } from '../../types.ts';
-import { ImageFailedError, imageErrors } from './errors.ts';
-import type { ImagesResponse } from './types.ts';
+import type { ImageParamsBase, ImagesResponse } from './types.ts';
+import { createScope, imagesIn, toImages } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
-import { type OnAccepted, toWaitOptions, waitWith } from './wait.ts';
 
-/** The task kind of images, for ledgers. */
-const imageTasks: TaskKind<ImageTaskRef> = {
-  parse: parseImageTaskRef,
-  errors: imageErrors,
-  SubmitUnknown: ImageSubmitUnknownError,
-};
+type Operation = 'images.generate' | 'images.edit';
 
-/** A validated call for images. */
-export interface Submission {
-  readonly operation: 'images.generate' | 'images.edit';
-  readonly params: object;
-  readonly model: string | null | undefined;
+/** A call for images. */
+export interface ImageCall<Params extends ImageParamsBase> {
+  readonly operation: Operation;
+  readonly params: Params;
+  /** Checks the parameters and writes the request. */
+  readonly write: (
+    params: Params,
+    options: ImageRequestOptions | undefined,
+  ) => OperationRequest<'images.edit'>;
 }
 
-/** Sends a call for images. `onAccepted` is awaited as soon as the gateway returns a task. */
-type Send = (
-  options: ImageRequestOptions | undefined,
-  onAccepted?: OnAccepted,
-) => GatewayPromise<ImagesResponse>;
+/** The response to a submission: images, or a task. */
+type Answered<Result> = Result | TaskResponse<Result>;
 
-/** Submits a call for images. With a ledger, each call id is submitted once, even if the process crashes. */
-export function submitImages(
-  submitter: Submitter,
-  submission: Submission,
-  given: ImageRequestOptions | undefined,
-  send: Send,
-): GatewayPromise<ImagesResponse> {
-  // The ledger is read before the request is sent; the caller may change its options meanwhile.
-  const options = copyOptions(given) ?? {};
-  if (options.ledger === undefined) return send(given);
-  submitter.transport.checkOptions(submission.operation, options);
-  const call = createLedgerCall(imageTasks, submitter.transport, options);
-  if (call === undefined) return send(given);
-  return new GatewayPromise(submitOnce(submitter, submission, options, call, send));
+/** Adds advice to errors of calls that exceeded the timeout of a proxy. */
+function explainImages(failure: DescribedFailure): Error | undefined {
+  const { status, advice } = failure.init;
+  if (status !== 504 && status !== 524) return undefined;
+  const way =
+    'For slow images behind a proxy, use stream: true, or a model or route that returns a task.';
+  return explained(failure, /^/, `${way} ${advice}`);
 }
 
-function createRef(
-  { baseURL }: Transport,
-  { model }: Submission,
-  id: string,
-  by: { readonly callId: string; readonly requestId: string | undefined },
-): ImageTaskRef {
-  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
-  const { callId, requestId } = by;
-  return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
-}
+/** Returns a function that writes the requests of a call. */
+const writer =
+  <Params extends ImageParamsBase>(
+    { write }: ImageCall<Params>,
+    options: ImageRequestOptions | undefined,
+  ) =>
+  (params: Params) => ({ ...write(params, options), explain: explainImages });
 
-async function submitOnce(
-  submitter: Submitter,
-  submission: Submission,
-  options: ImageRequestOptions,
-  call: LedgerCall<ImageTaskRef>,
-  send: Send,
-): Promise<OpenAnswer<ImagesResponse>> {
-  const { transport } = submitter;
-  const { callId = '', onUnknown, extraBody } = options;
-  const fields: JsonObject = { ...submission.params };
-  const content = [[submission.operation, undefined, ...comparable(fields)], extraBody];
-  const known = await call.claim(content, onUnknown, (before, signal) =>
-    settleCall(
-      submitter,
-      { callId: options.callId, signal },
-      before,
-      submission.model ?? undefined,
-      (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
-    ),
-  );
-  try {
-    if (known !== undefined) {
-      const limits = { totalTimeout: call.remaining };
-      const images = await resumeTask(transport, known, { ...options, ...limits });
-      await call.finish('completed');
-      return opened(images, Response.json(images), known.requestId);
-    }
-    let isRecorded = false;
-    const onAccepted: OnAccepted = (ref) => {
-      isRecorded = true;
-      return call.accept(ref);
+/** The signal and the time limit of a call, from its start. */
+class CallLimit {
+  readonly #startedAt = performance.now();
+  readonly #totalTimeout: number;
+  readonly #signal: ImageRequestOptions['signal'];
+
+  constructor({ client }: Transport, options: ImageRequestOptions) {
+    const { signal, totalTimeout = client.call.totalTimeout } = options;
+    this.#totalTimeout = totalTimeout ?? Infinity;
+    this.#signal = signal;
+  }
+
+  /** Runs `wait` with a signal that is also aborted at the limit. */
+  async within<T>(ref: ImageTaskRef, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const unfollow = followSignal(this.#signal, controller);
+    const remaining = this.#startedAt + this.#totalTimeout - performance.now();
+    let isOver = false;
+    const end = (): void => {
+      isOver = !controller.signal.aborted;
+      controller.abort();
     };
-    const sending = send({ ...options, totalTimeout: call.remaining }, onAccepted);
-    const answer = await sending.withResponse().catch(async (error: unknown) => {
-      if (isRecorded) throw error;
-      const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-      await call.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
-      throw error;
-    });
-    const { data, response } = answer;
-    const requestId = answer.request_id ?? undefined;
-    // These images can't be fetched again, so return them even if the ledger fails.
-    if (!isRecorded) {
-      const { params } = await readChange(sending);
-      const model = isText(params['model']) ? params['model'] : submission.model;
-      const made = createRef(transport, { ...submission, model }, callId, { callId, requestId });
-      const ref = { ...made, hasImages: true } as const;
-      await call.accept(ref).catch(() => {});
+    if (remaining <= 0) end();
+    const timer = remaining < Infinity ? setTimeout(end, remaining) : undefined;
+    try {
+      return await wait(controller.signal);
+    } catch (error) {
+      if (!isOver || !ImageWaitAbortedError.isInstance(error)) throw error;
+      const message = `Image task ${ref.id} did not finish within the totalTimeout of its call.`;
+      throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
+    } finally {
+      clearTimeout(timer);
+      unfollow();
     }
-    call.reportFailure(transport.client, data);
-    await call.finish('completed');
-    return opened(data, Response.json(data, response), requestId);
-  } catch (error) {
-    if (ImageFailedError.isInstance(error)) await call.finish('failed');
-    throw error;
   }
 }
 
-/** Returns a response whose body was already read for the ledger; `response` has a copy of the body. */
-function opened(
-  images: ImagesResponse,
-  response: Response,
-  requestId: string | undefined,
-): OpenAnswer<ImagesResponse> {
-  return { response, requestId, parse: () => Promise.resolve(images), raw: () => response };
+/** Returns the options of the wait for a task that a call for images submitted. */
+function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
+  const defaults = withDefaults('images.wait', {});
+  const { taskTimeout = defaults.timeout } = options;
+  const pollTimeout = Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout);
+  return { ...options, ...defaults, pollTimeout, timeout: taskTimeout };
 }
 
-/** Waits for a task from a ledger. */
-async function resumeTask(
+/** A task that a call submitted or continues, or the result that came instead. */
+interface Submission<Result> extends Pick<Submitted<ImageTaskRef, never>, 'ref' | 'call'> {
+  readonly data?: Answered<Result> | undefined;
+}
+
+/** Returns the result of a call for images. If there is a task, hands over its handle and waits for it. */
+async function finish<Result extends object>(
   transport: Transport,
-  ref: ImageTaskRef,
-  { onSubmitted, ...options }: ImageRequestOptions,
-): Promise<ImagesResponse> {
-  if (ref.hasImages === true) {
+  submission: Submission<Result>,
+  options: ImageRequestOptions,
+  limit: CallLimit,
+  toResult: (images: JsonObject) => Result,
+): Promise<Result> {
+  const { ref, data } = submission;
+  const { onSubmitted } = options;
+  const task = data instanceof TaskResponse ? TaskResponse.task(data) : undefined;
+  const read = task?.toResult ?? toResult;
+  return limit.within(ref, async (signal) => {
+    const scope = createScope(transport, { ...toWaitOptions(options), signal });
+    try {
+      return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
+        read(imagesIn(done)),
+      );
+    } catch (error) {
+      throw withForeignURL(error, task?.foreignURL);
+    } finally {
+      scope.close();
+    }
+  });
+}
+
+const resultIn = <Result>(data: Answered<Result>): Result | undefined =>
+  data instanceof TaskResponse ? undefined : data;
+
+function createRef(
+  { baseURL }: Transport,
+  id: string,
+  { callId, requestId, model }: SettledTask,
+): ImageTaskRef {
+  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
+  return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
+}
+
+/** Returns a function that reads the images of a task as the response to its call. */
+const imagesReader = (request: Request, answer: Answer) => (images: JsonObject) => {
+  const value = readChecked(request, answer, images, imagesSchema, '');
+  attachRequestId(value, answer.requestId);
+  return value;
+};
+
+/** Makes a call for whole images. With a ledger, each call id is submitted once, even if the process crashes. */
+export function callForImages<Params extends ImageParamsBase>(
+  submitter: Submitter,
+  call: ImageCall<Params>,
+  given: ImageRequestOptions | undefined,
+): GatewayPromise<ImagesResponse> {
+  // A task exists on one gateway only, so the wait keeps the base URL and key from the time of the call.
+  const transport = submitter.transport.snapshot();
+  const { operation, params } = call;
+  // The caller may change its options before the wait.
+  const options = copyOptions(given) ?? {};
+  const limit = new CallLimit(transport, options);
+  const send = (
+    own: ImageRequestOptions | undefined,
+    onImages?: (model: unknown, info: CallInfo) => void,
+  ) =>
+    transport.operate(
+      operation,
+      params,
+      {
+        kind: 'json',
+        write: writer(call, own),
+        format: ({ model }) =>
+          wholeAnswer(readTaskResponse(transport, model, imagesReader), (info) =>
+            onImages?.(model, info),
+          ),
+      },
+      own,
+    );
+  const complete = (submission: Submission<ImagesResponse>): Promise<ImagesResponse> =>
+    finish(transport, submission, options, limit, (images) => toImages(transport, images));
+  if (options.ledger === undefined) return send(given)._thenUnwrap(settle(complete));
+  transport.checkOptions(operation, options);
+  createLedgerCall(imageTasks, transport, options);
+  call.write(params, options);
+  return new GatewayPromise(
+    submitWithLedger({ ...submitter, transport }, call, options, send, complete),
+  );
+}
+
+/** Returns a function that completes the answer to a call, unless it is the result. */
+const settle =
+  <Result extends object>(complete: (submission: Submission<Result>) => Promise<Result>) =>
+  (data: Answered<Result>): Result | Promise<Result> =>
+    data instanceof TaskResponse
+      ? complete({ ref: TaskResponse.task(data).ref, data, call: undefined })
+      : data;
+
+async function submitWithLedger<Params extends ImageParamsBase>(
+  submitter: Submitter,
+  { operation, params }: ImageCall<Params>,
+  options: ImageRequestOptions,
+  send: (
+    options: ImageRequestOptions,
+    onImages: (model: unknown, info: CallInfo) => void,
+  ) => GatewayPromise<Answered<ImagesResponse>>,
+  complete: (submission: Submission<ImagesResponse>) => Promise<ImagesResponse>,
+): Promise<OpenAnswer<ImagesResponse>> {
+  const { transport } = submitter;
+  const { callId = '', extraBody } = options;
+  const { model = undefined } = params;
+  const fields: object = params;
+  let made = createRef(transport, callId, { callId, requestId: undefined, model: undefined });
+  const onImages = (answering: unknown, { requestId }: CallInfo): void => {
+    const answered = isText(answering) ? answering : (model ?? undefined);
+    made = createRef(transport, callId, { callId, requestId, model: answered });
+  };
+  const submission: TaskSubmission<ImageTaskRef, Answered<ImagesResponse>> = {
+    content: [[operation, undefined, ...comparable({ ...fields })], extraBody],
+    model: model ?? undefined,
+    createRef: (id, task) => createRef(transport, id, task),
+    send: (limits) => send({ ...options, ...limits }, onImages),
+    refIn: (data) =>
+      data instanceof TaskResponse ? TaskResponse.task(data).ref : { ...made, hasImages: true },
+    isResult: (data) => !(data instanceof TaskResponse),
+  };
+  const { ref, answer, call } = await submitOnce(imageTasks, submitter, submission, options);
+  if (answer === undefined && ref.hasImages === true) {
     throw imageErrors.withoutResult(
       `Call ${ref.callId} already returned its images.`,
       'They are paid for, but the ledger does not store images. A new callId creates new ones and is charged again.',
       { ref, state: { polls: 0, status: 'completed' } },
     );
   }
-  if (onSubmitted !== undefined) {
-    await handOver(ref, onSubmitted, options.signal, imageErrors);
-  }
-  const wait = toWaitOptions(options);
-  const limit = shorter(wait.timeout, options.totalTimeout);
-  return waitWith(transport, ref, { ...wait, timeout: limit });
+  const images = await complete({ ref, data: answer?.data, call });
+  // The body was read for the ledger; `response` has a copy of it.
+  const response = Response.json(images, answer?.response);
+  const requestId = answer === undefined ? ref.requestId : (answer.request_id ?? undefined);
+  return { response, requestId, parse: () => Promise.resolve(images), raw: () => response };
 }
 
-/** Rejects a ledger for a stream, because a ledger does not store images. */
-export function rejectLedger(options: ImageRequestOptions | undefined): void {
-  const problem = 'cannot be combined with stream: true; omit one of them.';
-  check(options?.ledger === undefined, 'ledger', problem);
+const noStream = (): never => {
+  throw new TypeError('A stream is never continued from a ledger.');
+};
+
+/** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
+export function streamImages<Params extends ImageParamsBase, Item>(
+  submitter: Submitter,
+  call: ImageCall<Params>,
+  given: ImageRequestOptions | undefined,
+  protocolFor: (images: number) => StreamProtocol<Item>,
+): GatewayPromise<Stream<Item>> {
+  const transport = submitter.transport.snapshot();
+  const options = copyOptions(given) ?? {};
+  const limit = new CallLimit(transport, options);
+  const write = writer(call, given);
+  const sent = transport.operate(
+    call.operation,
+    call.params,
+    {
+      kind: 'events',
+      write(params) {
+        const problem = 'cannot be combined with stream: true; omit one of them.';
+        check(options.ledger === undefined, 'ledger', problem);
+        return write(params);
+      },
+      format: ({ n, model }) => {
+        const protocol = protocolFor(n ?? 1);
+        const toStream = (request: Request, answer: Answer) =>
+          streamOfTask(request, answer, protocol);
+        return eventAnswer(protocol, readTaskResponse(transport, model, toStream));
+      },
+    },
+    given,
+  );
+  return sent._thenUnwrap(
+    settle((submission) => finish(transport, submission, options, limit, noStream)),
+  );
 }

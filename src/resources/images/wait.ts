@@ -1,74 +1,29 @@
 import { readValue } from '../../answers/reader.ts';
-import { check } from '../../options/check.ts';
-import { type ResolvedOptions, withDefaults } from '../../options/resolve.ts';
-import { revise } from '../../errors/gateway-error.ts';
-import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
-import type { CallScope } from '../../http/abort.ts';
-import type { Follow } from '../../http/request.ts';
-import { ReadFailure, unusable } from '../../http/response-body.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { displayURL, isSecretName } from '../../http/url.ts';
-import { handOver } from '../../tasks/ledger.ts';
-import { checkTaskId, type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
-import { type WaitedKind, WaitRun } from '../../tasks/run.ts';
+import type { ImageTaskRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';
-import { toWaitSettings } from '../../tasks/wait-options.ts';
-import { checkState } from '../../tasks/wait.ts';
+import type { CheckedWait } from '../../tasks/wait-options.ts';
+import { stepTask, waitFor } from '../../tasks/waits.ts';
 import type { JsonObject } from '../../types.ts';
-import { ImageWaitError, ImageWaitTimeoutError, imageErrors } from './errors.ts';
-import { foreignResult, type ImageTask, pollImages, restateImage } from './poll.ts';
+import { ImageWaitError, imageErrors } from './errors.ts';
+import { imageTasks } from './kind.ts';
+import { foreignResult, type ImageTask } from './poll.ts';
 import { imagesSchema } from './schema.ts';
-import { type AcceptedTask, findAcceptedTask } from './task.ts';
 import type { ImagesResponse } from './types.ts';
-import type {
-  ImageRequestOptions,
-  ImageWaitOptions,
-  ImageWaitState,
-  ImageWaitStep,
-} from './wait-options.ts';
+import type { ImageWaitOptions, ImageWaitState, ImageWaitStep } from './wait-options.ts';
 
-/** The options of `images.wait()` after their checks. */
-type CheckedWait = ResolvedOptions<'images.wait', ImageWaitOptions>;
-
-/** Returns the options of the wait for a task that a call for images submitted. */
-export function toWaitOptions(options: ImageRequestOptions): CheckedWait {
-  const defaults = withDefaults('images.wait', {});
-  const { taskTimeout = defaults.timeout } = options;
-  const timeout = options.timeout ?? defaults.pollTimeout;
-  const pollTimeout = Math.min(defaults.pollTimeout, timeout);
-  return { ...options, ...defaults, pollTimeout, timeout: taskTimeout };
-}
-
-interface ImageTarget {
+/** A completed task. */
+interface Done {
   readonly ref: ImageTaskRef;
+  readonly task: ImageTask;
 }
-
-/**
- * Begins the wait for a task.
- *
- * @param submittedAt - `undefined` if the time of the submission is unknown.
- */
-const beginRun = (
-  transport: Transport,
-  scope: WaitScope<ImageTask>,
-  ref: ImageTaskRef,
-  submittedAt: number | undefined,
-  state?: ImageWaitState,
-): WaitRun<ImageTask, ImageTaskRef, ImageTarget> => {
-  const kind: WaitedKind<ImageTask, ImageTaskRef, ImageTarget> = {
-    reader: (target) => (options) => pollImages(transport, target.ref, options),
-    restate: restateImage,
-    errors: imageErrors,
-  };
-  return new WaitRun(scope, kind, { ref }, submittedAt, state);
-};
 
 /**
  * Returns the response of a completed task.
  *
  * @throws `ImageWaitError` if it holds no image
  */
-function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
+export function imagesIn({ ref, task }: Done): JsonObject {
   if (task.images !== undefined) return task.images;
   const resultURL = foreignResult(task);
   const problem =
@@ -84,8 +39,8 @@ function getAnswer(ref: ImageTaskRef, task: ImageTask): JsonObject {
   );
 }
 
-/** Converts the response to a poll to the result of an image call. */
-function toImages(transport: Transport, answer: JsonObject): ImagesResponse {
+/** Converts the response of a completed task to the result of an image call. */
+export function toImages(transport: Transport, answer: JsonObject): ImagesResponse {
   const { drift } = transport.client;
   return readValue(answer, imagesSchema, {
     validation: 'tolerant',
@@ -93,52 +48,19 @@ function toImages(transport: Transport, answer: JsonObject): ImagesResponse {
   });
 }
 
-/** Reads the handle or the id of a task that the caller passed, and checks that it is for this gateway. */
-function readRef(
+export const createScope = (
   transport: Transport,
-  task: ImageTaskRef | string,
-  allowsOthers: boolean,
-): ImageTaskRef {
-  const { baseURL } = transport;
-  if (typeof task === 'string') {
-    return { v: 1, kind: 'image', id: checkTaskId('ref', task), baseURL, createdAt: Date.now() };
-  }
-  const ref = parseImageTaskRef(task);
-  const problem = `is ${ref.baseURL}, but this client calls ${baseURL}. Use a client of that gateway. Or set allowOtherBaseURL: true.`;
-  check(allowsOthers || ref.baseURL === baseURL, 'ref.baseURL', problem);
-  check(ref.hasImages !== true, 'ref', 'is a handle of images that were returned without a task.');
-  return ref;
-}
-
-/** Returns when a task was submitted; `undefined` if only its id is known. */
-const getSubmittedAt = (task: ImageTaskRef | string): number | undefined =>
-  typeof task === 'string' ? undefined : task.createdAt;
+  options: CheckedWait<ImageTask>,
+): WaitScope<ImageTaskRef, ImageTask> => new WaitScope(imageTasks, transport, options);
 
 /** Waits for images that are generated by a task. */
-export function waitForImages(
+export async function waitForImages(
   transport: Transport,
   task: ImageTaskRef | string,
   options: ImageWaitOptions,
 ): Promise<ImagesResponse> {
-  return waitWith(transport, task, transport.checkOptions('images.wait', options));
-}
-
-/** Waits for images with checked options. */
-export async function waitWith(
-  transport: Transport,
-  task: ImageTaskRef | string,
-  options: CheckedWait,
-): Promise<ImagesResponse> {
-  const scope = new WaitScope<ImageTask>(toWaitSettings(options));
-  try {
-    const ref = readRef(transport, task, options.allowOtherBaseURL);
-    return toImages(
-      transport,
-      getAnswer(ref, await beginRun(transport, scope, ref, getSubmittedAt(task)).untilDone()),
-    );
-  } finally {
-    scope.close();
-  }
+  const checked = transport.checkOptions('images.wait', options);
+  return toImages(transport, imagesIn(await waitFor(createScope(transport, checked), task)));
 }
 
 /** Polls once and returns the next action. */
@@ -148,138 +70,14 @@ export async function stepImages(
   before: ImageWaitState | undefined,
   options: ImageWaitOptions,
 ): Promise<ImageWaitStep> {
-  const checked = transport.checkOptions('images.step', options);
-  const scope = new WaitScope<ImageTask>(toWaitSettings(checked));
+  const scope = createScope(transport, transport.checkOptions('images.step', options));
+  const { state, next, pollError, ref } = await stepTask(scope, task, before);
+  if (!('result' in next)) return { state, next, pollError };
   try {
-    const ref = readRef(transport, task, checked.allowOtherBaseURL);
-    const run = beginRun(
-      transport,
-      scope,
-      ref,
-      getSubmittedAt(task),
-      checkState(before, scope.now),
-    );
-    const { state, next, pollError } = await run.step();
-    if (!('result' in next)) return { state, next, pollError };
-    try {
-      return { state, next: { images: toImages(transport, getAnswer(ref, next.result)) } };
-    } catch (error) {
-      if (!ImageWaitError.isInstance(error)) throw error;
-      return { state, next: { error } };
-    }
-  } finally {
-    scope.close();
-  }
-}
-
-/** Returns the status path of a task below the gateway origin; `undefined` if the key may not be sent there. */
-function toPollPath(
-  { address, ids }: AcceptedTask,
-  calledURL: string,
-  baseURL: string,
-): string | undefined {
-  if (address === undefined || !URL.canParse(address, calledURL)) return undefined;
-  const { origin, pathname, searchParams } = new URL(address, calledURL);
-  if (origin !== new URL(baseURL).origin) return undefined;
-  // Handles hold no secrets, and polls use the key.
-  const shown = [...searchParams].filter(([name]) => !isSecretName(name));
-  const query = new URLSearchParams(shown).toString();
-  const whole = query === '' ? pathname : `${pathname}?${query}`;
-  const [id = ''] = ids;
-  const path = whole.split(encodeURIComponent(id)).join('{id}');
-  return path.includes('{id}') || ids.length === 1 ? path : undefined;
-}
-
-/** Called with the handle of a task before it is polled. */
-export type OnAccepted = (ref: ImageTaskRef) => Promise<void>;
-
-/**
- * Waits for a task that is returned instead of images.
- *
- * @param model - The requested model.
- * @param onAccepted - Records the task in a ledger.
- */
-export function followTask(
-  transport: Transport,
-  model: string | null | undefined,
-  options: ImageRequestOptions | undefined,
-  onAccepted: OnAccepted | undefined,
-): Follow {
-  return (value, call, { response, requestId, text }) => {
-    const task = findAcceptedTask(value, response);
-    if (task === undefined) return undefined;
-    const [id] = task.ids;
-    if (id === undefined) {
-      const problem =
-        'the response contains neither a task nor an image. The images may be paid for.';
-      const failed = unusable({ response, requestId }, problem, text);
-      throw new ReadFailure({ ...failed, kind: 'undecided' });
-    }
-    const { baseURL, gateway } = transport;
-    const name = gateway?.profile.name;
-    const path = toPollPath(task, call.url, baseURL);
-    const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
-    Object.assign(ref, {
-      ...(task.ids.length > 1 && { ids: task.ids }),
-      ...(path !== undefined && { path }),
-      ...(model && { model }),
-      callId: call.id,
-      ...(requestId !== undefined && { requestId }),
-      ...(name !== undefined && name !== 'new-api' && { gateway: name }),
-      ...(call.trace !== undefined && { trace: call.trace }),
-    });
-    // The time limit of the attempt applies to the submission, not to the wait.
-    call.scope.endAttempt();
-    return waitWithin(transport, ref, options ?? {}, call.scope, onAccepted).catch(
-      (error: unknown) => {
-        throw withPlace(error, task, path);
-      },
-    );
-  };
-}
-
-/** Adds the status URL, to which no request was sent, to the error of a task that no route knows. */
-function withPlace(error: unknown, { address }: AcceptedTask, path: string | undefined): unknown {
-  if (!ImageWaitError.isInstance(error) || address === undefined || path !== undefined) {
-    return error;
-  }
-  const sentence = `Its response contains the URL ${displayURL(address)}, to which the key is not sent.`;
-  revise(error, { advice: `${sentence} ${error.advice}` });
-  return error;
-}
-
-/** Waits for a task within the time limit and the signal of the call that submitted it. */
-async function waitWithin(
-  transport: Transport,
-  ref: ImageTaskRef,
-  options: ImageRequestOptions,
-  call: CallScope,
-  onAccepted: OnAccepted | undefined,
-): Promise<JsonObject> {
-  const { onSubmitted } = options;
-  const { signal } = call.controller;
-  const settings = toWaitSettings<ImageTask>(toWaitOptions(options));
-  const scope = new WaitScope({ ...settings, signal: undefined }, signal);
-  try {
-    await onAccepted?.(ref);
-    if (onSubmitted !== undefined) {
-      await handOver(ref, onSubmitted, signal, imageErrors);
-    }
-    return getAnswer(ref, await beginRun(transport, scope, ref, ref.createdAt).untilDone());
+    const images = toImages(transport, imagesIn({ ref, task: next.result }));
+    return { state, next: { images } };
   } catch (error) {
-    if (call.stopped !== 'total' || !ImageWaitError.isInstance(error)) throw error;
-    const message = `Image task ${ref.id} did not finish within the totalTimeout of its call.`;
-    throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
-  } finally {
-    scope.close();
+    if (!ImageWaitError.isInstance(error)) throw error;
+    return { state, next: { error } };
   }
-}
-
-/** Adds advice to errors of calls that exceeded the timeout of a proxy. */
-export function explainImages(failure: DescribedFailure): Error | undefined {
-  const { status, advice } = failure.init;
-  if (status !== 504 && status !== 524) return undefined;
-  const way =
-    'For slow images behind a proxy, use stream: true, or a model or route that returns a task.';
-  return explained(failure, /^/, `${way} ${advice}`);
 }

@@ -1,25 +1,24 @@
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { checkEach, mapConcurrent, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
+import { checkEach, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
-import { checkState } from '../../tasks/wait.ts';
-import { shorter } from '../../tasks/wait-options.ts';
+import { WaitScope } from '../../tasks/scope.ts';
+import { type CheckedWait, shorter } from '../../tasks/wait-options.ts';
+import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/waits.ts';
 import type { Copied } from '../../options/snapshot.ts';
-import { videoErrors, VideoFailedError, VideoSubmitResponseError } from './errors.ts';
-import { withAbortGrace } from '../../http/abort.ts';
-import { handOver, type LedgerCall } from '../../tasks/ledger.ts';
+import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
 import { checkTaskId, checkVendorPrefix, makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
-import { readTask, VideoScope } from './step.ts';
-import { type Submitter } from '../../tasks/submit.ts';
+import { readTask, videoTasks } from './kind.ts';
+import { type Submitter, submitOnce } from '../../tasks/submit.ts';
 import {
   createSubmission,
   type Submission,
   remixSubmission,
   submit,
-  submitOnce,
+  toTaskSubmission,
 } from './submit.ts';
 import type {
   VideoCreateParams,
@@ -80,36 +79,36 @@ export function retrieveFromVendor(
 }
 
 /** Polls once and returns what follows. */
-export async function stepTask(
+export async function stepVideo(
   transport: Transport,
   task: VideoTaskLike,
   stored: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const scope = new VideoScope(transport, transport.checkOptions('videos.step', options));
-  try {
-    const run = scope.run(scope.resolveTask(task), checkState(stored, scope.now));
-    const { next, state, task: found, pollError } = await run.step();
-    const step = { state, task: found, pollError };
-    return { ...step, next: 'result' in next ? { video: next.result } : next };
-  } finally {
-    scope.close();
-  }
+  const scope = createScope(transport, transport.checkOptions('videos.step', options));
+  const { next, state, task: found, pollError } = await stepTask(scope, task, stored);
+  const step = { state, task: found, pollError };
+  return { ...step, next: 'result' in next ? { video: next.result } : next };
 }
 
+const createScope = (
+  transport: Transport,
+  options: CheckedWait<VideoTask>,
+  leaveSignal?: AbortSignal,
+): WaitScope<VideoTaskRef, VideoTask> => new WaitScope(videoTasks, transport, options, leaveSignal);
+
 /** Waits for an existing task. */
-export async function waitFor(
+export async function waitForVideo(
   transport: Transport,
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
-  const scope = new VideoScope(transport, transport.checkOptions('videos.wait', options));
-  try {
-    return await scope.run(scope.resolveTask(task)).untilDone();
-  } finally {
-    scope.close();
-  }
+  const scope = createScope(transport, transport.checkOptions('videos.wait', options));
+  const { task: video } = await waitFor(scope, task);
+  return video;
 }
+
+const hasFailed = (error: unknown): error is VideoFailedError => VideoFailedError.isInstance(error);
 
 /** Watches an existing task. A failed task is an event instead of an error. */
 export async function* watch(
@@ -119,26 +118,7 @@ export async function* watch(
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
   const checked = transport.checkOptions('videos.watch', options);
-  const scope = new VideoScope(transport, checked, leaveSignal);
-  try {
-    const resolved = scope.resolveTask(task);
-    yield { type: 'submitted', ref: resolved.ref };
-    const run = scope.run(resolved);
-    for (;;) {
-      const { next, update, pollError } = await run.step();
-      const failure = 'error' in next ? next.error : undefined;
-      const isFailed = VideoFailedError.isInstance(failure);
-      if (failure !== undefined && !isFailed) throw failure;
-      if ('delayMs' in next && pollError !== undefined) {
-        yield { type: 'poll-error', error: pollError };
-      }
-      if (update !== undefined) yield { type: 'update', ...update };
-      if (isFailed) return yield { type: 'failed', error: failure };
-      if ('result' in next) return yield { type: 'completed', task: next.result };
-    }
-  } finally {
-    scope.close();
-  }
+  yield* watchTask(createScope(transport, checked, leaveSignal), task, hasFailed);
 }
 
 /** Waits for many tasks and yields one result for each. */
@@ -149,21 +129,15 @@ export async function* waitAll(
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
   const checked = transport.checkOptions('videos.waitAll', options);
-  const scope = new VideoScope(transport, checked, leaveSignal);
-  try {
+  const scope = createScope(transport, checked, leaveSignal);
+  const take = (): Iterable<VideoTaskLike> => {
     const tasks = takeTasks();
     checkTasks(tasks);
-    scope.limit(checked.maxPollsPerSecond);
-    yield* mapConcurrent(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
-      try {
-        const video = await scope.run(scope.resolveTask(task)).untilDone();
-        return { index, task, video };
-      } catch (error) {
-        return { index, task, error };
-      }
-    });
-  } finally {
-    scope.close();
+    return tasks;
+  };
+  scope.limit(checked.maxPollsPerSecond);
+  for await (const { index, given: task, task: video, error } of waitForAll(scope, take)) {
+    yield video === undefined ? { index, task, error } : { index, task, video };
   }
 }
 
@@ -185,7 +159,7 @@ export async function submitAndWait(
 ): Promise<VideoTask> {
   const { transport } = submitter;
   const checked = transport.checkOptions(method, options);
-  const scope = new VideoScope(transport, checked);
+  const scope = createScope(transport, checked);
   try {
     return await submitWithin(scope, submitter, submission, checked);
   } finally {
@@ -193,47 +167,34 @@ export async function submitAndWait(
   }
 }
 
+const toVideo = ({ task }: { readonly task: VideoTask }): VideoTask => task;
+const statusOf = ({ status }: VideoTask): string => status;
+
 /**
  * Submits a task and waits for it within the time limit of the scope.
  *
  * @param options - The checked options of the caller. The submission gets all that it has too.
  */
 async function submitWithin(
-  scope: VideoScope,
+  scope: WaitScope<VideoTaskRef, VideoTask>,
   submitter: Submitter,
   submission: Submission,
   options: ResolvedOptions<'videos.createAndWait', VideoCreateAndWaitOptions>,
 ): Promise<VideoTask> {
   const since = scope.now;
-  const { timeout, signal } = scope.settings;
-  const { onSubmitted, totalTimeout = submitter.transport.client.call.totalTimeout } = options;
-  const { timeout: _, ...own } = optionsFor(options, submission.operation);
-  const notify = async (ref: VideoTaskRef): Promise<void> => {
-    if (onSubmitted === undefined) return;
-    const handed = handOver(ref, onSubmitted, signal, videoErrors);
-    if (timeout === null) return handed;
-    const tooLate = () => videoErrors.stopped('timeout', { ref }, undefined, timeout);
-    await withAbortGrace(handed, AbortSignal.abort(), since + timeout - scope.now, tooLate);
-  };
-  let entered: LedgerCall<VideoTaskRef> | undefined;
+  const { transport } = submitter;
+  const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
+  const { timeout: _, ...request } = optionsFor(options, submission.operation);
+  const own = { ...request, totalTimeout: shorter(options.timeout, totalTimeout) };
   try {
-    const { ref, answer, call } = await submitOnce(submitter, submission, {
-      ...own,
-      totalTimeout: shorter(timeout, totalTimeout),
-    });
-    // Checked before onSubmitted is called: the ledger's task may be from another gateway.
-    const task = scope.resolveTask(ref);
-    await notify(ref);
-    entered = call;
-    // A task that the gateway already reports as ended is polled without the first pause.
-    const isNew = !/^(completed|failed)$/.test(answer?.data.status ?? '');
-    const video = await scope.run(task, undefined, isNew, since).untilDone();
-    await call?.finish('completed');
-    call?.reportFailure(submitter.transport.client, video);
-    return video;
+    const task = toTaskSubmission(transport, submission, own);
+    const { ref, answer, call } = await submitOnce(videoTasks, submitter, task, own);
+    const submitted = { ref, data: answer?.data, call };
+    return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);
   } catch (error) {
-    if (VideoSubmitResponseError.isInstance(error)) await notify(error.ref);
-    if (VideoFailedError.isInstance(error)) await entered?.finish('failed');
+    if (VideoSubmitResponseError.isInstance(error)) {
+      await notify(scope, error.ref, onSubmitted, since);
+    }
     throw error;
   }
 }
@@ -248,7 +209,7 @@ export async function* createAndWaitAll(
   const { transport } = submitter;
   const checked = transport.checkOptions('videos.createAndWaitAll', options);
   const { concurrency, onProgress, onSubmitted } = checked;
-  const scope = new VideoScope(transport, checked, leaveSignal);
+  const scope = createScope(transport, checked, leaveSignal);
   try {
     const list = takeParams();
     checkEach(list, (params) => createSubmission(transport, params));

@@ -1,21 +1,17 @@
 import { isObject } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
-import { checkTaskId, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
+import type { Target } from '../../tasks/kind.ts';
+import { checkGateway, checkTaskId, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 
 /** A task that a caller passed. */
-export interface ResolvedTask {
-  /** The caller's handle, checked, or a handle made from the id. */
-  readonly ref: VideoTaskRef;
-  /** The handle object that the caller passed, if any. */
-  readonly handle?: object;
-}
+export type ResolvedTask = Target<VideoTaskRef>;
 
 /**
  * Resolves an id, a handle or a task. A task that was serialized to JSON has lost its handle, so only its id
  * is used, and is assumed to be from the gateway at `baseURL`.
  */
-export function resolveTask(value: VideoTaskLike, baseURL: string): ResolvedTask {
+export function resolveTask(value: unknown, baseURL: string): ResolvedTask {
   let id: unknown = value;
   if (isObject(value)) {
     check(!(value instanceof Promise), 'id', 'is a promise; put "await" before it.');
@@ -36,12 +32,9 @@ export function resolveTask(value: VideoTaskLike, baseURL: string): ResolvedTask
 export function resolveOwnTask(
   { baseURL }: { readonly baseURL: string },
   task: VideoTaskLike,
-  hint = 'Or pass only the id.',
 ): ResolvedTask {
   const resolved = resolveTask(task, baseURL);
-  const { baseURL: issuer } = resolved.ref;
-  const problem = `is ${issuer}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
-  check(issuer === baseURL, 'ref.baseURL', problem);
+  checkGateway(resolved.ref, baseURL, 'Or pass only the id.');
   return resolved;
 }
 

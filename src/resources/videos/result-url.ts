@@ -15,7 +15,7 @@ import { displayURL } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { fetchFile } from '../../uploads/fetch-file.ts';
 import { findKnownURL, resolveOwnTask } from './ref.ts';
-import { readTask } from './step.ts';
+import { readTask } from './kind.ts';
 import type { VideoTaskLike } from './types.ts';
 
 /** Statuses of a content route that are about the key, the account or the requested range. */

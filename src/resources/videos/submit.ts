@@ -8,7 +8,6 @@ import {
   checkWord,
   shown,
 } from '../../options/check.ts';
-import { GatewayError } from '../../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import {
   explainSubmission,
@@ -24,7 +23,7 @@ import {
   unchanged,
   withoutChanged,
 } from '../../http/request.ts';
-import { GatewayPromise, type WithResponse } from '../../calls/promise.ts';
+import { GatewayPromise } from '../../calls/promise.ts';
 import { toLoggable } from '../../calls/make-error.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -38,21 +37,20 @@ import { isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
 import { checkImageText } from '../../uploads/references.ts';
 import { type FormField, formBody } from '../../uploads/multipart.ts';
-import { adviceToWait, videoErrors, VideoSubmitResponseError } from './errors.ts';
-import { makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
+import { adviceToWait, VideoSubmitResponseError } from './errors.ts';
+import { makeRef } from '../../tasks/ref.ts';
 import { resolveOwnTask } from './ref.ts';
-import type { LedgerCall, TaskKind } from '../../tasks/ledger.ts';
 import {
   comparable,
   filesLast,
   holdsFile,
   createLedgerCall,
-  onlyRequest,
-  settleCall,
   type Submitter,
+  submitOnce,
+  type TaskSubmission,
 } from '../../tasks/submit.ts';
 import { findTaskId, videoSchema } from './schema.ts';
-import { readTask } from './step.ts';
+import { readTask, videoTasks } from './kind.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -317,60 +315,22 @@ function addRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unkno
   return new VideoSubmitResponseError(`Video task ${id} was submitted, but ${summary}`, init);
 }
 
-/** The kind of task that the ledger stores for videos. */
-const videoTasks: TaskKind<VideoTaskRef> = {
-  parse: parseVideoTaskRef,
-  errors: videoErrors,
-  SubmitUnknown: VideoSubmitUnknownError,
-};
-
-/** A task that this call submitted, or that the ledger already had. */
-interface Submitted {
-  readonly ref: VideoTaskRef;
-  /** The response, if this call submitted the task. */
-  readonly answer?: WithResponse<VideoTask>;
-  /** The ledger entry of the submission. */
-  readonly call: LedgerCall<VideoTaskRef> | undefined;
-}
-
-/** Submits a task with checked options; with a ledger, once per call id, even if the process crashes. */
-export async function submitOnce(
-  submitter: Submitter,
+/** Returns a checked submission in the form that all kinds of tasks share. */
+export function toTaskSubmission(
+  transport: Transport,
   submission: Submission,
   options: VideoSubmitOptions,
-): Promise<Submitted> {
-  const { transport } = submitter;
-  const call = createLedgerCall(videoTasks, transport, options);
+): TaskSubmission<VideoTaskRef, VideoTask> {
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
-  const existing = await call?.claim(
-    getContent(submission, options),
-    options.onUnknown,
-    (before, signal) =>
-      settleCall(
-        submitter,
-        { callId: options.callId, signal },
-        before,
-        submission.model,
-        (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
-      ),
-  );
-  if (existing !== undefined) return { ref: existing, call };
-  const limits = call === undefined ? {} : { totalTimeout: call.remaining };
-  const answer = await send(transport, submission, { ...options, ...limits }, request)
-    .withResponse()
-    .catch(async (error: unknown) => {
-      if (VideoSubmitResponseError.isInstance(error)) await call?.accept(error.ref);
-      else {
-        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-        await call?.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
-      }
-      throw error;
-    });
-  const { ref } = answer.data;
-  await call?.accept(ref);
-  call?.reportFailure(transport.client, answer.data);
-  return { ref, answer, call };
+  return {
+    content: getContent(submission, options),
+    model: submission.model,
+    createRef: (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
+    send: (limits) => send(transport, submission, { ...options, ...limits }, request),
+    refIn: ({ ref }) => ref,
+    refInError: (error) => (VideoSubmitResponseError.isInstance(error) ? error.ref : undefined),
+  };
 }
 
 /** Returns the content that identifies a submission. Ledgers store digests of it, so its shape must not change. */
@@ -394,10 +354,15 @@ export function submit(
   if (options.ledger === undefined) return send(transport, submission, options);
   transport.checkOptions(submission.operation, options);
   createLedgerCall(videoTasks, transport, options);
-  const done = submitOnce(submitter, submission, options).then(({ ref, answer }) => {
-    if (answer !== undefined) return answer;
-    const task = resolveOwnTask(transport, ref);
-    return readTask(transport, task, optionsFor(options, 'videos.retrieve')).withResponse();
+  const task = toTaskSubmission(transport, submission, options);
+  const done = submitOnce(videoTasks, submitter, task, options).then(({ ref, answer, call }) => {
+    if (answer === undefined) {
+      const resolved = resolveOwnTask(transport, ref);
+      const reading = optionsFor(options, 'videos.retrieve');
+      return readTask(transport, resolved, reading).withResponse();
+    }
+    call?.reportFailure(transport.client, answer.data);
+    return answer;
   });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The body was consumed to store the task in the ledger first; this response repeats it.

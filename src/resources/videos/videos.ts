@@ -175,7 +175,7 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return operations.waitFor(this.submitter().transport, task, copyOptions(options));
+    return operations.waitForVideo(this.submitter().transport, task, copyOptions(options));
   }
 
   /**
@@ -255,7 +255,7 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    return operations.stepTask(this.submitter().transport, task, state, copyOptions(options));
+    return operations.stepVideo(this.submitter().transport, task, state, copyOptions(options));
   }
 
   /**

@@ -3,13 +3,8 @@ import type { MutantsByFile } from './mutant.ts';
 /** Submissions of images with a ledger. */
 export const imageMutants: MutantsByFile = {
   'resources/images/submit.ts': [
-    {
-      is: "!GatewayError.isInstance(error) || error.outcome === 'unknown'",
-      becomes: 'false',
-    },
-    { is: 'if (isRecorded) throw error;', becomes: '' },
-    { is: 'await call.accept(ref).catch(() => {});', becomes: '' },
-    { is: "if (ImageFailedError.isInstance(error)) await call.finish('failed');", becomes: '' },
-    { is: 'if (ref.hasImages === true) {', becomes: 'if (false) {' },
+    { is: 'isResult: (data) => !(data instanceof TaskResponse),', becomes: '' },
+    { is: 'answer === undefined && ref.hasImages === true', becomes: 'false' },
+    { is: 'if (remaining <= 0) end();', becomes: '' },
   ],
 };

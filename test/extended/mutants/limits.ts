@@ -23,5 +23,4 @@ export const limitMutants: MutantsByFile = {
     { is: 'if (this.isLimited) this.hold(slowInterval);', becomes: '' },
     { is: '!this.isLimited || limits !== this.limits', becomes: '!this.isLimited' },
   ],
-  'policies/limits/limit-call.ts': [{ is: 'submitted: end,', becomes: '' }],
 };

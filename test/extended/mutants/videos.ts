@@ -7,8 +7,14 @@ export const videoMutants: MutantsByFile = {
     { is: '!refuses && hasParameter(params, name)', becomes: 'hasParameter(params, name)' },
   ],
   'resources/videos/operations.ts': [
-    { is: 'totalTimeout: shorter(timeout, totalTimeout)', becomes: 'totalTimeout' },
-    { is: 'isNew, since)', becomes: 'isNew)' },
+    {
+      is: 'totalTimeout: shorter(options.timeout, totalTimeout)',
+      becomes: 'totalTimeout',
+    },
+  ],
+  'tasks/waits.ts': [
+    { is: '{ isNew, since }).untilDone()', becomes: '{ isNew }).untilDone()' },
+    { is: "if (error instanceof TaskFailedError) await call?.finish('failed');", becomes: '' },
   ],
   'tasks/wait.ts': [
     { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
@@ -68,14 +74,15 @@ export const videoMutants: MutantsByFile = {
     },
   ],
   'resources/videos/submit.ts': [
-    { is: 'await call?.accept(error.ref)', becomes: 'await call?.finish("unknown", {})' },
     {
-      is: "isUnknown ? 'unknown' : 'not_submitted'",
-      becomes: "'not_submitted'",
+      is: 'VideoSubmitResponseError.isInstance(error) ? error.ref : undefined',
+      becomes: 'undefined',
     },
-    { is: 'await call?.accept(ref);', becomes: '' },
   ],
   'tasks/submit.ts': [
+    { is: "isUnknown ? 'unknown' : 'not_submitted'", becomes: "'not_submitted'" },
+    { is: "!GatewayError.isInstance(error) || error.outcome === 'unknown'", becomes: 'false' },
+    { is: 'const accepted = call?.accept(ref);', becomes: 'const accepted = undefined;' },
     { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
     { is: 'others.length === 0 ? request : {}', becomes: 'request' },
   ],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Budget, GatewayOptions, GatewayProfile } from '../../../src/index.ts';
 import type { Quirks } from '../../../src/testing/index.ts';
 import {
@@ -9,6 +9,7 @@ import {
   json,
   scripted,
 } from '../../helpers/clients.ts';
+import { resolved } from '../../helpers/fake-time.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const chat = { model: 'm-large', messages };
@@ -155,6 +156,31 @@ describe('account.spent() with reported costs', () => {
     const cost = (emulator.charges[0]?.amount ?? 0) / 500_000;
     expect(after.lines).toMatchObject([{ calls: 1, reported: 1, estimate: { amount: usd(cost) } }]);
     expect(after.lines).toHaveLength(1);
+  });
+
+  test('the cost of an image task is that of its poll, counted once', async () => {
+    vi.useFakeTimers();
+    try {
+      const polled = {
+        id: 'task_1',
+        status: 'succeeded',
+        data: [{ url: 'https://cdn.test/a.png' }],
+        usage: { cost: 0.04 },
+      };
+      const answers = unpriced(
+        json({ task_id: 'task_1', status: 'submitted' }),
+        json({ task_id: 'task_1', status: 'running', usage: { cost: 0.01 } }),
+        json(polled),
+      );
+      const { client } = scripted([answers]);
+      const { data } = await resolved(client.images.generate(image));
+      const { lines } = await resolved(client.account.spent());
+
+      expect(data).toHaveLength(1);
+      expect(lines).toMatchObject([{ calls: 1, reported: 1, estimate: { amount: usd(0.04) } }]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a poll of a task that another client submitted adds nothing', async () => {

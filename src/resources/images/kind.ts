@@ -1,0 +1,25 @@
+import { check } from '../../options/check.ts';
+import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
+import type { TaskKind } from '../../tasks/kind.ts';
+import { checkTaskId, type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
+import { imageErrors } from './errors.ts';
+import { type ImageTask, pollImages, restateImage } from './poll.ts';
+
+/** The kind of task that makes images. */
+export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
+  parse: parseImageTaskRef,
+  resolve(task, baseURL) {
+    if (typeof task === 'string') {
+      const id = checkTaskId('ref', task);
+      return { ref: { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() } };
+    }
+    const ref = parseImageTaskRef(task);
+    const problem = 'is a handle of images that were returned without a task.';
+    check(ref.hasImages !== true, 'ref', problem);
+    return { ref, handle: Object(task) };
+  },
+  read: (transport, { ref }, options) => pollImages(transport, ref, options),
+  restate: restateImage,
+  errors: imageErrors,
+  SubmitUnknown: ImageSubmitUnknownError,
+};

@@ -1,0 +1,64 @@
+import { defineHidden } from '../../answers/objects.ts';
+import type { GatewayPromise } from '../../calls/promise.ts';
+import type { Transport } from '../../calls/transport.ts';
+import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import type { TaskKind } from '../../tasks/kind.ts';
+import { pollAnswer } from '../../tasks/poll-answer.ts';
+import { videoErrors } from './errors.ts';
+import { gatewayFor, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
+import { rememberCompleted, type ResolvedTask, resolveTask } from './ref.ts';
+import { restateVideo, videoSchema } from './schema.ts';
+import type { VideoTask, VideoTaskRef } from './types.ts';
+
+/** Reads the status of a task once, on its own route or the given one. */
+export function readTask(
+  transport: Transport,
+  { ref, handle }: ResolvedTask,
+  options: RequestOptions | undefined,
+  route = ref.route,
+): GatewayPromise<VideoTask> {
+  const { id, trace } = ref;
+  const answer = pollAnswer(videoSchema, (task) => {
+    // Some gateways forward their provider's body, which contains the provider's id.
+    task.id = id;
+    task.task_id = id;
+    const { model, created_at: created } = task;
+    const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
+    defineHidden(task, 'ref', handle === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
+    if (task.status === 'completed') rememberCompleted(task.url, task.ref, handle);
+    return task;
+  });
+  const gateway = gatewayFor(transport, ref);
+  if (route.type === 'openai') {
+    const write = (params: { readonly task_id: string }) => ({ params, trace });
+    const parts = { kind: 'json', write, format: () => answer } as const;
+    return transport.operate('videos.retrieve', { task_id: id }, parts, options, gateway);
+  }
+  const { vendorPrefix } = route;
+  return transport.operate(
+    'videos.retrieveFromVendor',
+    { vendor_prefix: vendorPrefix, task_id: id },
+    { kind: 'json', write: (params) => ({ params, trace }), format: () => answer },
+    options,
+    gateway,
+  );
+}
+
+/** The route that returns the gateway's own record of a task, for any vendor. */
+const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
+
+/** The kind of task that makes a video. */
+export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
+  parse: parseVideoTaskRef,
+  resolve: resolveTask,
+  read: (transport, target, options) => readTask(transport, target, options).withResponse(),
+  readRecord: ({ ref }) =>
+    ref.route.type === 'openai'
+      ? (transport, target, options) =>
+          readTask(transport, target, options, vendorRoute).withResponse()
+      : undefined,
+  restate: restateVideo,
+  errors: videoErrors,
+  SubmitUnknown: VideoSubmitUnknownError,
+};

@@ -1,0 +1,61 @@
+import type { WithResponse } from '../calls/promise.ts';
+import type { Transport } from '../calls/transport.ts';
+import type { SubmitUnknownInit } from '../errors/operation-errors.ts';
+import type { RequestOptions } from '../options/options.ts';
+import type { TaskErrors } from './errors.ts';
+import type { PolledTask, TaskStatus } from './types.ts';
+
+/** The fields that the handle of any task has. */
+export interface AnyRef {
+  readonly v: 1;
+  readonly kind: string;
+  readonly id: string;
+  /** The root of the gateway that issued the id. */
+  readonly baseURL: string;
+  /** When the task was submitted, in milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly callId?: string | undefined;
+}
+
+/** A task that a caller passed, or that a call submitted. */
+export interface Target<Ref> {
+  /** The caller's handle, checked, or a handle made from the id. */
+  readonly ref: Ref;
+  /** The handle object that the caller passed, if any. Without one, the age of the task is unknown. */
+  readonly handle?: object | undefined;
+}
+
+/** The response to a poll. */
+export type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
+
+type ReadTask<Ref, Task> = (
+  transport: Transport,
+  target: Target<Ref>,
+  options: RequestOptions,
+) => Promise<Read<Task>>;
+
+/**
+ * One kind of task: its handles, polls and errors. Submissions, ledgers and waits are the same for all kinds; see
+ * `submit.ts` and `waits.ts`.
+ */
+export interface TaskKind<Ref extends AnyRef = never, Task extends PolledTask = never> {
+  /** Checks a stored handle. */
+  readonly parse: (value: unknown) => Ref;
+  /** Resolves the id, handle or task that a caller passed. */
+  readonly resolve: (task: unknown, baseURL: string) => Target<Ref>;
+  /** Reads the status of a task once. */
+  readonly read: ReadTask<Ref, Task>;
+  /** Reads the gateway's own record of a task; `undefined` if the task has no separate one. */
+  readonly readRecord?: (target: Target<Ref>) => ReadTask<Ref, Task> | undefined;
+  /** Overwrites the status of a task. */
+  readonly restate: (task: Task, status: TaskStatus) => void;
+  readonly errors: TaskErrors<Ref>;
+  /** The error of a submission with an unknown outcome. */
+  readonly SubmitUnknown: new (message: string, init: SubmitUnknownInit) => Error;
+}
+
+/** The parts of a kind that ledgers use. */
+export type LedgerKind<Ref extends AnyRef> = Pick<
+  TaskKind<Ref, PolledTask>,
+  'parse' | 'errors' | 'SubmitUnknown'
+>;

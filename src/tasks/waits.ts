@@ -1,0 +1,211 @@
+import { TaskFailedError } from './errors.ts';
+import type { GatewayError } from '../errors/gateway-error.ts';
+import { withAbortGrace } from '../http/abort.ts';
+import type { AnyRef, Target } from './kind.ts';
+import { handOver } from './ledger.ts';
+import { mapConcurrent } from './many.ts';
+import type { TaskRef } from './ref.ts';
+import { WaitRun } from './run.ts';
+import type { WaitScope } from './scope.ts';
+import type { Submitted } from './submit.ts';
+import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
+import { checkState } from './wait.ts';
+
+/** How a wait begins. */
+interface Beginning {
+  /** The state of a wait to continue; it polls immediately. */
+  readonly stored?: TaskWaitState | undefined;
+  /** `true` if the task may just have been submitted, at the time in its handle. */
+  readonly isNew?: boolean | undefined;
+  /** See `WaitRun`. */
+  readonly since?: number | undefined;
+}
+
+function startRun<Ref extends AnyRef, Task extends PolledTask>(
+  scope: WaitScope<Ref, Task>,
+  target: Target<Ref>,
+  { stored, isNew = target.handle !== undefined, since }: Beginning = {},
+): WaitRun<Ref, Task> {
+  const submittedAt = isNew ? target.ref.createdAt : undefined;
+  return new WaitRun(scope, target, submittedAt, stored, since);
+}
+
+/** A task that is completed. */
+interface Done<Ref, Task> {
+  readonly ref: Ref;
+  readonly task: Task;
+}
+
+/** Waits for an existing task, and closes the scope. */
+export async function waitFor<Ref extends AnyRef, Task extends PolledTask>(
+  scope: WaitScope<Ref, Task>,
+  task: unknown,
+): Promise<Done<Ref, Task>> {
+  try {
+    const target = scope.resolve(task);
+    return { ref: target.ref, task: await startRun(scope, target).untilDone() };
+  } finally {
+    scope.close();
+  }
+}
+
+/** The result of one poll. */
+interface Step<Ref, Task> {
+  readonly state: TaskWaitState;
+  readonly next: NextPoll | { readonly result: Task } | { readonly error: GatewayError };
+  readonly task: Task | undefined;
+  readonly pollError: unknown;
+  readonly ref: Ref;
+}
+
+/** Polls once, and closes the scope. */
+export async function stepTask<Ref extends AnyRef, Task extends PolledTask>(
+  scope: WaitScope<Ref, Task>,
+  task: unknown,
+  stored: unknown,
+): Promise<Step<Ref, Task>> {
+  try {
+    const target = scope.resolve(task);
+    const run = startRun(scope, target, { stored: checkState(stored, scope.now) });
+    const { state, next, task: found, pollError } = await run.step();
+    return { state, next, task: found, pollError, ref: target.ref };
+  } finally {
+    scope.close();
+  }
+}
+
+/** An event while a task is watched. */
+export type WatchEvent<Ref, Task, Failed> =
+  | { readonly type: 'submitted'; readonly ref: Ref }
+  | ({ readonly type: 'update' } & TaskUpdate<Task>)
+  /** A poll failed temporarily; another one follows. */
+  | { readonly type: 'poll-error'; readonly error: unknown }
+  | { readonly type: 'completed'; readonly task: Task }
+  | { readonly type: 'failed'; readonly error: Failed };
+
+/** Watches an existing task, and closes the scope. A failed task is an event instead of an error. */
+export async function* watchTask<Ref extends AnyRef, Task extends PolledTask, Failed>(
+  scope: WaitScope<Ref, Task>,
+  task: unknown,
+  hasFailed: (error: unknown) => error is Failed,
+): AsyncGenerator<WatchEvent<Ref, Task, Failed>, void, undefined> {
+  try {
+    const target = scope.resolve(task);
+    yield { type: 'submitted', ref: target.ref };
+    const run = startRun(scope, target);
+    for (;;) {
+      const { next, update, pollError } = await run.step();
+      const failure = 'error' in next ? next.error : undefined;
+      const isFailed = hasFailed(failure);
+      if (failure !== undefined && !isFailed) throw failure;
+      if ('delayMs' in next && pollError !== undefined) {
+        yield { type: 'poll-error', error: pollError };
+      }
+      if (update !== undefined) yield { type: 'update', ...update };
+      if (isFailed) return yield { type: 'failed', error: failure };
+      if ('result' in next) return yield { type: 'completed', task: next.result };
+    }
+  } finally {
+    scope.close();
+  }
+}
+
+/** One of many waits: the completed task, or the error of its wait. */
+type Waited<Given, Task> = { readonly index: number; readonly given: Given } & (
+  | { readonly task: Task; readonly error?: undefined }
+  | { readonly task?: undefined; readonly error: unknown }
+);
+
+/** Waits for many tasks at once, and closes the scope. */
+export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, Given>(
+  scope: WaitScope<Ref, Task>,
+  takeTasks: () => Iterable<Given>,
+): AsyncGenerator<Waited<Given, Task>, void, undefined> {
+  try {
+    yield* mapConcurrent(
+      takeTasks(),
+      Infinity,
+      async (given, index): Promise<Waited<Given, Task>> => {
+        try {
+          const task = await startRun(scope, scope.resolve(given)).untilDone();
+          return { index, given, task };
+        } catch (error) {
+          return { index, given, error };
+        }
+      },
+    );
+  } finally {
+    scope.close();
+  }
+}
+
+/** A task that a call submitted, or that its ledger already had. */
+interface Followed<Ref, Answer> extends Pick<Submitted<Ref, never>, 'ref' | 'call'> {
+  /** The response, if this call submitted the task. */
+  readonly data?: Answer | undefined;
+}
+
+/** What a method that submits and waits does besides. */
+interface Following<Ref, Answer, Result> {
+  readonly onSubmitted: ((ref: Ref) => unknown) | undefined;
+  /** When the time limit of the wait began; default: when the task was submitted. */
+  readonly since?: number;
+  /** Returns the status of the task in the response to its submission. */
+  readonly statusOf?: (answer: Answer) => string;
+  /** Returns the result if the response to the submission has it already. */
+  readonly resultIn?: (answer: Answer) => Result | undefined;
+}
+
+/**
+ * Hands over the handle of a submitted task, and waits for the task.
+ *
+ * @param toResult - Returns the result of the completed task.
+ */
+export async function followTask<
+  Ref extends AnyRef & TaskRef,
+  Task extends PolledTask,
+  Answer,
+  Result extends object,
+>(
+  scope: WaitScope<Ref, Task>,
+  { ref, data, call }: Followed<Ref, Answer>,
+  { onSubmitted, since, statusOf, resultIn }: Following<Ref, Answer, Result>,
+  toResult: (done: Done<Ref, Task>) => Result,
+): Promise<Result> {
+  const { client } = scope.transport;
+  const finish = async (result: Result): Promise<Result> => {
+    await call?.finish('completed');
+    call?.reportFailure(client, result);
+    return result;
+  };
+  const given = data === undefined ? undefined : resultIn?.(data);
+  if (given !== undefined) return finish(given);
+  // Checked before onSubmitted is called: the ledger's task may be from another gateway.
+  const target = scope.resolve(ref);
+  await notify(scope, ref, onSubmitted, since);
+  // A task that the gateway already reports as ended is polled without the first pause.
+  const status = data === undefined ? '' : statusOf?.(data);
+  const isNew = status !== 'completed' && status !== 'failed';
+  try {
+    const task = await startRun(scope, target, { isNew, since }).untilDone();
+    return await finish(toResult({ ref, task }));
+  } catch (error) {
+    if (error instanceof TaskFailedError) await call?.finish('failed');
+    throw error;
+  }
+}
+
+/** Passes a paid task to `onSubmitted`, within the time limit of the wait. */
+export async function notify<Ref extends AnyRef, Task extends PolledTask>(
+  { kind, settings, now }: WaitScope<Ref, Task>,
+  ref: Ref,
+  onSubmitted: ((ref: Ref) => unknown) | undefined,
+  since: number | undefined,
+): Promise<void> {
+  if (onSubmitted === undefined) return;
+  const { timeout, signal } = settings;
+  const handed = handOver(ref, onSubmitted, signal, kind.errors);
+  if (timeout === null || since === undefined) return handed;
+  const tooLate = () => kind.errors.stopped('timeout', { ref }, undefined, timeout);
+  await withAbortGrace(handed, AbortSignal.abort(), since + timeout - now, tooLate);
+}
