@@ -7,8 +7,8 @@ import { followSignal, withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
-import type { LedgerKind } from './kind.ts';
-import { parseTaskRef, type TaskRef } from './ref.ts';
+import type { AnyRef, LedgerKind } from './kind.ts';
+import { isTaskRef, parseLedgerRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */
 export type SubmitEnd =
@@ -190,7 +190,7 @@ export function memoryLedger(): SubmitLedger {
     },
     async accept(callId, given, claimId) {
       checkLedgerCall(callId, claimId);
-      const ref = parseTaskRef(given);
+      const ref = parseLedgerRef(given);
       const call = calls.get(callId) ?? enter(callId, '');
       const others = call.refs.filter((other) => !isSameTask(other, ref));
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
@@ -271,7 +271,7 @@ export interface LedgerLimits {
 const tooLate = Symbol('tooLate');
 
 /** The ledger entry of one submission, under the caller's call id. */
-export class LedgerCall<Ref extends TaskRef> {
+export class LedgerCall<Ref extends AnyRef> {
   readonly #kind: LedgerKind<Ref>;
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
@@ -452,7 +452,10 @@ export class LedgerCall<Ref extends TaskRef> {
    * @throws the error of an aborted wait if the signal is aborted; it has the handle
    */
   async accept(ref: Ref): Promise<void> {
-    const accepted = (async () => this.#ledger.accept(this.#callId, ref, this.#claimId))();
+    const accepted = (async () => {
+      check(isTaskRef(ref), 'ref', 'is not a handle.');
+      return this.#ledger.accept(this.#callId, ref, this.#claimId);
+    })();
     try {
       await this.#waitFor(accepted, abortGraceMs);
     } catch (cause) {

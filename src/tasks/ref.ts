@@ -1,4 +1,4 @@
-import { isObject, isText, toFields } from '../answers/objects.ts';
+import { isAmount, isObject, isText, toFields } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import type { Transport } from '../calls/transport.ts';
@@ -231,6 +231,18 @@ export function parseTaskRef(value: unknown): TaskRef {
   return isImage ? parseImageTaskRef(value) : parseVideoTaskRef(value);
 }
 
+/** Returns whether a value has the fields that handles of every kind have. */
+export function isTaskRef(value: unknown): value is TaskRef {
+  const { v, kind, id, baseURL, createdAt } = toFields(value);
+  return v === 1 && [kind, id, baseURL].every(isText) && isAmount(createdAt);
+}
+
+/** Checks the handle of a ledger entry. Kinds that this version does not know are kept as they are. */
+export function parseLedgerRef(value: unknown): TaskRef {
+  const isKnown = ['video', 'image'].some((kind) => kind === toFields(value)['kind']);
+  return isKnown || !isTaskRef(value) ? parseTaskRef(value) : { ...value };
+}
+
 /**
  * Returns the kind of gateway that a handle names. If the client does not know the name, for example because a
  * profile was renamed, returns the client's kind.
@@ -250,7 +262,7 @@ export function gatewayFor(
 
 /** Rejects a handle of another gateway: its id is unknown here, or belongs to another customer's task. */
 export function checkGateway(
-  { baseURL: issuer }: Pick<TaskRef, 'baseURL'>,
+  { baseURL: issuer }: { readonly baseURL: string },
   baseURL: string,
   hint: string,
 ): void {

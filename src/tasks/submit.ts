@@ -6,9 +6,8 @@ import type { Transport } from '../calls/transport.ts';
 import type { RequestOptions } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
-import type { LedgerKind } from './kind.ts';
+import type { AnyRef, LedgerKind } from './kind.ts';
 import { LedgerCall, type Settled, type SubmitLedger, type SubmittedRequest } from './ledger.ts';
-import type { TaskRef } from './ref.ts';
 
 /** Options that prevent a submission from being sent twice, also by a new process after a crash. */
 export interface LedgerOptions {
@@ -62,7 +61,7 @@ function withoutFiles(value: unknown): unknown {
 }
 
 /** Returns the ledger entry of a submission with checked options; `undefined` without a ledger. */
-export function createLedgerCall<Ref extends TaskRef>(
+export function createLedgerCall<Ref extends AnyRef>(
   kind: LedgerKind<Ref>,
   { client }: Pick<Transport, 'client'>,
   options: LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeout'>,
@@ -176,16 +175,16 @@ export interface TaskSubmission<Ref, Answer> {
 }
 
 /** A task that this call submitted, or that the ledger already had. */
-export interface Submitted<Ref, Answer> {
+export interface Submitted<Ref extends AnyRef, Answer> {
   readonly ref: Ref;
   /** The response, if this call submitted the task. */
   readonly answer?: WithResponse<Answer>;
   /** The ledger entry of the submission. */
-  readonly call: LedgerCall<Ref & TaskRef> | undefined;
+  readonly call: LedgerCall<Ref> | undefined;
 }
 
 /** Submits a task with checked options; with a ledger, once per call id, even if the process crashes. */
-export async function submitOnce<Ref extends TaskRef, Answer>(
+export async function submitOnce<Ref extends AnyRef, Answer>(
   kind: LedgerKind<Ref>,
   submitter: Submitter,
   submission: TaskSubmission<Ref, Answer>,

@@ -4,7 +4,6 @@ import { withAbortGrace } from '../http/abort.ts';
 import type { AnyRef, Target } from './kind.ts';
 import { handOver } from './ledger.ts';
 import { mapConcurrent } from './many.ts';
-import type { TaskRef } from './ref.ts';
 import { WaitRun } from './run.ts';
 import type { WaitScope } from './scope.ts';
 import type { Submitted } from './submit.ts';
@@ -140,7 +139,7 @@ export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, G
 }
 
 /** A task that a call submitted, or that its ledger already had. */
-interface Followed<Ref, Answer> extends Pick<Submitted<Ref, never>, 'ref' | 'call'> {
+interface Followed<Ref extends AnyRef, Answer> extends Pick<Submitted<Ref, never>, 'ref' | 'call'> {
   /** The response, if this call submitted the task. */
   readonly data?: Answer | undefined;
 }
@@ -162,7 +161,7 @@ interface Following<Ref, Answer, Result> {
  * @param toResult - Returns the result of the completed task.
  */
 export async function followTask<
-  Ref extends AnyRef & TaskRef,
+  Ref extends AnyRef,
   Task extends PolledTask,
   Answer,
   Result extends object,
