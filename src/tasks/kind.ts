@@ -28,11 +28,12 @@ export interface Target<Ref> {
 /** The response to a poll. */
 export type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
 
+/** Starts a poll. Returns a call, whose response is awaited by its method. */
 type ReadTask<Ref, Task> = (
   transport: Transport,
   target: Target<Ref>,
   options: RequestOptions,
-) => Promise<Read<Task>>;
+) => { withResponse(): Promise<Read<Task>> };
 
 /**
  * One kind of task: its handles, polls and errors. Submissions, ledgers and waits are the same for all kinds; see

@@ -18,7 +18,9 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
     check(ref.hasImages !== true, 'ref', problem);
     return { ref, handle: Object(task) };
   },
-  read: (transport, { ref }, options) => pollImages(transport, ref, options),
+  read: (transport, { ref }, options) => ({
+    withResponse: () => pollImages(transport, ref, options),
+  }),
   restate: restateImage,
   errors: imageErrors,
   SubmitUnknown: ImageSubmitUnknownError,

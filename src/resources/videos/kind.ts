@@ -52,11 +52,10 @@ const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,
   resolve: resolveTask,
-  read: (transport, target, options) => readTask(transport, target, options).withResponse(),
+  read: readTask,
   readRecord: ({ ref }) =>
     ref.route.type === 'openai'
-      ? (transport, target, options) =>
-          readTask(transport, target, options, vendorRoute).withResponse()
+      ? (transport, target, options) => readTask(transport, target, options, vendorRoute)
       : undefined,
   restate: restateVideo,
   errors: videoErrors,
