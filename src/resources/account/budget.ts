@@ -48,8 +48,8 @@ interface Counted {
   amount: number;
   /** That of its lost attempts. */
   lost: number;
-  /** Returns the amount to count if a poll of the call's task reports a cost. */
-  readonly revise: ((cost: number) => number) | undefined;
+  /** Returns the amount to count once a poll of the call's task was read; `undefined` if it has none. */
+  readonly revise: (() => number) | undefined;
 }
 
 const counts = new WeakMap<CallRecord, Counted>();
@@ -226,10 +226,10 @@ export class BudgetState {
     end?.();
   }
 
-  /** Counts the cost that a poll of the call's task reports, in US dollars. */
-  static revise(call: CallRecord, cost: number): void {
+  /** Counts what the polls of the call's tasks report. */
+  static revise(call: CallRecord): void {
     const counted = counts.get(call);
-    if (counted?.revise !== undefined) recount(counted, counted.revise(cost));
+    if (counted?.revise !== undefined) recount(counted, counted.revise());
   }
 
   /**
@@ -369,7 +369,7 @@ export class BudgetState {
     const { client, settings } = call;
     const { outcome } = record.end ?? {};
     if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
-    const { cost: reported, taskId } = record.end ?? {};
+    const { cost: reported, taskIds = [] } = record.end ?? {};
     const { amount, reason } = this.#costAfter(plan);
     const expected = plan.expect();
     if (record.answer !== undefined) learned.answered.add(key);
@@ -387,29 +387,38 @@ export class BudgetState {
       isFree: amount?.value === 0 || model?.endsWith(':free') === true,
     };
     const last = reported === undefined ? listed : countReported(reported, rule);
-    const revise = taskId === undefined ? undefined : this.#awaitCost(plan, rule);
+    const revise = taskIds.length === 0 ? undefined : this.#awaitCost(plan, rule);
     const lost = otherCharges(record, settings.idempotency) * reserved;
     counts.set(record, { ledger: this.#ledger, amount: last, lost, revise });
     return last + lost;
   }
 
-  /** Returns a function that reads the cost that a poll of a task reports. */
+  /** Returns a function that counts a call whose tasks were polled. */
   #awaitCost(
-    { record, model, learned, expect }: Plan,
+    { kind, record, model, prices, learned, expect }: Plan,
     rule: ReportRule,
-  ): (reported: number) => number {
+  ): () => number {
     const { base, count } = unitCost(expect(), record);
     const ledger = this.#ledger;
     // This callback must not reference the plan, whose parameters may be large.
-    return (reported) => {
-      learned.excess = Math.max(learned.excess ?? 0, (reported - base) / count);
+    return () => {
+      const { cost, usage } = record.end ?? {};
+      const listed = usage && this.#costAfter({ kind, record, model, prices }).amount?.value;
+      const otherwise = listed ?? rule.otherwise;
+      const counted = cost === undefined ? otherwise : countReported(cost, { ...rule, otherwise });
+      learned.excess = Math.max(learned.excess ?? 0, ((cost ?? counted) - base) / count);
       ledger.raise(model);
-      return countReported(reported, rule);
+      return counted;
     };
   }
 
-  /** Returns the cost of a call according to its response. */
-  #costAfter({ kind, record, model, prices }: Plan): CostEstimate {
+  /** Returns the cost of a call according to its responses. */
+  #costAfter({
+    kind,
+    record,
+    model,
+    prices,
+  }: Pick<Plan, 'kind' | 'record' | 'model' | 'prices'>): CostEstimate {
     const units = readUnits(record);
     if (units === undefined) return { reason: 'its response has no price ratios' };
     const seconds = kind === 'video' ? units : undefined;

@@ -2,21 +2,27 @@ import type { Request } from '../../calls/request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
 
+/** The usage and cost that a response reports. */
+export interface Report {
+  readonly usage: Partial<AnswerUsage> | undefined;
+  /** In US dollars. */
+  readonly cost: number | undefined;
+}
+
 /** The end of a call. */
-interface CallEnd {
+interface CallEnd extends Report {
   /** In milliseconds since 1970. */
   readonly at: number;
   /** The id of the call, if one was created. */
   readonly callId: string | undefined;
   /** The outcome of its error; `undefined` if the call succeeded. */
   readonly outcome: Outcome | undefined;
-  readonly usage: AnswerUsage | undefined;
-  /** The cost that the response or a later poll of its task reports, in US dollars. */
-  readonly cost: number | undefined;
   /** The model that the response names. */
   readonly model: unknown;
-  /** The id of the task that the call submitted. */
-  readonly taskId: string | undefined;
+  /** The ids of the tasks that the call submitted. */
+  readonly taskIds: readonly string[];
+  /** The reports of the last poll of each task, which replace that of the submission. */
+  readonly polled?: ReadonlyMap<string, Report> | undefined;
 }
 
 /**

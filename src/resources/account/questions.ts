@@ -51,9 +51,8 @@ export function findAsked(
 ): readonly CallRecord[] {
   return records.filter((call) => {
     const requestId = readRequestIds(call).at(-1);
-    const taskId = call.end?.taskId;
     const isAsked = requestId !== undefined && requestIds.includes(requestId);
-    return isAsked || (taskId !== undefined && taskIds.includes(taskId));
+    return isAsked || call.end?.taskIds.some((id) => taskIds.includes(id)) === true;
   });
 }
 
@@ -104,8 +103,9 @@ export const findLastEnd = (calls: readonly CallRecord[]): number =>
   Math.max(0, ...calls.map(({ end }) => end?.at ?? 0));
 
 function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
-  const { id, requestId } = toFields(ref);
-  return { taskIds: [id].filter(isText), requestIds: [requestId].filter(isText) };
+  const { id, ids, requestId } = toFields(ref);
+  const taskIds = [...new Set([id, ids].flat())].filter(isText);
+  return { taskIds, requestIds: [requestId].filter(isText) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { dollars } from '../../answers/cost.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
-import { findId, isObject, readId } from '../../answers/objects.ts';
+import { findId, isObject, isText, readId, toFields } from '../../answers/objects.ts';
 import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
@@ -8,9 +8,17 @@ import type { Answer } from '../../http/response-body.ts';
 import { type FailedAttempt, getOutcome } from '../../http/retry.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
+import { isTaskRef } from '../../tasks/ref.ts';
 import type { JsonObject } from '../../types.ts';
 import { BudgetState } from './budget.ts';
-import { type Calls, type CallRecord, createRecord, findCalls, findRecord } from './calls.ts';
+import {
+  type Calls,
+  type CallRecord,
+  createRecord,
+  findCalls,
+  findRecord,
+  type Report,
+} from './calls.ts';
 import {
   addUsage,
   computeCost,
@@ -159,15 +167,34 @@ function findSums(calls: Calls): Sums {
   return sums;
 }
 
-/** Counts the cost that a poll of a task reports, and removes the cost that was counted for its submission. */
-function reviseCost(calls: Calls, taskIds: readonly unknown[], cost: number): void {
-  const call = calls.records.findLast(({ end }) => end?.taskId && taskIds.includes(end.taskId));
-  if (call?.end === undefined || call.end.cost === cost || !isCounted(call)) return;
+/** Adds the reports of the polls of tasks. A task without a report is assumed to cost as much as the others. */
+function addReports(reports: readonly Report[], tasks: number): Report {
+  const usage: UsageSum = {};
+  for (const report of reports) addUsage(usage, report.usage ?? {});
+  const costs = reports.flatMap(({ cost }) => cost ?? []);
+  const sum = costs.reduce((total, cost) => total + cost, 0);
+  return {
+    usage: hasCounts(usage) ? usage : undefined,
+    cost: costs.length === 0 ? undefined : (sum * tasks) / costs.length,
+  };
+}
+
+/** Counts what a poll of a task reports, in place of what was counted for its submission. */
+function reviseCall(calls: Calls, ids: readonly unknown[], report: Report): void {
+  const call = calls.records.findLast(({ end }) => end?.taskIds.some((id) => ids.includes(id)));
+  if (call?.end === undefined || !isCounted(call)) return;
+  const { end } = call;
+  const id = end.taskIds.find((each) => ids.includes(each)) ?? '';
+  const polled = new Map(end.polled).set(id, report);
+  const { usage = end.usage, cost = end.cost } = addReports(
+    [...polled.values()],
+    end.taskIds.length,
+  );
   const sum = call.isSummed === true ? findSum(findSums(calls), call) : undefined;
   sum?.add(call, -1);
-  call.end = { ...call.end, cost };
+  call.end = { ...end, polled, usage, cost };
   sum?.add(call);
-  BudgetState.revise(call, cost);
+  BudgetState.revise(call);
 }
 
 /** Stops counting the calls of a question that the usage log proves to be refunded or not charged. */
@@ -207,7 +234,14 @@ function hasTasks({ spec }: Request): boolean {
   return kind === 'video' || kind === 'image';
 }
 
-/** Records the cost that the response to a poll reports. */
+/** Returns the ids of the tasks that a response to a submission names. */
+function findTaskIds(answer: unknown): readonly string[] {
+  const { ref } = toFields(answer);
+  if (isTaskRef(ref)) return ('ids' in ref && ref.ids) || [ref.id];
+  return isObject(answer) ? [findId(answer)].filter(isText) : [];
+}
+
+/** Records what the response to a poll reports. */
 const recordPoll = (call: Request): Listener | undefined => {
   if (!hasTasks(call)) return undefined;
   let headers: Headers | undefined;
@@ -217,11 +251,13 @@ const recordPoll = (call: Request): Listener | undefined => {
     },
     ended(ending) {
       const cost = costFrom(call, ending, headers);
-      if (cost === undefined) return;
+      const reported = usageFrom(ending);
+      const usage = reported && readUsage(reported, headers);
+      if (cost === undefined && !hasCounts(usage ?? {})) return;
       const { task_id: taskId, video_id: videoId } = call.params;
       const { answer } = ending;
       const ids = [taskId, videoId, isObject(answer) ? findId(answer) : undefined];
-      reviseCost(findCalls(call), ids.map(readId), cost);
+      reviseCall(findCalls(call), ids.map(readId), { usage, cost });
     },
   };
 };
@@ -276,7 +312,7 @@ class CallRecorder implements Listener {
       usage,
       cost: usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers),
       model,
-      taskId: isObject(answer) && hasTasks(call) ? findId(answer) : undefined,
+      taskIds: hasTasks(call) ? findTaskIds(answer) : [],
     };
     record.onEnd?.();
     if (call.client.original().budget) BudgetState.end(record);

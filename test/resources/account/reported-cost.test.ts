@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Budget, GatewayOptions, GatewayProfile } from '../../../src/index.ts';
 import type { Quirks } from '../../../src/testing/index.ts';
 import {
@@ -181,6 +181,65 @@ describe('account.spent() with reported costs', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  describe('of several image tasks', () => {
+    beforeEach(() => void vi.useFakeTimers());
+    afterEach(() => void vi.useRealTimers());
+
+    const tasks = { data: [{ task_id: 'task_1' }, { task_id: 'task_2' }] };
+    const done = { status: 'succeeded', data: [{ url: 'https://cdn.test/a.png' }] };
+
+    /** A gateway that bills by token, whose polls return these responses. */
+    function gateway(polls: Readonly<Record<string, object>>) {
+      const entry = { model_name: 'm-image', quota_type: 0, model_ratio: 5, completion_ratio: 1 };
+      return (request: Request): Response => {
+        const { pathname } = new URL(request.url);
+        if (request.method === 'POST') return Response.json(tasks);
+        const id = pathname.split('/').at(-1) ?? '';
+        const list = { data: [entry], group_ratio: { default: 1 } };
+        return Response.json(pathname === '/api/pricing' ? list : polls[id]);
+      };
+    }
+
+    async function spentOn(polls: Readonly<Record<string, object>>) {
+      const budget: Budget = { limit: 10, onMissingPrice: 'allow' };
+      const { client } = scripted([gateway(polls)], { budget });
+      await resolved(client.account.prices());
+      const made = resolved(client.images.generate({ ...image, n: 2 }));
+      await made;
+      return resolved(client.account.spent());
+    }
+
+    test('each cost is counted, whatever ids the polls name', async () => {
+      const cost = (amount: number, id: string) => ({ ...done, id, usage: { cost: amount } });
+      const { lines } = await spentOn({
+        task_1: cost(0.04, 'task_1'),
+        task_2: cost(0.03, 'other'),
+      });
+      expect(lines).toMatchObject([{ calls: 1, reported: 1, estimate: { amount: usd(0.07) } }]);
+    });
+
+    test('a task without a cost counts as much as the others', async () => {
+      const { lines } = await spentOn({ task_1: { ...done, usage: { cost: 0.04 } }, task_2: done });
+      expect(lines).toMatchObject([{ reported: 1, estimate: { amount: usd(0.08) } }]);
+    });
+
+    test('tokens are counted at their price, in budgets too', async () => {
+      const usage = { input_tokens: 1_000, output_tokens: 4_000, total_tokens: 5_000 };
+      const polled = { ...done, usage };
+      const {
+        lines,
+        budget,
+        unpriced: missing,
+      } = await spentOn({ task_1: polled, task_2: polled });
+      // 10 USD per million tokens.
+      expect(lines).toMatchObject([
+        { calls: 1, tokens: { input: 2_000, output: 8_000 }, estimate: { amount: usd(0.1) } },
+      ]);
+      expect(budget).toMatchObject({ spent: 0.1, reserved: 0 });
+      expect(missing).toBe(0);
+    });
   });
 
   test('a poll of a task that another client submitted adds nothing', async () => {
