@@ -8,7 +8,7 @@ import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
 import type { AnyRef, LedgerKind } from './kind.ts';
-import { isTaskRef, parseLedgerRef, type TaskRef } from './ref.ts';
+import { isTaskRef, parseTaskRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */
 export type SubmitEnd =
@@ -190,7 +190,7 @@ export function memoryLedger(): SubmitLedger {
     },
     async accept(callId, given, claimId) {
       checkLedgerCall(callId, claimId);
-      const ref = parseLedgerRef(given);
+      const ref = parseTaskRef(given);
       const call = calls.get(callId) ?? enter(callId, '');
       const others = call.refs.filter((other) => !isSameTask(other, ref));
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });

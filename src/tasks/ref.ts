@@ -1,4 +1,4 @@
-import { isAmount, isObject, isText, toFields } from '../answers/objects.ts';
+import { isAmount, isText, toFields } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import type { Transport } from '../calls/transport.ts';
@@ -225,22 +225,22 @@ export function parseImageTaskRef(value: unknown): ImageTaskRef {
   return ref;
 }
 
-/** Checks a stored handle to a task of any kind. */
-export function parseTaskRef(value: unknown): TaskRef {
-  const isImage = isObject(value) && value['kind'] === 'image';
-  return isImage ? parseImageTaskRef(value) : parseVideoTaskRef(value);
-}
-
 /** Returns whether a value has the fields that handles of every kind have. */
 export function isTaskRef(value: unknown): value is TaskRef {
   const { v, kind, id, baseURL, createdAt } = toFields(value);
   return v === 1 && [kind, id, baseURL].every(isText) && isAmount(createdAt);
 }
 
-/** Checks the handle of a ledger entry. Kinds that this version does not know are kept as they are. */
-export function parseLedgerRef(value: unknown): TaskRef {
-  const isKnown = ['video', 'image'].some((kind) => kind === toFields(value)['kind']);
-  return isKnown || !isTaskRef(value) ? parseTaskRef(value) : { ...value };
+/**
+ * Checks a stored handle to a task of any kind, for example in a ledger of your own. A handle of a kind that this
+ * version does not know is returned as it is.
+ *
+ * @throws `InvalidInputError` naming the invalid field
+ */
+export function parseTaskRef(value: unknown): TaskRef {
+  const { kind } = toFields(value);
+  if (kind === 'image') return parseImageTaskRef(value);
+  return kind !== 'video' && isTaskRef(value) ? { ...value } : parseVideoTaskRef(value);
 }
 
 /**

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidInputError, type SubmitClaim, type SubmitLedger } from '../../src/index.ts';
+import {
+  InvalidInputError,
+  type SubmitClaim,
+  type SubmitLedger,
+  type TaskRef,
+} from '../../src/index.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
 import type { VideoTaskRef } from '../../src/resources/videos/types.ts';
 import { untyped } from './untyped.ts';
@@ -66,6 +71,20 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       await ledger.finish('job', 'unknown', second, '20260101-cut', false);
       expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-cut' });
       expect(await ledger.entry('job')).not.toHaveProperty('isErrorComplete');
+    });
+
+    test('keeps handles of kinds that this version does not know', async () => {
+      const ledger = await make();
+      const part = 'of a "later"\nversion';
+      const other = untyped<TaskRef>({ ...ref, kind: 'sound', route: undefined, part });
+      const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+      await ledger.accept('job', other, claimId);
+      await ledger.accept('job', { ...other, id: 'task_2' }, 'earlier');
+
+      const entry = await ledger.entry('job');
+      expect(entry).toMatchObject({ status: 'accepted', ref: { kind: 'sound', part } });
+      expect(entry?.refs.map(({ id }) => id)).toEqual(['task_1', 'task_2']);
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted' });
     });
 
     test('keeps calls independent', async () => {

@@ -10,7 +10,7 @@ import {
   type SubmitEntry,
   type SubmitLedger,
 } from '../../tasks/ledger.ts';
-import { parseLedgerRef } from '../../tasks/ref.ts';
+import { parseTaskRef } from '../../tasks/ref.ts';
 import type { TaskRef } from '../../tasks/ref.ts';
 import {
   systemErrorCode,
@@ -110,7 +110,7 @@ class FileLedger implements SubmitLedger {
 
   async accept(callId: string, taskRef: TaskRef, claimId?: string): Promise<void> {
     checkLedgerCall(callId, claimId);
-    const ref = parseLedgerRef(taskRef);
+    const ref = parseTaskRef(taskRef);
     await makeFolder(this.#folder);
     const found = await this.#find(callId);
     if (claimId === undefined) {
