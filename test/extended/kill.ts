@@ -1,7 +1,8 @@
 /**
- * Kills a program that makes a video, at the steps that it takes and at many random moments, starts it again, and fails when a video was submitted twice, got lost, or was saved as anything but the whole.
+ * Kills a program that makes a video or images, at the steps that it takes and at many random moments, starts it
+ * again, and fails when a task was submitted twice, got lost, or was saved as anything but the whole.
  *
- *   node test/extended/kill.ts [random moments, 200 by default]
+ *   node test/extended/kill.ts [random moments, 200 by default] [--kind video|image]
  *     [--gateway new-api|openrouter|litellm|openai] [--every 8 (each eighth step)]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,7 +11,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   bundleWorker,
-  makeVideoDespite,
+  readKind,
+  makeDespite,
   problemOf,
   type Kill,
   type KillResult,
@@ -24,10 +26,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     gateway: { type: 'string', default: 'new-api' },
+    kind: { type: 'string', default: 'video' },
     every: { type: 'string', default: '1' },
   },
 });
 const gateway = readMode(values.gateway);
+const kind = readKind(values.kind);
 const every = Number(values.every);
 const moments = Number(positionals[0] ?? 200);
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
@@ -39,7 +43,7 @@ async function tryAll(kills: readonly Kill[]): Promise<KillResult[]> {
   const results: KillResult[] = [];
   const work = async (): Promise<void> => {
     for (let kill = left.shift(); kill !== undefined; kill = left.shift()) {
-      const result = await makeVideoDespite(program, kill, gateway);
+      const result = await makeDespite(program, kill, kind, gateway);
       const problem = problemOf(result);
       if (problem !== undefined) problems.push(`${JSON.stringify(kill)}: ${problem}`);
       results.push(result);
@@ -57,7 +61,7 @@ function report(name: string, results: readonly KillResult[]): void {
       `killed ${count(({ runs }) => runs > 1)}`,
       `completed ${count(({ outcome }) => outcome === 'completed')}`,
       `given up as unknown ${count(({ outcome }) => outcome !== 'completed')}`,
-      `most submissions of one video ${Math.max(...results.map(({ posts }) => posts))}`,
+      `most submissions of one task ${Math.max(...results.map(({ posts }) => posts))}`,
     ].join(', '),
   );
 }
@@ -67,7 +71,7 @@ const [plain] = await tryAll([{ step: 0 }]);
 const steps = plain?.steps ?? 0;
 const count = Math.floor(steps / every);
 report(
-  `${gateway}, steps`,
+  `${kind} at ${gateway}, steps`,
   await tryAll(Array.from({ length: count }, (_, index) => ({ step: (index + 1) * every }))),
 );
 
@@ -76,7 +80,7 @@ if (moments > 0) {
   await tryAll([{ step: 0 }]);
   const duration = performance.now() - before;
   report(
-    `${gateway}, random moments`,
+    `${kind} at ${gateway}, random moments`,
     await tryAll(
       Array.from({ length: moments }, () => ({ after: Math.random() * duration * 1.2 })),
     ),

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { createEmulator, type EmulatedGateway } from '../../src/testing/index.ts';
+import { createEmulator, type EmulatedGateway, type Emulator } from '../../src/testing/index.ts';
 
 /** When the first run is killed: at a step of the program, or after some milliseconds. */
 export type Kill = { readonly step: number } | { readonly after: number };
@@ -20,7 +20,7 @@ export interface KillResult {
   readonly charges: number;
   /** True if the ledger has the task. */
   readonly isKnown: boolean;
-  /** True if the file is the content of the task; `false` without a file. */
+  /** True if the file is the result of the task; `false` without a file. */
   readonly isWhole: boolean;
   /** Leftover files. */
   readonly leftovers: readonly string[];
@@ -84,14 +84,39 @@ async function isKnown(ledger: string): Promise<boolean> {
   });
 }
 
-/** Submits one video with a program that is killed once, then started until it ends. */
-export async function makeVideoDespite(
+/** The kinds of tasks, with the file that the program writes. */
+const outputs = { video: 'out.mp4', image: 'out.json' } as const;
+
+type Kind = keyof typeof outputs;
+
+/** Reads the kind that a person named in the command line. */
+export function readKind(name: string): Kind {
+  if (name === 'video' || name === 'image') return name;
+  throw new Error(`The kind is video or image, not ${name}.`);
+}
+
+/** Returns whether a file is the result of the task that an emulator made. */
+async function isResult(emulator: Emulator, kind: Kind, file: Buffer): Promise<boolean> {
+  const [video] = emulator.videos.list;
+  if (kind === 'video') {
+    return video !== undefined && file.equals(await emulator.videos.content(video.id));
+  }
+  const images: { readonly b64_json?: string; readonly url?: string }[] = JSON.parse(
+    file.toString(),
+  );
+  return images.length === 2 && images.every(({ b64_json, url }) => b64_json ?? url);
+}
+
+/** Makes one video, or two images, with a program that is killed once, then started until it ends. */
+export async function makeDespite(
   program: string,
   kill: Kill,
+  kind: Kind,
   gateway: EmulatedGateway = 'new-api',
 ): Promise<KillResult> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
-  await using emulator = createEmulator({ gateway, videoDuration: 300 });
+  const quirks = { imageTasks: 'several', imageTaskTime: 300 } as const;
+  await using emulator = createEmulator({ gateway, videoDuration: 300, quirks });
   const { url } = await emulator.listen();
   try {
     let runs = 0;
@@ -100,14 +125,13 @@ export async function makeVideoDespite(
       const isFirst = runs === 0;
       const step = isFirst && 'step' in kill ? kill.step : 0;
       const after = isFirst && 'after' in kill ? kill.after : undefined;
-      const parameters = [url, emulator.apiKey, folder, String(step), 'video', gateway];
+      const parameters = [url, emulator.apiKey, folder, String(step), kind, gateway];
       result = await runWorker(program, parameters, after);
       runs += 1;
     } while (result.isKilled);
     const { outcome, steps }: { outcome: string; steps: number } = JSON.parse(result.output);
-    const [video] = emulator.videos.list;
-    const file = await readFile(join(folder, 'out.mp4')).catch(() => undefined);
-    const content = video === undefined ? undefined : await emulator.videos.content(video.id);
+    const output = outputs[kind];
+    const file = await readFile(join(folder, output)).catch(() => undefined);
     const names = await readdir(folder);
     return {
       outcome,
@@ -116,8 +140,8 @@ export async function makeVideoDespite(
       posts: emulator.requests.filter(({ method }) => method === 'POST').length,
       charges: emulator.charges.length,
       isKnown: await isKnown(join(folder, 'ledger')),
-      isWhole: file !== undefined && content !== undefined && file.equals(content),
-      leftovers: names.filter((name) => name !== 'ledger' && name !== 'out.mp4'),
+      isWhole: file !== undefined && (await isResult(emulator, kind, file)),
+      leftovers: names.filter((name) => name !== 'ledger' && name !== output),
     };
   } finally {
     await rm(folder, { recursive: true });
@@ -125,16 +149,16 @@ export async function makeVideoDespite(
 }
 
 /**
- * Describes an incorrect result, or returns `undefined`. A video is submitted once; only a program that was
+ * Describes an incorrect result, or returns `undefined`. A task is submitted once; only a program that was
  * killed between the claim and accept() may end without a task, with an error.
  */
 export function problemOf(result: KillResult): string | undefined {
   const { outcome, posts, charges, isKnown: hasTask, isWhole, leftovers } = result;
-  if (posts > 1 || charges > 1) return 'the video was submitted more than once';
-  if (outcome === 'VideoSubmitUnknownError') {
+  if (posts > 1 || charges > 1) return 'the task was submitted more than once';
+  if (outcome.endsWith('SubmitUnknownError')) {
     return hasTask ? 'it gave up a task that is in the ledger' : undefined;
   }
   if (outcome !== 'completed') return `it ended with ${outcome}`;
-  if (posts !== 1 || !isWhole) return 'the video is not there';
+  if (posts !== 1 || !isWhole) return 'the result is not there';
   return leftovers.length > 0 ? `left behind: ${leftovers.join(', ')}` : undefined;
 }

@@ -62,7 +62,10 @@ async function makeVideo(): Promise<void> {
 
 async function makeImages(): Promise<void> {
   const params = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
-  await client.images.generate(params, { ledger, callId: 'job', onSubmitted: step });
+  const options = { ledger, callId: 'job', onSubmitted: step };
+  const { data } = await client.images.generate({ ...params, n: 2 }, options);
+  step();
+  await fsPromises.writeFile(`${folder}/out.json`, JSON.stringify(data));
 }
 
 try {

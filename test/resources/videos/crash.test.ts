@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator } from '../../../src/testing/index.ts';
 import {
   bundleWorker,
-  makeVideoDespite,
+  makeDespite,
   problemOf,
   runWorker,
   type KillResult,
@@ -32,7 +32,7 @@ describe('kill -9', () => {
       const left = [...steps];
       const work = async (): Promise<void> => {
         for (let step = left.shift(); step !== undefined; step = left.shift()) {
-          results.push(await makeVideoDespite(program, { step }));
+          results.push(await makeDespite(program, { step }, 'video'));
         }
       };
       await Promise.all([work(), work(), work(), work()]);
