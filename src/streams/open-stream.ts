@@ -169,12 +169,11 @@ export function streamOfTask<Item>(
   answer: Answer,
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
-  const { release: _, firstChunk: __, ...context } = toStreamContext(request, answer);
+  const { release: _, firstChunk: __, ...own } = toStreamContext(request, answer);
+  // The result was validated when it was read.
+  const context = { ...own, validation: 'off' } as const;
   return (result) => {
-    const { events: values, isWhole } = toEvents(result, protocol) ?? {
-      events: [],
-      isWhole: false,
-    };
+    const { events: values = [], isWhole } = toEvents(result, protocol) ?? {};
     return streamFromValues(values, context, protocol, isWhole);
   };
 }

@@ -2,6 +2,7 @@ import { asSentence } from '../answers/error-body.ts';
 import { APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { rewriteText, withoutQueries } from '../http/redaction.ts';
+import type { ResponseIssue } from '../types.ts';
 import { readsLikeReview } from './reading.ts';
 import type { TaskErrorDetails, TaskWaitState } from './types.ts';
 import type { WaitEnd } from './wait.ts';
@@ -130,12 +131,14 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
    * For a completed task whose result cannot be returned.
    *
    * @param raw - The response that holds no readable result.
+   * @param issues - The differences that strict validation found in it.
    */
   readonly withoutResult: (
     message: string,
     advice: string,
     waited: Waited<Ref>,
     raw?: unknown,
+    issues?: readonly ResponseIssue[],
   ) => GatewayError;
   /**
    * For a task that failed.
@@ -204,7 +207,7 @@ export function taskErrors<
         }
       }
     },
-    withoutResult(message, advice, waited, raw) {
+    withoutResult(message, advice, waited, raw, issues) {
       // The result may be in the response, which the task may not return for long.
       const body = raw === undefined ? undefined : JSON.stringify(raw);
       const cause =
@@ -217,6 +220,7 @@ export function taskErrors<
               callId: waited.ref.callId,
               body,
               data: raw,
+              issues,
             });
       return new names.Wait(message, { ...toInit(waited, cause), advice });
     },

@@ -1,4 +1,4 @@
-import { isObject } from '../../answers/objects.ts';
+import { defineHidden, isObject } from '../../answers/objects.ts';
 import type { Request } from '../../calls/request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -6,9 +6,9 @@ import { revise } from '../../errors/gateway-error.ts';
 import { type Answer, ReadFailure, unusable } from '../../http/response-body.ts';
 import { displayURL, isSecretName } from '../../http/url.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
-import type { JsonObject } from '../../types.ts';
 import { ImageWaitError } from './errors.ts';
 import { type AcceptedTask, findAcceptedTask } from './task.ts';
+import type { ImagesResponse } from './types.ts';
 
 /** A task that a gateway returned instead of images. */
 interface Accepted<Result> {
@@ -16,16 +16,17 @@ interface Accepted<Result> {
   /** The status URL in the response, if the key may not be sent to it. */
   readonly foreignURL: string | undefined;
   /** Converts the images of the completed task to the result of the call. */
-  readonly toResult: (images: JsonObject) => Result;
+  readonly toResult: (images: ImagesResponse) => Result;
 }
 
-/** A response that names a task, with its fields, which observers and the account read. */
+/** A response that names a task: its fields, and the handle as `ref`, for observers and the account. */
 export class TaskResponse<Result> {
   readonly #accepted: Accepted<Result>;
 
   constructor(fields: object, accepted: Accepted<Result>) {
     // Assigning would change the prototype if there is a field `__proto__`.
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(fields));
+    defineHidden(this, 'ref', accepted.ref);
     this.#accepted = accepted;
   }
 

@@ -86,7 +86,8 @@ type Read = WithResponse<ImageTask>;
 /** Reads a path below the root of the gateway, or a URL on the gateway's origin. */
 function readAt(
   transport: Transport,
-  ref: ImageTaskRef,
+  { trace }: ImageTaskRef,
+  id: string,
   path: string,
   options: RequestOptions,
 ): Promise<Read> {
@@ -95,10 +96,11 @@ function readAt(
     method: 'GET',
     path,
     query: undefined,
+    params: { task_id: id },
     charge: 'free',
     task: 'reads',
     accept: 'application/json',
-    trace: ref.trace,
+    trace,
   } as const;
   return transport.raw(() => spec, pollAnswer(anyBody, toImageTask), options).withResponse();
 }
@@ -147,10 +149,10 @@ async function readOne(
   let unknown: Read | undefined;
   for (const route of listRoutes(ref, own, remembered.get(shared))) {
     try {
-      const read = await readAt(transport, ref, fill(route, id), options);
+      const read = await readAt(transport, ref, id, fill(route, id), options);
       if (read.data.isKnown) {
         if (route.includes('{id}')) remembered.set(shared, route);
-        return await withResult(transport, ref, read, options);
+        return await withResult(transport, ref, id, read, options);
       }
       unknown ??= read;
     } catch (error) {
@@ -167,6 +169,7 @@ async function readOne(
 async function withResult(
   transport: Transport,
   ref: ImageTaskRef,
+  id: string,
   read: Read,
   options: RequestOptions,
 ): Promise<Read> {
@@ -176,7 +179,7 @@ async function withResult(
   const base = new URL(ref.baseURL).origin;
   const url = URL.canParse(resultURL, base) ? new URL(resultURL, base).href : undefined;
   if (url === undefined || !isSameOrigin(url, base)) return read;
-  const result = await readAt(transport, ref, url, options);
+  const result = await readAt(transport, ref, id, url, options);
   return { ...result, response, data: { ...task, images: findImages(toFields(result.data.raw)) } };
 }
 

@@ -1,12 +1,12 @@
 import { isText } from '../../answers/objects.ts';
 import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
 import type { Request } from '../../calls/request.ts';
-import { type CallInfo, readChecked } from '../../calls/response.ts';
+import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { explained, type DescribedFailure } from '../../errors/operation-errors.ts';
 import { followSignal } from '../../http/abort.ts';
 import type { OperationRequest } from '../../http/request.ts';
-import { type Answer, attachRequestId } from '../../http/response-body.ts';
+import type { Answer } from '../../http/response-body.ts';
 import { check } from '../../options/check.ts';
 import { withDefaults } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';
@@ -29,10 +29,9 @@ import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
 import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
 import { imageTasks } from './kind.ts';
 import type { ImageTask } from './poll.ts';
-import { imagesSchema, wholeAnswer } from './schema.ts';
-import type { JsonObject } from '../../types.ts';
+import { wholeAnswer } from './schema.ts';
 import type { ImageParamsBase, ImagesResponse } from './types.ts';
-import { createScope, imagesIn, toImages } from './wait.ts';
+import { createScope, readImages } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 
 type Operation = 'images.generate' | 'images.edit';
@@ -68,28 +67,74 @@ const writer =
   ) =>
   (params: Params) => ({ ...write(params, options), explain: explainImages });
 
-/** The signal and the time limit of a call, from its start. */
-class CallLimit {
-  readonly #startedAt = performance.now();
-  readonly #totalTimeout: number;
-  readonly #signal: ImageRequestOptions['signal'];
+/** Returns the options of the wait for a task that a call for images submitted. */
+function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
+  const defaults = withDefaults('images.wait', {});
+  const { taskTimeout = defaults.timeout } = options;
+  const pollTimeout = Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout);
+  return { ...options, ...defaults, pollTimeout, timeout: taskTimeout };
+}
 
-  constructor({ client }: Transport, options: ImageRequestOptions) {
-    const { signal, totalTimeout = client.call.totalTimeout } = options;
-    this.#totalTimeout = totalTimeout ?? Infinity;
-    this.#signal = signal;
+/** A task that a call submitted or continues, or the result that came instead. */
+interface Submission<Result> extends Pick<Submitted<ImageTaskRef, never>, 'ref' | 'call'> {
+  readonly data?: Answered<Result> | undefined;
+}
+
+const resultIn = <Result>(data: Answered<Result>): Result | undefined =>
+  data instanceof TaskResponse ? undefined : data;
+
+/** One call for images, with the wait for its task if there is one. */
+class ImageRun {
+  /** A task exists on one gateway only, so the wait keeps the base URL and key from the time of the call. */
+  readonly transport: Transport;
+  /** A copy, because the caller may change its options before the wait. */
+  readonly options: ImageRequestOptions;
+  readonly #startedAt = performance.now();
+
+  constructor({ transport }: Submitter, options: ImageRequestOptions | undefined) {
+    this.transport = transport.snapshot();
+    this.options = copyOptions(options) ?? {};
   }
 
-  /** Runs `wait` with a signal that is also aborted at the limit. */
-  async within<T>(ref: ImageTaskRef, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Returns the result of the call. If there is a task, hands over its handle and waits for it. */
+  async finish<Result extends object>(
+    submission: Submission<Result>,
+    toResult: (images: ImagesResponse) => Result,
+    foreignURL?: string,
+  ): Promise<Result> {
+    const { onSubmitted } = this.options;
+    return this.#withinLimit(submission.ref, async (signal) => {
+      const scope = createScope(this.transport, { ...toWaitOptions(this.options), signal });
+      try {
+        return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
+          toResult(readImages(scope, done)),
+        );
+      } catch (error) {
+        throw withForeignURL(error, foreignURL);
+      } finally {
+        scope.close();
+      }
+    });
+  }
+
+  /** Returns the result of a call without a ledger. */
+  readonly settle = <Result extends object>(data: Answered<Result>): Result | Promise<Result> => {
+    if (!(data instanceof TaskResponse)) return data;
+    const { ref, toResult, foreignURL } = TaskResponse.task(data);
+    return this.finish({ ref, data, call: undefined }, toResult, foreignURL);
+  };
+
+  /** Runs a wait with a signal that is aborted with the caller's, or when `totalTimeout` has passed. */
+  async #withinLimit<T>(ref: ImageTaskRef, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal, totalTimeout = this.transport.client.call.totalTimeout } = this.options;
     const controller = new AbortController();
-    const unfollow = followSignal(this.#signal, controller);
-    const remaining = this.#startedAt + this.#totalTimeout - performance.now();
+    const unfollow = followSignal(signal, controller);
     let isOver = false;
     const end = (): void => {
-      isOver = !controller.signal.aborted;
+      isOver ||= !controller.signal.aborted;
       controller.abort();
     };
+    const remaining = this.#startedAt + (totalTimeout ?? Infinity) - performance.now();
     if (remaining <= 0) end();
     const timer = remaining < Infinity ? setTimeout(end, remaining) : undefined;
     try {
@@ -105,48 +150,6 @@ class CallLimit {
   }
 }
 
-/** Returns the options of the wait for a task that a call for images submitted. */
-function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
-  const defaults = withDefaults('images.wait', {});
-  const { taskTimeout = defaults.timeout } = options;
-  const pollTimeout = Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout);
-  return { ...options, ...defaults, pollTimeout, timeout: taskTimeout };
-}
-
-/** A task that a call submitted or continues, or the result that came instead. */
-interface Submission<Result> extends Pick<Submitted<ImageTaskRef, never>, 'ref' | 'call'> {
-  readonly data?: Answered<Result> | undefined;
-}
-
-/** Returns the result of a call for images. If there is a task, hands over its handle and waits for it. */
-async function finish<Result extends object>(
-  transport: Transport,
-  submission: Submission<Result>,
-  options: ImageRequestOptions,
-  limit: CallLimit,
-  toResult: (images: JsonObject) => Result,
-): Promise<Result> {
-  const { ref, data } = submission;
-  const { onSubmitted } = options;
-  const task = data instanceof TaskResponse ? TaskResponse.task(data) : undefined;
-  const read = task?.toResult ?? toResult;
-  return limit.within(ref, async (signal) => {
-    const scope = createScope(transport, { ...toWaitOptions(options), signal });
-    try {
-      return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
-        read(imagesIn(done)),
-      );
-    } catch (error) {
-      throw withForeignURL(error, task?.foreignURL);
-    } finally {
-      scope.close();
-    }
-  });
-}
-
-const resultIn = <Result>(data: Answered<Result>): Result | undefined =>
-  data instanceof TaskResponse ? undefined : data;
-
 function createRef(
   { baseURL }: Transport,
   id: string,
@@ -156,12 +159,7 @@ function createRef(
   return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
 }
 
-/** Returns a function that reads the images of a task as the response to its call. */
-const imagesReader = (request: Request, answer: Answer) => (images: JsonObject) => {
-  const value = readChecked(request, answer, images, imagesSchema, '');
-  attachRequestId(value, answer.requestId);
-  return value;
-};
+const asImages = (images: ImagesResponse): ImagesResponse => images;
 
 /** Makes a call for whole images. With a ledger, each call id is submitted once, even if the process crashes. */
 export function callForImages<Params extends ImageParamsBase>(
@@ -169,16 +167,10 @@ export function callForImages<Params extends ImageParamsBase>(
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
 ): GatewayPromise<ImagesResponse> {
-  // A task exists on one gateway only, so the wait keeps the base URL and key from the time of the call.
-  const transport = submitter.transport.snapshot();
+  const run = new ImageRun(submitter, given);
+  const { transport, options } = run;
   const { operation, params } = call;
-  // The caller may change its options before the wait.
-  const options = copyOptions(given) ?? {};
-  const limit = new CallLimit(transport, options);
-  const send = (
-    own: ImageRequestOptions | undefined,
-    onImages?: (model: unknown, info: CallInfo) => void,
-  ) =>
+  const send: SendCall = (own, onImages) =>
     transport.operate(
       operation,
       params,
@@ -186,42 +178,33 @@ export function callForImages<Params extends ImageParamsBase>(
         kind: 'json',
         write: writer(call, own),
         format: ({ model }) =>
-          wholeAnswer(readTaskResponse(transport, model, imagesReader), (info) =>
-            onImages?.(model, info),
+          wholeAnswer(
+            readTaskResponse(transport, model, () => asImages),
+            (info) => onImages?.(model, info),
           ),
       },
       own,
     );
-  const complete = (submission: Submission<ImagesResponse>): Promise<ImagesResponse> =>
-    finish(transport, submission, options, limit, (images) => toImages(transport, images));
-  if (options.ledger === undefined) return send(given)._thenUnwrap(settle(complete));
+  if (options.ledger === undefined) return send(given)._thenUnwrap(run.settle);
   transport.checkOptions(operation, options);
   createLedgerCall(imageTasks, transport, options);
   call.write(params, options);
-  return new GatewayPromise(
-    submitWithLedger({ ...submitter, transport }, call, options, send, complete),
-  );
+  return new GatewayPromise(submitWithLedger({ ...submitter, transport }, call, run, send));
 }
 
-/** Returns a function that completes the answer to a call, unless it is the result. */
-const settle =
-  <Result extends object>(complete: (submission: Submission<Result>) => Promise<Result>) =>
-  (data: Answered<Result>): Result | Promise<Result> =>
-    data instanceof TaskResponse
-      ? complete({ ref: TaskResponse.task(data).ref, data, call: undefined })
-      : data;
+/** @param onImages - Called with the answering model if the response has the images themselves. */
+type SendCall = (
+  options: ImageRequestOptions | undefined,
+  onImages?: (model: unknown, info: CallInfo) => void,
+) => GatewayPromise<Answered<ImagesResponse>>;
 
 async function submitWithLedger<Params extends ImageParamsBase>(
   submitter: Submitter,
   { operation, params }: ImageCall<Params>,
-  options: ImageRequestOptions,
-  send: (
-    options: ImageRequestOptions,
-    onImages: (model: unknown, info: CallInfo) => void,
-  ) => GatewayPromise<Answered<ImagesResponse>>,
-  complete: (submission: Submission<ImagesResponse>) => Promise<ImagesResponse>,
+  run: ImageRun,
+  send: SendCall,
 ): Promise<OpenAnswer<ImagesResponse>> {
-  const { transport } = submitter;
+  const { transport, options } = run;
   const { callId = '', extraBody } = options;
   const { model = undefined } = params;
   const fields: object = params;
@@ -247,16 +230,14 @@ async function submitWithLedger<Params extends ImageParamsBase>(
       { ref, state: { polls: 0, status: 'completed' } },
     );
   }
-  const images = await complete({ ref, data: answer?.data, call });
+  const data = answer?.data;
+  const { foreignURL } = data instanceof TaskResponse ? TaskResponse.task(data) : {};
+  const images = await run.finish({ ref, data, call }, asImages, foreignURL);
   // The body was read for the ledger; `response` has a copy of it.
   const response = Response.json(images, answer?.response);
   const requestId = answer === undefined ? ref.requestId : (answer.request_id ?? undefined);
   return { response, requestId, parse: () => Promise.resolve(images), raw: () => response };
 }
-
-const noStream = (): never => {
-  throw new TypeError('A stream is never continued from a ledger.');
-};
 
 /** Makes a call for a stream of images. A task that is returned instead becomes a stream once it is completed. */
 export function streamImages<Params extends ImageParamsBase, Item>(
@@ -265,9 +246,8 @@ export function streamImages<Params extends ImageParamsBase, Item>(
   given: ImageRequestOptions | undefined,
   protocolFor: (images: number) => StreamProtocol<Item>,
 ): GatewayPromise<Stream<Item>> {
-  const transport = submitter.transport.snapshot();
-  const options = copyOptions(given) ?? {};
-  const limit = new CallLimit(transport, options);
+  const run = new ImageRun(submitter, given);
+  const { transport, options } = run;
   const write = writer(call, given);
   const sent = transport.operate(
     call.operation,
@@ -288,7 +268,5 @@ export function streamImages<Params extends ImageParamsBase, Item>(
     },
     given,
   );
-  return sent._thenUnwrap(
-    settle((submission) => finish(transport, submission, options, limit, noStream)),
-  );
+  return sent._thenUnwrap(run.settle);
 }

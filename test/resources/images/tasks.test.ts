@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import type { Gateway } from '../../../src/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { Gateway, Observer } from '../../../src/index.ts';
 import type { GatewayOptions } from '../../../src/options/options.ts';
+import type { ImageRequestOptions } from '../../../src/resources/images/wait-options.ts';
 import { Stream } from '../../../src/streams/stream.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
 import { type ImageTaskRef, parseImageTaskRef } from '../../../src/tasks/ref.ts';
@@ -22,11 +23,20 @@ const url = 'https://pictures.test/cat.png';
 const image = 'https://pictures.test/before.png';
 
 /** The ways to ask for an image. */
-const calls: readonly [name: string, call: (client: Gateway) => PromiseLike<unknown>][] = [
-  ['generate', (client) => client.images.generate({ model, prompt })],
-  ['edit', (client) => client.images.edit({ model, prompt, image })],
-  ['a streamed generate', (client) => client.images.generate({ model, prompt, stream: true })],
-  ['a streamed edit', (client) => client.images.edit({ model, prompt, image, stream: true })],
+const calls: readonly [
+  name: string,
+  call: (client: Gateway, options?: ImageRequestOptions) => PromiseLike<unknown>,
+][] = [
+  ['generate', ({ images }, options) => images.generate({ model, prompt }, options)],
+  ['edit', ({ images }, options) => images.edit({ model, prompt, image }, options)],
+  [
+    'a streamed generate',
+    ({ images }, options) => images.generate({ model, prompt, stream: true }, options),
+  ],
+  [
+    'a streamed edit',
+    ({ images }, options) => images.edit({ model, prompt, image, stream: true }, options),
+  ],
 ];
 
 const plain = { v: 1, kind: 'image', id: 't-1', baseURL: 'https://gateway.test', createdAt: 1 };
@@ -253,6 +263,75 @@ describe('the wait for an image task', () => {
     expect(first).toBe(2_000);
     expect(Math.min(...others)).toBeGreaterThanOrEqual(2_000);
     expect(Math.max(...others)).toBe(10_000);
+  });
+
+  test.each(calls)(
+    '%s with strict validation rejects a result with the handle, after its call has ended',
+    async (_name, call) => {
+      const events: string[] = [];
+      const observer: Observer = {
+        start: ({ operation }) => ({
+          attempt: () => () => void events.push(`response ${operation}`),
+          end: ({ error }) => void events.push(`end ${operation} ${error === undefined}`),
+        }),
+      };
+      const odd = json({ status: 'completed', created: 'today', data: [{ url }] });
+      const { client } = submittedAs(task, odd, { validation: 'strict', observer });
+
+      const { error } = Object(await settle(readAll(call(client))));
+
+      expect(error).toMatchObject({
+        name: 'ImageWaitError',
+        outcome: 'unknown',
+        ref: { id: 't-1' },
+        cause: { name: 'UnexpectedResponseError', issues: [{ path: 'created' }] },
+      });
+      expect(error.cause.body).toContain(url);
+      expect(events).toEqual([
+        expect.stringMatching(/^response images\.(generate|edit)$/),
+        expect.stringMatching(/^end images\.(generate|edit) true$/),
+        'response images.retrieveTask',
+        'end images.retrieveTask true',
+      ]);
+    },
+  );
+
+  test('wait() and step() validate the result too', async () => {
+    const odd = json({ status: 'completed', created: 'today', data: [{ url }] });
+    const { client } = scripted([odd], { validation: 'strict' });
+    const waited = Object(await settle(client.images.wait('t-1')));
+    const step = await client.images.step('t-1');
+    const tolerant = await client.images.step('t-1', undefined, { validation: 'tolerant' });
+
+    const expected = { name: 'ImageWaitError', cause: { issues: [{ path: 'created' }] } };
+    expect(waited.error).toMatchObject(expected);
+    expect(step).toHaveProperty('next.error', expect.objectContaining({ name: 'ImageWaitError' }));
+    expect(tolerant).toHaveProperty('next.images.data', [{ url }]);
+  });
+
+  test.each(
+    calls.flatMap(([way, call]) => [
+      ['an abort', way, 'ImageWaitAbortedError', call] as const,
+      ['the end of totalTimeout', way, 'ImageWaitTimeoutError', call] as const,
+    ]),
+  )('%s right after the response to %s was read has the handle', async (name, _way, kind, call) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const observer: Observer = {
+      start: () => ({
+        end() {
+          if (name === 'an abort') controller.abort();
+          else vi.advanceTimersByTime(5_000);
+        },
+      }),
+    };
+    const options = name === 'an abort' ? { signal } : { totalTimeout: 5_000 };
+    const { client, requests } = submittedAs(task, done, { observer });
+
+    const { error } = Object(await settle(call(client, options)));
+
+    expect(error).toMatchObject({ name: kind, ref: { id: 't-1' }, outcome: 'unknown' });
+    expect(methods(requests)).toBe('POST');
   });
 
   test('returns the handle before the first poll', async () => {
