@@ -169,7 +169,7 @@ export function streamOfTask<Item>(
   answer: Answer,
   protocol: StreamProtocol<Item>,
 ): (result: unknown) => Stream<Item> {
-  const { release: _, firstChunk: __, ...own } = toStreamContext(request, answer);
+  const { release: _, chunk: __, ...own } = toStreamContext(request, answer);
   // The result was validated when it was read.
   const context = { ...own, validation: 'off' } as const;
   return (result) => {
