@@ -206,7 +206,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
 ): Promise<OpenAnswer<ImagesResponse>> {
   const { transport, options } = run;
   const { callId = '', extraBody } = options;
-  const { model = undefined } = params;
+  const { model } = params;
   const fields: object = params;
   let made = createRef(transport, callId, { callId, requestId: undefined, model: undefined });
   const onImages = (answering: unknown, { requestId }: CallInfo): void => {

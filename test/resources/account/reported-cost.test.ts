@@ -211,8 +211,9 @@ describe('account.spent() with reported costs', () => {
       return resolved(client.account.spent());
     }
 
+    const cost = (amount: number, id: string) => ({ ...done, id, usage: { cost: amount } });
+
     test('each cost is counted, whatever ids the polls name', async () => {
-      const cost = (amount: number, id: string) => ({ ...done, id, usage: { cost: amount } });
       const { lines } = await spentOn({
         task_1: cost(0.04, 'task_1'),
         task_2: cost(0.03, 'other'),
