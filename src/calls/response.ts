@@ -220,7 +220,7 @@ function fromJSON<T>(
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
-export function readChecked<T>(
+function readChecked<T>(
   request: Request,
   answer: Answer,
   value: unknown,

@@ -26,7 +26,7 @@ export interface Target<Ref> {
 }
 
 /** The response to a poll. */
-export type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
+type Read<Task> = Pick<WithResponse<Task>, 'data' | 'response'>;
 
 /** Starts a poll. Returns a call, whose response is awaited by its method. */
 type ReadTask<Ref, Task> = (

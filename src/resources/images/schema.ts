@@ -197,19 +197,19 @@ const fileEvent = (bytes: Uint8Array, type: string, mediaType: string | undefine
 });
 
 /** Returns whether a response is an image as a file, by its content type and the first bytes as text. */
-export function isImageFile(type: string, beginning: string): boolean {
+function isImageFile(type: string, beginning: string): boolean {
   if (/\b(json|event-stream)\b|^text\//.test(type)) return false;
   return type.startsWith('image/') || /^(\uFFFDPNG|\uFFFD{3}|RIFF.{4}WEBP|GIF8)/s.test(beginning);
 }
 
 /** Returns an image that was sent as a file instead of JSON. */
-export function fileImage(bytes: Uint8Array, type: string | undefined): JsonObject {
+function fileImage(bytes: Uint8Array, type: string | undefined): JsonObject {
   const [declared] = type?.match(/^image\/[\w.+-]+/) ?? [];
   return { b64_json: encodeBase64(bytes), media_type: detectType(bytes) ?? declared };
 }
 
 /** Converts the events of a stream to a response, if a gateway streamed although no stream was requested. */
-export function toImagesResponse(events: unknown): ImagesResponse {
+function toImagesResponse(events: unknown): ImagesResponse {
   const images = listObjects(events);
   const { created_at: created, usage, ...last } = images.at(-1) ?? {};
   const answer: JsonObject = { created, usage };
