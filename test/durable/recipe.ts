@@ -12,8 +12,14 @@ const unknown: readonly Place[] = [
   'response received, and not in the ledger',
 ];
 
-/** Tests the recipe of an engine, with a database of its own. */
-export function testRecipe(engine: string, environment: NodeJS.ProcessEnv = {}): void {
+/** The server of an engine. */
+export interface EngineServer extends AsyncDisposable {
+  /** Variables for workers, such as its address. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Tests the recipe of an engine, with a server and a database of its own. */
+export function testRecipe(engine: string, startServer?: () => Promise<EngineServer>): void {
   test(
     `the recipe for ${engine} pays once for each video, wherever its worker is killed`,
     { timeout: 300_000 },
@@ -25,7 +31,8 @@ export function testRecipe(engine: string, environment: NodeJS.ProcessEnv = {}):
       await pool.end();
       address.pathname = engine;
 
-      const videos = await killEverywhere(engine, address.href, environment);
+      await using server = await startServer?.();
+      const videos = await killEverywhere(engine, address.href, server?.environment);
 
       const good = { submissions: 1, charges: 1, isWhole: true };
       expect(videos).toMatchObject(places.map(({ name: place }) => ({ place, ...good })));

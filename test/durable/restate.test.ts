@@ -1,0 +1,4 @@
+import { testRecipe } from './recipe.ts';
+import { startRestate } from './restate-server.ts';
+
+testRecipe('restate', startRestate);
