@@ -33,8 +33,8 @@ export const gates: readonly Gate[] = [
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
-      atMost: 15.8,
-      why: 'It contains the class that chat.completions.stream() returns with its events, and, since it was 14.2, the repair of tool calls that gateways merge, repeat or leave without a name.',
+      atMost: 16,
+      why: 'It contains the class that chat.completions.stream() returns with its events, and, since it was 14.2, the repair of tool calls that gateways merge, repeat or leave without a name, and of whole responses that they wrap.',
     },
   },
   {
@@ -47,7 +47,7 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 56,
+      atMost: 56.4,
       why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams. It was 64 before fallbacks, limits and modes became policies.',
     },
   },

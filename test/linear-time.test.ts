@@ -12,6 +12,9 @@ const { ToolCallAssembler } = await import('../src/resources/chat/tool-calls.ts'
 const { Limits } = await import('../src/policies/limits/limits.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { locateJSON } = await import('../src/structured/locate-json.ts');
+const { repairArguments } = await import('../src/resources/chat/call-repair.ts');
+const { readErrorText } = await import('../src/answers/error-body.ts');
+const { readRetryAfter } = await import('../src/http/waits.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 const megabyte = 2 ** 20;
@@ -72,6 +75,49 @@ const scanners: readonly {
     units: ['`', '```json\n', '<think>', '</think>', '</th', '</think>{', '\uFEFF', '"', 'a`'],
   },
   {
+    name: 'arguments of calls',
+    scan: (unit, length) => repairArguments(unit.repeat(length / unit.length)),
+    units: ['{', '}', '{}', '{{', '"', '\\"', '{"', '{"a":1}', '{"a":"}', '{"a":{}}', ' ', '{ '],
+  },
+  {
+    name: 'arguments that repeat a call',
+    scan: (unit, length) => repairArguments(`{"a":1}${unit.repeat(length / unit.length)}`, unit),
+    units: ['{"a":1}', '{"a":2}', '{"a":1} ', '{"a":[1]}', '{"a":"\\""}'],
+  },
+  {
+    name: 'waits in the message of an error',
+    scan: (unit, length) => readWait({ error: { message: unit.repeat(length / unit.length) } }),
+    units: [
+      'retry in ',
+      'try again in 1',
+      'retry after 1.5 s ',
+      'retryDelay',
+      '1s ',
+      '9',
+      ' ',
+      'a',
+    ],
+  },
+  {
+    name: "waits in the provider's error",
+    scan: (unit, length) =>
+      readWait({ error: { metadata: { raw: unit.repeat(length / unit.length) } } }),
+    units: ['{"error":', '[', '[{"retryDelay":"1s"},', 'try again in 1s', '{"details":['],
+  },
+  {
+    name: 'waits in many errors',
+    scan: (unit, length) => readWait({ error: { details: listOf(unit, length) } }),
+    units: ['1s', 'try again in 1', 'retry after '],
+  },
+  {
+    name: 'dictionaries in messages',
+    scan: (unit, length) =>
+      readErrorText(
+        JSON.stringify({ error: { message: `400: {${unit.repeat(length / unit.length)}` } }),
+      ),
+    units: ["'", "''", "'a': ", '"', '\\', "'\\", "\\'", '"\\"', '{', 'None', '('],
+  },
+  {
     name: 'events',
     scan: (unit, length) => feed(serverEvents, unit, length),
     units: ['a', '\n', '\r', 'data:', ':', '\r\n'],
@@ -87,6 +133,17 @@ const scanners: readonly {
     units: ['"embedding"', '"embedding":"', '"embedding" ', '"', '\\'],
   },
 ];
+
+/** Reads how long the body of a 429 asks to wait. */
+function readWait(body: object): void {
+  readRetryAfter(undefined, 429, readErrorText(JSON.stringify(body)));
+}
+
+/** Returns errors whose messages have `length` characters together. */
+function listOf(unit: string, length: number): object[] {
+  const message = unit.repeat(64);
+  return Array.from({ length: length / message.length }, () => ({ message, retryDelay: unit }));
+}
 
 function quietly(work: () => unknown): void {
   try {

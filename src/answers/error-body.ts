@@ -182,32 +182,66 @@ function withoutFields(
  * Reads the provider's error, which OpenRouter puts into `error.metadata.raw` as text, JSON text, an object or
  * a list.
  */
-function readProviderError({ metadata }: JsonObject): ErrorBody | undefined {
+function readProviderError({ metadata }: JsonObject, levels: number): ErrorBody | undefined {
   const raw = isObject(metadata) ? metadata['raw'] : undefined;
-  if (!hasValue(raw)) return undefined;
+  if (!hasValue(raw) || levels === 0) return undefined;
   const value = typeof raw === 'string' ? (parseJSON(raw) ?? raw) : raw;
   if (typeof value === 'string') return readPlainText(value);
-  const error = readFields(value);
+  const error = readErrorValue(value, levels - 1);
   return error.message === undefined ? { ...error, message: findMessage(value) } : error;
 }
 
-export function readErrorValue(value: unknown): ErrorBody {
+/** @param levels - The number of gateways behind each other whose errors are read. */
+export function readErrorValue(value: unknown, levels = maxDepth): ErrorBody {
   const error = readFields(value);
-  const [source] = listObjects(error.error);
-  const provider = source && readProviderError(source);
+  const [body] = listObjects(value);
+  const vendorError = body && findVendorError(body);
+  const [source] = listObjects(error.error === value ? (vendorError ?? value) : error.error);
+  const provider = source && readProviderError(source, levels);
   if (provider === undefined) return error;
-  const { message, requestId } = error;
-  const { message: reason = '', code, sentCode = code } = provider;
+  const { message } = error;
+  const { message: reason = '' } = provider;
   const isKnown = reason === '' || message?.includes(reason) === true;
+  return withReason(
+    error,
+    provider,
+    isKnown ? message : shorten(message ? `${message}: ${reason}` : reason),
+  );
+}
+
+/** Adds the details of the error that an error contains. */
+function withReason(error: ErrorBody, reason: ErrorBody, message: string | undefined): ErrorBody {
+  const { code, sentCode = code } = reason;
   return {
     ...error,
-    message: isKnown ? message : shorten(message ? `${message}: ${reason}` : reason),
+    message,
     // The status of the provider is also that of the gateway.
     ...(typeof code === 'string' && !/^\d*$/.test(code) && { code, sentCode }),
-    type: error.type ?? provider.type,
-    param: error.param ?? provider.param,
-    requestId: requestId ?? provider.requestId,
+    type: error.type ?? reason.type,
+    param: reason.param ?? error.param,
+    requestId: error.requestId ?? reason.requestId,
   };
+}
+
+/** A string, or a constant of Python, which no field of an error needs. An open string extends to the end. */
+const pythonParts = /"[^"\\]*(?:\\.[^"\\]*)*"?|'([^'\\]*(?:\\.[^'\\]*)*)'?|None|True|False/gs;
+
+/** The status in front of a dictionary, as in `400: {'error': 'No'}` and `Error code: 400 - {'error': 'No'}`. */
+const statusBefore = /^(?:error code: )?(?:\d{3}(?::| -) )?$/i;
+
+/** Reads the error in a message that is the text of a Python dictionary, as LiteLLM sends it. */
+function readDictionary(error: ErrorBody): ErrorBody {
+  const { message = '' } = error;
+  const start = message.indexOf("{'");
+  if (start < 0 || !statusBefore.test(message.slice(0, start))) return error;
+  const [text, suffix] = splitRequestId(message.slice(start));
+  const json = text.replace(pythonParts, (part, quoted?: string) => {
+    if (quoted === undefined) return part.startsWith('"') ? part : 'null';
+    return `"${quoted.replaceAll("\\'", "'").replaceAll('"', '\\"')}"`;
+  });
+  const reason = readFields(parseJSON(json));
+  if (reason.message === undefined) return error;
+  return withReason(error, reason, `${reason.message} ${suffix}`.trimEnd());
 }
 
 /** Returns the path of the field that pydantic or FastAPI rejected, without the part of the request. */
@@ -247,7 +281,7 @@ export function readErrorText(text: string): ErrorBody {
   // `trim` also removes a byte order mark.
   const trimmed = text.trim();
   const value = /^[{[]/.test(trimmed) ? parseJSON(trimmed) : undefined;
-  return value === undefined ? readPlainText(trimmed) : readErrorValue(value);
+  return value === undefined ? readPlainText(trimmed) : readDictionary(readErrorValue(value));
 }
 
 /** Returns whether text is an HTML page, which gateways and proxies send for unknown paths. */
@@ -276,6 +310,13 @@ const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promp
 
 /** Values of `code` that mean success. */
 const successCodes = /^(|0|200|ok|success|succeed|succeeded)$/i;
+
+/** Returns the `data` of an object that reports no failure, in which some gateways wrap responses, or else the value. */
+export function unwrapData(value: unknown): unknown {
+  const { data, success = true, code, error } = toFields(value);
+  const hasFailed = success !== true || !successCodes.test(codeText(code) ?? '') || hasValue(error);
+  return isObject(data) && !hasFailed ? data : value;
+}
 
 /**
  * Reads a parsed 2xx body as an error; `undefined` if it is a valid response.

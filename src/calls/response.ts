@@ -3,6 +3,7 @@ import {
   readErrorInSuccess,
   readErrorValue,
   readFailedResponse,
+  unwrapData,
 } from '../answers/error-body.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
@@ -18,6 +19,7 @@ import {
   findRequestId,
   unusable,
 } from '../http/response-body.ts';
+import type { FailureKind } from '../http/retry.ts';
 import type { AnswerFormat, Request } from './request.ts';
 
 /** Returns the content type, which is often wrong. */
@@ -58,11 +60,12 @@ export function notResult(
   answer: Answer,
   problem: string,
   text: string,
+  kind: FailureKind = 'unusable_answer',
 ): ReadFailure {
   // `error` would repeat the text.
   const body = { ...readErrorValue(value), error: undefined };
   const requestId = answer.requestId ?? body.requestId;
-  return new ReadFailure({ ...unusable(answer, problem, text), body, requestId });
+  return new ReadFailure({ ...unusable(answer, problem, text), kind, body, requestId });
 }
 
 /** Creates the failure for text that is not JSON. */
@@ -213,10 +216,16 @@ function fromJSON<T>(
   if (other !== undefined) return other;
   const value = schema.locate === undefined ? received : schema.locate(received);
   const content = schema.answer;
-  if (content !== undefined && !(isObject(value) && content.isIn(value))) {
-    throw notResult(value, answer, `the response is JSON, but contains no ${content.name}.`, text);
+  const isAnswer = (found: unknown): boolean =>
+    content === undefined || (isObject(found) && content.isIn(found));
+  const found = [value, unwrapData(value)].find(isAnswer);
+  if (content !== undefined && found === undefined) {
+    const problem = `the response is JSON, but contains no ${content.name}.`;
+    // A repeated read would have the same response.
+    const kind = answer.spec.charge === 'free' ? 'undecided' : 'unusable_answer';
+    throw notResult(value, answer, problem, text, kind);
   }
-  return readChecked(request, answer, value, schema, text);
+  return readChecked(request, answer, found, schema, text);
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */

@@ -3,6 +3,7 @@ import {
   readErrorEvent,
   readPlainText,
   isNonEmpty,
+  unwrapData,
 } from '../answers/error-body.ts';
 import { hasValue, isObject, parseJSON, parseLines, toFields } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
@@ -126,11 +127,12 @@ export function followAnswer<Item>(
       return;
     }
     if (typeof value === 'string') {
-      if (keepAliveText.test(value) || isPing(undefined, name)) return;
+      const isKeepAlive = value.trim() === '' || keepAliveText.test(value);
+      if (isKeepAlive || isPing(undefined, name)) return;
       throw new SentError(readPlainText(value));
     }
     if (isPing(value, name)) {
-      if (protocol.keepsPings === true) emit(protocol.read(value, unchecked));
+      if (protocol.keepsPings === true && isObject(value)) emit(protocol.read(value, unchecked));
       return;
     }
     const parts = protocol.split?.(value) ?? [];
@@ -161,7 +163,16 @@ export function followAnswer<Item>(
     const value = parseJSON(strayText);
     if (!isObject(value)) return;
     strayText = '';
-    takeValue(value);
+    if (!takeAnswer(value)) takeValue(value);
+  }
+
+  /** Takes a complete response in place of events. Returns `false` if the value is not one. */
+  function takeAnswer(value: unknown): boolean {
+    const instead = hasEvents ? undefined : toEvents(value, protocol);
+    if (instead === undefined) return false;
+    for (const event of instead.events) takeValue(event);
+    isWhole = instead.isWhole;
+    return true;
   }
 
   /** Takes a line outside of events. */
@@ -182,12 +193,7 @@ export function followAnswer<Item>(
 
   /** Takes text at the end of the stream: a late error, or a complete response instead of events. */
   function takeInstead(text: string): void {
-    const instead = hasEvents ? undefined : toEvents(parseJSON(text, parseLines), protocol);
-    if (instead !== undefined) {
-      for (const value of instead.events) takeValue(value);
-      isWhole = instead.isWhole;
-      return;
-    }
+    if (takeAnswer(parseJSON(text, parseLines))) return;
     refuseErrors(text);
     if (failure === undefined && !isFinished()) throw new SentError(readPlainText(text));
   }
@@ -251,14 +257,16 @@ export function toEvents<Item>(
   value: unknown,
   protocol: StreamProtocol<Item>,
 ): Instead | undefined {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const findAnswer = (item: unknown): unknown =>
+    protocol.fromAnswer(item).length > 0 ? item : unwrapData(item);
+  const values = Array.isArray(value) ? value.map(findAnswer) : [findAnswer(value)];
   const eventsByValue = values.map((item) => protocol.fromAnswer(item));
   if (eventsByValue.every((events) => events.length === 0)) return undefined;
   // Values without a result are errors.
   const events = eventsByValue.flatMap((list, index) =>
     list.length === 0 ? [values[index]] : list,
   );
-  return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
+  return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(values[0]) !== true };
 }
 
 /** Returns the fields of the response from an event that also has an error. */
@@ -292,10 +300,10 @@ function isHollow(value: unknown): boolean {
   return choices === null && usage === null && id === '' && model === '';
 }
 
-const keepAlive = /^(ping|keep[_-]?alive|heartbeat)$/i;
+const keepAlive = /^(ping|keep[_-]?alive|heart[_-]?beat)$/i;
 
 /** Comments, such as `: OPENROUTER PROCESSING`, and words that gateways send as data to keep a stream alive. */
-const keepAliveText = /^\s*(:|(ping|keep[_-]?alive|heartbeat)\s*$)/i;
+const keepAliveText = /^\s*(:|(ping|keep[_-]?alive|heart[_-]?beat)\s*$)/i;
 
 /** Returns whether an event is only a heartbeat. */
 function isPing(value: unknown, name = ''): boolean {

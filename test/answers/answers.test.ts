@@ -78,11 +78,21 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
   });
 
   test('is sent once if its response is unusable, unless it is free', async () => {
-    const { client, requests } = scripted([json({})], { maxRetries: 1 });
+    const { client, requests } = scripted([() => new Response('<!doctype html>')], {
+      maxRetries: 1,
+    });
 
     await failureOf(call(client));
 
     expect(requests).toHaveLength(name === 'models.list' ? 2 : 1);
+  });
+
+  test('is sent once if its response lacks the result', async () => {
+    const { client, requests } = scripted([json({})], { maxRetries: 1 });
+
+    await failureOf(call(client));
+
+    expect(requests).toHaveLength(1);
   });
 });
 

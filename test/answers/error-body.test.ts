@@ -306,6 +306,54 @@ describe('readErrorText()', () => {
   });
 });
 
+const readMessage = (message: unknown) =>
+  readErrorText(JSON.stringify({ error: { message, type: 'None', param: 'None', code: '400' } }));
+
+describe('a message that is the text of a Python dictionary', () => {
+  test.each<[sent: string, Expected]>([
+    ["400: {'error': 'Invalid model name.'}", { message: 'Invalid model name.', code: '400' }],
+    ["{'error': 'No.'}", { message: 'No.', code: '400' }],
+    [`400: {'error': "it's", 'more': None}`, { message: "it's" }],
+    [String.raw`403: {'error': 'it\'s "\u00e9"\nA'}`, { message: 'it\'s "é"\nA' }],
+    [
+      `Error code: 404 - {'error': {'message': "No 'm'.", 'param': None, 'code': 'model_not_found'}}`,
+      { message: "No 'm'.", code: 'model_not_found', sentCode: 'model_not_found' },
+    ],
+    [
+      "{'error': {'message': 'No.', 'code': 429}} (request id: r-7)",
+      { message: 'No. (request id: r-7)', code: '400', requestId: 'r-7' },
+    ],
+    [
+      "400: {'detail': [{'loc': ['body', 'response_format'], 'msg': 'Extra', 'ok': True}]}",
+      { message: 'Extra', param: 'response_format' },
+    ],
+  ])('%s', (sent, expected) => {
+    expect(readMessage(sent)).toMatchObject(expected);
+  });
+
+  test.each([
+    "400: {'error'",
+    "400: {'error': 'cut",
+    "400: {'error': No}",
+    "400: {'a': 1}",
+    "Use {'error': 'x'} here",
+    "litellm.AuthenticationError: {'error': 'x'}",
+    "{'error': 'x'} and more",
+    "{'error': ('x',)}",
+    '{error: 1}',
+  ])('any other text stays as it is: %s', (sent) => {
+    expect(readMessage(sent)).toMatchObject({ message: sent, code: '400' });
+  });
+
+  test('any text is read', () => {
+    fc.assert(
+      fc.property(anyText(50), (text) => {
+        expect(readMessage(`400: {'error': '${text}`).message).toBeDefined();
+      }),
+    );
+  });
+});
+
 describe('readErrorInSuccess()', () => {
   test.each([
     {

@@ -18,9 +18,22 @@ const raws: Readonly<Record<string, unknown>> = {
   'an object': { error },
   'a list': [{ error }],
   'a list of texts': [reason],
+  'the error of another gateway': JSON.stringify(withRaw(JSON.stringify({ error }))),
 };
 
 describe.each(Object.entries(raws))("the provider's error as %s", (_, raw) => {
+  test('is in the message of an answer whose choice has it', async () => {
+    const choice = { index: 0, message: { content: '' }, finish_reason: 'error', ...withRaw(raw) };
+    const { client } = scripted([json({ id: 'c', choices: [choice] })], { maxRetries: 0 });
+
+    const failure = await failureOf(client.chat.completions.create(params));
+
+    expect(String(failure)).toContain(reason);
+    if (JSON.stringify(raw).includes('unsupported')) {
+      expect(failure).toMatchObject({ code: 'unsupported', param: 'p' });
+    }
+  });
+
   test('is in the message of a whole answer', async () => {
     const { client } = scripted([json(withRaw(raw), 400)], { maxRetries: 0 });
 

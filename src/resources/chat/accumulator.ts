@@ -6,6 +6,7 @@ import {
   isFinishReason,
   isNaturalEnd,
   normalizeChunk,
+  unfinishedChoices,
 } from './normalize.ts';
 import { copyUnknownFields, growText, isObject, toFields } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
@@ -118,7 +119,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   /** Audio models omit the finish reason after tool calls. */
   #areCallsComplete(): boolean {
     return [...this.#choices.values()].every(({ choice, toolCalls }) =>
-      choice.finish_reason === '' ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
+      !choice.finish_reason ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
     );
   }
 
@@ -149,7 +150,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const { message } = choice;
     // MiniMax sends the whole message after its deltas.
     const isWhole = 'message' in piece && piece.delta === piece.message;
-    if (isWhole && open.hasDeltas === true) piece.delta = {};
+    if (isWhole && (open.hasDeltas === true || choice.finish_reason)) piece.delta = {};
     else if (!isWhole) open.hasDeltas ||= hasPieces(piece.delta);
     const { delta, logprobs } = piece;
     if (this.#keepsText) {
@@ -169,6 +170,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     copyUnknownFields(piece, choice, choiceFields);
     // Audio ends with `expires_at` instead of a finish reason.
     const reason = piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '');
+    if (unfinishedChoices.has(piece)) choice.finish_reason = null;
     if (reason === '') return;
     this.#unfinished += Number(isFinishReason(choice.finish_reason));
     this.#unfinished -= Number(isFinishReason(reason));

@@ -8,9 +8,15 @@ export function areArgumentsComplete(text: unknown): text is string {
   return typeof text === 'string' && isObject(parseJSON(text));
 }
 
+/** Returns whether arguments are missing. Gateways written in Go send `null` for them. */
+export function isMissing(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed === '' || trimmed === 'null';
+}
+
 /** Returns whether the text of a call has no argument. */
 export function isBlank(text: string): boolean {
-  return text.trim() === '' || /^\s*\{\s*\}\s*$/.test(text);
+  return isMissing(text) || /^\s*\{\s*\}\s*$/.test(text);
 }
 
 /** Returns whether two texts are the same JSON. */

@@ -3,6 +3,7 @@ import {
   areArgumentsComplete,
   CallIds,
   isBlank,
+  isMissing,
   noArguments,
   repairArguments,
 } from './call-repair.ts';
@@ -88,9 +89,10 @@ function joinTexts(values: readonly unknown[]): string | null {
 
 /** Converts the arguments of a function to text. */
 function normalizeFunction(call: unknown): void {
-  if (isObject(call) && isObject(call['arguments'])) {
-    call['arguments'] = JSON.stringify(call['arguments']);
-  }
+  if (!isObject(call)) return;
+  const { arguments: received } = call;
+  const isText = received === undefined || received === null || typeof received === 'string';
+  if (!isText) call['arguments'] = JSON.stringify(received);
 }
 
 /**
@@ -103,7 +105,7 @@ function normalizeCompleteFunction(call: unknown, isFinished: boolean): void {
   const [text = received, ...others] =
     typeof received === 'string' ? repairArguments(received) : [];
   if (others.length === 0) call['arguments'] = text;
-  if (typeof text === 'string' && text.trim() !== '') return;
+  if (typeof text === 'string' && !isMissing(text)) return;
   if (isFinished) call['arguments'] = noArguments;
   else if (typeof text !== 'string') call['arguments'] = '';
 }
@@ -140,6 +142,15 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
     content: null,
     refusal: null,
   });
+  normalizeToolCalls(value, isFinished);
+}
+
+/**
+ * Repairs the tool calls of a complete message.
+ *
+ * @param isFinished - `true` if the model ended the response itself.
+ */
+function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
   if (!hasToolCalls(value)) return;
   const calls = listObjects(value['tool_calls']);
   const repaired = calls.flatMap(splitCall).filter((call) => !isHollowCall(call));
@@ -179,14 +190,33 @@ function renameRepeated(calls: readonly JsonObject[]): void {
   for (const call of calls) if (typeof call['id'] === 'string') call['id'] = ids.take(call['id']);
 }
 
+/** Returns whether the message of a choice is complete. Some gateways omit the finish reason of complete ones. */
+const isMessageFinished = ({ finish_reason: reason = '' }: JsonObject): boolean =>
+  reason === '' || isNaturalEnd(reason);
+
 function normalizeChoice(value: JsonObject, position: number): void {
   fill(value, { index: position, logprobs: null });
   const { finish_reason: reason = '' } = value;
   value['finish_reason'] = reason;
   if (!isObject(value['message'])) value['message'] = {};
-  if (isObject(value['message'])) {
-    normalizeMessage(value['message'], reason === '' || isNaturalEnd(reason));
-  }
+  if (isObject(value['message'])) normalizeMessage(value['message'], isMessageFinished(value));
+}
+
+/** Pieces that are whole choices with `null` as finish reason. No reason follows. */
+export const unfinishedChoices = new WeakSet<object>();
+
+/** Converts a choice of a complete completion to a piece of a streamed one. */
+export function toWholePiece(choice: JsonObject): JsonObject {
+  const { message, ...rest } = choice;
+  if (!isObject(message)) return choice;
+  normalizeToolCalls(message, isMessageFinished(choice));
+  const { tool_calls: calls } = message;
+  const delta = Array.isArray(calls)
+    ? { ...message, tool_calls: calls.map((call: JsonObject, index) => ({ ...call, index })) }
+    : message;
+  const piece = { ...rest, delta };
+  if (choice['finish_reason'] === null) unfinishedChoices.add(piece);
+  return piece;
 }
 
 /** DeepSeek, Z.ai, vLLM and SGLang, and routes to Gemini report failures as finish reasons. */

@@ -27,7 +27,9 @@ function toRequestMessage(message: unknown): unknown {
   const isFile = listObjects(sent['annotations']).some(({ type }) => type === 'file');
   if (!isFile) delete sent['annotations'];
   // Strict providers reject fields that only answers have, even if they are null.
-  for (const name of ['refusal', 'function_call']) if (sent[name] === null) delete sent[name];
+  for (const [name, value] of Object.entries(sent)) {
+    if (value === null && name !== 'content' && name !== 'tool_calls') delete sent[name];
+  }
   if (Array.isArray(parts)) {
     const { text, thoughts } = readParts(parts);
     // The caller may have changed the text.
@@ -36,7 +38,7 @@ function toRequestMessage(message: unknown): unknown {
   }
   if (sent['tool_calls']) {
     sent['tool_calls'] = listObjects(sent['tool_calls']).map((call) => {
-      const { incomplete: __, ...rest } = call;
+      const { incomplete: __, index: ____, ...rest } = call;
       if (!isObject(rest['function'])) return rest;
       const { parsed_arguments: ___, ...called } = rest['function'];
       return { ...rest, function: called };

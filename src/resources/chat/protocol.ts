@@ -6,13 +6,8 @@ import type { JsonObject } from '../../types.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import {
-  chatChunkSchema,
-  chatCompletionSchema,
-  endsInError,
-  isCompletion,
-  unwrapCompletion,
-} from './schema.ts';
+import { toWholePiece } from './normalize.ts';
+import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
 import type { ChatCompletionChunk } from './types.ts';
 
 /** Returns the format of a completion that is not streamed, but may arrive as a stream anyway. */
@@ -38,12 +33,9 @@ export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionC
           ([name, value]) => name !== 'role' && hasValue(value),
         ),
       ),
-    fromAnswer: (received) => {
-      const answer = unwrapCompletion(received);
-      return isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : [];
-    },
+    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (received) => {
-      const answer = toFields(unwrapCompletion(received));
+      const answer = toFields(received);
       const list = listObjects(answer['choices']);
       return endsInError(answer) || list.some(({ delta }) => isObject(delta));
     },
@@ -56,15 +48,8 @@ function toChunk(completion: JsonObject): JsonObject {
   return {
     ...completion,
     object: 'chat.completion.chunk',
-    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
+    choices: Array.isArray(choices)
+      ? choices.map((choice: unknown) => (isObject(choice) ? toWholePiece(choice) : choice))
+      : [],
   };
-}
-
-function toChunkChoice(choice: unknown): unknown {
-  if (!isObject(choice) || !isObject(choice['message'])) return choice;
-  const { message, ...rest } = choice;
-  const { tool_calls: calls } = message;
-  if (!Array.isArray(calls)) return { ...rest, delta: message };
-  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
-  return { ...rest, delta: { ...message, tool_calls: pieces } };
 }

@@ -130,17 +130,9 @@ export function isCompletion(value: JsonObject): boolean {
   return listObjects(choices).some(isChoice);
 }
 
-/** Returns the completion in `{ data, success: true }`, as some gateways wrap it; any other value unchanged. */
-export function unwrapCompletion(value: unknown): unknown {
-  const { data, success, choices } = toFields(value);
-  const isWrapped = success === true && choices === undefined && isObject(data);
-  return isWrapped && isCompletion(data) ? data : value;
-}
-
 /** A complete completion. */
 export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
-  parse: (text) => unwrapCompletion(JSON.parse(text)),
   answer: {
     name: 'whole completion',
     isIn: (value) => isCompletion(value) && !endsInError(value),

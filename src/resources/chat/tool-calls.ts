@@ -4,6 +4,7 @@ import {
   areArgumentsComplete,
   CallIds,
   isBlank,
+  isMissing,
   isSameJSON,
   noArguments,
   repairArguments,
@@ -63,7 +64,9 @@ export class OpenCall {
   /** Notes a piece of the arguments. */
   notePiece(piece: string): void {
     if (piece === '' || this.#last === undefined) return;
-    this.#last = piece.startsWith(this.#last) ? piece : undefined;
+    // Empty arguments may stand for those that follow.
+    const last = this.#last === noArguments ? '' : this.#last;
+    this.#last = piece.startsWith(last) ? piece : undefined;
   }
 
   /** `true` if the arguments so far are a complete object. */
@@ -192,7 +195,7 @@ export class ToolCallAssembler {
     for (const { call } of this.begun) {
       if (isFinished) {
         delete call.incomplete;
-        if (call.type === 'function' && call.function.arguments.trim() === '') {
+        if (call.type === 'function' && isMissing(call.function.arguments)) {
           call.function.arguments = noArguments;
         }
       } else if (call.type !== 'function' || !areArgumentsComplete(call.function.arguments)) {

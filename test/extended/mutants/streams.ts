@@ -96,7 +96,7 @@ export const streamMutants: MutantsByFile = {
     { is: 'if (!open.isWholeObject) return false;', becomes: '' },
     { is: "piece.function.arguments = '';", becomes: '' },
     {
-      is: 'this.#last = piece.startsWith(this.#last) ? piece : undefined;',
+      is: 'this.#last = piece.startsWith(last) ? piece : undefined;',
       becomes: 'this.#last = piece;',
     },
     { is: 'call.incomplete = true;', becomes: '' },

@@ -23,7 +23,7 @@ interface Sent {
   readonly index?: number;
   readonly id?: string;
   readonly name?: string;
-  readonly args: string;
+  readonly args: unknown;
 }
 
 const wire = ({ args, name, ...call }: Sent) => ({
@@ -243,6 +243,14 @@ const streamCases: Readonly<
     ],
     [paris],
   ],
+  'are sent cumulatively after empty arguments': [
+    [
+      { index: 0, id: 'x', name: 'look', args: '{}' },
+      { index: 0, args: '{"city":"P' },
+      { index: 0, args: '{"city":"Paris"}' },
+    ],
+    [paris],
+  ],
   'are sent whole after a bracket': [
     [
       { index: 0, id: 'x', name: 'look', args: '{' },
@@ -272,6 +280,11 @@ const streamCases: Readonly<
       { index: 1, id: '', name: '', args: '{}' },
     ],
     [paris],
+  ],
+  'are hollow, with null as text': [[{ index: 0, id: 'x', name: '', args: 'null' }], []],
+  'have null as text in place of arguments': [
+    [{ index: 0, id: 'x', name: 'look', args: 'null' }],
+    [['look', '{}']],
   ],
   'have a string that merely continues': [
     [
@@ -378,7 +391,19 @@ const wholeCases: Readonly<
     ],
     [paris, rome],
   ],
+  'are joined before another': [
+    [
+      { id: 'x', name: 'look', args: parisArgs + romeArgs },
+      { id: 'y', name: 'roll', args: '{"sides":6}' },
+    ],
+    [paris, rome, ['roll', '{"sides":6}']],
+  ],
   'are hollow': [[{ id: 'x', name: '', args: '' }], []],
+  'are hollow, with null as text': [[{ id: 'x', name: '', args: 'null' }], []],
+  'have null as text in place of arguments': [
+    [{ id: 'x', name: 'look', args: 'null' }],
+    [['look', '{}']],
+  ],
   'are hollow beside another': [
     [
       { id: '', name: '', args: '{}' },
@@ -406,6 +431,61 @@ describe.each(Object.entries(wholeReaders))('whole calls read by %s', (_, read) 
       ),
     ).toBe(true);
   });
+});
+
+describe.each<[string, unknown]>([
+  ['a list', [{ city: 'Paris' }, { city: 'Rome' }]],
+  ['an empty list', []],
+  ['a number', 7],
+  ['a truth value', true],
+])('arguments that are %s', (_, args) => {
+  const text = JSON.stringify(args);
+
+  test.each(['a loop', 'the helper', 'events in place of a whole answer'])(
+    'are text in %s',
+    async (name) => {
+      const result = await streamReaders[name]?.(
+        streamed([{ index: 0, id: 'x', name: 'look', args }]),
+      );
+
+      expect(result?.calls).toEqual([['look', text]]);
+    },
+  );
+
+  test.each(['a whole answer', 'a whole answer in place of events'])(
+    'are text in %s',
+    async (name) => {
+      const result = await wholeReaders[name]?.(whole([{ id: 'x', name: 'look', args }]));
+
+      expect(result?.calls).toEqual([['look', text]]);
+    },
+  );
+
+  test.each([true, false])(
+    'are not replaced before runTools() runs, stream: %s',
+    async (stream) => {
+      const schema = { type: 'object', properties: { city: { type: 'string' } } };
+      const execute = vi.fn((sent: unknown) => `seen ${String(sent)}`);
+      const call = { index: 0, id: 'x', name: 'look', args };
+      const { client } = scripted(stream ? [streamed([call]), done] : [whole([call]), doneWhole]);
+      const request = {
+        ...params,
+        tools: [
+          {
+            type: 'function' as const,
+            function: { name: 'look', parameters: schema, function: execute },
+          },
+        ],
+      };
+
+      const runner = stream
+        ? client.chat.completions.runTools({ ...request, stream })
+        : client.chat.completions.runTools(request);
+      await runner.done();
+
+      expect(execute.mock.calls.map(([sent]) => sent)).toEqual([text]);
+    },
+  );
 });
 
 test('a loop gets the pieces of a call that shares an index with a name, an id and an index', async () => {

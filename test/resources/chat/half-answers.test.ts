@@ -131,6 +131,33 @@ describe.each(Object.entries(wholeReaders))(
   },
 );
 
+describe('the emulator sends null as finish reason', () => {
+  const quirks = { chatFinishReason: null };
+
+  test.each(Object.entries(wholeReaders))('of an answer read by %s', async (_, read) => {
+    const { client, emulator } = emulated({}, { quirks });
+
+    expect((await read(client))[0]).toBe(answered);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([true, false])('which stays null, in place of events: %s', async (stream) => {
+    const { client } = emulated({}, { quirks: { ...quirks, chatMode: 'always-json' } });
+
+    const { choices } = stream
+      ? await client.chat.completions.stream(params).finalChatCompletion()
+      : await client.chat.completions.create(params);
+
+    expect(choices).toMatchObject([{ finish_reason: null, message: { content: answered } }]);
+  });
+
+  test.each(Object.entries(readers))('of a stream that keeps its own: %s', async (_, read) => {
+    const { client } = emulated({}, { quirks });
+
+    expect((await read(client))[0]).toBe(answered);
+  });
+});
+
 test('runTools() neither runs tools nor pays again after such a reason', async () => {
   const { client, emulator } = emulated({}, { quirks: { chatFinishReason: 'network_error' } });
   const execute = vi.fn(() => 'seen');
@@ -200,6 +227,13 @@ describe.each(Object.entries(readers))('a message after its deltas, read by %s',
     }
   });
 
+  test('is used once if it is sent again after the finish reason', async () => {
+    const last = { ...atEnd, choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const { client } = scripted([eventStream(last, last, '[DONE]')]);
+
+    expect(await read(client)).toEqual(['Hello', 'Hm.']);
+  });
+
   test('is a piece if all pieces are messages', async () => {
     const { client } = scripted([eventStream(piece('Hel'), piece('lo', 'stop'), '[DONE]')]);
 
@@ -236,6 +270,10 @@ const keepAlives = [
   'data:  ',
   'data: ping',
   'data: "heartbeat"',
+  'data: ""',
+  'data: " "',
+  'event: heart-beat\ndata: 12:00:01',
+  'event: ping\ndata: [1]',
   'event: ping\ndata: now',
   'event: keepalive\ndata: 12:00:01',
   'event: keep-alive\ndata: {"at":1}',
@@ -345,8 +383,15 @@ const completion = {
 };
 
 describe.each(Object.entries({ ...readers, ...wholeReaders }))('read by %s', (_, read) => {
-  test('a completion in { data, success } is the answer', async () => {
-    const { client } = scripted([() => Response.json({ data: completion, success: true })]);
+  test.each([
+    { success: true },
+    { success: true, message: '' },
+    { code: 0, msg: 'ok' },
+    { code: 200, message: 'success' },
+    { code: 'success', message: '' },
+    {},
+  ])('a completion as data beside %j is the answer', async (beside) => {
+    const { client } = scripted([() => Response.json({ ...beside, data: completion })]);
 
     expect((await read(client))[0]).toBe('Hello');
   });
@@ -370,10 +415,56 @@ describe.each(Object.entries({ ...readers, ...wholeReaders }))('read by %s', (_,
   });
 });
 
-test('an error in { data, success } is an error', async () => {
-  const { client } = scripted([
-    () => Response.json({ data: completion, success: false, message: 'No credit' }),
-  ]);
+describe.each([
+  { success: false, message: 'No credit' },
+  { code: 500, message: 'No credit' },
+  { code: 'quota', message: 'No credit' },
+  { error: { message: 'No credit' } },
+])('a completion as data beside %j', (beside) => {
+  test.each([true, false])('is an error, stream: %s', async (stream) => {
+    const { client } = scripted([() => Response.json({ ...beside, data: completion })]);
 
-  expect(String(await failureOf(client.chat.completions.create(params)))).toContain('No credit');
+    const error = await failureOf(client.chat.completions.create({ ...params, stream }));
+
+    expect(String(error)).toContain('No credit');
+  });
+});
+
+const wrapped = (data: object) => () => Response.json({ data, success: true });
+const unlabelled = (data: object) => () =>
+  new Response(`data:\n${JSON.stringify(data)}\n\n`, {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+
+describe('an answer as data', () => {
+  const generation = {
+    candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+  };
+  const response = {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }],
+  };
+  test.each([
+    ['in an object', wrapped],
+    ['on the line after an empty data:', unlabelled],
+  ])('%s is read in every format', async (_, wrap) => {
+    const { client } = scripted([
+      wrap(generation),
+      wrap(generation),
+      wrap(response),
+      wrap(response),
+    ]);
+
+    const question = { model: 'm', contents: 'Hi' };
+    expect((await client.generate.content(question)).text).toBe('Hi');
+    const pieces = await collect(await client.generate.contentStream(question));
+    expect(pieces.map(({ text }) => text)).toEqual(['Hi']);
+    const input = { model: 'm', input: 'Hi' };
+    expect((await client.responses.create(input)).output_text).toBe('Hi');
+    const stream = await client.responses.create({ ...input, stream: true });
+    await collect(stream);
+    expect(stream.partial?.output_text).toBe('Hi');
+  });
 });

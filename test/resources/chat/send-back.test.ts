@@ -322,9 +322,12 @@ describe('fields that only answers have', () => {
     refusal: null,
     annotations: [citation],
     function_call: null,
+    audio: null,
+    name: null,
+    thinking_blocks: null,
     reasoning: 'Hm.',
     reasoning_content: 'Hm.',
-    tool_calls: [call],
+    tool_calls: [{ index: 0, ...call }],
   };
   const sent = { role: 'assistant', content: null, tool_calls: [call] };
 

@@ -114,6 +114,30 @@ describe('an unfinished tool call', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
+  test('of a whole response in place of events whose finish reason is null is not run', async () => {
+    const answer = json(completionWith(null, toolCall('c0', '')));
+    for (const name of ['the helper', 'a whole answer in place of events']) {
+      const { client } = scripted([answer]);
+      const stream = await client.chat.completions.create({ ...params, stream: true });
+      await collect(stream);
+      const completion =
+        name === 'the helper'
+          ? await scripted([answer]).client.chat.completions.stream(params).finalChatCompletion()
+          : stream.partial;
+
+      expect(read(completion)).toEqual([['', true]]);
+      expect(completion?.choices[0]?.finish_reason).toBeNull();
+    }
+
+    const execute = vi.fn(() => 'purged');
+    const runner = scripted([answer]).client.chat.completions.runTools(
+      { ...params, tools: [tool({ name: 'purge', execute })], stream: true },
+      { maxChatCompletions: 1 },
+    );
+    expect(await runner.finalFunctionToolCallResult()).toContain('cut off');
+    expect(execute).not.toHaveBeenCalled();
+  });
+
   test('of a custom tool is marked too', async () => {
     const custom = { id: 'c0', type: 'custom', custom: { name: 'shell', input: 'rm -rf /tm' } };
     const { client } = scripted([

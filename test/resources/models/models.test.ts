@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   APIError,
+  type Gateway,
   InvalidInputError,
   NotFoundError,
   UnexpectedResponseError,
@@ -301,6 +302,25 @@ describe('failures of models.list()', () => {
     };
     await expect(iterate()).rejects.toMatchObject({ status: 401 });
   });
+});
+
+/** JSON that a gateway sends with status 200 although it lacks what was requested. */
+const unrelated = { greeting: 'Hello from the proxy', version: '1.0' };
+
+test.each<[string, (client: Gateway) => PromiseLike<unknown>]>([
+  ['models.list()', (client) => client.models.list()],
+  ['models.retrieve()', (client) => client.models.retrieve('x')],
+])('%s is requested once if the response lacks the result', async (_, read) => {
+  const { client, requests } = scripted([json(unrelated)]);
+
+  expect(await failureOf(read(client))).toBeInstanceOf(UnexpectedResponseError);
+  expect(requests).toHaveLength(1);
+});
+
+test('a model as data is the model', async () => {
+  const { client } = scripted([json({ success: true, data: { id: 'x', owned_by: 'me' } })]);
+
+  expect(await client.models.retrieve('x')).toMatchObject({ id: 'x', owned_by: 'me' });
 });
 
 describe("with the runtime's fetch", () => {

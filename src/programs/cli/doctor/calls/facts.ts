@@ -2,6 +2,7 @@
  * Differences of responses from OpenAI's (or Gemini's) documented format, as short phrases without contents.
  * A response in the documented format has none.
  */
+import { unwrapData } from '../../../../answers/error-body.ts';
 import {
   findFirst,
   isNumber,
@@ -69,10 +70,13 @@ const costFact = (usages: readonly unknown[], headers: Headers): Facts =>
     [headers.has('x-litellm-response-cost'), 'cost in a header'],
   );
 
+/** Returns the response in a body, as the client finds it. */
+const parseAnswer = (exchange: Exchange): JsonObject => toFields(unwrapData(parseBody(exchange)));
+
 /** Facts about a completion that is not streamed. */
 export function chatFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  const body = parseBody(exchange);
+  const body = parseAnswer(exchange);
   const messages = objectsIn(body['choices']).map(({ message }) => toFields(message));
   const calls = messages.flatMap((message) => objectsIn(message['tool_calls']));
   return [
@@ -92,7 +96,7 @@ export function chatFacts(exchange: Exchange): Facts {
 /** Facts about a response of `/v1/responses` that is not streamed. */
 export function responseFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  const { usage, status, output } = parseBody(exchange);
+  const { usage, status, output } = parseAnswer(exchange);
   return [
     ...phrases(
       [trimmedText(status) === undefined, 'no status'],
@@ -238,7 +242,7 @@ function geminiNames(body: JsonObject): string[] {
 const findUsage = (body: JsonObject): unknown => body['usageMetadata'] ?? body['usage_metadata'];
 
 export function geminiFacts(exchange: Exchange): Facts {
-  const body = parseBody(exchange);
+  const body = parseAnswer(exchange);
   return phrases(
     [geminiNames(body).some(isSnake), 'fields in snake case'],
     [!isObject(findUsage(body)), 'no usage'],
