@@ -1,7 +1,7 @@
 /**
  * Writes the guide "Compatibility" and its evidence from reports of `doctor` on the gateways that run here: the emulator in each
- * of its modes, and the LiteLLM proxy if `npm run test:litellm` has installed it. Without LiteLLM, its last
- * report is used again.
+ * of its modes, the gateways that `npm run test:compat` has installed, and the LiteLLM proxy if
+ * `npm run test:litellm` has. If one is not installed, its last report is used again.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DoctorReport, reportSchema } from '../src/programs/cli/doctor/report-schema.ts';
 import { createEmulator, type Emulator } from '../src/testing/index.ts';
+import { type OtherGateway, startAimock, startPortkey } from '../test/compat/gateways.ts';
 import { modes } from '../test/helpers/modes.ts';
 import { masterKey, startProxy } from '../test/litellm/proxy.ts';
 
@@ -17,7 +18,7 @@ const root = path.join(import.meta.dirname, '..');
 const program = path.join(root, 'dist', 'cli', 'main.js');
 const guidePath = path.join(root, 'docs', 'guides', 'compatibility.md');
 const evidencePath = path.join(root, 'docs', 'compatibility-evidence.md');
-const kept = path.join(root, 'docs', 'compatibility-litellm.json');
+const kept = path.join(root, 'docs', 'compatibility-reports.json');
 
 /** A report as the page shows it. */
 export interface Column {
@@ -45,7 +46,12 @@ const isShown = ({ id }: { readonly id: string }): boolean =>
   id.startsWith('call.') || checks.some(([shown]) => shown === id);
 
 /** Runs `doctor` with all paid calls. */
-async function examine(url: string, key: string, profile: string): Promise<DoctorReport> {
+async function examine(
+  url: string,
+  key: string,
+  profile: string,
+  headers = '',
+): Promise<DoctorReport> {
   const home = await mkdtemp(path.join(tmpdir(), 'compatibility-'));
   const words = ['doctor', '--report', '--json', '--spend', '20', '--video'];
   const child = spawn(process.execPath, [program, ...words], {
@@ -55,6 +61,7 @@ async function examine(url: string, key: string, profile: string): Promise<Docto
       GATEWAY_BASE_URL: url,
       GATEWAY_API_KEY: key,
       GATEWAY_PROFILE: profile,
+      GATEWAY_HEADERS: headers,
       GATEWAY_LOG: 'off',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,24 +92,27 @@ function completeVideos(emulator: Emulator): Disposable {
 }
 
 const modeNames = {
-  'new-api': 'new-api',
+  'new-api': 'new-api 2025',
   openrouter: 'OpenRouter',
   litellm: 'LiteLLM',
   openai: 'OpenAI',
 };
 
-/** Reports on the emulator, in each of its modes. */
+/** Reports on the emulator, in each of its modes and editions. */
 export async function examineEmulator(): Promise<Column[]> {
+  const newest = { name: 'new-api 2026', gateway: 'new-api', edition: '2026' } as const;
+  const setups = modes.map((gateway) => ({
+    name: modeNames[gateway],
+    gateway,
+    edition: undefined,
+  }));
   return Promise.all(
-    modes.map(async (gateway) => {
-      await using emulator = createEmulator({ gateway });
+    [newest, ...setups].map(async ({ name, gateway, edition }) => {
+      await using emulator = createEmulator({ gateway, edition });
       using _ = completeVideos(emulator);
       const { url } = await emulator.listen();
       const base = gateway === 'openrouter' ? `${url}/api/v1` : url;
-      return toColumn(
-        `${modeNames[gateway]}, emulated`,
-        await examine(base, emulator.apiKey, gateway),
-      );
+      return toColumn(`${name}, emulated`, await examine(base, emulator.apiKey, gateway));
     }),
   );
 }
@@ -153,19 +163,57 @@ async function examineLiteLLM(bin: string, version: string): Promise<Column> {
   return toColumn(`LiteLLM ${version}`, report);
 }
 
-/** Returns the column of LiteLLM: a new report if it is installed, otherwise the last one. */
-async function columnOfLiteLLM(): Promise<Column> {
-  const found = await findLiteLLM();
-  if (found === undefined) return readKept();
-  const column = await examineLiteLLM(found.bin, found.version);
-  await writeFile(kept, `${JSON.stringify(column, undefined, 2)}\n`);
-  return column;
+/** Reports on a gateway of another project, which has OpenAI's routes. */
+async function examineOther(start: () => Promise<OtherGateway>): Promise<Column> {
+  await using other = await start();
+  const { name, url, key, headers, emulator } = other;
+  using _ = emulator && completeVideos(emulator);
+  return toColumn(name, await examine(url, key, 'openai', headers));
 }
 
-/** Returns the last report on LiteLLM. */
-export async function readKept(): Promise<Column> {
-  const column: Column = JSON.parse(await readFile(kept, 'utf8'));
-  return column;
+const isInstalled = (name: string): boolean =>
+  existsSync(path.join(root, 'test', 'compat', 'node_modules', name));
+
+/** Gateways of other projects, and how to report on them; `undefined` if they are not installed. */
+const others: readonly (readonly [
+  name: string,
+  report: () => Promise<(() => Promise<Column>) | undefined>,
+])[] = [
+  [
+    'LiteLLM',
+    async () => {
+      const found = await findLiteLLM();
+      return found && (() => examineLiteLLM(found.bin, found.version));
+    },
+  ],
+  [
+    'Portkey',
+    async () => (isInstalled('@portkey-ai/gateway') ? () => examineOther(startPortkey) : undefined),
+  ],
+  [
+    'aimock',
+    async () => (isInstalled('@copilotkit/aimock') ? () => examineOther(startAimock) : undefined),
+  ],
+];
+
+/** Returns the columns of other gateways: new reports of those that are installed, and the last ones. */
+async function columnsOfOthers(): Promise<Column[]> {
+  const last = await readKept();
+  const columns: Column[] = [];
+  for (const [name, find] of others) {
+    const report = await find();
+    const column = report ? await report() : last.find((each) => each.name.startsWith(name));
+    if (column === undefined) throw new Error(`${name} is not installed, and has no last report.`);
+    columns.push(column);
+  }
+  await writeFile(kept, `${JSON.stringify(columns, undefined, 2)}\n`);
+  return columns;
+}
+
+/** Returns the last reports on gateways of other projects. */
+export async function readKept(): Promise<Column[]> {
+  const columns: Column[] = JSON.parse(await readFile(kept, 'utf8'));
+  return columns;
 }
 
 const callNames: Readonly<Record<string, string>> = {
@@ -221,6 +269,7 @@ const resultNames: Readonly<Record<string, string>> = {
   timeout: 'times out',
   skip: 'not tested',
   ok: 'yes',
+  warn: 'no',
 };
 
 type Row = Column['rows'][number];
@@ -273,13 +322,24 @@ export function createEvidence(columns: readonly Column[]): string {
   ].join('\n');
 }
 
-/** Formats the guide. */
-export function createGuide(columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => name);
+/** Returns the table of calls. */
+function callsTable(columns: readonly Column[]): string {
   const calls = Object.entries(callNames).map(([id, name]) => [
     name,
     ...columns.map((column) => resultNames[findRow(column, `call.${id}`)?.status ?? ''] ?? ''),
   ]);
+  return toTable(
+    ['Call', ...columns.map(({ name }) => name)],
+    [
+      ...calls,
+      ['Tested on', ...columns.map(({ date }) => date)],
+      ['With model-gateway', ...columns.map(({ client }) => client)],
+    ],
+  );
+}
+
+/** Returns the table of checks. */
+function factsTable(columns: readonly Column[]): string {
   const facts = checks.map(([id, name, shows]) => [
     name,
     ...columns.map((column) => {
@@ -288,41 +348,48 @@ export function createGuide(columns: readonly Column[]): string {
       return status === 'ok' || status === 'yes' ? detail.replace(/; read as .*/, '') : status;
     }),
   ]);
+  return toTable(['Fact', ...columns.map(({ name }) => name)], facts);
+}
+
+/** Formats the guide. */
+export function createGuide(emulated: readonly Column[], installed: readonly Column[]): string {
   return [
     '# Compatibility',
     '',
     'What `doctor` finds at gateways that run without an account. To test yours, and to add it in an issue, [write a report](debugging.md#a-report-for-an-issue).',
     '',
-    'This page is written by `npm run --prefix docs compatibility`: the emulator of this package in each of its modes, and the LiteLLM proxy without a database, in front of the emulator. The emulated gateways show what the client handles, not what a particular installation does.',
+    'This page is written by `npm run --prefix docs compatibility`. `–` means that the gateway does not serve a call.',
     '',
-    '## Calls',
+    '## Gateways of other projects',
     '',
-    'Each call was made once, with this client. `–` means that the gateway does not serve it.',
+    'LiteLLM (without a database) and Portkey run in front of the emulator of this package; aimock answers by fixtures. Each call was made once, with this client, on the date in the table.',
     '',
-    toTable(
-      ['Call', ...names],
-      [
-        ...calls,
-        ['Tested on', ...columns.map(({ date }) => date)],
-        ['With model-gateway', ...columns.map(({ client }) => client)],
-      ],
-    ),
+    'Portkey serves the routes of the server behind it, and needs its own headers on every request (`x-portkey-provider`, `x-portkey-custom-host`): set them in `defaultHeaders`, with `--header` or in `GATEWAY_HEADERS`. Installed from npm, version 1.15.2 answers 500 “Something went wrong” to calls that it passes on, because it changes headers that newer versions of `@hono/node-server` make immutable; with 1.13.8 it works.',
     '',
-    '## Account and headers',
+    callsTable(installed),
     '',
-    toTable(['Fact', ...names], facts),
+    factsTable(installed),
+    '',
+    '## The emulator in each of its modes and editions',
+    '',
+    'The emulated gateways show what the client handles, not what a particular installation does.',
+    '',
+    callsTable(emulated),
+    '',
+    factsTable(emulated),
     '',
     'Differences from the formats of OpenAI and Gemini, and the reasons of calls that fail, are in the [evidence](../compatibility-evidence.md).',
     '',
     '## Options to set',
     '',
-    ...columns.map(listOptions),
+    ...[...installed, ...emulated].map(listOptions),
     '',
   ].join('\n');
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const columns = [...(await examineEmulator()), await columnOfLiteLLM()];
-  await writeFile(guidePath, createGuide(columns));
-  await writeFile(evidencePath, createEvidence(columns));
+  const emulated = await examineEmulator();
+  const installed = await columnsOfOthers();
+  await writeFile(guidePath, createGuide(emulated, installed));
+  await writeFile(evidencePath, createEvidence([...installed, ...emulated]));
 }
