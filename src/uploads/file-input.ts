@@ -83,15 +83,23 @@ export function isUploadable(value: unknown): value is Uploadable {
 
 /** Creates the error for a value that should be a file. */
 export function notFile(field: string, value: unknown): InvalidInputError {
-  if (has(value, 'data', 'object') && isStream(Reflect.get(value, 'data'))) {
-    const advice = 'pass the stream itself, or toStreamingFile(data, filename) to name it.';
+  if (has(value, 'data', 'object')) {
+    const data: unknown = Reflect.get(value, 'data');
+    const [found, advice] = isStream(data)
+      ? ['a stream', 'pass the stream itself, or toStreamingFile(data, filename) to name it.']
+      : [shown(data), 'open a path with fileFromPath(path) of model-gateway/node.'];
     return new InvalidInputError(
       field,
-      `has a stream in data, which may be a Blob, bytes or text; ${advice}`,
+      `must have a Blob, bytes or text in data, not ${found}; ${advice}`,
     );
   }
   const problem = `must be a file (a File, a Blob, bytes, a Response, a stream, or { data, filename, type }), not ${shown(value)}; open a path with fileFromPath(path) of model-gateway/node.`;
   return new InvalidInputError(field, problem);
+}
+
+/** Rejects `{ data }` with something that is not a file's content, which would be sent as a reference. */
+export function checkData(field: string, value: unknown): void {
+  if (has(value, 'data', 'object')) throw notFile(field, value);
 }
 
 /** @throws `InvalidInputError` naming the field if the value is not a file */

@@ -13,7 +13,9 @@ import {
   type FilePurpose,
 } from '../../src/uploads/file-name.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 const { png, jpeg, unknown } = mediaHeads;
 
@@ -574,7 +576,7 @@ describe('toFile()', () => {
     const call: unknown = Reflect.apply(toFile, undefined, [value]);
 
     await expect(call).rejects.toThrow(
-      'value: has a stream in data, which may be a Blob, bytes or text; pass the stream itself, or toStreamingFile(data, filename) to name it.',
+      'value: must have a Blob, bytes or text in data, not a stream; pass the stream itself, or toStreamingFile(data, filename) to name it.',
     );
   });
 
@@ -636,4 +638,34 @@ describe('isUploadable()', () => {
   ])('rejects %j', (value) => {
     expect(isUploadable(value)).toBe(false);
   });
+});
+
+/** Objects whose `data` is not the content of a file, and what the error calls it. */
+const noContents: readonly (readonly [data: unknown, name: string])[] = [
+  [Readable.from(['x']), 'a stream; pass the stream itself'],
+  [new Blob(['x']).stream(), 'a stream; pass the stream itself'],
+  [Promise.resolve(new Uint8Array([1])), 'a promise, which needs "await" before it;'],
+  [[1, 2], 'a list;'],
+  [null, 'null;'],
+  [new Response('x'), 'an object;'],
+];
+
+test.each(noContents)('{ data } with something else is never sent: %o', async (data, name) => {
+  const { client, emulator } = emulated();
+  const file = untyped<Blob>({ data, filename: 'a.png', type: 'image/png' });
+  const prompt = 'A fox';
+  const calls = {
+    image: () => client.images.edit({ model: 'm-image', prompt, image: file }),
+    mask: () =>
+      client.images.edit({ model: 'm-image', prompt, image: new Blob(['x']), mask: file }),
+    file: () => client.audio.transcriptions.create({ model: 'm-translation', file }),
+    input_reference: () =>
+      client.videos.create({ model: 'm-video', prompt, input_reference: file }),
+  };
+
+  for (const [field, call] of Object.entries(calls)) {
+    const { message } = Object(await failureOf(call()));
+    expect(message).toContain(`${field}: must have a Blob, bytes or text in data, not ${name}`);
+  }
+  expect(emulator.requests).toEqual([]);
 });

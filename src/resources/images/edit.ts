@@ -6,7 +6,7 @@ import type { OperationRequest } from '../../http/request.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { OpenString } from '../../types.ts';
-import { isUploadable, notFile } from '../../uploads/file-input.ts';
+import { checkData, isUploadable, notFile } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
 import { checkImageText } from '../../uploads/references.ts';
 import { formBody, formFields } from '../../uploads/multipart.ts';
@@ -146,6 +146,7 @@ function listImages(field: string, value: unknown): readonly (readonly [string, 
 /** Returns whether an image is a file, not a reference. Throws if it is neither. */
 function isImageFile(field: string, source: unknown, profile: GatewayProfile | undefined): boolean {
   if (isUploadable(source)) return true;
+  checkData(field, source);
   if (isObject(source) && !(source instanceof Promise)) {
     const { image_url: nested, url } = source;
     const address = isObject(nested) ? nested['url'] : nested;

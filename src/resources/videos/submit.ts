@@ -33,7 +33,7 @@ import type { GatewayOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
 import { optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
-import { isUploadable } from '../../uploads/file-input.ts';
+import { checkData, isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
 import { checkImageText } from '../../uploads/references.ts';
 import { type FormField, formBody } from '../../uploads/multipart.ts';
@@ -74,6 +74,7 @@ type Profile = DefinedGateway['profile'];
 /** Rejects references that gateways ignore but still bill for. */
 function checkReference(field: string, value: unknown, profile: Profile | undefined): void {
   if (value === undefined || value === null || isUploadable(value)) return;
+  checkData(field, value);
   check(typeof value !== 'string' || isText(value), field, 'is empty; omit it.');
   const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway does not store files, so file ids are not supported.`;
   check(isText(value), field, problem);
