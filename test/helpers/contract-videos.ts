@@ -1,5 +1,6 @@
 import type { Emulator, EmulatorOptions, Fault, Quirks } from '../../src/testing/index.ts';
 import type { Recording, Setup } from './contract.ts';
+import { plainClient } from './emulator-client.ts';
 
 /** The models of the recorded gateway, by their names in the recordings. */
 const models: Readonly<Record<string, string>> = {
@@ -75,8 +76,8 @@ const coded = (status: number, code: string): Setup => failing({ type: 'error', 
 const downloads = (count: number): Setup => ({
   prepare: async (emulator) => {
     const id = await submit(emulator, 'sora-2');
-    const { baseURL, fetch } = emulator;
-    for (let done = 0; done < count; done += 1) await fetch(`${baseURL}/v1/videos/${id}/content`);
+    const { get } = plainClient(emulator);
+    for (let done = 0; done < count; done += 1) await get(`/v1/videos/${id}/content`);
     return id;
   },
 });

@@ -1,4 +1,4 @@
-// The build of new-api of November 2026, beside that of 2025. test/testing/contract.test.ts compares the first
+// The build of new-api of November 2026, beside that of 2025. test/testing/contract.test.ts compares both
 // with a recorded gateway.
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/index.ts';

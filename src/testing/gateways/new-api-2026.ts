@@ -52,7 +52,7 @@ function answerOther(request: Request, world: World, apiKey: string): Response |
   if (response instanceof Response && response.status === 404) {
     const message = 'The requested resource was not found';
     const error = { message, type: 'invalid_request_error', param: '', code: '' };
-    return Response.json({ error }, { status: 404 });
+    return Response.json({ error }, response);
   }
   return isLog && response instanceof Response && response.ok ? withRefundIds(response) : response;
 }
