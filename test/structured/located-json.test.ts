@@ -1,7 +1,9 @@
 // Models write more than JSON although the schema is enforced, and the response is paid for.
+import { generateText, Output, streamText } from 'ai';
 import { zodResponseFormat as theirFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
+import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import {
   type ChatCompletionMessageParam,
   type Gateway,
@@ -12,6 +14,8 @@ import {
 import type { Quirks } from '../../src/testing/index.ts';
 import { emulated, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { chunk } from '../helpers/sse.ts';
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
 
 const Place = z.object({ city: z.string() });
 const format = responseFormat(Place, 'place');
@@ -42,6 +46,19 @@ const readers: Readonly<Record<string, (client: Gateway) => Promise<unknown>>> =
   'responses.parse()': async (client) =>
     (await client.responses.parse({ model, input: 'Where is "Rome"?', text: { format } }))
       .output_parsed,
+  'generateText()': async (client) => {
+    const output = Output.object({ schema: Place });
+    const languageModel = createModelGateway({ client })(model);
+    return (await generateText({ model: languageModel, prompt: 'Where is "Rome"?', output }))
+      .output;
+  },
+  'streamText()': async (client) => {
+    const output = Output.object({ schema: Place });
+    const languageModel = createModelGateway({ client })(model);
+    const result = streamText({ model: languageModel, prompt: 'Where is "Rome"?', output });
+    await result.consumeStream();
+    return result.output;
+  },
   'generate.content() and the format': async (client) => {
     const { text } = await client.generate.content({
       model,
@@ -156,6 +173,57 @@ describe('the value in a response', () => {
 
   test('is not looked for in a text in place of text or a number', async () => {
     await expect(parseText('The answer is {"a":1}', z.string())).rejects.toThrow('not valid JSON');
+  });
+});
+
+/** Reads a response with the AI SDK, streamed and whole. */
+const readWithSDK = async (content: string) => {
+  const pieces = content.match(/[^]{1,3}/g) ?? [];
+  const chunks = pieces.map((piece) => chunk({ content: piece }));
+  const { client } = scripted([
+    eventStream(...chunks, chunk({}, 'stop'), '[DONE]'),
+    completion(content),
+  ]);
+  const languageModel = createModelGateway({ client })(model);
+  const call = { model: languageModel, prompt: 'Where?', output: Output.object({ schema: Place }) };
+  const stream = streamText({ ...call, onError: () => {} });
+  const texts = [];
+  for await (const text of stream.textStream) texts.push(text);
+  return { texts, whole: generateText(call), stream };
+};
+
+describe('the AI SDK', () => {
+  test('gets the beginning of an object as it arrives, without what follows it', async () => {
+    const { texts, whole, stream } = await readWithSDK(`${object}\n\`\`\`\nIs that {right}?`);
+
+    expect(texts.length).toBeGreaterThan(3);
+    expect(texts.join('')).toBe(object);
+    expect(await stream.output).toEqual(value);
+    expect((await whole).output).toEqual(value);
+  });
+
+  test.each([`${object} or {"city":"Oslo"}`, 'Rome', '{"city":"Ro'])(
+    'gets the text of %j unchanged',
+    async (content) => {
+      const { texts, whole } = await readWithSDK(content);
+
+      expect(texts.join('')).toBe(content);
+      expect(await failureOf(whole)).toMatchObject({ text: content });
+    },
+  );
+
+  test('gets a text that is not JSON as it arrives', async () => {
+    const { client } = scripted([
+      eventStream(chunk({ content: 'Hm.' }), chunk({ content: ' {}' }, 'stop'), '[DONE]'),
+    ]);
+    const { textStream } = streamText({
+      model: createModelGateway({ client })(model),
+      prompt: 'Hi',
+    });
+    const texts = [];
+    for await (const text of textStream) texts.push(text);
+
+    expect(texts).toEqual(['Hm.', ' {}']);
   });
 });
 

@@ -249,7 +249,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     const call = isId(callId) ? `call ${callId}` : undefined;
     const open =
       this.#findNamed(id, type) ??
-      this.#findNamed(call, type) ??
+      this.#findCall(call, item, isDone) ??
       this.#findState(index, type, id, isDone) ??
       this.#open(type, index);
     this.#name(open, id, index);
@@ -267,6 +267,13 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
   #findNamed(id: unknown, type: unknown): OpenItem | undefined {
     const open = isId(id) ? this.#byId.get(id) : undefined;
     return open?.item['type'] === type ? open : undefined;
+  }
+
+  /** Finds the earlier state of a call by its call id. Several calls may have the same. */
+  #findCall(call: unknown, { type, id }: JsonObject, isDone: boolean): OpenItem | undefined {
+    const open = this.#findNamed(call, type);
+    const isOther = isId(id) && open?.id !== undefined && open.id !== id;
+    return isOther && (open.isDone || !isDone) ? undefined : open;
   }
 
   /** Finds the earlier state of an item whose id is not known. */

@@ -161,6 +161,26 @@ describe('text', () => {
 });
 
 describe('calls', () => {
+  test('with one call id are several calls', () => {
+    const [first, second] = ['Paris', 'Rome'].map((city, index) =>
+      call('look', { id: `fc_${index}`, call_id: 'x', arguments: JSON.stringify({ city }) }),
+    );
+    const endings: readonly Event[] = [
+      last({ status: 'completed', output: [first, second] }),
+      ended,
+    ];
+    for (const end of endings) {
+      const progress = new ResponseAccumulator(true);
+      for (const [index, item] of [first, second].entries()) {
+        progress.add(state('added', { ...item, arguments: '' }, { output_index: index }));
+        progress.add(state('done', item, { output_index: index }));
+      }
+      progress.add(end);
+
+      expect(progress.partial?.output).toEqual([first, second]);
+    }
+  });
+
   const first = { id: 'a', call_id: 'x' };
   const second = { id: 'b', call_id: 'y' };
 

@@ -22,6 +22,7 @@ import { chatCall, transformCall } from './params.ts';
 import { convertErrors, isAbort, toAISDKError } from '../errors.ts';
 import { providerName, withHeaders } from '../options.ts';
 import type { ChatModelSettings } from '../settings.ts';
+import { findJSONText } from './json-text.ts';
 import { PartMaker } from './stream-parts.ts';
 
 const operation = 'chat.completions.create';
@@ -50,6 +51,10 @@ export function languageModel(
   };
 }
 
+/** Returns the schema of a response that is JSON; `undefined` if it is text, or JSON without a schema. */
+const findSchema = ({ responseFormat: format }: LanguageModelV4CallOptions): object | undefined =>
+  format?.type === 'json' ? format.schema : undefined;
+
 async function generate(
   client: Gateway,
   modelId: string,
@@ -69,7 +74,11 @@ async function generate(
     throw toAISDKError(new UnexpectedResponseError('The response has no choices.', init), failed);
   }
   const hasRefused = Boolean(choice.message.refusal);
+  const schema = findSchema(options);
   const content = convertMessage(choice.message);
+  for (const part of content) {
+    if (part.type === 'text' && schema) part.text = await findJSONText(part.text, schema);
+  }
   const finishReason = convertFinishReason(choice.finish_reason, hasRefused);
   // A model may name tool calls as the reason, although it sent none that can be read.
   const isCalling = content.some(({ type }) => type === 'tool-call');
@@ -104,17 +113,19 @@ async function stream(
   );
   async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
     yield { type: 'stream-start', warnings };
-    const maker = new PartMaker(options.includeRawChunks === true, settings);
+    const maker = new PartMaker(options.includeRawChunks === true, settings, findSchema(options));
     try {
       for await (const chunk of data) yield* maker.add(chunk);
     } catch (error) {
       const shown = toAISDKError(error, failed);
       // The AI SDK ends an aborted stream itself if reading fails with such an error.
       if (isAbort(error)) throw shown;
+      yield* await maker.flush();
       yield* maker.fail(shown, error);
       return;
     }
     const message = data.partial?.choices[0]?.message;
+    yield* await maker.flush();
     yield* maker.end(data.verdict === 'complete', message && (message.tool_calls ?? []));
   }
   return {

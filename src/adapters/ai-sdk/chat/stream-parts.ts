@@ -24,6 +24,7 @@ import {
   convertUsage,
 } from './answer.ts';
 import { isJSONObject } from '../options.ts';
+import { JSONTextStream } from './json-text.ts';
 import { reasoningMetadata, signatureMetadata } from './prompt.ts';
 import type { ChatModelSettings, MetadataExtractor } from '../settings.ts';
 
@@ -47,6 +48,7 @@ export class PartMaker {
   readonly #includesRaw: boolean;
   readonly #convertUsage: ChatModelSettings['convertUsage'];
   readonly #extractor: ReturnType<MetadataExtractor['createStreamExtractor']> | undefined;
+  readonly #json: JSONTextStream | undefined;
   readonly #calls = new Map<number, OpenCall>();
   #hasHead = false;
   /** The open block. */
@@ -59,9 +61,13 @@ export class PartMaker {
   /** Details of reasoning that no part has yet. */
   #details: JSONObject[] = [];
 
-  /** @param includesRaw - Also emit each chunk as parsed by the client. */
-  constructor(includesRaw: boolean, settings: ChatModelSettings) {
+  /**
+   * @param includesRaw - Also emit each chunk as parsed by the client.
+   * @param schema - The schema of the JSON in the text, if the text is JSON.
+   */
+  constructor(includesRaw: boolean, settings: ChatModelSettings, schema?: object) {
     this.#includesRaw = includesRaw;
+    this.#json = schema && new JSONTextStream(schema);
     this.#convertUsage = settings.convertUsage;
     this.#extractor = settings.metadataExtractor?.createStreamExtractor();
   }
@@ -85,7 +91,7 @@ export class PartMaker {
   *#addDelta(delta: ChatCompletionChunkDelta): Generator<Part> {
     for (const piece of jsonObjects(delta.reasoning_details)) this.#addDetail(piece);
     yield* this.#write('reasoning', delta.reasoning_content ?? delta.reasoning);
-    yield* this.#write('text', delta.content);
+    yield* this.#write('text', this.#json?.add(delta.content ?? '') ?? delta.content);
     if (delta.refusal) this.#hasRefused = true;
     yield* this.#write('text', delta.refusal);
     for (const file of convertImages(delta.images)) {
@@ -156,6 +162,11 @@ export class PartMaker {
     };
     this.#calls.set(index, call);
     return call;
+  }
+
+  /** Returns the text that was held back, at the end of the stream. */
+  async flush(): Promise<readonly Part[]> {
+    return [...this.#write('text', await this.#json?.end())];
   }
 
   /**
