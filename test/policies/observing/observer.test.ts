@@ -157,7 +157,8 @@ describe('an observer of a call', () => {
 
   test('with an unusable response, and the following attempt', async () => {
     const { observer, calls } = recorder();
-    const { client } = scripted([json({}), json({ data: [] })], { observer });
+    const page = new Response('<!doctype html>');
+    const { client } = scripted([page, json({ data: [] })], { observer });
 
     await client.models.list();
 

@@ -130,7 +130,7 @@ const table: Table = {
   chatHollowCall: [[true, 'The client drops the call.', true]],
   chatFinishReason: [['eos', 'Providers have many words for the end.', true]],
   chatEnvelope: [
-    ['data', { ...chat, says: /no usage/ }],
+    ['data', { ...chat, says: /^(?!.*no usage).*inside "data"/ }],
     ['empty-data', { ...chat, says: /events in place of JSON/ }],
   ],
   generateFinishReason: [['OTHER', 'Providers have many words for the end.', true]],

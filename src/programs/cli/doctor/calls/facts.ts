@@ -70,16 +70,21 @@ const costFact = (usages: readonly unknown[], headers: Headers): Facts =>
     [headers.has('x-litellm-response-cost'), 'cost in a header'],
   );
 
-/** Returns the response in a body, as the client finds it. */
-const parseAnswer = (exchange: Exchange): JsonObject => toFields(unwrapData(parseBody(exchange)));
+/** Returns the response in a body, as the client finds it, and whether a gateway wrapped it. */
+function parseAnswer(exchange: Exchange): { body: JsonObject; wrapped: Facts } {
+  const whole = parseBody(exchange);
+  const body = toFields(unwrapData(whole));
+  return { body, wrapped: phrases([body !== whole, 'the response is inside "data"']) };
+}
 
 /** Facts about a completion that is not streamed. */
 export function chatFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  const body = parseAnswer(exchange);
+  const { body, wrapped } = parseAnswer(exchange);
   const messages = objectsIn(body['choices']).map(({ message }) => toFields(message));
   const calls = messages.flatMap((message) => objectsIn(message['tool_calls']));
   return [
+    ...wrapped,
     ...contentFacts(messages),
     ...createdFact(body['created']),
     ...phrases(
@@ -96,8 +101,10 @@ export function chatFacts(exchange: Exchange): Facts {
 /** Facts about a response of `/v1/responses` that is not streamed. */
 export function responseFacts(exchange: Exchange): Facts {
   if (isEvents(exchange)) return ['events in place of JSON'];
-  const { usage, status, output } = parseAnswer(exchange);
+  const { body, wrapped } = parseAnswer(exchange);
+  const { usage, status, output } = body;
   return [
+    ...wrapped,
     ...phrases(
       [trimmedText(status) === undefined, 'no status'],
       [objectsIn(output).some(({ type }) => type === 'reasoning'), 'reasoning items'],
@@ -242,11 +249,14 @@ function geminiNames(body: JsonObject): string[] {
 const findUsage = (body: JsonObject): unknown => body['usageMetadata'] ?? body['usage_metadata'];
 
 export function geminiFacts(exchange: Exchange): Facts {
-  const body = parseAnswer(exchange);
-  return phrases(
-    [geminiNames(body).some(isSnake), 'fields in snake case'],
-    [!isObject(findUsage(body)), 'no usage'],
-  );
+  const { body, wrapped } = parseAnswer(exchange);
+  return [
+    ...wrapped,
+    ...phrases(
+      [geminiNames(body).some(isSnake), 'fields in snake case'],
+      [!isObject(findUsage(body)), 'no usage'],
+    ),
+  ];
 }
 
 export function geminiStreamFacts(exchange: Exchange): Facts {
