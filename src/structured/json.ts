@@ -71,26 +71,42 @@ function endOfValue(text: string, start: number): { end: number; isBalanced: boo
   return { end: text.length, isBalanced: false };
 }
 
+/** JSON inside another text. */
+interface FoundJSON {
+  readonly start: number;
+  readonly json: string;
+}
+
 /**
- * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
- * none, or more than one. An unclosed value hides what follows it, because a value inside truncated JSON is
- * not the result. Takes linear time.
- *
- * @param type - The type of the value. Values of the other type are ignored, for example `[1]` in prose.
+ * Returns all objects and arrays in a text with prose around them. An unclosed value hides what follows it.
+ * Takes linear time.
  */
-export function findJSON(text: string, type?: 'object' | 'array'): string | undefined {
-  const found: string[] = [];
+export function findAllJSON(text: string): FoundJSON[] {
+  const found: FoundJSON[] = [];
   for (let at = 0; at < text.length;) {
     opening.lastIndex = at;
     const start = opening.exec(text)?.index;
     if (start === undefined) break;
     const { end, isBalanced } = endOfValue(text, start);
     at = end;
-    const value = isBalanced ? text.slice(start, end) : '';
-    const isWanted = type === undefined || value.startsWith(type === 'object' ? '{' : '[');
-    if (isWanted && parseJSON(value) !== undefined) found.push(value);
+    const json = isBalanced ? text.slice(start, end) : '';
+    if (parseJSON(json) !== undefined) found.push({ start, json });
   }
-  return found.length === 1 ? found[0] : undefined;
+  return found;
+}
+
+/**
+ * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
+ * none, or more than one. An unclosed value hides what follows it, because a value inside truncated JSON is
+ * not the result.
+ *
+ * @param type - The type of the value. Values of the other type are ignored, for example `[1]` in prose.
+ */
+export function findJSON(text: string, type?: 'object' | 'array'): string | undefined {
+  const found = findAllJSON(text).filter(
+    ({ json }) => type === undefined || json.startsWith(type === 'object' ? '{' : '['),
+  );
+  return found.length === 1 ? found[0]?.json : undefined;
 }
 
 const literals = ['true', 'false', 'null'];

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import createInstructor from '@instructor-ai/instructor';
 import { defineCompatOpenAIModel, openAICompatible } from '@genkit-ai/compat-oai';
+import { StructuredOutputParser } from '@langchain/core/output_parsers';
 import { ChatOpenAI, ChatOpenAICompletions, ChatOpenAIResponses } from '@langchain/openai';
 import { initializeLogger, llm } from '@livekit/agents';
 import { LLM as LiveKitLLM } from '@livekit/agents-plugin-openai';
@@ -17,7 +18,7 @@ import {
   setTracingDisabled,
 } from '@openai/agents';
 import { Factuality } from 'autoevals';
-import { genkit } from 'genkit';
+import { genkit, z } from 'genkit';
 import type OpenAI from 'openai';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as z3 from 'zod-3';
@@ -139,6 +140,56 @@ describe.each(Object.entries(programs))('%s', (_, program) => {
 
     expect(ended).toBe('');
     expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+describe('JSON by a schema in the prompt', () => {
+  const modes = ['JSON', 'JSON_SCHEMA', 'MD_JSON', 'THINKING_MD_JSON'] as const;
+
+  test.each(modes)('instructor in mode %s', async (mode) => {
+    const { client, emulator } = setUp();
+    const instructor = createInstructor({ client: asOpenAI<OpenAI>(client), mode });
+    const schema = z3.object({ city: z3.string(), days: z3.array(z3.number()) });
+
+    const place = await instructor.chat.completions.create({
+      model: 'm-large',
+      max_retries: 0,
+      messages: [{ role: 'user', content: question }],
+      response_model: { schema, name: 'Place' },
+    });
+
+    expect(place).toMatchObject({ city: 'Lisbon', days: [1] });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(['json', 'array', 'jsonl'])(
+    "genkit's instructions for the format %s",
+    async (format) => {
+      const { client, emulator } = setUp();
+      const place = z.object({ city: z.string() });
+      const schema = format === 'json' ? place : z.array(place);
+      const output = { format, schema, constrained: false, instructions: true };
+
+      const answer = await createGenkit(client).generate({ prompt: question, output });
+
+      const found = { city: 'Lisbon' };
+      expect(answer.output).toEqual(format === 'json' ? found : [found]);
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
+
+  test("LangChain's StructuredOutputParser", async () => {
+    const { client, emulator } = setUp();
+    const parser = StructuredOutputParser.fromZodSchema(z3.object({ city: z3.string() }));
+    const options = { model: 'm-large', apiKey: 'not used', maxRetries: 0 };
+    const completions = new ChatOpenAICompletions(options);
+    completions.client = asOpenAI(client);
+    const model = new ChatOpenAI({ ...options, completions });
+
+    const prompt = `${question}\n${parser.getFormatInstructions()}`;
+
+    expect(await model.pipe(parser).invoke(prompt)).toEqual({ city: 'Lisbon' });
+    expect(emulator.charges).toHaveLength(1);
   });
 });
 

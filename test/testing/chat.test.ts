@@ -444,15 +444,86 @@ describe('structured output', () => {
     expect(await response.text()).toMatch(words);
   });
 
-  test('is fenced JSON if only the prompt has the schema', async () => {
-    const { chat } = newClient();
-    const system = { role: 'system', content: `JSON Schema:\n${JSON.stringify(schema)}` };
+  const inJSON = JSON.stringify(schema);
+  const question = 'Where is Oslo?';
+  const user = { role: 'user', content: question };
+  const prompts = {
+    'after a heading': [{ role: 'system', content: `JSON Schema:\n${inJSON}` }, user],
+    'in other words, indented': [
+      { role: 'developer', content: `description: A place\n  json schema: ${inJSON}\n  ` },
+      user,
+    ],
+    'in a fence, formatted': [
+      {
+        role: 'system',
+        content: `Match the following json_schema:\n\`\`\`json\n${JSON.stringify(schema, null, 2)}\n\`\`\``,
+      },
+      user,
+    ],
+    'after an example': [
+      {
+        role: 'system',
+        content: `An example of the schema {"type":"array"} is ["a"]. The schema to match:\n${inJSON}`,
+      },
+      user,
+    ],
+    'in a message of its own': [
+      user,
+      { role: 'user', content: `Respond with JSON for the "JSON Schema" below:\n${inJSON}` },
+    ],
+    'in the last prompt': [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: question },
+          { type: 'text', text: `Conform to the following schema:\n\n\`\`\`\n${inJSON}\n\`\`\`\n` },
+        ],
+      },
+    ],
+  };
 
-    const response = await chat('Oslo', {
-      messages: [system, { role: 'user', content: 'Where is Oslo?' }],
+  test.each(Object.entries(prompts))(
+    'is fenced JSON if only the prompt has the schema, %s',
+    async (_, messages) => {
+      const { chat } = newClient();
+
+      const response = await chat('Oslo', { messages });
+
+      const { choices } = await response.json();
+      expect(choices[0].message.content).toBe('```json\n{"city":"Oslo"}\n```');
+    },
+  );
+
+  test('has the schema beside the type json_object', async () => {
+    const { chat } = newClient();
+
+    const response = await chat('Where is Oslo?', {
+      response_format: { type: 'json_object', schema },
     });
 
     const { choices } = await response.json();
-    expect(choices[0].message.content).toMatch(/^```json\n\{"city":".*"\}\n```$/);
+    expect(choices[0].message.content).toBe('{"city":"Oslo"}');
   });
+
+  test('is JSON without a fence if the format requests JSON', async () => {
+    const { chat } = newClient();
+    const messages = prompts['in the last prompt'];
+
+    const response = await chat('Oslo', { messages, response_format: { type: 'json_object' } });
+
+    const { choices } = await response.json();
+    expect(choices[0].message.content).toBe('{"city":"Oslo"}');
+  });
+
+  test.each(['{"type":"object"}', 'The schema {"city":"Oslo"}', 'The schema {"type":'])(
+    'is text if the prompt is %s',
+    async (content) => {
+      const { chat } = newClient();
+
+      const response = await chat('Oslo', { messages: [{ role: 'user', content }] });
+
+      const { choices } = await response.json();
+      expect(choices[0].message.content).not.toContain('```json');
+    },
+  );
 });

@@ -26,6 +26,17 @@ const withKey = (key: string) => ({
   headers: { 'x-api-key': key, 'content-type': 'application/json' },
 });
 
+test('writes JSON by a schema in the prompt', async () => {
+  const { client } = emulated();
+  const content = `Where is Oslo? Match this JSON schema: ${JSON.stringify(weather.input_schema)}`;
+
+  const { content: parts } = await client.post<Message>(path, {
+    body: { ...body, messages: [{ role: 'user', content }] },
+  });
+
+  expect(parts).toEqual([{ type: 'text', text: '```json\n{"city":"Oslo"}\n```' }]);
+});
+
 describe.each(editions)('%j', (options) => {
   test('returns a message, and charges for its tokens', async () => {
     const { client, emulator } = emulated({}, options);

@@ -7,6 +7,19 @@ const model = 'gpt-4o-mini';
 const messages = [{ role: 'user' as const, content: 'What is the capital of France?' }];
 const contents = [{ role: 'user', parts: [{ text: 'What is the capital of France?' }] }];
 
+test('a schema in the prompt is filled in every format', async () => {
+  const { client } = emulated();
+  const schema = JSON.stringify({ type: 'object', properties: { city: { type: 'string' } } });
+  const input = `Where is Oslo? Respond with JSON that matches this schema:\n${schema}`;
+
+  const { output_text: text } = await client.responses.create({ model, input });
+  const { candidates } = await client.generate.content({ model, contents: input });
+
+  const filled = '```json\n{"city":"Oslo"}\n```';
+  expect(text).toBe(filled);
+  expect(candidates?.[0]?.content?.parts).toEqual([{ text: filled }]);
+});
+
 describe('emulator.respondOnce() with a model response', () => {
   test('returns a completion once, and charges it', async () => {
     const { client, emulator } = emulated();

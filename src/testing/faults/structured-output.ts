@@ -1,9 +1,10 @@
-import { parseJSON } from '../../answers/objects.ts';
+import { isObject, parseJSON } from '../../answers/objects.ts';
+import { findAllJSON } from '../../structured/json.ts';
 import type { Quirks, StructuredOutputDialect } from './quirks.ts';
 import type { Call } from '../server/call.ts';
 import { Refusal, relayed, type ErrorDetails } from '../server/errors.ts';
 
-type OutputFormat = 'json_schema' | 'json_object';
+export type OutputFormat = 'json_schema' | 'json_object';
 
 const invalidRequest = 'invalid_request_error';
 
@@ -83,10 +84,33 @@ export function checkOutputFormat(
   throw relayed(status, details);
 }
 
-/** Returns the JSON Schema in the instructions of a prompt; `undefined` if there is none. */
-export function findPromptSchema(instructions: string): unknown {
-  const schema = /JSON Schema:\n([^\n]+)/.exec(instructions)?.[1];
-  return schema === undefined ? undefined : parseJSON(schema);
+/** Keys of which a JSON Schema has at least one. */
+const schemaKeys = ['type', 'properties', 'items', 'enum', '$ref', 'anyOf', 'oneOf', 'allOf'];
+
+/** Returns the JSON Schemas in a prompt: objects that look like one, after the word "schema". */
+function findSchemas(prompt: string): { readonly start: number; readonly json: string }[] {
+  let end = 0;
+  return findAllJSON(prompt).filter(({ start, json }) => {
+    const isNamed = /schema/i.test(prompt.slice(Math.max(end, start - 200), start));
+    end = start + json.length;
+    const value = parseJSON(json);
+    return isNamed && isObject(value) && schemaKeys.some((key) => Object.hasOwn(value, key));
+  });
+}
+
+/** Returns the last JSON Schema in a prompt; `undefined` if there is none. */
+export function findPromptSchema(prompt: string): unknown {
+  const found = findSchemas(prompt).at(-1);
+  return found && parseJSON(found.json);
+}
+
+/** Returns a prompt up to the instructions for JSON; the rest without its schemas if nothing is before them. */
+export function withoutSchemas(prompt: string): string {
+  const schemas = findSchemas(prompt);
+  if (schemas.length === 0) return prompt;
+  const question = prompt.slice(0, prompt.search(/json|schema/i));
+  if (/\p{L}/u.test(question)) return question;
+  return schemas.reduce((rest, { json }) => rest.replace(json, () => ''), prompt);
 }
 
 /** Formats JSON like a model that only the prompt asks for JSON. */

@@ -1,7 +1,13 @@
 import { isObject } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import { list, record, text } from '../control/json.ts';
-import { type ChatRequest, countPrompt, readQuestion, type Tool } from '../routes/chat-request.ts';
+import {
+  type ChatRequest,
+  countPrompt,
+  readQuestion,
+  readSchema,
+  type Tool,
+} from '../routes/chat-request.ts';
 import { checkWords } from '../routes/prompts.ts';
 import { checkModelName, invalid, readFields, type Call } from '../server/call.ts';
 
@@ -82,6 +88,8 @@ export function readMessageRequest(call: Call): ChatRequest {
   checkWords(question.prompt);
   const choice = fields.object('tool_choice') ?? {};
   const format = record(record(fields.object('output_config'))['format']);
+  const { schema } = format;
+  const type = isObject(schema) ? 'json_schema' : undefined;
   return {
     question,
     promptTokens: countPrompt(messages),
@@ -93,8 +101,7 @@ export function readMessageRequest(call: Call): ChatRequest {
     tools: readTools(fields.list('tools') ?? [], choice),
     mustCall: choice['type'] === 'any' || choice['type'] === 'tool',
     parallel: choice['disable_parallel_tool_use'] !== true,
-    schema: isObject(format['schema']) ? format['schema'] : undefined,
-    isPrompted: false,
+    ...readSchema(type, schema, messages, question),
     logprobs: false,
     topLogprobs: 0,
   };

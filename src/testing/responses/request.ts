@@ -2,7 +2,13 @@ import { isObject } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import { list, record, text } from '../control/json.ts';
 import { checkOutputFormat } from '../faults/structured-output.ts';
-import { type ChatRequest, countPrompt, readQuestion, type Tool } from '../routes/chat-request.ts';
+import {
+  type ChatRequest,
+  countPrompt,
+  readQuestion,
+  readSchema,
+  type Tool,
+} from '../routes/chat-request.ts';
 import { checkWords } from '../routes/prompts.ts';
 import { checkModelName, invalid, readFields, type Call } from '../server/call.ts';
 
@@ -97,7 +103,6 @@ export function readResponseRequest(call: Call): ResponseRequest {
     if (!isNamed) throw invalid(call, `Missing required parameter: 'tools[${index}].name'.`);
   }
   checkOutputFormat(call, model, outputFormat);
-  const schema = type === 'json_schema' ? format['schema'] : undefined;
   const maxTokens = fields.integer('max_output_tokens');
   const parallel = fields.boolean('parallel_tool_calls') ?? true;
   const custom = tools.map(record).filter((tool) => tool['type'] === 'custom');
@@ -113,8 +118,7 @@ export function readResponseRequest(call: Call): ResponseRequest {
       tools: readTools(tools, choice),
       mustCall: choice === 'required' || isObject(choice),
       parallel,
-      schema: schema ?? (type === 'json_object' ? {} : undefined),
-      isPrompted: false,
+      ...readSchema(outputFormat, format['schema'], messages, question),
       logprobs: false,
       topLogprobs: 0,
     },

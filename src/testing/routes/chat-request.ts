@@ -6,7 +6,11 @@ import { readFields, invalid, checkModelName, type Call } from '../server/call.t
 import { describePicture } from '../media/image-size.ts';
 import { isObject } from '../../answers/objects.ts';
 import { list, record, text } from '../control/json.ts';
-import { checkOutputFormat, findPromptSchema } from '../faults/structured-output.ts';
+import {
+  checkOutputFormat,
+  findPromptSchema,
+  type OutputFormat,
+} from '../faults/structured-output.ts';
 import { countTokens } from './usage.ts';
 
 /** A tool that the model may call. */
@@ -77,14 +81,16 @@ function toolNames(messages: readonly JsonObject[]): ReadonlyMap<string, string>
 export function readQuestion(model: string, messages: readonly JsonObject[]): Question {
   const names = toolNames(messages);
   const last = messages.findLastIndex((message) => message['role'] === 'user');
-  const content = messages[last]?.['content'];
+  // A turn may consist of several messages.
+  const first = messages.slice(0, last).findLastIndex((message) => message['role'] !== 'user') + 1;
+  const turn = messages.slice(first, last + 1).map((message) => message['content']);
   const results = messages
     .slice(last + 1)
     .filter((message) => message['role'] === 'tool' || message['role'] === 'function');
   return {
     model,
-    prompt: contentText(content),
-    media: list(content).flatMap((part) => describeMedia(record(part))),
+    prompt: turn.map(contentText).join('\n'),
+    media: turn.flatMap(list).flatMap((part) => describeMedia(record(part))),
     toolResults: results.map((message) => ({
       name: names.get(text(message['tool_call_id']) ?? '') ?? text(message['name']) ?? 'The tool',
       result: contentText(message['content']),
@@ -122,14 +128,23 @@ function readTools(tools: readonly unknown[] | undefined, choice: unknown): Tool
     });
 }
 
-/** Returns the schema of the answer: that of the format or, for other formats, that in the prompt. */
-function readSchema(format: JsonObject | undefined, messages: readonly JsonObject[]): unknown {
-  if (format?.['type'] === 'json_schema') return record(format['json_schema'])['schema'] ?? {};
+/**
+ * Returns the schema of the answer: that of the format or, for other formats, that in the instructions or the
+ * last prompt.
+ */
+export function readSchema(
+  format: OutputFormat | undefined,
+  formatSchema: unknown,
+  messages: readonly JsonObject[],
+  { prompt }: Question,
+): Pick<ChatRequest, 'schema' | 'isPrompted'> {
+  if (format === 'json_schema') return { schema: formatSchema, isPrompted: false };
   const instructions = messages.filter(({ role }) => role === 'system' || role === 'developer');
-  const prompted = findPromptSchema(
-    instructions.map(({ content }) => contentText(content)).join('\n'),
-  );
-  return prompted ?? (format?.['type'] === 'json_object' ? {} : undefined);
+  const texts = instructions.map(({ content }) => contentText(content));
+  const schema = findPromptSchema(texts.join('\n')) ?? findPromptSchema(prompt);
+  return format === undefined
+    ? { schema, isPrompted: schema !== undefined }
+    : { schema: schema ?? formatSchema ?? {}, isPrompted: false };
 }
 
 export function countPrompt(messages: readonly JsonObject[]): number {
@@ -157,7 +172,8 @@ export function readChat(call: Call): ChatRequest {
   const type = format?.['type'];
   const outputFormat = type === 'json_schema' || type === 'json_object' ? type : undefined;
   checkOutputFormat(call, model, outputFormat);
-  const schema = readSchema(format, messages);
+  // Some providers take the schema beside `type: "json_object"`.
+  const schema = record(format?.['json_schema'])['schema'] ?? format?.['schema'] ?? {};
   return {
     question,
     promptTokens: countPrompt(messages),
@@ -169,8 +185,7 @@ export function readChat(call: Call): ChatRequest {
     tools: readTools(fields.list('tools'), choice),
     mustCall: choice === 'required' || isObject(choice),
     parallel: fields.boolean('parallel_tool_calls') ?? true,
-    schema,
-    isPrompted: schema !== undefined && outputFormat === undefined,
+    ...readSchema(outputFormat, schema, messages, question),
     logprobs: fields.boolean('logprobs') ?? false,
     topLogprobs: fields.integer('top_logprobs') ?? 0,
   };

@@ -104,7 +104,7 @@ export function readGenerate(call: Call): GenerateRequest {
   const wanted = setting('responseJsonSchema') ?? setting('responseSchema');
   const isJson = wanted !== undefined || setting('responseMimeType') === 'application/json';
   if (isJson) checkOutputFormat(call, model, wanted === undefined ? 'json_object' : 'json_schema');
-  const schema = wanted ?? findPromptSchema(partsText(system));
+  const schema = wanted ?? findPromptSchema(partsText(system)) ?? findPromptSchema(question.prompt);
   return {
     question,
     promptTokens: spoken.reduce((sum, count) => sum + count, 0) + 258 * question.media.length,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import { isObject } from '../../answers/objects.ts';
 import { list, number, record, text } from '../control/json.ts';
+import { withoutSchemas } from '../faults/structured-output.ts';
 
 const formats: Readonly<Record<string, string>> = {
   date: '2026-01-02',
@@ -20,8 +21,9 @@ export class SchemaValues {
 
   constructor(root: unknown, prompt: string) {
     this.#root = record(root);
-    this.#words = notableWords(prompt);
-    this.#numbers = (prompt.match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
+    const rest = withoutSchemas(prompt);
+    this.#words = notableWords(rest);
+    this.#numbers = (rest.match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
   }
 
   /** Creates a value for the whole schema. */
