@@ -1,3 +1,4 @@
+import { endOfString, findAllJSON } from '../answers/find-json.ts';
 import { parseJSON } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { OutputIssue } from './types.ts';
@@ -45,56 +46,6 @@ export function parseJSONText(text: string): unknown {
   return value;
 }
 
-/** A bracket that may begin a JSON value, unlike most brackets in prose. */
-const opening = /\{\s*["}]|\[\s*(?:["{[\]]|-?\d|(?:true|false|null)\b)/g;
-const quoteOrBracket = /["{}[\]]/g;
-
-/**
- * Returns the end of the object or array that begins at `start`. If its brackets don't match, `isBalanced` is
- * `false` and `end` is where that shows.
- */
-function endOfValue(text: string, start: number): { end: number; isBalanced: boolean } {
-  const closers: string[] = [];
-  for (let at = start; at < text.length;) {
-    quoteOrBracket.lastIndex = at;
-    const index = quoteOrBracket.exec(text)?.index;
-    if (index === undefined) break;
-    const char = text[index] ?? '';
-    at = (char === '"' ? endOfString(text, index + 1) : index) + 1;
-    if (char === '{') closers.push('}');
-    else if (char === '[') closers.push(']');
-    else if (char !== '"') {
-      if (closers.pop() !== char) return { end: at, isBalanced: false };
-      if (closers.length === 0) return { end: at, isBalanced: true };
-    }
-  }
-  return { end: text.length, isBalanced: false };
-}
-
-/** JSON inside another text. */
-interface FoundJSON {
-  readonly start: number;
-  readonly json: string;
-}
-
-/**
- * Returns all objects and arrays in a text with prose around them. An unclosed value hides what follows it.
- * Takes linear time.
- */
-export function findAllJSON(text: string): FoundJSON[] {
-  const found: FoundJSON[] = [];
-  for (let at = 0; at < text.length;) {
-    opening.lastIndex = at;
-    const start = opening.exec(text)?.index;
-    if (start === undefined) break;
-    const { end, isBalanced } = endOfValue(text, start);
-    at = end;
-    const json = isBalanced ? text.slice(start, end) : '';
-    if (parseJSON(json) !== undefined) found.push({ start, json });
-  }
-  return found;
-}
-
 /**
  * Returns the JSON text of the only object or array in a text with prose around it; `undefined` if there is
  * none, or more than one. An unclosed value hides what follows it, because a value inside truncated JSON is
@@ -110,25 +61,8 @@ export function findJSON(text: string, type?: 'object' | 'array'): string | unde
 }
 
 const literals = ['true', 'false', 'null'];
-const plainText = /[^"\\]*/y;
 /** Delimiters in JSON. Other white space is part of a word, so that no word is empty. */
 const wordEnd = /[ \t\n\r,:{}[\]"]|$/g;
-
-/**
- * Returns the end of a string whose first character is at `start`: its closing quote, or the position
- * after the last complete character if it is still open.
- */
-function endOfString(text: string, start: number): number {
-  let at = start;
-  for (;;) {
-    plainText.lastIndex = at;
-    plainText.test(text);
-    at = plainText.lastIndex;
-    const next = at + (text[at + 1] === 'u' ? 6 : 2);
-    if (text[at] !== '\\' || next > text.length) return at;
-    at = next;
-  }
-}
 
 /**
  * Parses the beginning of a JSON text: closes open arrays, objects and strings, and omits incomplete

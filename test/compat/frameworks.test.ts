@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import createInstructor from '@instructor-ai/instructor';
+import { createOpenAI } from '@ai-sdk/openai';
 import { defineCompatOpenAIModel, openAICompatible } from '@genkit-ai/compat-oai';
 import { StructuredOutputParser } from '@langchain/core/output_parsers';
 import { ChatOpenAI, ChatOpenAICompletions, ChatOpenAIResponses } from '@langchain/openai';
@@ -23,7 +24,7 @@ import type OpenAI from 'openai';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as z3 from 'zod-3';
 import { createModelGateway } from '../../dist/ai-sdk/index.js';
-import { asOpenAI, type Gateway } from '../../dist/index.js';
+import { asOpenAI, Gateway } from '../../dist/index.js';
 import { untyped } from '../helpers/untyped.ts';
 import { setUp } from './emulator.ts';
 
@@ -189,6 +190,57 @@ describe('JSON by a schema in the prompt', () => {
     const prompt = `${question}\n${parser.getFormatInstructions()}`;
 
     expect(await model.pipe(parser).invoke(prompt)).toEqual({ city: 'Lisbon' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", () => {
+  /** A client with the path of the API in its URL, of which CopilotKit builds its own. */
+  const setUpWithPath = () => {
+    const { emulator } = setUp();
+    const { apiKey, fetch } = emulator;
+    const client = new Gateway({ apiKey, fetch, baseURL: `${emulator.baseURL}/v1` });
+    return { openai: asOpenAI<OpenAI>(client), emulator };
+  };
+
+  test('streams through beta.chat.completions, with one charge', async () => {
+    const { openai, emulator } = setUpWithPath();
+    const messages = [{ role: 'user' as const, content: question }];
+
+    // Older versions of `openai` have it here, and CopilotKit looks here first.
+    const { completions }: OpenAI['chat'] = Reflect.get(openai.beta, 'chat');
+    let text = '';
+    for await (const chunk of completions.stream({ model: 'm-large', stream: true, messages })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+    }
+
+    expect(text).toContain('Lisbon');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('makes a model of @ai-sdk/openai from the URL, the key and the options', async () => {
+    const { openai, emulator } = setUpWithPath();
+    const options: { fetch: typeof fetch; defaultHeaders: Record<string, string> } = Reflect.get(
+      openai,
+      '_options',
+    );
+    const { baseURL, apiKey } = openai;
+    const model = createOpenAI({
+      baseURL,
+      apiKey,
+      headers: options.defaultHeaders,
+      fetch: options.fetch,
+      ...(openai.organization !== null && { organization: openai.organization }),
+      ...(openai.project !== null && { project: openai.project }),
+    })('m-large');
+
+    const prompt = [
+      { role: 'user' as const, content: [{ type: 'text' as const, text: question }] },
+    ];
+    const { content } = await model.doGenerate({ prompt });
+
+    expect(JSON.stringify(content)).toContain('Lisbon');
+    expect(emulator.requests).toHaveLength(1);
     expect(emulator.charges).toHaveLength(1);
   });
 });

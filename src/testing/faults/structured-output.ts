@@ -1,5 +1,5 @@
+import { findAllJSON } from '../../answers/find-json.ts';
 import { isObject, parseJSON } from '../../answers/objects.ts';
-import { findAllJSON } from '../../structured/json.ts';
 import type { Quirks, StructuredOutputDialect } from './quirks.ts';
 import type { Call } from '../server/call.ts';
 import { Refusal, relayed, type ErrorDetails } from '../server/errors.ts';
