@@ -194,15 +194,15 @@ describe('JSON by a schema in the prompt', () => {
   });
 });
 
-describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", () => {
-  /** A client with the path of the API in its URL, of which CopilotKit builds its own. */
-  const setUpWithPath = () => {
-    const { emulator } = setUp();
-    const { apiKey, fetch } = emulator;
-    const client = new Gateway({ apiKey, fetch, baseURL: `${emulator.baseURL}/v1` });
-    return { openai: asOpenAI<OpenAI>(client), emulator };
-  };
+/** A client with the path of the API in its URL, of which CopilotKit builds its own. */
+const setUpWithPath = () => {
+  const { emulator } = setUp();
+  const { apiKey, fetch } = emulator;
+  const client = new Gateway({ apiKey, fetch, baseURL: `${emulator.baseURL}/v1` });
+  return { openai: asOpenAI<OpenAI>(client), emulator };
+};
 
+describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", () => {
   test('streams through beta.chat.completions, with one charge', async () => {
     const { openai, emulator } = setUpWithPath();
     const messages = [{ role: 'user' as const, content: question }];
