@@ -63,7 +63,12 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'if (this.#count === 1) this.#answered = change;', becomes: '' },
   ],
   'structured/json.ts': [
-    { is: 'return found.length === 1 ? found[0] : undefined;', becomes: 'return found[0];' },
+    {
+      is: 'return found.length === 1 ? found[0]?.json : undefined;',
+      becomes: 'return found[0]?.json;',
+    },
+  ],
+  'answers/find-json.ts': [
     { is: 'if (closers.pop() !== char)', becomes: 'if (closers.pop() === undefined)' },
   ],
 };
