@@ -181,7 +181,7 @@ describe('JSON by a schema in the prompt', () => {
 
   test("LangChain's StructuredOutputParser", async () => {
     const { client, emulator } = setUp();
-    const parser = StructuredOutputParser.fromZodSchema(z3.object({ city: z3.string() }));
+    const parser = StructuredOutputParser.fromNamesAndDescriptions({ city: 'The city' });
     const options = { model: 'm-large', apiKey: 'not used', maxRetries: 0 };
     const completions = new ChatOpenAICompletions(options);
     completions.client = asOpenAI(client);
