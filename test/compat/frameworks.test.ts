@@ -227,7 +227,7 @@ describe("CopilotKit's OpenAIAdapter, which is too large to install here: it", (
     const { baseURL, apiKey } = openai;
     const model = createOpenAI({
       baseURL,
-      apiKey,
+      apiKey: apiKey ?? '',
       headers: options.defaultHeaders,
       fetch: options.fetch,
       ...(openai.organization !== null && { organization: openai.organization }),
