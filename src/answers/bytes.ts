@@ -179,6 +179,15 @@ export function decodeHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes;
 }
 
+/**
+ * Returns whether text is certainly hexadecimal digits. Base64 of that length has other letters too, and that of
+ * silence has no digits.
+ */
+export function isHex(text: string): boolean {
+  const isLong = text.length >= 32 && text.length % 2 === 0;
+  return isLong && /\d/.test(text) && (/^[\da-f]+$/.test(text) || /^[\dA-F]+$/.test(text));
+}
+
 /** Bytes with their media type, if it is known. */
 export interface TypedBytes {
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -328,7 +328,7 @@ export function unwrapData(value: unknown): unknown {
 export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | undefined {
   const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (!isObject(body)) return undefined;
-  const { success, status, error } = body;
+  const { success, status, error, done } = body;
   if (task === 'creates' && findId(body) !== undefined) return undefined;
   if (success === false) return readErrorValue(value);
   const hasContent = contentFields.some((name) => {
@@ -337,7 +337,8 @@ export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | 
   });
   if (hasContent) return undefined;
   const hasId = findId(body) !== undefined;
-  const isTask = task !== undefined && (hasId || (typeof status === 'string' && status !== ''));
+  const hasStatus = (typeof status === 'string' && status !== '') || done === true;
+  const isTask = task !== undefined && (hasId || hasStatus);
   if (isTask) return undefined;
   const isError = hasValue(error) || (!hasId && hasErrorCode(body));
   return isError ? readErrorValue(value) : undefined;

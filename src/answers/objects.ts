@@ -297,3 +297,29 @@ export function findId(body: JsonObject): string | undefined {
     )
   );
 }
+
+/** Fields that report the outcome of a request. Next to them, `request_id` is only the id of the request. */
+const requestFields = [
+  'error',
+  'errors',
+  'code',
+  'message',
+  'msg',
+  'detail',
+  'base_resp',
+  'data',
+  'output',
+  'result',
+];
+
+/** Returns the request id of a body without any other task id, such as xAI's. */
+export function findRequestId(body: JsonObject): string | undefined {
+  if (requestFields.some((name) => hasValue(body[name]))) return undefined;
+  return trimmedText(body['request_id']) ?? trimmedText(body['requestId']);
+}
+
+/** Returns text that was sent instead of an object and can only be an id: a word with a digit in it. */
+export function idText(value: unknown): string | undefined {
+  const text = trimmedText(value);
+  return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
+}

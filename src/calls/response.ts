@@ -45,7 +45,7 @@ export function throwIfError(value: unknown, { spec, response }: Answer, text: s
   const { charge, task } = spec;
   const failed = charge === 'free' ? undefined : readFailedResponse(value);
   const body = failed ?? readErrorInSuccess(value, task);
-  if (body === undefined) return;
+  if (body === undefined || spec.holdsResult?.(value) === true) return;
   const { status, headers } = response;
   const requestId = findRequestId(headers, body.requestId);
   const kind = classifyErrorInSuccess(body, charge, task === 'creates');

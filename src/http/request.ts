@@ -145,6 +145,8 @@ interface ResourceRules {
   readonly download?: SendingRules | undefined;
   /** Builds a more specific error for a failed request, if there is one. */
   readonly explain?: ((failure: DescribedFailure) => Error | undefined) | undefined;
+  /** Returns whether a response holds a result, which is paid for even if an error is beside it. */
+  readonly holdsResult?: ((value: unknown) => boolean) | undefined;
   /** Reads the file that a redirect leads to, if that is the result of the request. */
   readonly readFile?:
     | ((

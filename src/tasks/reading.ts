@@ -30,7 +30,7 @@ const words = {
   failed: [
     'failed fail failure error errored timedout timeout expired',
     'abort aborted cancel cancelled canceled cancelling canceling killed interrupted terminated',
-    'blocked filtered denied refused revoked rejected moderated',
+    'blocked filtered denied refused revoked rejected moderated contentmoderated requestmoderated',
   ].join(' '),
 } satisfies Record<TaskStatus, string>;
 
@@ -66,7 +66,9 @@ export function parseWithIds(text: string): unknown {
 }
 
 function statusWordIn(level: JsonObject): string | undefined {
-  return findFirst([level['status'], level['task_status'], level['state']], trimmedText);
+  const word = findFirst([level['status'], level['task_status'], level['state']], trimmedText);
+  // Google's operations have no status.
+  return word ?? (level['done'] === true ? 'done' : undefined);
 }
 
 /** Returns the state of a task as a number, which some vendors send instead of a word. */
@@ -191,7 +193,7 @@ export function findFailure(body: JsonObject): TaskErrorDetails {
 }
 
 /** Values of kie's `successFlag` for a task that failed. */
-const failedFlags: readonly unknown[] = [2, 3];
+const failedFlags: readonly number[] = [2, 3];
 
 /**
  * Returns whether a body without a status word says by a number that its task failed. Most vendors use 3 for that, but
@@ -201,7 +203,8 @@ export function hasFailedByNumber(body: JsonObject, word: string | undefined): b
   const levels = unwrapLevels(body);
   const state = word ?? findFirst(levels, stateNumberIn);
   const isNamed =
-    Number(state) === 3 || levels.some(({ successFlag: flag }) => failedFlags.includes(flag));
+    Number(state) === 3 ||
+    levels.some(({ successFlag: flag }) => failedFlags.includes(Number(flag)));
   return isNamed && levels.some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
 }
 
@@ -210,12 +213,24 @@ export function findWithheld(body: JsonObject): TaskErrorDetails | undefined {
   const isModerated = unwrapLevels(body).some((level) =>
     [level, ...listObjects(level['video'])].some((each) => each['respect_moderation'] === false),
   );
-  const complaint = findComplaint(body);
+  const complaint = findComplaint(body) ?? findReasonBeside(body);
   if (!isModerated || complaint !== undefined) return complaint;
   return {
     message: 'The vendor withheld the result after its moderation.',
     code: 'respect_moderation',
   };
+}
+
+/** Reads a reason of a failure. Old builds have the URL of a success there. */
+function readReason(value: unknown): string | undefined {
+  const text = readComplaint(value);
+  return text === undefined || /^(https?|data):/i.test(text) ? undefined : text;
+}
+
+/** Returns the reason in another field than `error`. */
+function findReasonBeside(body: JsonObject): TaskErrorDetails | undefined {
+  const hasReason = unwrapLevels(body).some((level) => findAt(level, failurePlaces, readReason));
+  return hasReason ? findFailure(body) : undefined;
 }
 
 /** Returns the error of a body that has neither a status nor a result. */

@@ -1,4 +1,4 @@
-import { decodeBytes, decodeHex, detectType } from '../answers/bytes.ts';
+import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
 import { isHTMLPage } from '../answers/error-body.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
@@ -60,7 +60,8 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         }
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
-        if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
+        const isString = search !== undefined && type.includes('json') && /^\s*"/.test(beginning);
+        if (isString || /^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
           const isLabelled = /\b(json|html)\b/.test(type);
           const limit = request.settings.maxResponseBytes;
           const peeked = objectStart.test(beginning) ? limit : errorBodyLimit;
@@ -112,8 +113,9 @@ async function searchFile(
 ): Promise<Response | undefined> {
   for (const file of search.find(value)) {
     if (/^https?:/i.test(file)) return fetchFile(request, answer, search, file, text);
-    const bytes = fromHex(file) ?? decodeBytes(file)?.bytes;
-    if (bytes !== undefined) return toResponse(answer.response, bytes);
+    const digits = fromHex(file);
+    const { bytes, type } = digits === undefined ? (decodeBytes(file) ?? {}) : { bytes: digits };
+    if (bytes !== undefined) return toResponse(answer.response, bytes, type);
   }
   return undefined;
 }
@@ -157,17 +159,26 @@ const contentHeaders = [
   'last-modified',
 ];
 
-/** Decodes hexadecimal digits of a file in a known format, because base64 may look alike. */
+/** Decodes hexadecimal digits, unless they may be base64. */
 function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = decodeHex(text);
-  return bytes === undefined || detectType(bytes) === undefined ? undefined : bytes;
+  const isCertain = bytes !== undefined && (isHex(text) || detectType(bytes) !== undefined);
+  return isCertain ? bytes : undefined;
 }
 
-/** Returns a response with bytes as its body. */
-function toResponse(response: Response, bytes: Uint8Array<ArrayBuffer>): Response {
+/**
+ * Returns a response with bytes as its body.
+ *
+ * @param type - The type that the gateway sent, for bytes without a signature, such as raw samples.
+ */
+function toResponse(
+  response: Response,
+  bytes: Uint8Array<ArrayBuffer>,
+  type = 'application/octet-stream',
+): Response {
   const headers = new Headers(response.headers);
   for (const name of contentHeaders) headers.delete(name);
-  headers.set('content-type', detectType(bytes) ?? 'application/octet-stream');
+  headers.set('content-type', detectType(bytes) ?? type);
   return new Response(bytes, { status: response.status, headers });
 }
 

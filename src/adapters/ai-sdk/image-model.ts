@@ -102,6 +102,8 @@ async function generate(
     const message = `One of ${counts.length} requests failed; the other images were returned. ${errorMessage(error)}`;
     warnings.push({ type: 'other', message });
   }
+  const remarks = answers.flatMap(({ data }) => data.error?.message ?? []);
+  warnings.push(...remarks.map((message) => ({ type: 'other' as const, message })));
   const { images, kept } = await readImages(client, items, signal, warnings);
   const usage = sumUsage(answers.map(({ data }) => data.usage));
   const costs = answers.map(({ data, response }) => usageOf(data, response.headers).cost);

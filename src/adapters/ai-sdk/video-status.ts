@@ -260,7 +260,9 @@ export async function pollStatus(
     }
     const [unavailable] = lost;
     if (videos.length === 0 && unavailable !== undefined) throw unavailable;
-    const messages = [...failures.map(({ message }) => message), ...lost.map(describeLost)];
+    const remarks = tasks.flatMap(({ error }) => error?.message ?? []);
+    const failed = failures.map(({ message }) => message);
+    const messages = [...failed, ...lost.map(describeLost), ...remarks];
     const warnings = messages.map((message) => ({ type: 'other' as const, message }));
     return {
       status: 'completed',

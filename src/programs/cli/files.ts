@@ -31,6 +31,14 @@ export async function openFile(path: string): Promise<Uploadable> {
   }
 }
 
+/** Shows what the gateway reports beside a result, such as a lower quality than requested. */
+export function noteRemark(
+  remark: { readonly message: string } | null | undefined,
+  terminal: Terminal,
+): void {
+  if (remark) terminal.note(`The gateway reports beside the result: ${remark.message}`);
+}
+
 /** Options that select the output file. */
 export interface OutOptions {
   readonly out?: string | undefined;

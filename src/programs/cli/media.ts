@@ -16,6 +16,7 @@ import {
   openFile,
   imageExtension,
   noteOtherFormat,
+  noteRemark,
   save,
   type OutOptions,
   showImage,
@@ -123,6 +124,7 @@ async function createImages(
     }
     run.context.isPaid = true;
     terminal.endProgress();
+    noteRemark(response.error, terminal);
     const written: string[] = [];
     for (const [index, image] of response.data.entries()) {
       const path = await targets.path(index, imageExtension(image));

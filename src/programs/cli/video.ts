@@ -17,7 +17,14 @@ import {
 import { isMissingTask } from '../../tasks/reading.ts';
 import { downloadVideo, fileLedger } from '../../adapters/node/index.ts';
 import { bareCommand, command, define, withCharge, withOut, type Run } from './command.ts';
-import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
+import {
+  chooseTargets,
+  isAddress,
+  noteRemark,
+  openFile,
+  type OutOptions,
+  type Targets,
+} from './files.ts';
 import { readPrompt, formatDuration } from './terminal.ts';
 import {
   findFile,
@@ -183,6 +190,7 @@ async function finish(
     }
     throw error;
   });
+  noteRemark(video.error, terminal);
   terminal.progress('Downloading…');
   await saveVideo(client, video, targets, run).catch((error: unknown) => {
     if (!ContentUnavailableError.isInstance(error)) {

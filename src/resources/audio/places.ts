@@ -1,4 +1,4 @@
-import { decodeBytes, decodeHex } from '../../answers/bytes.ts';
+import { decodeBytes, decodeHex, isHex } from '../../answers/bytes.ts';
 import { isObject, isText, parseJSON, toFields, trimmedText } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 
@@ -7,11 +7,15 @@ import type { JsonObject } from '../../types.ts';
  */
 
 /** Fields that hold the bytes of audio as text. */
-const byteFields = /^(audio_?(data|content|base64|b64|bytes|hex)?|speech|b64_json|base64|data)$/i;
+const byteFields =
+  /^(audio_?(data|content|base64|b64|bytes|hex|file)?|audios|speech|b64_json|base64|data)$/i;
+
+/** Fields that hold bytes inside a field for audio. */
+const innerFields = /^(content|bytes|value)$/i;
 
 /** Fields that hold the URL of audio. */
 const urlFields =
-  /^((audio|file|speech|result|download|output)?_?url|audio_?(file|data|content)?|speech|output|file|data|result)$/i;
+  /^((audio|file|speech|result|download|output)?_?urls?|audio_?(file|data|content)?|audios|speech|output|file|data|result)$/i;
 
 /** Fields that repeat the request, are about other files, or hold URLs of a task. */
 const otherFields =
@@ -43,16 +47,25 @@ function collect(value: unknown, name: string, read: Read, levels = deepest): st
   }
   if (levels === 0) return [];
   if (Array.isArray(value)) return value.flatMap((item) => collect(item, name, read, levels - 1));
-  return Object.entries(toFields(value)).flatMap(([key, inner]) => {
+  const fields = toFields(value);
+  const { data, mimeType, mime_type = mimeType } = fields;
+  // A part of a multimodal message, such as Gemini's `inlineData`.
+  if (read === isBytes && isText(data) && isText(mime_type) && /^audio\//i.test(mime_type)) {
+    return [/^\s*data:/i.test(data) ? data : `data:${mime_type};base64,${data.trim()}`];
+  }
+  return Object.entries(fields).flatMap(([key, inner]) => {
     if (otherFields.test(key)) return [];
     // In `audio: { data }`, the outer name is the certain one.
-    const isNamed = /audio/i.test(name) && byteFields.test(key) && read === isBytes;
+    const isInner = byteFields.test(key) || innerFields.test(key);
+    const isNamed = /audio/i.test(name) && isInner && read === isBytes;
     return collect(inner, isNamed ? name : key, read, levels - 1);
   });
 }
 
 /** Returns the audio in a JSON response: its bytes as text, or else its URLs. */
 export function findAudio(value: unknown): readonly string[] {
+  // Frameworks send text as a JSON string.
+  if (isText(value)) return isURL(value) || isBytes('data', value) ? [value.trim()] : [];
   if (!isObject(value)) return [];
   const bytes = collect(value, '', isBytes);
   return bytes.length > 0 ? bytes : collect(value, '', isAddress);
@@ -68,11 +81,8 @@ export interface AudioPiece {
   readonly isWhole: boolean;
 }
 
-/** Digits of audio without a signature, as in later pieces of a stream. Base64 of that length has other letters too. */
-const hexDigits = /^(?:[\da-f]{2}){16,}$/i;
-
 function decodePiece(text: string): Uint8Array<ArrayBuffer> | undefined {
-  return hexDigits.test(text) ? decodeHex(text) : decodeBytes(text)?.bytes;
+  return isHex(text) ? decodeHex(text) : decodeBytes(text)?.bytes;
 }
 
 /** Reads an event of MiniMax (`data.audio`, `data.status`) or Alibaba (`output.audio`); `undefined` for any other. */

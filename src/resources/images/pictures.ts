@@ -7,6 +7,7 @@ import {
   unwrapLevels,
   listObjects,
   parseJSON,
+  toFields as fieldsOf,
   trimmedText,
 } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
@@ -41,6 +42,16 @@ const markdownAddress = /\]\(\s?<?((?:https?:|data:image\/)[^\s)>]+)/gi;
 
 /** The longest alternative text of an image in Markdown. */
 const longestText = 500;
+
+const imageFile = /\.(png|jpe?g|webp|gif|avif|svg)$/i;
+
+/** Returns the URLs of image files between the words of a chat message. */
+function listAddresses(text: string): JsonObject[] {
+  return text.split(/[\s<>"'()]+/).flatMap((word) => {
+    const isURL = /^https?:/i.test(word) && URL.canParse(word);
+    return isURL && imageFile.test(new URL(word).pathname) ? [{ url: word }] : [];
+  });
+}
 
 /** Returns the addresses of images in the Markdown of a chat message. */
 function listMarkdownImages(text: string): JsonObject[] {
@@ -154,6 +165,7 @@ const ways: readonly FindPictures[] = [
   (name, text) => (pictureFields.test(name) ? [toFields(name, text)] : []),
   (name, text) => (pictureAddress.test(text) || isBytes(text) ? [toFields(name, text)] : []),
   (_, text) => listMarkdownImages(text),
+  (name, text) => (/^(content|text)$/i.test(name) ? listAddresses(text) : []),
 ];
 
 /** Removes images that a response contains twice, under different names. */
@@ -178,6 +190,17 @@ function listImages(value: unknown): JsonObject[] {
 
 /** Returns whether a value holds an image in any form, at any place. */
 export const holdsPicture = (value: unknown): boolean => listImages(value).length > 0;
+
+/**
+ * Returns whether lists or objects in a response hold a picture. The URL beside an error may be that of its
+ * documentation.
+ */
+export const holdsNestedPicture = (value: unknown): boolean =>
+  holdsPicture(
+    Object.fromEntries(
+      Object.entries(fieldsOf(value)).filter(([, inner]) => typeof inner === 'object'),
+    ),
+  );
 
 /**
  * Converts a response or the status of a completed task to the response of an image call; `undefined` if it holds no
@@ -226,5 +249,11 @@ export function joinImages(answers: readonly JsonObject[]): JsonObject {
     isObject(usage) ? { ...usage } : {},
   );
   const data = answers.flatMap((answer) => listObjects(answer['data']));
-  return { ...first, data, ...(Object.keys(sum).length > 0 && { usage: sum }) };
+  const remark = answers.find(({ error }) => isObject(error));
+  return {
+    ...first,
+    data,
+    ...(remark !== undefined && { error: remark['error'] }),
+    ...(Object.keys(sum).length > 0 && { usage: sum }),
+  };
 }

@@ -6,6 +6,7 @@ import type { Transport } from '../../calls/transport.ts';
 import { displayURL, isSameOrigin } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import {
+  findComplaint,
   findFailure,
   findProgress,
   findStatusWord,
@@ -68,6 +69,9 @@ function toImageTask(raw: unknown, answer: { readonly status: number }): ImageTa
   const isKnown = isAccepted || word !== undefined || hasPictures || Boolean(isNamed);
   const error = withheld ?? (status === 'failed' ? findFailure(body) : null);
   const progress = findProgress(body);
+  // Beside images, an error is a remark, such as a lower quality than requested.
+  const remark = hasPictures ? findComplaint(body) : undefined;
+  if (images !== undefined && remark !== undefined) images['error'] = remark;
   const isDone = status === 'completed';
   const result = { images: isDone ? images : undefined, resultURL: isDone ? resultURL : undefined };
   // The account reads the id and the cost from the other fields of the response.

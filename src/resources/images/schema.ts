@@ -75,11 +75,13 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
     usage: usageFields,
     svg_usage: 'object',
     safety_identifier: 'any',
+    error: 'string or object',
   } satisfies FieldsOf<ImagesResponse>,
   locate: locateImages,
   answer: { name: 'image', isIn: areImages },
   normalize(value) {
     toNumber(value, 'created');
+    if (isText(value['error'])) value['error'] = { message: value['error'] };
     normalizeItems(value, 'data', readImage);
     normalizeUsage(value);
   },

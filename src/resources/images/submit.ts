@@ -29,6 +29,7 @@ import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
 import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
 import { imageTasks } from './kind.ts';
 import type { ImageTask } from './poll.ts';
+import { holdsNestedPicture } from './pictures.ts';
 import { wholeAnswer } from './schema.ts';
 import type { ImageParamsBase, ImagesResponse } from './types.ts';
 import { createScope, readImages } from './wait.ts';
@@ -65,7 +66,11 @@ const writer =
     { write }: ImageCall<Params>,
     options: ImageRequestOptions | undefined,
   ) =>
-  (params: Params) => ({ ...write(params, options), explain: explainImages });
+  (params: Params) => ({
+    ...write(params, options),
+    explain: explainImages,
+    holdsResult: holdsNestedPicture,
+  });
 
 /** Returns the options of the wait for a task that a call for images submitted. */
 function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {

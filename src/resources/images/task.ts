@@ -1,5 +1,7 @@
 import {
   findFirst,
+  findRequestId,
+  idText,
   isObject,
   unwrapLevels,
   firstObject,
@@ -30,18 +32,16 @@ function findStatus(levels: readonly JsonObject[]): string | undefined {
 }
 
 /** Returns the id in a field that only tasks have. */
-const readTaskId = ({ task_id, taskId, job_id, jobId }: JsonObject): string | undefined =>
-  findFirst([task_id, taskId, job_id, jobId], readId);
+const readTaskId = ({ task_id, taskId, job_id, jobId, JobId, queue_id }: JsonObject) =>
+  findFirst([task_id, taskId, job_id, jobId, JobId, queue_id], readId);
+
+/** Returns the id in a field that responses with images may have too. */
+const readMakingId = ({ generation_id, generationId }: JsonObject): string | undefined =>
+  findFirst([generation_id, generationId], readId);
 
 /** Returns the id in a field that other objects have too. */
 function findAnyId(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, ({ id }) => readId(id)) ?? readId(levels[0]?.['request_id']);
-}
-
-/** Returns text that was sent instead of an object and can only be an id: a word with a digit in it. */
-function idText(value: unknown): string | undefined {
-  const text = trimmedText(value);
-  return text !== undefined && /\d/.test(text) && /^[\w.:-]{3,128}$/.test(text) ? text : undefined;
 }
 
 /** Returns ids that were sent instead of an object, as text or a list. */
@@ -106,13 +106,18 @@ export function findAcceptedTask(
   // A filter may remove every image from the response of a finished task.
   const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
   if (isFiltered && status !== 202) return undefined;
-  const isTask = levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
-  const isSure = status === 202 || isTask || pendingWords.test(word ?? '');
+  const isTask =
+    isObject(body['task_info']) ||
+    levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
+  const isPolled = word === undefined && findAddress(levels) !== undefined;
+  const isSure = status === 202 || isTask || isPolled || pendingWords.test(word ?? '');
   const several = findListedIds(
     levels,
     (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),
   );
-  const own = taskId ?? (isSure ? findAnyId(levels) : undefined);
+  const isEmpty = Array.isArray(data) && data.length === 0;
+  const making = isEmpty ? undefined : (findFirst(levels, readMakingId) ?? findRequestId(body));
+  const own = taskId ?? (isSure ? findAnyId(levels) : undefined) ?? making;
   const single = own === undefined ? findIdTexts(body) : [own];
   const ids = several.length > 0 ? several : single;
   if (ids.length > 0) return { ids, address };

@@ -1,4 +1,5 @@
 import type { WithLedgerError } from '../../tasks/errors.ts';
+import type { TaskErrorDetails } from '../../tasks/types.ts';
 import type { OpenString, WithRequestId } from '../../types.ts';
 
 /** Parameters shared by generating and editing images. */
@@ -158,6 +159,8 @@ export interface ImagesResponse extends WithRequestId, WithLedgerError {
   svg_usage?: ImageSVGUsage | undefined;
   /** The id of the end user that the provider used for abuse detection. */
   safety_identifier?: string | null | undefined;
+  /** What the gateway reports beside the images of a task, such as a lower quality than requested. */
+  error?: TaskErrorDetails | null | undefined;
 }
 
 /** Fields of every event in an image stream. Omitted strings are empty, and gateways may send other words. */

@@ -1,12 +1,16 @@
 import type { JsonObject } from '../../types.ts';
+import { readBase64 } from '../../answers/bytes.ts';
 import {
   defineHidden,
   findFirst,
   findId,
-  hasValue,
+  findRequestId,
+  idText,
   isObject,
   listObjects,
   parseJSON,
+  readId,
+  toFields,
   trimmedText,
   unwrapLevels,
 } from '../../answers/objects.ts';
@@ -24,35 +28,29 @@ import {
 import type { VideoStatus, VideoTask } from './types.ts';
 import type { FieldsOf, ResponseSchema } from '../../answers/reader.ts';
 
-/** Fields that report the outcome of a request. Next to them, `request_id` is only the id of the request. */
-const requestFields = [
-  'error',
-  'errors',
-  'code',
-  'message',
-  'msg',
-  'detail',
-  'base_resp',
-  'data',
-  'output',
-  'result',
-];
-
-/** Returns the request id of a body without any other task id, such as xAI's. */
-function findRequestId(body: JsonObject): string | undefined {
-  if (requestFields.some((name) => hasValue(body[name]))) return undefined;
-  return trimmedText(body['request_id']) ?? trimmedText(body['requestId']);
-}
-
 /** Returns the name of Google's operation. Names of other kinds are labels. */
 function findOperationName({ name }: JsonObject): string | undefined {
   const text = trimmedText(name);
   return text !== undefined && /(^|\/)operations\//.test(text) ? text : undefined;
 }
 
+/** Fields with the id of a task at any place. */
+const idField = /^(task|job|generation|prediction|queue|operation)_?(uu)?id$/i;
+
+/** Finds the id of a task in nested objects that other places do not name. */
+function searchId(value: unknown, levels = 4): string | undefined {
+  if (levels === 0) return undefined;
+  if (Array.isArray(value)) return findFirst(value, (item) => searchId(item, levels - 1));
+  return findFirst(Object.entries(toFields(value)), ([name, inner]) => {
+    if (/error|input/i.test(name)) return undefined;
+    return idField.test(name) ? readId(inner) : searchId(inner, levels - 1);
+  });
+}
+
 /** Returns the task id in the response to a submission. */
 export function findTaskId(body: JsonObject): string | undefined {
-  return findId(body) ?? findOperationName(body) ?? findRequestId(body);
+  const known = findId(body) ?? findOperationName(body) ?? findRequestId(body);
+  return known ?? searchId(body) ?? idText(body['data']) ?? idText(body['result']);
 }
 
 /** Returns an http(s) URL or a data URL; gateways put error messages in the same fields. */
@@ -152,12 +150,41 @@ function findResultURL(body: JsonObject, read: ReadURL = toVideoURL): string | u
   });
 }
 
+/** Fields that repeat the request, are about other files, or hold URLs of the task. */
+const otherFields =
+  /prompt|input|image|img|cover|thumb|poster|preview|frame|reference|source|audio|webhook|callback|^(params|parameters|request|payload|urls|links|errors?)$|(status|poll(ing)?|cancel|fetch|get|query|task|response)_?url$/i;
+
+const videoFile = /\.(mp4|webm|mov|m4v|mkv)$/i;
+
+/** The shortest base64 text that counts as a video; shorter ones may be ids. */
+const shortestVideo = 256;
+
+/** Finds a video anywhere in the body of a completed task: a URL or bytes, by the path of the field or the file name. */
+function searchVideo(value: unknown, path: string, levels = 8): string | undefined {
+  const inner = parseNested(value);
+  if (typeof inner === 'string') {
+    const url = toVideoURL(inner);
+    if (url === undefined) {
+      const isBytes = /b64|base64|bytes/i.test(path) && inner.length >= shortestVideo;
+      const bytes = isBytes ? readBase64(inner) : undefined;
+      return bytes && `data:${bytes.type ?? 'video/mp4'};base64,${bytes.base64}`;
+    }
+    return /video/i.test(path) || videoFile.test(new URL(url).pathname) ? url : undefined;
+  }
+  if (levels === 0) return undefined;
+  if (Array.isArray(inner)) return findFirst(inner, (item) => searchVideo(item, path, levels - 1));
+  return findFirst(Object.entries(toFields(inner)), ([name, field]) =>
+    otherFields.test(name) ? undefined : searchVideo(field, `${path}.${name}`, levels - 1),
+  );
+}
+
 /** Returns the URL of a completed task's result. Old builds put it where failed tasks have their reason. */
 function findCompletedURL(body: JsonObject): string | undefined {
   const levels = unwrapLevels(body);
   return (
     findResultURL(body) ??
     findFirst(levels, (level) => findURL(level, contentPlaces, toVideoURL)) ??
+    searchVideo(body, '') ??
     findResultURL(body, toResultURL) ??
     findFirst(levels, (level) => toResultURL(level['fail_reason']))
   );

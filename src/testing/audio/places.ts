@@ -65,6 +65,15 @@ export function placeSpeech(
         output: { finish_reason: 'stop', audio: { data: '', url, id: 'audio_1' } },
       });
     }
+    case 'message.audio': {
+      const audio = { id: 'audio_1', data: base64(bytes), transcript: '', expires_at: 1 };
+      const message = { role: 'assistant', content: null, audio };
+      return Response.json({ choices: [{ index: 0, finish_reason: 'stop', message }] });
+    }
+    case 'inlineData': {
+      const parts = [{ inlineData: { mimeType: type, data: base64(bytes) } }];
+      return Response.json({ candidates: [{ content: { role: 'model', parts } }] });
+    }
     case 'events':
       return eventResponse(call, events);
     case 'data-events':

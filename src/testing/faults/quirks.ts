@@ -170,18 +170,24 @@ export interface MediaQuirks {
   imageFormatRefused: boolean;
   /**
    * Respond to image calls with a task, in one of these shapes. Each shape has its own route, like the
-   * gateways that use it: `list` (`data: [{ task_id }]`), `several` (one task for each image) and `text` (the
-   * id as text) `/v1/images/tasks/{id}`, `object` `/v1/images/generations/{id}`, `data` (`data: { task_id }`)
+   * gateways that use it: `list` (`data: [{ task_id }]`), `several` (one task for each image), `text` (the
+   * id as text) and `task-info` (`task_info: { id }`) `/v1/images/tasks/{id}`, `object` `/v1/images/generations/{id}`, `data` (`data: { task_id }`)
    * `/v1/tasks/{id}`, `accepted` (an empty 202) the `Location` that it names, `status-url` the URLs of a
-   * queue. The URL of `foreign-url` is on another origin; `foreign-url` and `nowhere` have no route. A prompt
+   * queue, `polling-url` a URL whose query has the id, other parameters and a secret. The URL of `foreign-url` is on another origin; `foreign-url` and `nowhere` have no route. A prompt
    * with `markers.fail` fails. @defaultValue "none"
    */
   imageTasks: ImageTaskShape;
+  /**
+   * Send an error beside the result of a completed task, such as a lower quality than requested, for images and
+   * videos. @defaultValue false
+   */
+  taskRemark: boolean;
   /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
   imageTaskTime: number;
   /**
-   * Place of speech: a file, a field of JSON with base64, hexadecimal digits or a URL, or a stream that was not
-   * requested: OpenAI's, or MiniMax's, whose last event repeats the audio. @defaultValue "file"
+   * Place of speech: a file, a field of JSON with base64, hexadecimal digits or a URL, the message of a chat
+   * completion, a part in Gemini's format, or a stream that was not requested: OpenAI's, or MiniMax's, whose last
+   * event repeats the audio. @defaultValue "file"
    */
   speechPlace: SpeechPlace;
   /**
@@ -295,7 +301,7 @@ export interface VideoQuirks {
   /** Format of the error of a failed task; `always` sends an error until a task is completed. @defaultValue "object" */
   videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
   /**
-   * A failed task: with a status of its own, completed with an error and an empty URL, completed with an error as
+   * A failed task, also of images: with a status of its own, completed with an error and an empty URL, completed with an error as
    * text, withheld by moderation, or with a numeric flag. @defaultValue "status"
    */
   videoFailure: 'status' | 'error-inside' | 'text-inside' | 'moderation' | 'success-flag';
@@ -391,6 +397,8 @@ export type SpeechPlace =
   | 'data.audio'
   | 'output.audio.data'
   | 'output.audio.url'
+  | 'message.audio'
+  | 'inlineData'
   | 'events'
   | 'data-events';
 
@@ -428,6 +436,8 @@ export type ImageTaskShape =
   | 'data'
   | 'accepted'
   | 'status-url'
+  | 'polling-url'
+  | 'task-info'
   | 'foreign-url'
   | 'nowhere';
 
@@ -480,6 +490,7 @@ export const defaultQuirks: Quirks = {
   imageStream: 'json',
   imageFormatRefused: false,
   imageTasks: 'none',
+  taskRemark: false,
   imageTaskTime: 3_000,
   speechPlace: 'file',
   transcriptForm: 'plain',

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import { costField, fileURL, type Call } from '../server/call.ts';
 import { present } from '../control/json.ts';
+import { failureInside, remarkField } from '../control/task-ends.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { EmulatorVideo } from './tasks.ts';
 import { quirksFor } from './vendors.ts';
@@ -80,24 +81,6 @@ function urlFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject
   }
 }
 
-/** Returns the fields of a failed task that gateways call completed, or describe by a flag. */
-function failureInside({ failure, state }: EmulatorVideo, quirks: Quirks): JsonObject | undefined {
-  if (state !== 'failed' || failure === undefined) return undefined;
-  const { message, code } = failure;
-  switch (quirks.videoFailure) {
-    case 'status':
-      return undefined;
-    case 'error-inside':
-      return { status: 'completed', error: { message, code }, metadata: { url: '' } };
-    case 'text-inside':
-      return { status: 'COMPLETED', error: message };
-    case 'moderation':
-      return { status: 'done', video: { url: '', respect_moderation: false } };
-    case 'success-flag':
-      return { successFlag: 3, errorMessage: message };
-  }
-}
-
 function failureFields({ failure, state }: EmulatorVideo, { videoError }: Quirks): JsonObject {
   if (videoError === 'always' && failure === undefined && state !== 'completed') {
     return { error: { message: 'The vendor has not answered yet.', code: 10_001 } };
@@ -143,6 +126,7 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
     completed_at: end,
     ...urlFields(call, video, quirks),
     ...failureFields(video, quirks),
+    ...(isCompleted ? remarkField(quirks) : {}),
     ...(Object.keys(usage).length > 0 && isCompleted ? { usage } : {}),
   };
   if (quirks.videoKeys === 'present') return fields;
@@ -170,7 +154,8 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
   const words = isLater ? quirks.videoStatuses : call.world.quirks.videoStatuses;
   const word = isUnknown ? 'unknown' : (words[video.state] ?? video.state);
   const status = call.fault?.type === 'status-word' ? call.fault.word : word;
-  const inside = isLater ? failureInside(video, quirks) : undefined;
+  const isFailed = isLater && video.state === 'failed' && failure !== undefined;
+  const inside = isFailed ? failureInside(quirks.videoFailure, failure, 'video') : undefined;
   if (inside !== undefined) {
     return { ...idFields(video, quirks, true), object: 'video', model: video.model, ...inside };
   }

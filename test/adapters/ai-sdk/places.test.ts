@@ -7,14 +7,15 @@ import {
 import { describe, expect, test } from 'vitest';
 import { markers } from '../../../src/testing/index.ts';
 import {
-  imageEncodings,
-  imagePlaces,
-  pendingBodies,
-  speechPlaces,
+  imageDeliveries,
+  imageFailures,
+  reasonFor,
+  remark,
+  remarkedImage,
+  speechDeliveries,
   transcriptForms,
+  videoDeliveries,
   videoFailures,
-  videoIds,
-  videoURLs,
 } from '../../helpers/media-places.ts';
 import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
@@ -22,38 +23,43 @@ import { json } from '../../helpers/clients.ts';
 import { mediaHeads } from '../../helpers/media.ts';
 
 const prompt = 'A boat';
+const size = '64x64';
 const png = [0x89, 0x50, 0x4e, 0x47];
 
 describe('generateImage', () => {
-  test.each(imagePlaces)('returns an image at %s', async (imagePlace) => {
-    const { provider, emulator } = emulatedProvider({}, { quirks: { imagePlace } });
+  fakeWaitingTime();
 
-    const { image } = await generateImage({ model: provider.imageModel('m-image'), prompt });
+  test.each(imageDeliveries)('returns an image: $name', async ({ quirks }) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks });
+    const model = provider.imageModel('m-image');
+
+    const { image, warnings } = await resolved(generateImage({ model, prompt, size }));
 
     expect([...image.uint8Array.subarray(0, 4)]).toEqual(png);
     expect(image.mediaType).toBe('image/png');
+    expect(warnings).toEqual([]);
     expect(emulator.charges).toHaveLength(1);
+    expect(JSON.stringify(emulator.requests)).not.toContain('s3cr3t');
   });
 
-  test('returns an image of a stream that was not requested', async () => {
-    const { provider, emulator } = emulatedProvider(
-      {},
-      { quirks: { imageStream: 'result-always' } },
-    );
+  test('returns an image beside an error, which becomes a warning', async () => {
+    const { provider } = emulatedProvider({}, remarkedImage);
+    const model = provider.imageModel('m-image');
 
-    const { image } = await generateImage({ model: provider.imageModel('m-image'), prompt });
+    const { image, warnings } = await resolved(generateImage({ model, prompt, size }));
 
     expect([...image.uint8Array.subarray(0, 4)]).toEqual(png);
-    expect(emulator.charges).toHaveLength(1);
+    expect(warnings).toEqual([{ type: 'other', message: remark }]);
   });
 
-  test.each(imageEncodings)('returns an image in base64 of the form %s', async (encoding) => {
-    const quirks = { imageFormat: 'b64_json', imageEncoding: encoding } as const;
-    const { provider } = emulatedProvider({}, { quirks });
+  test.each(imageFailures)('ends with the reason of a failed image: $name', async ({ quirks }) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks });
+    const model = provider.imageModel('m-image');
 
-    const { image } = await generateImage({ model: provider.imageModel('m-image'), prompt });
+    const error = await rejected(generateImage({ model, prompt: `A boat ${markers.fail}`, size }));
 
-    expect([...image.uint8Array.subarray(0, 4)]).toEqual(png);
+    expect(String(error)).toMatch(reasonFor(quirks.videoFailure, /refused by moderation/));
+    expect(emulator.charges).toHaveLength(1);
   });
 
   test.each([
@@ -85,8 +91,8 @@ describe('generateImage', () => {
 });
 
 describe('generateSpeech', () => {
-  test.each(speechPlaces)('returns speech at %s', async (speechPlace) => {
-    const { provider, emulator } = emulatedProvider({}, { quirks: { speechPlace } });
+  test.each(speechDeliveries)('returns speech: $name', async ({ quirks }) => {
+    const { provider, emulator } = emulatedProvider({}, { quirks });
     const plain = emulatedProvider();
     const text = 'Good morning';
 
@@ -172,11 +178,7 @@ describe('transcribe', () => {
 describe('generateVideo', () => {
   fakeWaitingTime();
 
-  test.each([
-    ...videoURLs.map((videoUrl) => ({ videoUrl, contentStatus: 404 }) as const),
-    ...videoIds.map((videoId) => ({ videoId })),
-    ...pendingBodies.map((taskPending) => ({ taskPending })),
-  ])('returns a video of a gateway with %j', async (quirks) => {
+  test.each(videoDeliveries)('returns a video: $name', async ({ quirks }) => {
     const { provider, emulator } = emulatedProvider({}, { quirks, videoDuration: 1_000 });
     const model = provider.videoModel('m-video');
 
@@ -186,13 +188,24 @@ describe('generateVideo', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('returns a video beside an error, which becomes a warning', async () => {
+    const { provider } = emulatedProvider({}, { quirks: { taskRemark: true } });
+
+    const { video, warnings } = await resolved(
+      generateVideo({ model: provider.videoModel('m-video'), prompt }),
+    );
+
+    expect(Buffer.from(video.uint8Array).toString('latin1', 4, 8)).toBe('ftyp');
+    expect(warnings).toEqual([{ type: 'other', message: remark }]);
+  });
+
   test.each(videoFailures)('ends with the reason of a failure of the form %s', async (form) => {
     const { provider, emulator } = emulatedProvider({}, { quirks: { videoFailure: form } });
     const model = provider.videoModel('m-video');
 
     const error = await rejected(generateVideo({ model, prompt: `A boat ${markers.fail}` }));
 
-    expect(String(error)).toMatch(form === 'moderation' ? /moderation/ : /safety review/);
+    expect(String(error)).toMatch(reasonFor(form, /safety review/));
     expect(emulator.charges).toHaveLength(1);
   });
 });

@@ -3,15 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { downloadVideo, saveTo } from '../../../src/adapters/node/index.ts';
-import type { EmulatorOptions } from '../../../src/testing/index.ts';
-import { emulated, json, scripted } from '../../helpers/clients.ts';
+import { ImageFailedError } from '../../../src/index.ts';
+import { type EmulatorOptions, markers } from '../../../src/testing/index.ts';
+import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 import {
+  imageDeliveries,
   imageEncodings,
-  imagePlaces,
-  pendingBodies,
+  imageFailures,
+  reasonFor,
+  remark,
+  remarkedImage,
+  speechDeliveries,
+  videoDeliveries,
   videoFailures,
-  videoIds,
-  videoURLs,
 } from '../../helpers/media-places.ts';
 
 const order = { model: 'm-image', prompt: 'A boat', size: '64x64' };
@@ -24,25 +29,54 @@ function createFile(): string {
 }
 
 describe('saveTo', () => {
-  test.each(imagePlaces)('saves an image at %s', async (imagePlace) => {
-    const { client, emulator } = emulated({}, { quirks: { imagePlace } });
+  fakeWaitingTime();
+
+  test.each(imageDeliveries)('saves an image: $name', async ({ quirks }) => {
+    const { client, emulator } = emulated({}, { quirks });
     vi.stubGlobal('fetch', emulator.fetch);
     const file = createFile();
 
-    const { data } = await client.images.generate(order);
+    const { data } = await resolved(client.images.generate(order));
     await saveTo(data[0] ?? {}, file);
 
     expect([...readFileSync(file).subarray(0, 4)]).toEqual(png);
+    expect(emulator.charges).toHaveLength(1);
+    expect(JSON.stringify(emulator.requests)).not.toContain('s3cr3t');
   });
 
-  test('saves an image of a stream that was not requested', async () => {
-    const { client, emulator } = emulated({}, { quirks: { imageStream: 'result-always' } });
+  test('saves an image beside an error, which the response has', async () => {
+    const { client, emulator } = emulated({}, remarkedImage);
     vi.stubGlobal('fetch', emulator.fetch);
     const file = createFile();
 
-    await saveTo((await client.images.generate(order)).data[0] ?? {}, file);
+    const { data, error } = await resolved(client.images.generate(order));
+    await saveTo(data[0] ?? {}, file);
 
     expect([...readFileSync(file).subarray(0, 4)]).toEqual(png);
+    expect(error).toEqual({ message: remark, code: 'upscaling' });
+  });
+
+  test.each(imageFailures)('is not reached by a failed image: $name', async ({ quirks }) => {
+    const { client } = emulated({}, { quirks });
+    const prompt = `A boat ${markers.fail}`;
+
+    const error = await rejected(client.images.generate({ ...order, prompt }));
+
+    expect(ImageFailedError.isInstance(error)).toBe(true);
+    expect(String(error)).toMatch(reasonFor(quirks.videoFailure, /refused by moderation/));
+  });
+
+  test.each(speechDeliveries)('saves speech: $name', async ({ quirks }) => {
+    const { client, emulator } = emulated({}, { quirks });
+    const plain = emulated();
+    const params = { model: 'm-speech', voice: 'alloy', input: 'Hello' };
+    const [file, usual] = [createFile(), createFile()];
+
+    await saveTo(await client.audio.speech.create(params), file);
+    await saveTo(await plain.client.audio.speech.create(params), usual);
+
+    expect(readFileSync(file).equals(readFileSync(usual))).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
   });
 
   test.each(imageEncodings)('saves an image in base64 of the form %s', async (imageEncoding) => {
@@ -92,38 +126,30 @@ describe('saveTo', () => {
 
 /** Creates a video on a gateway with these quirks, waits for it and saves it. */
 async function saveVideo(quirks: EmulatorOptions['quirks']) {
-  const { client, emulator } = emulated({}, { quirks, videoDuration: 0 });
+  const { client, emulator } = emulated({}, { quirks, videoDuration: 1_000 });
   const file = createFile();
   const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
-  const video = await client.videos.wait(task);
+  vi.useFakeTimers();
+  const video = await resolved(client.videos.wait(task)).finally(() => vi.useRealTimers());
+  // Files are written in real time, in which the video would be made again.
+  emulator.videos.complete(emulator.videos.list[0]?.id ?? '');
   await downloadVideo(client, video, { to: file, maxRetries: 0 });
-  return { emulator, content: readFileSync(file).toString('latin1', 4, 8) };
+  return { emulator, video, content: readFileSync(file).toString('latin1', 4, 8) };
 }
 
 describe('downloadVideo', () => {
-  test.each(videoURLs)('saves a video whose only place is the URL at %s', async (videoUrl) => {
-    const { emulator, content } = await saveVideo({ videoUrl, contentStatus: 403 });
+  test.each(videoDeliveries)('saves a video: $name', async ({ quirks }) => {
+    const { emulator, content } = await saveVideo(quirks);
 
     expect(content).toBe('ftyp');
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test.each(videoIds)('saves a video whose submission has its id at %s', async (videoId) => {
-    expect((await saveVideo({ videoId })).content).toBe('ftyp');
-  });
+  test('saves a video beside an error, which the task has', async () => {
+    const { video, content } = await saveVideo({ taskRemark: true });
 
-  test.each(pendingBodies)('saves a video after a 202 with the body %s', async (taskPending) => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const quirks = { taskPending } as const;
-    const { client, emulator } = emulated({}, { quirks, videoDuration: 10_000 });
-    const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
-
-    const waiting = client.videos.wait(task);
-    await vi.advanceTimersByTimeAsync(60_000);
-
-    expect(await waiting).toMatchObject({ status: 'completed' });
-    expect(emulator.charges).toHaveLength(1);
+    expect(content).toBe('ftyp');
+    expect(video.error).toEqual({ message: remark, code: 'upscaling' });
   });
 
   test.each(videoFailures)('is not reached by a failure of the form %s', async (videoFailure) => {
@@ -131,7 +157,7 @@ describe('downloadVideo', () => {
     const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
     emulator.videos.fail(task.id, 'No face was found');
 
-    const reason = videoFailure === 'moderation' ? /moderation/ : /No face was found/;
-    await expect(client.videos.wait(task)).rejects.toThrow(reason);
+    const error = await failureOf(client.videos.wait(task));
+    expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
   });
 });

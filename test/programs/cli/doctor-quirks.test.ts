@@ -258,9 +258,12 @@ const table: Table = {
     ['data', { ...task, says: /^pass 200 .*data\.task_id; \/v1\/tasks\/\{id\}/ }],
     ['accepted', { ...task, says: /^pass 202 without a body, header Location/ }],
     ['status-url', { ...task, says: /^pass 200 .*status_url/ }],
+    ['polling-url', { ...task, says: /^pass 200 id, polling_url; \/v1\/get_result/ }],
+    ['task-info', { ...task, says: /^pass 200 task_info\.id; .*images\/tasks\/\{id\}/ }],
     ['foreign-url', { ...task, says: /^fail 200 .*status_url.*no route has the task/ }],
     ['nowhere', { ...task, says: /^fail 200 code, data\[\].*no route has the task/ }],
   ],
+  taskRemark: [[true, { ...video, says: /^pass .*an error beside the result/ }]],
   imageTaskTime: [
     [
       3_600_000,
@@ -274,6 +277,11 @@ const table: Table = {
     ['data.audio', { ...speech, says: /^pass 200; audio at data\.audio/ }],
     ['output.audio.data', { ...speech, says: /^pass 200; audio at output\.audio\.data/ }],
     ['output.audio.url', { ...speech, says: /^pass 200; audio at output\.audio\.url/ }],
+    ['message.audio', { ...speech, says: /^pass 200; audio at choices\[\]\.message\.audio\.data/ }],
+    [
+      'inlineData',
+      { ...speech, says: /^pass .*at candidates\[\]\.content\.parts\[\]\.inlineData\.data/ },
+    ],
     ['events', { ...speech, says: /^pass 200; a stream in place of a file$/ }],
     ['data-events', { ...speech, says: /^pass .*a stream in place of a file; audio at data\.a/ }],
   ],

@@ -1,16 +1,17 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createEmulator, type EmulatorOptions } from '../../../src/testing/index.ts';
+import { createEmulator, type EmulatorOptions, markers } from '../../../src/testing/index.ts';
 import {
-  imageEncodings,
-  imagePlaces,
-  pendingBodies,
-  speechPlaces,
+  imageDeliveries,
+  imageFailures,
+  reasonFor,
+  remark,
+  remarkedImage,
+  speechDeliveries,
   transcriptForms,
+  videoDeliveries,
   videoFailures,
-  videoIds,
-  videoURLs,
 } from '../../helpers/media-places.ts';
 import { mediaHeads } from '../../helpers/media.ts';
 import { Machine } from './run.ts';
@@ -19,6 +20,7 @@ const png = [0x89, 0x50, 0x4e, 0x47];
 
 async function open(quirks: EmulatorOptions['quirks'], videoDuration = 0) {
   const emulator = createEmulator({ quirks, videoDuration });
+  emulator.clock.speed = 10;
   const server = await emulator.listen();
   onTestFinished(() => server.close());
   const machine = new Machine({ url: server.url, key: emulator.apiKey });
@@ -29,8 +31,8 @@ async function open(quirks: EmulatorOptions['quirks'], videoDuration = 0) {
 const draw = ['image', '-m', 'm-image', 'A boat', '--size', '64x64', '-y'];
 
 describe('an image', () => {
-  test.each(imagePlaces)('at %s is written to the file of image', async (imagePlace) => {
-    const { emulator, machine, read } = await open({ imagePlace });
+  test.each(imageDeliveries)('is written to the file of image: $name', async ({ quirks }) => {
+    const { emulator, machine, read } = await open(quirks);
 
     const { code, stdout } = await machine.run([...draw, '-o', 'boat.png']);
 
@@ -38,24 +40,29 @@ describe('an image', () => {
     expect(JSON.parse(stdout)).toEqual({ paths: [join(machine.folder, 'boat.png')] });
     expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
     expect(emulator.charges).toHaveLength(1);
+    expect(JSON.stringify(emulator.requests)).not.toContain('s3cr3t');
   });
 
-  test('of a stream that was not requested is written', async () => {
-    const { machine, read } = await open({ imageStream: 'result-always' });
+  test('beside an error is written, and the error is shown', async () => {
+    const { machine, read } = await open(remarkedImage.quirks);
 
-    const { code } = await machine.run([...draw, '-o', 'boat.png']);
+    const { code, stderr } = await machine.run([...draw, '-o', 'boat.png']);
 
     expect(code).toBe(0);
     expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+    expect(stderr).toContain(`The gateway reports beside the result: ${remark}`);
   });
 
-  test.each(imageEncodings)('in base64 of the form %s is written', async (encoding) => {
-    const { machine, read } = await open({ imageFormat: 'b64_json', imageEncoding: encoding });
+  test.each(imageFailures)('whose task failed ends with its reason: $name', async ({ quirks }) => {
+    const { emulator, machine } = await open(quirks);
+    const words = draw.map((word) => word.replace('A boat', `A boat ${markers.fail}`));
 
-    const { code } = await machine.run([...draw, '-o', 'boat.png']);
+    const { code, stdout, stderr } = await machine.run(words);
 
-    expect(code).toBe(0);
-    expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+    expect(code).toBe(3);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(reasonFor(quirks.videoFailure, /refused by moderation/));
+    expect(emulator.charges).toHaveLength(1);
   });
 
   test.each([
@@ -77,8 +84,8 @@ describe('an image', () => {
 });
 
 describe('speech', () => {
-  test.each(speechPlaces)('at %s is written to the file of speak', async (speechPlace) => {
-    const { emulator, machine, read } = await open({ speechPlace });
+  test.each(speechDeliveries)('is written to the file of speak: $name', async ({ quirks }) => {
+    const { emulator, machine, read } = await open(quirks);
 
     const { code } = await machine.run(['speak', '-m', 'm-speech', 'Hello', '-o', 'a.mp3']);
 
@@ -123,11 +130,8 @@ describe('a video', () => {
     return video?.id ?? '';
   }
 
-  test.each([
-    ...videoURLs.map((videoUrl) => ({ videoUrl, contentStatus: 501 }) as const),
-    ...videoIds.map((videoId) => ({ videoId })),
-  ])('of a gateway with %j is written to its file', async (quirks) => {
-    const opened = await open(quirks);
+  test.each(videoDeliveries)('is written to its file: $name', async ({ quirks }) => {
+    const opened = await open(quirks, 1_000);
     const id = await submit(opened);
 
     const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
@@ -137,13 +141,15 @@ describe('a video', () => {
     expect(opened.emulator.charges).toHaveLength(1);
   });
 
-  test.each(pendingBodies)('is awaited after a 202 with the body %s', async (taskPending) => {
-    const opened = await open({ taskPending }, 1_000);
+  test('beside an error is written, and the error is shown', async () => {
+    const opened = await open({ taskRemark: true });
     const id = await submit(opened);
 
-    const { code } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+    const { code, stderr } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
 
     expect(code).toBe(0);
+    expect(opened.read('boat.mp4').toString('latin1', 4, 8)).toBe('ftyp');
+    expect(stderr).toContain(`The gateway reports beside the result: ${remark}`);
   });
 
   test.each(videoFailures)('that failed in the form %s ends with its reason', async (form) => {
@@ -154,16 +160,19 @@ describe('a video', () => {
     const { code, stderr } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
 
     expect(code).toBe(3);
-    expect(stderr).toMatch(form === 'moderation' ? /moderation/ : /No face was found/);
+    expect(stderr).toMatch(reasonFor(form, /No face was found/));
   });
 });
 
-test('an opus recording is sent under a name that strict gateways accept', async () => {
-  const { machine } = await open({ strictUploads: true });
-  writeFileSync(join(machine.folder, 'note.opus'), mediaHeads.ogg);
+test.each(['note.opus', 'note.oga', 'a\u0001b\u007f.mp3'])(
+  'a recording is sent under a name that strict gateways accept: %j',
+  async (name) => {
+    const { machine } = await open({ strictUploads: true });
+    writeFileSync(join(machine.folder, name), mediaHeads[name.endsWith('mp3') ? 'mp3' : 'ogg']);
 
-  const { code, stderr } = await machine.run(['transcribe', '-m', 'whisper-1', 'note.opus']);
+    const { code, stderr } = await machine.run(['transcribe', '-m', 'whisper-1', name]);
 
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-});
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  },
+);

@@ -2,69 +2,73 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  imageEncodings,
-  imagePlaces,
+  imageDeliveries,
+  imageFailures,
+  reasonFor,
+  remark,
+  remarkedImage,
+  speechDeliveries,
   transcriptForms,
+  videoDeliveries,
   videoFailures,
 } from '../../helpers/media-places.ts';
 import { mediaHeads } from '../../helpers/media.ts';
 import { markers } from '../../../src/testing/index.ts';
+import { McpGateways } from './gateways.ts';
 import { McpMachine, type JobResult } from './run.ts';
 
-const png = [0x89, 0x50, 0x4e, 0x47];
-const paid = ['--allow', 'image', '--model', 'image=m-image'];
+/** Each case runs in a process of its own, all of them below one server at once. */
+const timeout = 240_000;
 
-function firstBytes({ files = [] }: JobResult): number[] {
+const png = '\x89PNG';
+
+/** Returns the beginning of the first file of a result. */
+function beginningOf({ files = [] }: JobResult): string {
   const [file] = files;
-  return file === undefined ? [] : [...readFileSync(file.path).subarray(0, 4)];
+  return file === undefined ? '' : readFileSync(file.path).toString('latin1', 0, 8);
 }
 
-/** Places of each kind. The other doors try all places; here each call starts a process. */
-const kinds = imagePlaces.filter((place) =>
-  /^(images|message-content|artifacts|data-texts|inlineData|file)$/.test(place),
-);
-
 describe('create_image', () => {
-  test('saves images at other places', async () => {
-    const machine = await McpMachine.open();
-    const session = await machine.start(paid);
+  const model = 'm-image';
+  const size = '64x64';
 
-    for (const place of kinds) {
-      machine.emulator.quirks.imagePlace = place;
-      const result = await session.call('create_image', { prompt: `A boat at ${place}` });
-      expect(result, place).toMatchObject({ state: 'done', charged: 'yes' });
-      expect(result.files?.[0]?.mime_type, place).toBe('image/png');
-      expect(firstBytes(result), place).toEqual(png);
+  test('saves images of every delivery', { timeout }, async () => {
+    const gateways = await McpGateways.start([...imageDeliveries, remarkedImage]);
+
+    const calls = await gateways.callEach('create_image', (prompt) => ({ model, prompt, size }));
+
+    for (const { each, emulator, result } of calls) {
+      expect(result, each.name).toMatchObject({ state: 'done', charged: 'yes' });
+      expect(result.files?.[0]?.mime_type, each.name).toBe('image/png');
+      expect(beginningOf(result), each.name).toMatch(png);
+      expect(emulator.charges, each.name).toHaveLength(1);
+      expect(JSON.stringify(emulator.requests), each.name).not.toContain('s3cr3t');
     }
-    expect(machine.emulator.charges).toHaveLength(kinds.length);
+    const remarks = calls.filter(({ result }) => result.text.includes(remark));
+    expect(remarks.map(({ each }) => each.name)).toEqual([remarkedImage.name]);
   });
 
-  test('saves images of a stream that was not requested', async () => {
-    const machine = await McpMachine.open({ quirks: { imageStream: 'result-always' } });
-    const session = await machine.start(paid);
+  test('ends with the reason of every failure', { timeout }, async () => {
+    const gateways = await McpGateways.start(imageFailures);
 
-    const result = await session.call('create_image', { prompt: 'A boat' });
+    const calls = await gateways.callEach('create_image', (mark) => ({
+      model,
+      prompt: `${mark} ${markers.fail}`,
+      size,
+    }));
 
-    expect(firstBytes(result)).toEqual(png);
-  });
-
-  test('saves images in every form of base64', async () => {
-    const machine = await McpMachine.open({ quirks: { imageFormat: 'b64_json' } });
-    const session = await machine.start(paid);
-
-    for (const encoding of imageEncodings) {
-      machine.emulator.quirks.imageEncoding = encoding;
-      const result = await session.call('create_image', { prompt: `A boat as ${encoding}` });
-      expect(result.files?.[0]?.mime_type, encoding).toBe('image/png');
-      expect(firstBytes(result), encoding).toEqual(png);
+    for (const { each, emulator, result } of calls) {
+      expect(result, each.name).toMatchObject({ isError: true, state: 'failed' });
+      expect(result.text).toMatch(reasonFor(each.quirks.videoFailure, /refused by moderation/));
+      expect(emulator.charges, each.name).toHaveLength(1);
     }
   });
 
   test('saves the whole response if no image was found in it', async () => {
     const machine = await McpMachine.open({ quirks: { imagePlace: 'nowhere' } });
-    const session = await machine.start(paid);
+    const session = await machine.start();
 
-    const result = await session.call('create_image', { prompt: 'A boat' });
+    const result = await session.call('create_image', { model, prompt: 'A boat' });
 
     const [file] = result.files ?? [];
     expect(result).toMatchObject({ isError: true, state: 'unknown', charged: 'unknown' });
@@ -75,68 +79,91 @@ describe('create_image', () => {
   });
 });
 
-test('create_speech saves speech at other places, and transcribe_audio reads other forms', async () => {
-  const machine = await McpMachine.open();
-  const session = await machine.start(['--allow', 'speech,transcription']);
-  const places = ['data.audio', 'output.audio.url', 'data-events'] as const;
-  let path = '';
+test('create_speech saves speech of every delivery', { timeout }, async () => {
+  const gateways = await McpGateways.start(speechDeliveries);
 
-  for (const place of places) {
-    machine.emulator.quirks.speechPlace = place;
-    const text = `hello at ${place}`;
-    const made = await session.call('create_speech', { model: 'm-speech', text });
-    path = made.files?.[0]?.path ?? '';
-    expect(made, place).toMatchObject({ state: 'done', charged: 'yes' });
-    expect(readFileSync(path).subarray(0, 3).toString(), place).toBe('ID3');
+  const calls = await gateways.callEach('create_speech', (text) => ({ model: 'm-speech', text }));
+
+  for (const { each, emulator, result } of calls) {
+    expect(result, each.name).toMatchObject({ state: 'done', charged: 'yes' });
+    expect(beginningOf(result), each.name).toMatch(/^ID3/);
+    expect(emulator.charges, each.name).toHaveLength(1);
   }
-  for (const form of transcriptForms) {
-    machine.emulator.quirks.transcriptForm = form;
-    const model = 'whisper-1';
-    const heard = await session.call('transcribe_audio', { model, path, call_id: `t-${form}` });
-    expect(heard.text, form).toContain('hello at data-events');
-  }
-  expect(machine.emulator.charges).toHaveLength(places.length + transcriptForms.length);
 });
 
-test('transcribe_audio sends Ogg sound under a name that strict gateways accept', async () => {
-  const machine = await McpMachine.open({ quirks: { strictUploads: true } });
-  const path = join(machine.workspace, 'note.opus');
-  writeFileSync(path, mediaHeads.ogg);
-  const session = await machine.start(['--allow', 'transcription']);
+describe('transcribe_audio', () => {
+  test('returns transcripts in every form', { timeout }, async () => {
+    const cases = transcriptForms.map((transcriptForm) => ({
+      name: transcriptForm,
+      quirks: { transcriptForm },
+    }));
+    const gateways = await McpGateways.start(cases);
+    const path = join(gateways.machine.workspace, 'talk.mp3');
+    writeFileSync(path, mediaHeads.mp3);
 
-  const heard = await session.call('transcribe_audio', { model: 'whisper-1', path });
+    const calls = await gateways.callEach('transcribe_audio', (prompt) => ({
+      model: 'whisper-1',
+      path,
+      prompt,
+    }));
 
-  expect(heard).toMatchObject({ state: 'done', charged: 'yes' });
+    for (const { each, result } of calls) {
+      expect(result, each.name).toMatchObject({ state: 'done', charged: 'yes' });
+      expect(result.text, each.name).toMatch(/^This is the transcription of talk\.mp3/);
+    }
+  });
+
+  test('sends recordings under names that strict gateways accept', { timeout }, async () => {
+    const names = ['note.opus', 'note.oga', 'a\u0001b.mp3'];
+    const quirks = { strictUploads: true } as const;
+    const gateways = await McpGateways.start(names.map((name) => ({ name, quirks })));
+    const { workspace } = gateways.machine;
+    for (const name of names) {
+      writeFileSync(join(workspace, name), mediaHeads[name.endsWith('mp3') ? 'mp3' : 'ogg']);
+    }
+
+    const calls = await gateways.callEach('transcribe_audio', (prompt, { name }) => ({
+      model: 'whisper-1',
+      path: join(workspace, name),
+      prompt,
+    }));
+
+    for (const { each, result } of calls) {
+      expect(result, each.name).toMatchObject({ state: 'done', charged: 'yes' });
+    }
+  });
 });
 
-test('create_video saves a video with its id and URL at other places, after a 202', async () => {
-  const quirks = {
-    videoId: 'Resp.video_id',
-    videoUrl: 'result.videos',
-    contentStatus: 403,
-    taskPending: 'page',
-  } as const;
-  const machine = await McpMachine.open({ quirks });
-  const session = await machine.start(['--allow', 'video']);
+describe('wait_video', () => {
+  const model = 'm-video';
 
-  const call = { model: 'm-video', prompt: 'A boat' };
-  const { call_id } = await session.call('create_video', call);
-  const made = await session.call('wait_video', { call_id });
+  test('saves videos of every delivery', { timeout }, async () => {
+    const remarked = { name: 'taskRemark', quirks: { taskRemark: true } };
+    const gateways = await McpGateways.start([...videoDeliveries, remarked]);
 
-  const [file] = made.files ?? [];
-  expect(made).toMatchObject({ state: 'done', charged: 'yes' });
-  expect(readFileSync(file?.path ?? '').toString('latin1', 4, 8)).toBe('ftyp');
-  expect(machine.emulator.charges).toHaveLength(1);
-});
+    const calls = await gateways.callEach('create_video', (mark) => ({ model, prompt: mark }));
 
-test.each(videoFailures)('wait_video ends with the reason of a failure: %s', async (form) => {
-  const machine = await McpMachine.open({ quirks: { videoFailure: form } });
-  const session = await machine.start(['--allow', 'video']);
+    for (const { each, emulator, result } of calls) {
+      expect(result, each.name).toMatchObject({ state: 'done', charged: 'yes' });
+      expect(beginningOf(result), each.name).toMatch(/ftyp$/);
+      expect(emulator.charges, each.name).toHaveLength(1);
+    }
+    const remarks = calls.filter(({ result }) => result.text.includes(remark));
+    expect(remarks.map(({ each }) => each.name)).toEqual([remarked.name]);
+  });
 
-  const call = { model: 'm-video', prompt: `A boat ${markers.fail}` };
-  const { call_id } = await session.call('create_video', call);
-  const ended = await session.call('wait_video', { call_id });
+  test('ends with the reason of every failure', { timeout }, async () => {
+    const cases = videoFailures.map((form) => ({ name: form, quirks: { videoFailure: form } }));
+    const gateways = await McpGateways.start(cases);
 
-  expect(ended).toMatchObject({ isError: true, state: 'failed' });
-  expect(ended.text).toMatch(form === 'moderation' ? /moderation/ : /safety review/);
+    const calls = await gateways.callEach('create_video', (mark) => ({
+      model,
+      prompt: `${mark} ${markers.fail}`,
+    }));
+
+    for (const { each, result } of calls) {
+      expect(result, each.name).toMatchObject({ isError: true, state: 'failed' });
+      expect(result.text).toMatch(reasonFor(each.quirks.videoFailure, /safety review/));
+    }
+  });
 });

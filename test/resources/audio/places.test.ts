@@ -17,7 +17,7 @@ const speech = { model: 'm-speech', voice: 'alloy', input: 'Hello' };
 const recording = { model: 'm-audio', file: new File([sound], 'talk.mp3') };
 
 describe('speech inside JSON', () => {
-  test.each<[place: string, body: object]>([
+  test.each<[place: string, body: object | string]>([
     ['audio_data', { audio_data: base64 }],
     ['audio', { audio: base64 }],
     ['audio as hexadecimal digits', { audio: sound.toString('hex') }],
@@ -48,6 +48,12 @@ describe('speech inside JSON', () => {
     ['URL-safe audio', { audio: base64.replaceAll('+', '-').replaceAll('/', '_') }],
     ['audio in doubled JSON', { result: JSON.stringify({ audio: base64 }) }],
     ['a data URL', { audio: `data:audio/mpeg;base64,${base64}` }],
+    ['audios[]', { audios: [base64] }],
+    ['audio_file', { audio_file: base64 }],
+    ['audio.content', { audio: { content: base64 } }],
+    ['audio.bytes', { audio: { bytes: base64 } }],
+    ['a JSON string', base64],
+    ['upper-case digits', { data: { audio: sound.toString('hex').toUpperCase() } }],
   ])('at %s is the file', async (_, body) => {
     const { client } = scripted([json(body)]);
 
@@ -56,6 +62,52 @@ describe('speech inside JSON', () => {
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true);
   });
+});
+
+describe('raw samples inside JSON', () => {
+  const samples = Buffer.alloc(400, 9);
+  const silence = Buffer.alloc(402);
+
+  test.each<[string, Buffer, object]>([
+    ['hexadecimal digits', samples, { data: { audio: samples.toString('hex') } }],
+    ['hexadecimal digits of silence', silence, { data: { audio: silence.toString('hex') } }],
+    ['base64', samples, { audio: samples.toString('base64') }],
+    ['base64 of silence', silence, { audio: silence.toString('base64') }],
+  ])('as %s are unchanged', async (_, expected, body) => {
+    const { client } = scripted([json(body)]);
+
+    const response = await client.audio.speech.create({ ...speech, response_format: 'pcm' });
+
+    expect(Buffer.from(await response.arrayBuffer()).equals(expected)).toBe(true);
+  });
+
+  test('have the type that is beside them', async () => {
+    const inlineData = { mimeType: 'audio/L16;rate=24000', data: samples.toString('base64') };
+    const { client } = scripted([json({ candidates: [{ content: { parts: [{ inlineData }] } }] })]);
+
+    const response = await client.audio.speech.create(speech);
+
+    expect(response.headers.get('content-type')).toBe('audio/l16');
+    expect(Buffer.from(await response.arrayBuffer()).equals(samples)).toBe(true);
+  });
+
+  test('of silence in a stream are unchanged', async () => {
+    const piece = { data: { audio: silence.toString('base64'), status: 1 } };
+    const end = { data: { audio: '', status: 2 } };
+    const { client } = scripted([eventStream(piece, end)]);
+
+    const response = await client.audio.speech.create({ ...speech, response_format: 'pcm' });
+
+    expect(Buffer.from(await response.arrayBuffer()).equals(silence)).toBe(true);
+  });
+});
+
+test('a JSON string that is not audio is an error', async () => {
+  const { client } = scripted([json('The voice is not known to this model, sorry.')]);
+
+  const error = await failureOf(client.audio.speech.create(speech));
+
+  expect(UnexpectedResponseError.isInstance(error)).toBe(true);
 });
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -88,6 +140,7 @@ describe('speech', () => {
       { status: 'succeeded', urls: { get: 'https://gateway.test/x' }, output: url },
     ],
     ['data[].url', { data: [{ url }] }],
+    ['results.audio_urls[]', { results: { audio_urls: [url] } }],
   ])('at a URL in %s is fetched without the key', async (_, body) => {
     const { client, requests } = scripted([json(body), () => new Response(sound)]);
 
@@ -248,6 +301,29 @@ describe('a streamed transcript', () => {
     expect(error).toMatchObject({ name: 'StreamTruncatedError' });
     expect(error).toMatchObject({ partial: { text: expect.stringContaining('Hello') } });
     expect(seen).not.toContain('transcript.text.done');
+  });
+
+  test('of vLLM has the text of all windows, each with its finish reason', async () => {
+    const usage = { type: 'duration', seconds: 95 };
+    const { client } = scripted([
+      eventStream(
+        chunk('One. '),
+        chunk('', 'stop'),
+        chunk('Two. '),
+        chunk('Still two. ', 'length'),
+        chunk('Three.'),
+        chunk('', 'stop'),
+        { object: 'transcription.chunk', choices: [], usage },
+        '[DONE]',
+      ),
+    ]);
+
+    const events = await collect(await client.audio.transcriptions.create(order));
+
+    expect(events.filter(({ type }) => type === 'transcript.text.done')).toMatchObject([
+      { text: 'One. Two. Still two. Three.', usage },
+    ]);
+    expect(events.at(-1)?.type).toBe('transcript.text.done');
   });
 
   test("keeps Mistral's segments and usage", async () => {

@@ -72,6 +72,7 @@ const places: readonly (readonly [place: string, body: unknown])[] = [
   ['a bare list of texts', [url]],
   ['a bare list of objects', [{ url }]],
   ['Markdown in a message', { choices: [{ message: { content: `Here: ![a boat](${url})` } }] }],
+  ['a URL in a message', { choices: [{ message: { content: `Here it is: ${url} (PNG)` } }] }],
   ['b64_json as a data URL', { data: [{ b64_json: `data:image/png;base64,${base64}` }] }],
   ['b64_json as a URL', { data: [{ b64_json: url }] }],
   ['url as base64', { data: [{ url: base64 }] }],
@@ -131,6 +132,32 @@ test.each([
 
   expect(data).toEqual([image]);
   expect(events).toMatchObject([{ type: 'image_generation.completed', ...image }]);
+});
+
+test.each([{ message: 'One was withheld' }, 'One was withheld'])(
+  'an error beside images is kept, and the images too: %j',
+  async (error) => {
+    const { client, requests } = scripted([json({ images: [{ url }], error })]);
+
+    const images = await client.images.generate(order);
+
+    expect(images.data).toEqual([{ url }]);
+    expect(images.error).toEqual({ message: 'One was withheld' });
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  { error: { message: 'No', url: 'https://docs.example/errors/a.png' } },
+  { error: { message: 'No' }, url: 'https://docs.example/errors/a.png' },
+  { error: { message: 'No' }, images: [] },
+  { error: { message: 'No' }, input: { image: url } },
+])('an error without an image is an error: %j', async (body) => {
+  const { client } = scripted([json(body)], { maxRetries: 0 });
+
+  expect(await failureOf(client.images.generate(order))).toMatchObject({
+    message: expect.stringContaining('No'),
+  });
 });
 
 test('several images stay in order, and copies are removed', async () => {

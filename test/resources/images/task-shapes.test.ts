@@ -4,7 +4,7 @@ import { findImages } from '../../../src/resources/images/pictures.ts';
 import { listRoutes } from '../../../src/resources/images/poll.ts';
 import type { ImageTaskShape, Quirks } from '../../../src/testing/faults/quirks.ts';
 import { markers } from '../../../src/testing/index.ts';
-import { collect, emulated } from '../../helpers/clients.ts';
+import { collect, emulated, json, scripted } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
 
 const order = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
@@ -17,6 +17,8 @@ const found: readonly ImageTaskShape[] = [
   'data',
   'accepted',
   'status-url',
+  'polling-url',
+  'task-info',
 ];
 const lost: readonly ImageTaskShape[] = ['foreign-url', 'nowhere'];
 
@@ -100,6 +102,39 @@ test.each(lost)('a response with a task as "%s" rejects with its handle', async 
   expect(end).toHaveProperty('error.name', 'ImageWaitError');
   expect(end).toHaveProperty('error.ref.id', expect.stringMatching(/^imgtask_/));
   expect(count()).toEqual({ posts: 1, charges: 1 });
+});
+
+test.each([
+  ['polling_url without a status', { id: 'task_1', polling_url: '/v1/images/tasks/task_1' }],
+  ['task_info', { task_info: { id: 'task_1' } }],
+  ['requestId', { requestId: 'task_1' }],
+  ['request_id', { request_id: 'task_1' }],
+  ['generation_id', { generation_id: 'task_1' }],
+  ['generationId', { data: { generationId: 'task_1' } }],
+  ['queue_id', { queue_id: 'task_1' }],
+  ['Response.JobId', { Response: { JobId: 'task_1', RequestId: 'r' } }],
+])('the id of a task is read at %s', async (_, body) => {
+  const url = 'https://pictures.test/a.png';
+  const { client, requests } = scripted([
+    json(body),
+    json({ id: 'task_1', status: 'completed', images: [{ url }] }),
+  ]);
+
+  const end = await settle(client.images.generate(order));
+
+  expect(end).toHaveProperty('value.data.0.url', url);
+  expect(requests.map((request) => request.method)).toEqual(['POST', 'GET']);
+  expect(requests[1]?.url).toMatch(/\/task_1$/);
+});
+
+test.each([
+  ['an empty list', { generation_id: 'g', data: [] }, []],
+  ['images', { requestId: 'r', images: [{ url: 'https://a.example/b.png' }] }, [{}]],
+])('an id beside %s is not a task', async (_, body, data) => {
+  const { client, requests } = scripted([json(body)]);
+
+  expect((await client.images.generate(order)).data).toMatchObject(data);
+  expect(requests).toHaveLength(1);
 });
 
 describe('the polled routes', () => {

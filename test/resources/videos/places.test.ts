@@ -8,6 +8,7 @@ fakeWaitingTime();
 
 const url = 'https://cdn.example/v.mp4';
 const image = 'https://cdn.example/boat.png';
+const film = Buffer.alloc(300, 7).toString('base64');
 
 describe('the URL of a completed video', () => {
   test.each<[place: string, body: object]>([
@@ -19,10 +20,67 @@ describe('the URL of a completed video', () => {
     ['output.works[].video.resource', { output: { works: [{ video: { resource: url } }] } }],
     ['data.works[].video.resource', { data: { works: [{ video: { resource: url } }] } }],
     ['content.result_url', { content: { result_url: url } }],
+    ['output.video', { output: { video: url } }],
+    ['generations[].video', { generations: [{ video: { url } }] }],
+    ['file.download_url', { file: { download_url: url } }],
+    ['videos[] of texts', { videos: [url] }],
+    ['assets[].url', { assets: [{ url: image }, { url }] }],
+    ['result.video_urls[]', { result: { video_urls: [url] } }],
+    ['a field that is not known', { clips: { hd: { link: url } } }],
+    ['JSON inside text', { extra: JSON.stringify({ clips: [url] }) }],
   ])('is read at %s', async (_, body) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
 
     expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url });
+  });
+
+  test.each([
+    { input: { video: url } },
+    { prompt: url },
+    { reference_video: url },
+    { thumbnail: image },
+    { webhook_url: url },
+    { status_url: url },
+    { audio_url: 'https://cdn.example/a.mp3' },
+  ])('is not read from the request or another file: %j', async (body) => {
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
+
+    expect((await videos.retrieve('task_1')).url).toBe(undefined);
+  });
+
+  test.each([
+    ['videos[].bytesBase64Encoded', { videos: [{ bytesBase64Encoded: film }] }],
+    ['video_base64', { result: { video_base64: film } }],
+  ])('is made of the bytes at %s', async (_, body) => {
+    const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', ...body }));
+
+    expect((await videos.retrieve('task_1')).url).toBe(`data:video/mp4;base64,${film}`);
+  });
+});
+
+describe("Google's operation", () => {
+  const name = 'models/veo-3/operations/abc';
+  const generateVideoResponse = { generatedSamples: [{ video: { uri: url } }] };
+
+  test('is pending until it is done, and has its video then', async () => {
+    const { videos } = answeredVideos(
+      inTurn(
+        { name },
+        { name, done: false },
+        { name, done: true, response: { generateVideoResponse } },
+      ),
+    );
+
+    expect(await settle(videos.wait(name))).toMatchObject({ value: { status: 'completed', url } });
+  });
+
+  test('fails with its error', async () => {
+    const error = { code: 3, message: 'The prompt was blocked' };
+    const { videos } = answeredVideos(inTurn({ name, done: true, error }));
+
+    expect(await settle(videos.wait(name))).toMatchObject({
+      error: { name: 'VideoFailedError', reason: 'The prompt was blocked' },
+    });
   });
 });
 
@@ -36,6 +94,11 @@ describe('the id of a submission', () => {
     ['Resp.video_id', { ErrCode: 0, ErrMsg: 'success', Resp: { video_id: 'task_1' } }],
     ['Response.JobId', { Response: { JobId: 'task_1', RequestId: 'r' } }],
     ['task_info.id', { task_info: { id: 'task_1', state: 'queued' } }],
+    ['sdGenerationJob.generationId', { sdGenerationJob: { generationId: 'task_1' } }],
+    ['data[].taskUUID', { data: [{ taskType: 'videoInference', taskUUID: 'task_1' }] }],
+    ['prediction_id', { prediction_id: 'task_1' }],
+    ['data as text', { code: 0, data: 'task_1' }],
+    ['result as text', { code: 1, description: 'Submitted', result: 'task_1' }],
   ])('is read at %s', async (_, body) => {
     const { videos } = answeredVideos(inTurn(body));
 
@@ -76,6 +139,11 @@ describe('a task that is called completed', () => {
       { status: 'done', video: { url: '', respect_moderation: false } },
       /moderation/,
     ],
+    ['a list of errors', { status: 'completed', errors: [{ message: 'No face' }] }, /No face/],
+    ['errorMessage', { status: 'completed', errorMessage: 'No face', url: '' }, /No face/],
+    ['fail_reason', { status: 'SUCCESS', fail_reason: 'No face found' }, /No face found/],
+    ['a code alone', { status: 'completed', error: { code: 'nsfw' } }, /nsfw/],
+    ['another word of BFL', { status: 'Content Moderated', result: null }, /./],
   ])('fails with its reason: %s', async (_, body, reason) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', ...body }));
 
@@ -113,7 +181,7 @@ describe('a task that is called completed', () => {
 describe("kie's successFlag", () => {
   const failed = { taskId: 'task_1', errorCode: 501, errorMessage: 'Content policy' };
 
-  test.each([2, 3])('%d with an errorMessage ends the waits', async (successFlag) => {
+  test.each([2, 3, '3'])('%j with an errorMessage ends the waits', async (successFlag) => {
     const body = { code: 200, msg: 'success', data: { ...failed, successFlag } };
     const { videos } = answeredVideos(inTurn(body));
     const { client } = scripted([json(body)]);

@@ -27,6 +27,7 @@ import {
   undelivered,
 } from './job.ts';
 import {
+  describeRemark,
   findFreePath,
   findResult,
   isCompleted,
@@ -258,7 +259,7 @@ export class Jobs {
       const client = await openClient(costs);
       const result =
         ref.kind === 'video'
-          ? { files: [await this.#makeVideo(client, ref, record)] }
+          ? await this.#makeVideo(client, ref, record)
           : await saveImages(
               await client.images.wait(ref, { signal }),
               [folder, spareFolder],
@@ -284,7 +285,7 @@ export class Jobs {
     }
   }
 
-  async #makeVideo(client: Gateway, ref: VideoTaskRef, record: JobRecord): Promise<OutputFile> {
+  async #makeVideo(client: Gateway, ref: VideoTaskRef, record: JobRecord): Promise<JobUpdate> {
     const { store } = this.#options;
     const { signal } = this.#closing;
     const video = await client.videos.wait(ref, {
@@ -295,7 +296,8 @@ export class Jobs {
       },
     });
     try {
-      return await this.#download(client, video, record, signal);
+      const file = await this.#download(client, video, record, signal);
+      return { files: [file], message: describeRemark(video.error) };
     } catch (error) {
       throw signal.aborted ? error : new DownloadError(error);
     }

@@ -163,6 +163,15 @@ async function findOutputs(folder: string, name: string): Promise<OutputFile[]> 
 export interface SavedImages {
   readonly files: readonly OutputFile[];
   readonly thumbnail: string | undefined;
+  /** What the gateway reports beside the images. */
+  readonly message: string | undefined;
+}
+
+/** Returns what the gateway reports beside a result, such as a lower quality than requested. */
+export function describeRemark(
+  remark: { readonly message: string } | null | undefined,
+): string | undefined {
+  return remark ? `The gateway reports beside the result: ${remark.message}` : undefined;
 }
 
 /** Returns a small version of the first file, if it is an image that can be decoded. */
@@ -194,7 +203,7 @@ export async function findResult(
  * @param onSaved - Called and awaited with the files so far.
  */
 export async function saveImages(
-  { data }: ImagesResponse,
+  { data, error }: ImagesResponse,
   folders: readonly string[],
   name: string,
   onSaved?: (files: readonly OutputFile[]) => Promise<unknown>,
@@ -204,7 +213,7 @@ export async function saveImages(
     files.push(await saveOutput(image, folders, name, undefined, image.media_type));
     await onSaved?.(files);
   }
-  return { files, thumbnail: await readThumbnail(files) };
+  return { files, thumbnail: await readThumbnail(files), message: describeRemark(error) };
 }
 
 /** Returns whether a wait ended because the result of a completed task was not found. */

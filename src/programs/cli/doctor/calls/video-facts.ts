@@ -88,6 +88,7 @@ function completedFacts(body: JsonObject): Facts {
       [places.length === 0, 'no URL'],
       [places.length > 0, `URL in ${places.join(' and ')}`],
       [isInline, 'as a data URL'],
+      [isObject(body['error']), 'an error beside the result'],
       [
         lengths.length < 2,
         lengths.length === 0 ? 'no "seconds" and "size"' : `only "${lengths[0]}"`,
