@@ -5,7 +5,7 @@ import type { ResponseIssue } from '../types.ts';
 import { readRetryAfter } from './waits.ts';
 
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
-export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
+type Rule = 'retry' | 'once' | 'refresh' | 'throw';
 
 /**
  * `keyed`: the gateway honours the idempotency key and does the work once, however often the request is sent.

@@ -20,7 +20,10 @@ export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = 
 }
 
 /** A response, an error to throw, or a function that returns one of them. */
-type Answer = Response | Error | ((request: Request) => Response | Error | Promise<Response>);
+type Answer =
+  | Response
+  | Error
+  | ((request: Request) => Response | Error | Promise<Response | Error>);
 
 /** A client that receives the given responses, one after the other; the last one repeats. */
 export function scripted(answers: readonly Answer[], options: GatewayOptions = {}) {

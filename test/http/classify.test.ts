@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
 import { readErrorText } from '../../src/answers/error-body.ts';
-import { failures, type FailureKind } from '../../src/http/retry.ts';
+import { failures } from '../../src/http/retry.ts';
 
 // The golden files have every status, error code and network error. Here are the cases that depend
 // on an error message or on the address of a request.
@@ -11,117 +11,7 @@ function kindOfStatus(status: number, text: string, headers: Record<string, stri
   return classifyStatus(status, readErrorText(text), new Headers(headers));
 }
 
-/** An error with a message, and a code if one is passed. */
-function errorBody(message: string, type: string | null = 'new_api_error', code?: string): string {
-  return JSON.stringify({ error: { message, type, code } });
-}
-
-/** A task error whose message is the provider's response. */
-function providerError(response: object | string): string {
-  const message = typeof response === 'string' ? response : JSON.stringify(response);
-  return JSON.stringify({ code: 'fail_to_fetch_task', message, data: null });
-}
-
 describe('classifyStatus()', () => {
-  test.each<{ name: string; status: number; text: string; expected: FailureKind }>([
-    {
-      name: 'an unknown model at one-api',
-      status: 503,
-      text: errorBody(
-        '当前分组 default 下对于模型 nope 无可用渠道 (request id: 2026)',
-        'one_api_error',
-      ),
-      expected: 'refused',
-    },
-    {
-      name: 'an unknown model at an older build',
-      status: 503,
-      text: errorBody('No available channel for model nope under group default (distributor)'),
-      expected: 'refused',
-    },
-    {
-      name: 'a model that does not exist',
-      status: 503,
-      text: errorBody('The model `nope` does not exist'),
-      expected: 'refused',
-    },
-    {
-      name: 'no other channel after one that failed',
-      status: 503,
-      text: errorBody('分组 default 下模型 nope 的可用渠道不存在（retry）'),
-      expected: 'interrupted',
-    },
-    {
-      name: 'an overloaded model',
-      status: 503,
-      text: errorBody('The model is overloaded: unknown error'),
-      expected: 'interrupted',
-    },
-    {
-      name: 'a busy model',
-      status: 503,
-      text: errorBody('The model is not available, try again'),
-      expected: 'interrupted',
-    },
-    {
-      name: 'an invalid key at LiteLLM without a database',
-      status: 400,
-      text: errorBody('No connected db.', 'no_db_connection', '400'),
-      expected: 'unauthorized',
-    },
-    {
-      name: 'an invalid key at LiteLLM, without a type',
-      status: 400,
-      text: errorBody('No connected db.', null, '400'),
-      expected: 'unauthorized',
-    },
-    {
-      name: 'a message that quotes LiteLLM',
-      status: 400,
-      text: errorBody('The page says: no connected db.'),
-      expected: 'refused',
-    },
-    {
-      name: 'a busy provider with a request id',
-      status: 429,
-      text: providerError({ error: 'busy', request_id: 'r' }),
-      expected: 'rate_limited',
-    },
-    {
-      name: 'a busy provider without an id',
-      status: 429,
-      text: providerError({ error: 'busy', id: null }),
-      expected: 'rate_limited',
-    },
-    {
-      name: 'a provider that created a task',
-      status: 429,
-      text: providerError({ data: { task_id: 'made' } }),
-      expected: 'unusable_answer',
-    },
-    {
-      name: 'a provider that created a task with a number',
-      status: 429,
-      text: providerError({ taskId: 7 }),
-      expected: 'unusable_answer',
-    },
-    {
-      name: 'a provider that created a task, in truncated JSON',
-      status: 400,
-      text: providerError('{"id": "cut'),
-      expected: 'unusable_answer',
-    },
-  ])('$name, status $status: $expected', ({ status, text, expected }) => {
-    expect(kindOfStatus(status, text)).toBe(expected);
-  });
-
-  test('an empty 429 is a rate limit if a header says when to retry', () => {
-    expect(kindOfStatus(429, '', { 'retry-after': '3' })).toBe('rate_limited');
-    expect(kindOfStatus(429, '', { 'retry-after-ms': '3' })).toBe('rate_limited');
-    expect(kindOfStatus(429, '', { 'ratelimit-reset': '3' })).toBe('rate_limited');
-    expect(kindOfStatus(429, '', { 'retry-after': 'soon' })).toBe('bare_rate_limited');
-  });
-
   test('no 5xx proves that nothing was charged, except a missing route', () => {
     const body = fc.oneof(
       fc.constantFrom('', '<html></html>', 'error', '{}'),

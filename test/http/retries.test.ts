@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   APIConnectionTimeoutError,
-  APIError,
-  type Gateway,
   InternalServerError,
-  type Outcome,
   RateLimitError,
   VideoSubmitUnknownError,
 } from '../../src/index.ts';
-import { bodyOf, collect, emulated, json, scripted } from '../helpers/clients.ts';
+import { bodyOf, emulated, json, scripted } from '../helpers/clients.ts';
 import { cutResponse, fetchFailure, never } from '../helpers/failures.ts';
 import {
   chat,
@@ -18,7 +15,6 @@ import {
   film,
   html,
   limited,
-  list,
   messages,
   models,
   slow,
@@ -28,10 +24,6 @@ import {
 } from '../helpers/transport.ts';
 import { settle } from '../helpers/fake-time.ts';
 
-const respond = ({ responses }: Gateway) => responses.create({ model: 'm', input: 'Hi' });
-const respondInEvents = async ({ responses }: Gateway) =>
-  collect(await responses.create({ model: 'm', input: 'Hi', stream: true }));
-
 describe('the number of requests', () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -39,168 +31,6 @@ describe('the number of requests', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-
-  // The golden files have every status, code and error; these are the rules that differ between calls.
-  const rows: readonly {
-    readonly fault: string;
-    readonly answer: () => Response | Error | Promise<Response>;
-    readonly outcome: Outcome;
-    readonly free: number;
-    readonly metered: number;
-    readonly charged: number;
-  }[] = [
-    {
-      fault: 'refused connection',
-      answer: () => fetchFailure('ECONNREFUSED', 'connect'),
-      outcome: 'not_sent',
-      free: 3,
-      metered: 3,
-      charged: 3,
-    },
-    {
-      fault: 'unknown host',
-      answer: () => fetchFailure('ENOTFOUND', 'getaddrinfo'),
-      outcome: 'not_sent',
-      free: 2,
-      metered: 2,
-      charged: 2,
-    },
-    {
-      fault: 'bad certificate',
-      answer: () => fetchFailure('CERT_HAS_EXPIRED'),
-      outcome: 'not_sent',
-      free: 1,
-      metered: 1,
-      charged: 1,
-    },
-    {
-      fault: 'headers that never come',
-      answer: never,
-      outcome: 'unknown',
-      free: 3,
-      metered: 1,
-      charged: 1,
-    },
-    {
-      fault: "headers that are late for Node's fetch",
-      answer: () => fetchFailure('UND_ERR_HEADERS_TIMEOUT'),
-      outcome: 'unknown',
-      free: 3,
-      metered: 1,
-      charged: 1,
-    },
-    {
-      fault: "headers that are late for Bun's fetch",
-      answer: () => new DOMException('The operation timed out.', 'TimeoutError'),
-      outcome: 'unknown',
-      free: 3,
-      metered: 1,
-      charged: 1,
-    },
-    {
-      fault: 'a connection that the system gave up',
-      answer: () => fetchFailure('ETIMEDOUT', 'read'),
-      outcome: 'unknown',
-      free: 3,
-      metered: 3,
-      charged: 1,
-    },
-    {
-      fault: 'a connect timeout',
-      answer: () => fetchFailure('UND_ERR_CONNECT_TIMEOUT'),
-      outcome: 'not_sent',
-      free: 3,
-      metered: 3,
-      charged: 3,
-    },
-    {
-      fault: '408, a time limit of the gateway',
-      answer: text('', { status: 408 }),
-      outcome: 'unknown',
-      free: 3,
-      metered: 3,
-      charged: 1,
-    },
-    {
-      fault: '504, a time limit of a proxy',
-      answer: html(504),
-      outcome: 'unknown',
-      free: 3,
-      metered: 3,
-      charged: 1,
-    },
-    {
-      fault: '425',
-      answer: error('', 425),
-      outcome: 'rejected',
-      free: 3,
-      metered: 3,
-      charged: 2,
-    },
-    {
-      fault: '429',
-      answer: error('', 429),
-      outcome: 'rejected',
-      free: 3,
-      metered: 3,
-      charged: 3,
-    },
-    {
-      fault: '429 with an empty body',
-      answer: text('', { status: 429 }),
-      outcome: 'rejected',
-      free: 3,
-      metered: 3,
-      charged: 2,
-    },
-    {
-      fault: '444, which proves nothing',
-      answer: text('', { status: 444 }),
-      outcome: 'unknown',
-      free: 1,
-      metered: 1,
-      charged: 1,
-    },
-    {
-      fault: '502 with a page',
-      answer: html(502),
-      outcome: 'unknown',
-      free: 3,
-      metered: 3,
-      charged: 1,
-    },
-    {
-      fault: '200 with a body that breaks off',
-      answer: () => cutResponse('{"id":'),
-      outcome: 'unknown',
-      free: 3,
-      metered: 1,
-      charged: 1,
-    },
-  ];
-
-  const columns = rows.flatMap(({ free, metered, charged, ...row }) => [
-    { ...row, name: 'models.list', call: list, count: free },
-    { ...row, name: 'chat.completions.create', call: chat, count: metered },
-    { ...row, name: 'responses.create', call: respond, count: metered },
-    { ...row, name: 'responses.create, streamed', call: respondInEvents, count: metered },
-    { ...row, name: 'images.generate', call: draw, count: charged },
-  ]);
-
-  test.each(columns)(
-    '$fault: $name is sent $count times ($outcome)',
-    async ({ answer, call, count, outcome }) => {
-      const { client, requests } = scripted([answer]);
-
-      const { error: failure } = await settle<unknown>(call(client));
-
-      expect(requests).toHaveLength(count);
-      expect(failure).toBeInstanceOf(APIError);
-      expect(failure).toHaveProperty('outcome', outcome);
-      expect(failure).toHaveProperty('evidence.attempts.length', count);
-      expect(vi.getTimerCount()).toBe(0);
-    },
-  );
 
   test('retryUnknownOutcome: false puts a metered call under the strict rule', async () => {
     const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });

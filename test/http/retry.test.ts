@@ -1,91 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ChargeClass, Outcome, Phase } from '../../src/index.ts';
-import {
-  decide,
-  failures,
-  getOutcome,
-  type FailureKind,
-  type RetryState,
-  type Rule,
-} from '../../src/http/retry.ts';
+import type { ChargeClass, Phase } from '../../src/index.ts';
+import { decide, failures, getOutcome, type RetryState } from '../../src/http/retry.ts';
+import { kinds as table } from '../failures.ts';
 
-/** The rules by charge class. */
-const rows: readonly {
-  readonly kind: FailureKind;
-  readonly outcome: Outcome;
-  readonly free: Rule;
-  readonly metered: Rule;
-  readonly charged: Rule;
-  /** With `retryUnknownOutcome: true`, if it differs from `metered`. */
-  readonly allowed?: Rule;
-}[] = [
-  { kind: 'invalid_input', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
-  {
-    kind: 'cannot_connect',
-    outcome: 'not_sent',
-    free: 'retry',
-    metered: 'retry',
-    charged: 'retry',
-  },
-  { kind: 'host_not_found', outcome: 'not_sent', free: 'once', metered: 'once', charged: 'once' },
-  { kind: 'tls_failed', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
-  {
-    kind: 'timed_out',
-    outcome: 'unknown',
-    free: 'retry',
-    metered: 'throw',
-    charged: 'throw',
-    allowed: 'retry',
-  },
-  { kind: 'proxy_refused', outcome: 'not_sent', free: 'throw', metered: 'throw', charged: 'throw' },
-  { kind: 'aborted', outcome: 'unknown', free: 'throw', metered: 'throw', charged: 'throw' },
-  { kind: 'redirected', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
-  {
-    kind: 'redirected_after_work',
-    outcome: 'unknown',
-    free: 'throw',
-    metered: 'throw',
-    charged: 'throw',
-  },
-  { kind: 'refused', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
-  { kind: 'conflict', outcome: 'rejected', free: 'throw', metered: 'throw', charged: 'throw' },
-  {
-    kind: 'unauthorized',
-    outcome: 'rejected',
-    free: 'refresh',
-    metered: 'refresh',
-    charged: 'refresh',
-  },
-  { kind: 'too_early', outcome: 'rejected', free: 'retry', metered: 'retry', charged: 'once' },
-  { kind: 'rate_limited', outcome: 'rejected', free: 'retry', metered: 'retry', charged: 'retry' },
-  {
-    kind: 'bare_rate_limited',
-    outcome: 'rejected',
-    free: 'retry',
-    metered: 'retry',
-    charged: 'once',
-  },
-  { kind: 'server_error', outcome: 'unknown', free: 'retry', metered: 'retry', charged: 'throw' },
-  { kind: 'interrupted', outcome: 'unknown', free: 'retry', metered: 'retry', charged: 'throw' },
-  {
-    kind: 'unusable_answer',
-    outcome: 'unknown',
-    free: 'retry',
-    metered: 'throw',
-    charged: 'throw',
-  },
-  { kind: 'undecided', outcome: 'unknown', free: 'throw', metered: 'throw', charged: 'throw' },
-  {
-    kind: 'content_refused',
-    outcome: 'unknown',
-    free: 'throw',
-    metered: 'throw',
-    charged: 'throw',
-  },
-];
-
-const kinds = rows.map(({ kind }) => kind);
+const kinds = table.map(({ kind }) => kind);
 const charges: readonly ChargeClass[] = ['free', 'metered', 'charged'];
 
 function retryState(state: Partial<RetryState>): RetryState {
@@ -113,10 +32,6 @@ const anyState = fc.record({
 });
 
 describe('failures', () => {
-  test('has one row for every kind of failure', () => {
-    expect(Object.keys(failures).toSorted()).toEqual(kinds.toSorted());
-  });
-
   test('never retries a charged call with an unknown outcome', () => {
     const unsafe = kinds.filter((kind) => {
       const { outcome, rules: row } = failures[kind];
@@ -128,39 +43,6 @@ describe('failures', () => {
 });
 
 describe('decide()', () => {
-  test.each(rows)(
-    'follows the row $kind for every class and option',
-    ({ kind, outcome, allowed, ...rules }) => {
-      const phase = outcome === 'not_sent' ? 'connect' : 'headers';
-      for (const charge of charges) {
-        for (const retryUnknownOutcome of [undefined, true, false]) {
-          const { metered } = rules;
-          const column = {
-            undefined: rules[charge],
-            true: charge === 'free' ? rules.free : (allowed ?? metered),
-            false: charge === 'free' ? rules.free : rules.charged,
-          };
-          const rule = column[`${retryUnknownOutcome}`];
-
-          const first = decide({ kind, phase }, retryState({ charge, retryUnknownOutcome }));
-          const second = decide(
-            { kind, phase },
-            retryState({ charge, retryUnknownOutcome, retries: 1 }),
-          );
-          const third = decide(
-            { kind, phase },
-            retryState({ charge, retryUnknownOutcome, retries: 2 }),
-          );
-
-          expect(first).toBe(rule === 'once' ? 'retry' : rule);
-          expect(second).toBe(rule === 'once' ? 'throw' : rule);
-          expect(third).toBe(rule === 'refresh' ? 'refresh' : 'throw');
-          expect(getOutcome({ kind, phase })).toBe(outcome);
-        }
-      }
-    },
-  );
-
   test('a charged call with an unknown outcome is retried only if the caller allows it', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {

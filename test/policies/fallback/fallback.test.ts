@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { failures, type FailureKind } from '../../../src/http/retry.ts';
 import { type Gateway, memoryLedger } from '../../../src/index.ts';
 import type { GatewayOptions } from '../../../src/options/options.ts';
-import type { Emulator, Fault } from '../../../src/testing/index.ts';
+import type { Fault } from '../../../src/testing/index.ts';
 import {
   collect,
   emulated,
@@ -12,365 +11,20 @@ import {
   misuse,
   scripted,
 } from '../../helpers/clients.ts';
-import { fetchFailure } from '../../helpers/failures.ts';
 import { failFirst, requestedModels } from '../../helpers/requested-models.ts';
 import { untyped } from '../../helpers/untyped.ts';
 
 const messages = [{ role: 'user', content: 'hi' }] as const;
 
-/** A call of each charge class that asks `model-a`, and then `model-b` if it has a fallback. */
-const calls = {
-  metered: (client: Gateway, options: GatewayOptions) =>
-    client.chat.completions.create({ model: 'model-a', messages: [...messages] }, options),
-  charged: (client: Gateway, options: GatewayOptions) =>
-    client.images.generate({ model: 'model-a', prompt: 'a boat' }, options),
-};
+const ask = (client: Gateway, options: GatewayOptions) =>
+  client.chat.completions.create({ model: 'model-a', messages: [...messages] }, options);
+const draw = (client: Gateway, options: GatewayOptions) =>
+  client.images.generate({ model: 'model-a', prompt: 'a boat' }, options);
 
 const error = (status: number, details: Partial<Fault & { type: 'error' }> = {}): Fault => ({
   type: 'error',
   status,
   ...details,
-});
-
-interface Row {
-  readonly fault: string;
-  /** Given to the emulator, or thrown by `fetch`. */
-  readonly cause: Fault | Error;
-  readonly kind: FailureKind;
-  readonly options?: GatewayOptions;
-  /** Whether the next model is asked, by charge class. */
-  readonly metered: boolean;
-  readonly charged: boolean;
-}
-
-const charged = true;
-const noModel = { code: 'model_not_found', message: 'No such model' };
-
-const rows: readonly Row[] = [
-  {
-    fault: 'refused connection',
-    cause: fetchFailure('ECONNREFUSED', 'connect'),
-    kind: 'cannot_connect',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'unknown host',
-    cause: fetchFailure('ENOTFOUND', 'getaddrinfo'),
-    kind: 'host_not_found',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'expired certificate',
-    cause: fetchFailure('CERT_HAS_EXPIRED'),
-    kind: 'tls_failed',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'a time limit of the client',
-    cause: { type: 'hang', charged },
-    kind: 'timed_out',
-    options: { timeout: 60 },
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'a total time limit',
-    cause: { type: 'hang', charged },
-    kind: 'timed_out',
-    options: { totalTimeout: 60 },
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'a connection lost after the charge',
-    cause: { type: 'reset', when: 'after-charge' },
-    kind: 'interrupted',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'a connection lost before the charge',
-    cause: { type: 'reset', when: 'before-charge' },
-    kind: 'interrupted',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: '408',
-    cause: error(408, { charged }),
-    kind: 'interrupted',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: '499',
-    cause: error(499, { charged }),
-    kind: 'interrupted',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: '502 of a proxy',
-    cause: { type: 'html', status: 502, charged },
-    kind: 'interrupted',
-    metered: true,
-    charged: false,
-  },
-  { fault: '503', cause: error(503), kind: 'interrupted', metered: true, charged: false },
-  {
-    fault: '500',
-    cause: error(500, { charged }),
-    kind: 'server_error',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'a page with status 200',
-    cause: { type: 'html', status: 200, charged },
-    kind: 'unusable_answer',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'a body that is cut',
-    cause: { type: 'cut', bytes: 20 },
-    kind: 'unusable_answer',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'an empty response',
-    cause: { type: 'bare', status: 200, charged },
-    kind: 'unusable_answer',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'an error with status 200',
-    cause: error(200, { charged }),
-    kind: 'undecided',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: '424',
-    cause: error(424, { charged }),
-    kind: 'undecided',
-    metered: true,
-    charged: false,
-  },
-  {
-    fault: 'content refused for a fee',
-    cause: error(400, { code: 'violation_fee.grok', charged }),
-    kind: 'content_refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'a redirect with status 300',
-    cause: error(300, { charged }),
-    kind: 'redirected_after_work',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: 'a redirect',
-    cause: { type: 'redirect', status: 307 },
-    kind: 'redirected',
-    metered: false,
-    charged: false,
-  },
-  { fault: '400', cause: error(400), kind: 'refused', metered: false, charged: false },
-  { fault: '413', cause: error(413), kind: 'refused', metered: false, charged: false },
-  { fault: '422', cause: error(422), kind: 'refused', metered: false, charged: false },
-  { fault: '402', cause: error(402), kind: 'refused', metered: false, charged: false },
-  {
-    fault: '403 without credit',
-    cause: error(403, { code: 'insufficient_user_quota' }),
-    kind: 'refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '403 for the key',
-    cause: error(403, { message: 'This token is disabled' }),
-    kind: 'refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '403 for the model',
-    cause: error(403, { message: 'This token has no access to model model-a' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '404 of a wrong URL',
-    cause: error(404, { message: 'Invalid URL (POST /v1/models/x)' }),
-    kind: 'refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '404 for the model',
-    cause: error(404, noModel),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '503 without a channel',
-    cause: error(503, noModel),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '500 of a conversion',
-    cause: error(500, { code: 'convert_request_failed' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  { fault: '501', cause: error(501), kind: 'refused', metered: true, charged: true },
-  {
-    fault: '403 of a disabled channel',
-    cause: error(403, { message: '该渠道已被禁用' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '400 of a disabled model',
-    cause: error(400, { message: 'The model `model-a` has been deprecated.' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: "403 of a provider's quota",
-    cause: error(403, { code: 'insufficient_quota' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '429 for credit of the key',
-    cause: error(429, { code: 'insufficient_user_quota' }),
-    kind: 'refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '400 of content',
-    cause: error(400, { code: 'content_policy_violation' }),
-    kind: 'refused',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '400 of a long prompt',
-    cause: error(400, { message: "This model's maximum context length is 10 tokens." }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  { fault: '409', cause: error(409), kind: 'conflict', metered: false, charged: false },
-  {
-    fault: '401 of the gateway',
-    cause: error(401),
-    kind: 'unauthorized',
-    metered: false,
-    charged: false,
-  },
-  {
-    fault: '401 of a provider',
-    cause: { type: 'vendor-refusal', status: 401 },
-    kind: 'unauthorized',
-    metered: true,
-    charged: true,
-  },
-  { fault: '425', cause: error(425), kind: 'too_early', metered: false, charged: false },
-  {
-    fault: '429',
-    cause: { type: 'rate-limit', retryAfter: 1 },
-    kind: 'rate_limited',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: "429 of a provider's quota",
-    cause: error(429, { code: 'insufficient_quota' }),
-    kind: 'refused',
-    metered: true,
-    charged: true,
-  },
-  {
-    fault: '429 without a body',
-    cause: { type: 'bare', status: 429 },
-    kind: 'bare_rate_limited',
-    metered: true,
-    charged: true,
-  },
-];
-
-describe('fallback', () => {
-  test('the table has every kind of failure', () => {
-    const missing = Object.keys(failures).filter((kind) => !rows.some((row) => row.kind === kind));
-    // Nothing is sent after the first two, and the caller causes the third.
-    expect(missing).toEqual(['invalid_input', 'proxy_refused', 'aborted']);
-  });
-
-  describe.each([
-    { charge: 'metered' },
-    // Only failures that prove that nothing was done are followed by another model.
-    { charge: 'metered', retryUnknownOutcome: false },
-    { charge: 'charged' },
-    { charge: 'charged', retryUnknownOutcome: true },
-  ] as const)('of a call: %o', (variant) => {
-    const { charge } = variant;
-    const retryUnknownOutcome =
-      'retryUnknownOutcome' in variant ? variant.retryUnknownOutcome : undefined;
-    const mayPayTwice = charge === 'metered' && retryUnknownOutcome !== false;
-    const run = async ({ cause, options }: Row, own: GatewayOptions) => {
-      const { client, emulator } = emulated({ maxRetries: 0, retryUnknownOutcome, ...options });
-      const fails = cause instanceof Error;
-      if (!fails) failFirst(emulator, cause);
-      const fetch: Emulator['fetch'] = async (input, init) => {
-        if (!fails) return emulator.fetch(input, init);
-        throw cause;
-      };
-      const call = calls[charge](client.withOptions({ fetch }), own);
-      const failed = await Promise.resolve(call).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      return { failed, ...requestedModels(emulator) };
-    };
-
-    test.for(rows)('$fault', async (row) => {
-      const without = await run(row, {});
-      const { failed, requests, charges } = await run(row, { fallback: ['model-b'] });
-      const first = without.requests;
-      expect(without.failed).toHaveProperty('evidence');
-      expect(first.every((model) => model === 'model-a')).toBe(true);
-      if (mayPayTwice ? row.metered : row.charged) {
-        expect(failed).toBeUndefined();
-        expect(requests).toEqual(['model-a', 'model-b']);
-        expect(charges).toEqual([...without.charges, 'model-b']);
-      } else {
-        const { name, outcome } = Object(without.failed);
-        expect(failed).toMatchObject({ name, outcome });
-        expect(requests).toEqual(first);
-        expect(charges).toEqual(without.charges);
-      }
-      if (!mayPayTwice) expect(charges.length).toBeLessThanOrEqual(1);
-    });
-  });
 });
 
 const chunk = (delta: object) => ({ id: 'c', model: 'm', choices: [{ index: 0, delta }] });
@@ -443,7 +97,7 @@ describe('a call with fallbacks', () => {
     const { client } = scripted([json({}, 502), json({ error: { message: 'slow' } }, 429)], {
       maxRetries: 0,
     });
-    const failed = await failureOf(calls.metered(client, { fallback: ['model-b'] }));
+    const failed = await failureOf(ask(client, { fallback: ['model-b'] }));
     expect(failed).toMatchObject({ name: 'RateLimitError', outcome: 'unknown' });
     expect(failed).toHaveProperty('evidence.attempts', [
       expect.objectContaining({ model: 'model-a', status: 502 }),
@@ -453,12 +107,12 @@ describe('a call with fallbacks', () => {
   });
 
   test.for([
-    { charge: 'metered', count: 2 },
-    { charge: 'charged', count: 1 },
-  ] as const)('after a 200 with {} sends $count requests: $charge', async ({ charge, count }) => {
+    { charge: 'metered', call: ask, count: 2 },
+    { charge: 'charged', call: draw, count: 1 },
+  ])('after a 200 with {} sends $count requests: $charge', async ({ call, count }) => {
     const { client, requests } = scripted([json({})], { maxRetries: 0 });
 
-    const failed = await failureOf(calls[charge](client, { fallback: ['model-b'] }));
+    const failed = await failureOf(call(client, { fallback: ['model-b'] }));
 
     expect(failed).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
     expect(requests).toHaveLength(count);
@@ -501,7 +155,7 @@ describe('a call with fallbacks', () => {
   test('never charges images twice, with any retryUnknownOutcome', async () => {
     const { client, emulator } = emulated({ maxRetries: 0, retryUnknownOutcome: true });
     failFirst(emulator, { type: 'reset', when: 'after-charge' });
-    await failureOf(calls.charged(client, { fallback: ['model-b'] }));
+    await failureOf(draw(client, { fallback: ['model-b'] }));
     expect(requestedModels(emulator).charges).toEqual(['model-a']);
   });
 
