@@ -166,24 +166,11 @@ const texts: Readonly<Record<OptionName, Text>> = {
     meaning: '[Pause between polls](video.md#polling), in milliseconds',
   },
   pollTimeout: { type: ms, meaning: 'Limit of one attempt of a poll' },
-  notFoundGrace: {
-    type: ms,
-    meaning: 'How long after its submission a task may be missing',
-  },
   maxConsecutiveErrors: {
     type: '0 to 1000',
     meaning: 'Polls in a row that may fail temporarily, after their retries',
   },
-  unknownStatus: {
-    type: '`"keep-waiting"`, `"fail"`, function',
-    meaning: 'What an unknown status means',
-  },
   onUpdate: { type: callback, meaning: 'Called when a poll found a change' },
-  limiter: { type: callback, meaning: 'Awaited before each poll' },
-  allowOtherBaseURL: {
-    type: 'boolean',
-    meaning: 'Accepts a handle of another gateway, for one that has moved',
-  },
   maxPollsPerSecond: { type: '0.001 to 100000', meaning: 'Polls of all tasks per second' },
   concurrency: { type: '1 or more', meaning: 'Calls at the same time' },
   batchSize: { type: '1 or more', meaning: 'Inputs per request' },

@@ -88,12 +88,6 @@ const ledger = checked((field, value) => {
   }
 });
 
-const unknownStatus = checked((field, value) => {
-  const isKnown = ['keep-waiting', 'fail'].some((known) => known === value);
-  const problem = 'must be "keep-waiting", "fail" or a function.';
-  check(isKnown || typeof value === 'function', field, problem);
-});
-
 /** The longest text that Node and Chromium can hold. */
 const longestText = 536_870_888;
 
@@ -291,22 +285,13 @@ export const optionTable = {
     },
   ],
   pollTimeout: { ...refuseWithNull, check: duration, default: 30_000, methods: waiting },
-  notFoundGrace: {
-    ...refuseWithNull,
-    check: (field: string, value: unknown) => checkDuration(field, value, 0),
-    default: 30_000,
-    methods: waiting,
-  },
   maxConsecutiveErrors: {
     ...refuseWithNull,
     check: (field: string, value: unknown) => Math.floor(checkNumber(field, value, 0, 1_000)),
     default: 10,
     methods: waiting,
   },
-  unknownStatus: { ...warn, check: unknownStatus, default: 'keep-waiting', methods: waiting },
   onUpdate: { ...warn, check: callback, methods: waiting },
-  limiter: { ...refuse, check: callback, methods: waiting },
-  allowOtherBaseURL: { ...warn, check: checkBoolean, default: false, methods: waiting },
   maxPollsPerSecond: {
     ...refuse,
     check: (field: string, value: unknown) => checkNumber(field, value, 0.001, 100_000),

@@ -95,7 +95,7 @@ export interface Waited<Ref> {
 }
 
 /** A callback of the caller that runs while a task is submitted and waited for. */
-type Callback = 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter';
+type Callback = 'onSubmitted' | 'onUpdate';
 
 interface WaitErrorClass<Ref> {
   new (message: string, init: GatewayErrorInit & TaskWaitSummary<Ref>): GatewayError;
@@ -199,8 +199,6 @@ export function taskErrors<
             ...init,
             advice: `${names.missingAdvice} The task itself may exist and be charged.`,
           });
-        case 'foreign_status':
-          return new names.Wait(`${task} has an unknown status ${seen}`, init);
         default: {
           const often = reason === 'too_many_errors' ? ', too often in a row' : '';
           return new names.Wait(`${task} could not be read${often}${describePoll(cause)}`, init);

@@ -12,19 +12,11 @@ import {
   isCausedByInput,
   isMissingTask,
   namesTask,
-  readStatusWord,
 } from './reading.ts';
 import type { WaitScope } from './scope.ts';
 import { shorter } from './wait-options.ts';
-import type {
-  NextPoll,
-  PolledTask,
-  TaskStatus,
-  TaskUpdate,
-  TaskWaitState,
-  WaitSettings,
-} from './types.ts';
-import { shouldPollVendor, begin, decide, hasChanged, type Observation, statuses } from './wait.ts';
+import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
+import { shouldPollVendor, begin, decide, hasChanged, type Observation } from './wait.ts';
 
 /** The result of a poll. */
 interface Polled<Task> {
@@ -55,26 +47,17 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
 }
 
 /** Converts the result of a poll into the observation that `decide` takes. */
-function observe<Task extends PolledTask>(
-  { task, error, hasPolledVendor, retryAfter }: Polled<Task>,
-  unknownStatus: WaitSettings<Task>['unknownStatus'],
-  restate: (task: Task, status: TaskStatus) => void,
-): Observation {
+function observe<Task extends PolledTask>({
+  task,
+  error,
+  hasPolledVendor,
+  retryAfter,
+}: Polled<Task>): Observation {
   if (task === undefined) {
     const type = classifyPollError(error);
     return type === 'fatal' ? { type } : { type, retryAfter };
   }
   const { raw_status: rawStatus, raw } = task;
-  if (rawStatus !== undefined && readStatusWord(rawStatus).word === 'foreign') {
-    if (typeof unknownStatus === 'function') {
-      const read = unknownStatus(rawStatus);
-      const problem = `unknownStatus returned ${JSON.stringify(read)} for "${rawStatus}"; it must return one of ${statuses.join(', ')}.`;
-      if (!statuses.includes(read)) throw new TypeError(problem);
-      restate(task, read);
-    } else if (unknownStatus === 'fail' && task.inferred !== true) {
-      return { type: 'foreign_status', rawStatus };
-    }
-  }
   const { status, progress } = task;
   const isWordless = status === 'queued' && rawStatus === undefined && isObject(raw);
   const failure = (isWordless ? findComplaint(raw) : task.error) ?? undefined;
@@ -137,7 +120,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const { timeout: limit, pollTimeout: timeout, onUpdate } = settings;
     try {
       if (this.#pause !== undefined) await this.#scope.pause(this.#pause);
-      await this.#takeTurn();
+      await this.#scope.takeTurn?.();
       const before = this.#state;
       const started = this.#elapsed;
       const remaining = limit === null ? null : Math.ceil(limit - started);
@@ -153,7 +136,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
       const { rawStatus, progress, polls } = state;
       const elapsed = Math.round(this.#elapsed);
       const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      if (onUpdate !== undefined) await this.#call(() => onUpdate(update));
       return { ...step, update };
     } catch (error) {
       // An abort is the decision of the caller, not a failure, whatever it interrupted.
@@ -170,14 +153,6 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
       if ('error' in next) throw next.error;
       if ('result' in next) return next.result;
     }
-  }
-
-  /** Waits for permission to poll, if polls are limited. */
-  async #takeTurn(): Promise<void> {
-    const { signal, settings, takeTurn } = this.#scope;
-    const { limiter } = settings;
-    if (limiter === undefined) return takeTurn?.();
-    return this.#call('limiter', () => limiter(signal));
   }
 
   async #poll(read: TaskKind<Ref, Task>['read'], limits: RequestOptions): Promise<Polled<Task>> {
@@ -205,7 +180,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const { ref } = this.#target;
     const readRecord = this.#kind.readRecord?.(this.#target);
     if (readRecord === undefined) return polled;
-    await this.#takeTurn();
+    await this.#scope.takeTurn?.();
     const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
     const { task } = await this.#poll(readRecord, limits);
     // Other software may report that the request failed, also with an id.
@@ -221,14 +196,8 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     const { errors, restate } = this.#kind;
     const { task, error: pollError } = polled;
     const elapsed = now - this.#state.since;
-    let seen: Observation;
-    try {
-      seen = observe(polled, settings.unknownStatus, restate);
-    } catch (error) {
-      throw errors.callback('unknownStatus', this.#waited, error);
-    }
     const moment = { started, elapsed, age: this.#ageAt(now) };
-    const { state, next } = decide(this.#state, seen, moment, settings, Math.random());
+    const { state, next } = decide(this.#state, observe(polled), moment, settings, Math.random());
     const step = { state, task, pollError };
     if (typeof next === 'object') return { ...step, next };
     if (next === 'completed' && task !== undefined) return { ...step, next: { result: task } };
@@ -241,14 +210,14 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     return { ...step, next: { error: errors.stopped(next, waited, pollError, settings.timeout) } };
   }
 
-  /** Runs a callback of the caller and waits for it. */
-  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
+  /** Runs `onUpdate` of the caller and waits for it. */
+  async #call(run: () => unknown): Promise<void> {
     const { signal } = this.#scope;
     try {
       await untilAborted((async () => run())(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#kind.errors.callback(name, this.#waited, error);
+      throw this.#kind.errors.callback('onUpdate', this.#waited, error);
     }
   }
 

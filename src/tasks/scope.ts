@@ -21,7 +21,6 @@ export class WaitScope<Ref extends AnyRef, Task extends PolledTask> {
   readonly kind: TaskKind<Ref, Task>;
   readonly transport: Transport;
   readonly settings: WaitSettings<Task>;
-  readonly #allowsOthers: boolean;
   readonly #controller = new AbortController();
   readonly #offset = Date.now() - performance.now();
   /** Wakes the current pauses: called after an abort, and when the tab becomes visible. */
@@ -44,7 +43,6 @@ export class WaitScope<Ref extends AnyRef, Task extends PolledTask> {
     this.kind = kind;
     this.transport = transport;
     this.settings = toWaitSettings(options);
-    this.#allowsOthers = options.allowOtherBaseURL;
     this.signal.addEventListener('abort', this.#wake);
     this.#unfollow = [options.signal, left].map((end) => followSignal(end, this.#controller));
     tab()?.addEventListener('visibilitychange', this.#wake);
@@ -60,15 +58,15 @@ export class WaitScope<Ref extends AnyRef, Task extends PolledTask> {
     return this.#offset + performance.now();
   }
 
-  /** Resolves the caller's task. Rejects a handle from another gateway, unless it is allowed. */
+  /** Resolves the caller's task. Rejects a handle from another gateway. */
   resolve(task: unknown): Target<Ref> {
     const { baseURL } = this.transport;
     const target = this.kind.resolve(task, baseURL);
-    if (!this.#allowsOthers) checkGateway(target.ref, baseURL, 'Or set allowOtherBaseURL: true.');
+    checkGateway(target.ref, baseURL, 'If it has moved here, change baseURL in the handle.');
     return target;
   }
 
-  /** Awaited before every poll if the caller has no limiter. */
+  /** Awaited before every poll, if polls are limited. */
   takeTurn: (() => Promise<void>) | undefined;
 
   /** Limits how many polls may begin per second. */

@@ -85,11 +85,8 @@ export interface WaitSettings<Task> {
   readonly timeout: number | null;
   /** Time limit of one attempt of a poll. */
   readonly pollTimeout: number;
-  readonly notFoundGrace: number;
   readonly maxConsecutiveErrors: number;
-  readonly unknownStatus: 'keep-waiting' | 'fail' | ((rawStatus: string) => TaskStatus);
   readonly onUpdate?: ((update: TaskUpdate<Task>) => void | Promise<void>) | undefined;
-  readonly limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | null | undefined;
   /** Options of every poll. */
   readonly request: RequestOptions;

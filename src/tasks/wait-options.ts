@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../options/options.ts';
 import { optionsFor } from '../options/resolve.ts';
-import type { TaskStatus, TaskUpdate, WaitSettings } from './types.ts';
+import type { TaskUpdate, WaitSettings } from './types.ts';
 
 /** The polling interval of a wait. Times are in milliseconds. */
 export interface TaskWaitInterval {
@@ -44,51 +44,25 @@ export interface TaskWaitOptions<Task> extends Pick<
    */
   pollTimeout?: number | undefined;
   /**
-   * The time after the submission during which the gateway may not find the task, in milliseconds. A task
-   * that was found once may always be missing twice in a row. 0 to 2147483647.
-   * @defaultValue 30000
-   */
-  notFoundGrace?: number | undefined;
-  /**
    * The number of polls in a row that may fail temporarily (lost connections, 408, 429, 5xx, HTML pages),
    * after the retries of each poll. 0 to 1000.
    * @defaultValue 10
    */
   maxConsecutiveErrors?: number | undefined;
   /**
-   * Handles an unknown status. `"fail"` ends the wait with an error; a function maps it to a known status.
-   * @defaultValue "keep-waiting"
-   */
-  unknownStatus?: 'keep-waiting' | 'fail' | ((rawStatus: string) => TaskStatus) | undefined;
-  /**
    * Called after the first poll, and whenever the status, the gateway's own status or the progress has
    * changed. It is awaited; if it throws, the wait ends with an error. The status `failed` may still change,
    * because another poll must confirm it.
    */
   onUpdate?: ((update: TaskUpdate<Task>) => void | Promise<void>) | undefined;
-  /**
-   * Awaited before every poll. Waits that share a limiter share its rate. It should reject when the signal is
-   * aborted.
-   */
-  limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /**
-   * Allows a handle that another gateway issued, for a gateway that has moved. The request and its key are
-   * still sent to this client's gateway.
-   * @defaultValue false
-   */
-  allowOtherBaseURL?: boolean | undefined;
 }
 
 /** Checked options of a wait, or of a method that also waits. */
 export interface CheckedWait<Task>
   extends
-    Pick<
-      WaitSettings<Task>,
-      'interval' | 'timeout' | 'pollTimeout' | 'notFoundGrace' | 'maxConsecutiveErrors'
-    >,
-    Pick<TaskWaitOptions<Task>, 'unknownStatus' | 'onUpdate' | 'limiter' | 'signal'> {
+    Pick<WaitSettings<Task>, 'interval' | 'timeout' | 'pollTimeout' | 'maxConsecutiveErrors'>,
+    Pick<TaskWaitOptions<Task>, 'onUpdate' | 'signal'> {
   readonly totalTimeout?: number | null | undefined;
-  readonly allowOtherBaseURL: boolean;
 }
 
 /** Returns the shorter of two time limits; `null` is none. */
@@ -103,18 +77,14 @@ export function shorter(
 
 /** Returns the settings of a wait. Every request option of the caller applies to the polls. */
 export function toWaitSettings<Task>(options: CheckedWait<Task>): WaitSettings<Task> {
-  const { interval, timeout, pollTimeout, notFoundGrace, maxConsecutiveErrors } = options;
-  const { unknownStatus = 'keep-waiting', onUpdate, limiter, signal } = options;
+  const { interval, timeout, pollTimeout, maxConsecutiveErrors, onUpdate, signal } = options;
   const { timeout: _, signal: __, ...request } = optionsFor(options, 'videos.retrieve');
   return {
     interval,
     timeout,
     pollTimeout,
-    notFoundGrace,
     maxConsecutiveErrors,
-    unknownStatus,
     onUpdate,
-    limiter,
     signal,
     // The id belongs to the submission: observers would take its polls for the same call.
     request: { ...request, callId: undefined },

@@ -11,21 +11,14 @@ import type {
   WaitSettings,
 } from './types.ts';
 
+/** The time after the submission during which the gateway may not find a task, in milliseconds. */
+const notFoundGrace = 30_000;
+
 /** The end of a task, or the reason why the wait ends before its task. */
-export type WaitEnd =
-  | 'completed'
-  | 'failed'
-  | 'fatal'
-  | 'missing'
-  | 'too_many_errors'
-  | 'foreign_status'
-  | 'timeout';
+export type WaitEnd = 'completed' | 'failed' | 'fatal' | 'missing' | 'too_many_errors' | 'timeout';
 
 /** The settings that a decision uses. */
-type Limits = Pick<
-  WaitSettings<never>,
-  'interval' | 'timeout' | 'notFoundGrace' | 'maxConsecutiveErrors'
->;
+type Limits = Pick<WaitSettings<never>, 'interval' | 'timeout' | 'maxConsecutiveErrors'>;
 
 /** The task as one poll returned it. */
 interface SeenTask extends Pick<TaskWaitState, 'rawStatus' | 'progress'> {
@@ -45,8 +38,7 @@ interface SeenTask extends Pick<TaskWaitState, 'rawStatus' | 'progress'> {
 export type Observation =
   | SeenTask
   | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
-  | { readonly type: 'fatal' }
-  | { readonly type: 'foreign_status'; readonly rawStatus: string };
+  | { readonly type: 'fatal' };
 
 /** When a poll was made, in milliseconds. */
 export interface Moment {
@@ -176,8 +168,6 @@ export function decide(
   switch (seen.type) {
     case 'fatal':
       return stop(state, 'fatal');
-    case 'foreign_status':
-      return stop({ ...state, status: 'queued', rawStatus: seen.rawStatus }, 'foreign_status');
     case 'transient': {
       const errors = state.errors + 1;
       const failed = { ...state, errors };
@@ -188,7 +178,7 @@ export function decide(
     case 'missing': {
       const missed = { ...state, errors: 0, missing: state.missing + 1 };
       // The age may be wrong if the clock was wrong at the submission, so the elapsed time counts as well.
-      const isNew = Math.max(moment.age ?? 0, moment.elapsed) < settings.notFoundGrace;
+      const isNew = Math.max(moment.age ?? 0, moment.elapsed) < notFoundGrace;
       const isBrief = state.status !== undefined && missed.missing <= toleratedMisses;
       if (!isNew && !isBrief) return stop(missed, 'missing');
       return again(missed, state.interval ?? interval.first);
@@ -254,7 +244,7 @@ function findEnd(
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
-export const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';

@@ -329,9 +329,7 @@ describe('the options of a wait', () => {
       interval: { first: 5_000, min: 5_000, max: 10_000, factor: 1.25, jitter: 0.2 },
       timeout: 1_800_000,
       pollTimeout: 30_000,
-      notFoundGrace: 30_000,
       maxConsecutiveErrors: 10,
-      unknownStatus: 'keep-waiting',
     });
   });
 
@@ -366,7 +364,6 @@ describe('the options of a wait', () => {
     ['timeout', { timeout: 0 }],
     ['timeout', { timeout: 2 ** 31 }],
     ['pollTimeout', { pollTimeout: 0 }],
-    ['notFoundGrace', { notFoundGrace: -1 }],
     ['maxConsecutiveErrors', { maxConsecutiveErrors: Number.NaN }],
   ])('%s is rejected in %j', (field, options) => {
     expect(() => resolveWait(options)).toThrow(InvalidInputError);
@@ -375,10 +372,8 @@ describe('the options of a wait', () => {
 
   test.each<[string, object]>([
     ['interval', { interval: '5s' }],
-    ['unknownStatus', { unknownStatus: 'ignore' }],
     ['onUpdate', { onUpdate: true }],
     ['onSubmitted', { onSubmitted: 'save' }],
-    ['limiter', { limiter: 5 }],
   ])('%s of a wrong type is rejected', (field, options) => {
     expect(() => resolveWait(options)).toThrow(new RegExp(`^${field}: `));
   });

@@ -10,7 +10,7 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
   extends
     Omit<
       VideoCreateAndWaitOptions,
-      'ledger' | 'callId' | 'idempotencyKey' | 'signal' | 'limiter' | 'onSubmitted' | 'onUpdate'
+      'ledger' | 'callId' | 'idempotencyKey' | 'signal' | 'onSubmitted' | 'onUpdate'
     >,
     VideoContentOptions<Job> {
   /**
@@ -42,15 +42,7 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
 /** The options that the client does not have, or that differ from its own. */
 const own = ['callId', 'unknownGrace', 'lockDuration', 'onUpdate', 'saveTo', 'deliver'] as const;
 
-const onlyOfWaits = [
-  'interval',
-  'timeout',
-  'pollTimeout',
-  'notFoundGrace',
-  'maxConsecutiveErrors',
-  'unknownStatus',
-  'allowOtherBaseURL',
-] as const;
+const onlyOfWaits = ['interval', 'timeout', 'pollTimeout', 'maxConsecutiveErrors'] as const;
 
 const fallbacks = ['fallback', 'fallbackOn', 'onFallback'] as const;
 

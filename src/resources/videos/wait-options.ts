@@ -47,7 +47,7 @@ export interface VideoCreateAndWaitOptions
 export interface VideoWaitAllOptions extends VideoWaitOptions {
   /**
    * The maximum number of polls that start per second, across all tasks. Tasks that are due are polled one
-   * after the other. 0.001 to 100000. Your own `limiter` replaces it.
+   * after the other. 0.001 to 100000.
    * @defaultValue 10
    */
   maxPollsPerSecond?: number | undefined;

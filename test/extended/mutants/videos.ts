@@ -65,10 +65,6 @@ export const videoMutants: MutantsByFile = {
     { is: "if ([0, 501, 505].includes(status)) return 'fatal';", becomes: '' },
     { is: '[425, 429].includes(status)', becomes: '[425].includes(status)' },
     {
-      is: "unknownStatus === 'fail' && task.inferred !== true",
-      becomes: "unknownStatus === 'fail'",
-    },
-    {
       is: "task?.status === 'failed' && isObject(task.raw) && namesTask(task.raw, ref.id)",
       becomes: "task?.status === 'failed'",
     },

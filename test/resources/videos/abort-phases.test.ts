@@ -50,7 +50,6 @@ const phases: Readonly<Record<string, Phase>> = {
     error: { ...aborted, polls: 1 },
     posts: 1,
   },
-  'in the limiter': { options: { limiter: never }, after: 6_000, error: aborted, posts: 1 },
 };
 
 describe.each(['without', 'with'] as const)('an abort of createAndWait() %s a ledger', (ledger) => {

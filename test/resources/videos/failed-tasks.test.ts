@@ -202,7 +202,7 @@ describe('a failure is confirmed by one more poll', () => {
     ['is refused', new Response('', { status: 403 })],
   ])('counts if every later poll %s, with the first reason', async (_, later) => {
     const { videos } = answeredVideos(inTurn(failed('upstream returned error', '7'), later));
-    const options = { maxRetries: 0, maxConsecutiveErrors: 2, notFoundGrace: 0 };
+    const options = { maxRetries: 0, maxConsecutiveErrors: 2 };
 
     const error = await rejected(videos.wait(id, options));
 
@@ -325,9 +325,8 @@ describe('a task whose status stays unknown', () => {
       () => unknown,
       () => failure,
     );
-    const limiter = vi.fn(async () => {});
 
-    const error = await rejected(videos.wait(id, { limiter }));
+    const error = await rejected(videos.wait(id));
 
     expect(error).toMatchObject({
       name: 'VideoFailedError',
@@ -338,7 +337,6 @@ describe('a task whose status stays unknown', () => {
     expect(asked.vendor).toHaveLength(1);
     expect(asked.vendor[0]).toBeGreaterThanOrEqual(120_000);
     expect(asked.vendor[0]).toBeLessThan(131_000);
-    expect(limiter).toHaveBeenCalledTimes(requests.length);
     expect(requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 

@@ -81,12 +81,8 @@ const cases: readonly {
   { field: 'timeout', options: { timeout: Infinity }, methods: waits },
   { field: 'timeout', options: { timeout: '60' }, methods: waits },
   { field: 'pollTimeout', options: { pollTimeout: null }, methods: waits },
-  { field: 'notFoundGrace', options: { notFoundGrace: Number.NaN }, methods: waits },
   { field: 'maxConsecutiveErrors', options: { maxConsecutiveErrors: Infinity }, methods: waits },
-  { field: 'unknownStatus', options: { unknownStatus: ['fail'] }, methods: waits },
   { field: 'onUpdate', options: { onUpdate: 'log' }, methods: waits },
-  { field: 'limiter', options: { limiter: {} }, methods: waits },
-  { field: 'allowOtherBaseURL', options: { allowOtherBaseURL: 'false' }, methods: waits },
   { field: 'maxPollsPerSecond', options: { maxPollsPerSecond: '5' }, methods: ['waitAll'] },
   {
     field: 'onSubmitted',

@@ -1,26 +1,17 @@
 import { describe, expect, test, vi } from 'vitest';
-import {
-  VideoFailedError,
-  VideoWaitError,
-  VideoWaitTimeoutError,
-} from '../../../src/resources/videos/errors.ts';
+import { VideoFailedError, VideoWaitTimeoutError } from '../../../src/resources/videos/errors.ts';
 import type { Quirks } from '../../../src/testing/index.ts';
 import {
   answeredVideos,
   countRequests,
   emulatedVideos,
   inTurn,
-  loosely,
   minute,
   order,
 } from '../../helpers/videos.ts';
 import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 
 const result = 'https://cdn.test/v.mp4';
-
-function broken(): never {
-  throw new Error('broken');
-}
 
 fakeWaitingTime();
 
@@ -72,7 +63,6 @@ describe('a wait tolerates other formats', () => {
   );
 
   test('continues at a numeric state until it has a result', async () => {
-    const unknownStatus = vi.fn(() => 'failed' as const);
     const { requests, videos } = answeredVideos(
       inTurn(
         { status: 0 },
@@ -83,11 +73,10 @@ describe('a wait tolerates other formats', () => {
       ),
     );
 
-    const task = await resolved(videos.wait('a', { unknownStatus }));
+    const task = await resolved(videos.wait('a'));
 
     expect(task).toMatchObject({ status: 'completed', url: result });
     expect(requests).toHaveLength(5);
-    expect(unknownStatus).not.toHaveBeenCalled();
   });
 
   test('a number with a reason is a failure once another poll confirms it', async () => {
@@ -126,61 +115,11 @@ describe('a wait tolerates other formats', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('unknownStatus: "fail" ends only at an unknown status', async () => {
-    const answers = inTurn({ id: 'a', status: 'unknown' }, { id: 'a', status: 'baking' });
-    const { requests, videos } = answeredVideos(answers);
-
-    const error = await rejected(videos.wait('a', { unknownStatus: 'fail' }));
-
-    expect(VideoWaitError.isInstance(error)).toBe(true);
-    expect(VideoFailedError.isInstance(error)).toBe(false);
-    expect(error).toMatchObject({ lastStatus: 'baking', polls: 2 });
-    expect(requests).toHaveLength(2);
-  });
-
-  test('unknownStatus as a function maps a status', async () => {
-    const url = 'https://cdn.example/v.mp4';
-    const answers = inTurn(
-      { id: 'a', status: 'unknown' },
-      { id: 'a', status: 'baking', url: '' },
-      { id: 'a', status: 'baked', fail_reason: url },
-    );
-    const { videos } = answeredVideos(answers);
-    const unknownStatus = vi.fn((word: string) =>
-      word === 'baked' ? ('completed' as const) : ('in_progress' as const),
-    );
-
-    const task = await resolved(videos.wait('a', { unknownStatus }));
-
-    expect(task).toMatchObject({ status: 'completed', raw_status: 'baked', url });
-    expect(unknownStatus.mock.calls).toEqual([['baking'], ['baked']]);
-  });
-
-  test('unknownStatus that returns "failed" includes the reason', async () => {
-    const { videos } = answeredVideos(inTurn({ id: 'a', status: 'burnt', fail_reason: 'Too hot' }));
-
-    const error = await rejected(videos.wait('a', { unknownStatus: () => 'failed' }));
-
-    expect(error).toMatchObject({ name: 'VideoFailedError', reason: 'Too hot' });
-  });
-
-  test.each([broken, () => 'baked'])(
-    'an invalid unknownStatus ends the wait with the handle',
-    async (unknownStatus) => {
-      const { videos } = answeredVideos(inTurn({ id: 'a', status: 'baking' }));
-
-      const error = await rejected(loosely(videos, 'wait', 'a', { unknownStatus }));
-
-      expect(VideoWaitError.isInstance(error)).toBe(true);
-      expect(error).toMatchObject({ ref: { id: 'a' }, cause: expect.any(Error) });
-    },
-  );
-
   test('a result with an unknown status is a completed task', async () => {
     const url = 'https://cdn.example/v.mp4';
     const { videos } = answeredVideos(inTurn({ id: 'a', status: 'ok?', metadata: { url } }));
 
-    const task = await resolved(videos.wait('a', { unknownStatus: 'fail' }));
+    const task = await resolved(videos.wait('a'));
 
     expect(task).toMatchObject({ status: 'completed', inferred: true, url });
   });

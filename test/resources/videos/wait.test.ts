@@ -188,13 +188,13 @@ describe('videos.wait()', () => {
     expect(new Set(paths)).toEqual(new Set([`/kling/v1/videos/text2video/${task.id}`]));
   });
 
-  test('rejects a handle of another gateway unless allowOtherBaseURL is set', async () => {
+  test('rejects a handle of another gateway, also if it has moved, until the handle names the new one', async () => {
     const { emulator, videos, task } = await submitted(0);
     const ref = { ...task.ref, baseURL: 'https://old.test' };
 
     expect(await rejected(videos.wait(ref))).toMatchObject({ field: 'ref.baseURL' });
     expect(countRequests(emulator).gets).toBe(0);
-    const done = await resolved(videos.wait(ref, { allowOtherBaseURL: true }));
+    const done = await resolved(videos.wait({ ...ref, baseURL: task.ref.baseURL }));
     expect(done.status).toBe('completed');
     expect(emulator.requests.every(({ origin }) => origin === emulator.baseURL)).toBe(true);
   });

@@ -157,44 +157,6 @@ describe('videos.watch()', () => {
   });
 });
 
-describe('a limiter', () => {
-  test('is awaited before every poll, and shared', async () => {
-    const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
-    const tasks = await Promise.all([videos.create(order), videos.create(order)]);
-    const calls: number[] = [];
-    const limiter = async (signal: AbortSignal): Promise<void> => {
-      expect(signal.aborted).toBe(false);
-      calls.push(countRequests(emulator).gets);
-    };
-
-    await resolved(Promise.all(tasks.map((task) => videos.wait(task, { limiter }))));
-
-    expect(calls).toHaveLength(countRequests(emulator).gets);
-  });
-
-  test('that fails ends the wait with the handle', async () => {
-    const { videos, task } = await submitted(0);
-    const cause = new Error('no turns left');
-
-    const error = await rejected(videos.wait(task, { limiter: () => Promise.reject(cause) }));
-
-    expect(error).toMatchObject({ name: 'VideoWaitError', cause, ref: task.ref });
-  });
-
-  test('an abort ends the wait for the limiter', async () => {
-    const { videos, task } = await submitted(0);
-    const controller = new AbortController();
-    const limiter = (): Promise<void> => {
-      controller.abort();
-      return new Promise(() => {});
-    };
-
-    const error = await rejected(videos.wait(task, { limiter, signal: controller.signal }));
-
-    expect(VideoWaitAbortedError.isInstance(error)).toBe(true);
-  });
-});
-
 describe('videos.remixAndWait() and videos.createAndWait()', () => {
   test('a response without a status is awaited', async () => {
     const { requests, videos } = answeredVideos(inTurn({ id: 'a' }, { id: 'a', status: 'done' }));
