@@ -2,6 +2,7 @@ import { DriftReporter } from '../answers/reader.ts';
 import { check, checkObject, checkWord } from '../options/check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import {
+  areChecked,
   type CheckedOptions,
   checkOptions,
   withDefaults,
@@ -104,7 +105,9 @@ export type ClientSettings = ReturnType<typeof resolveSettings>;
 function mergeSettings(base: CallSettings, values: CheckedOptions['values']): CallSettings {
   const ofClient = optionsOf('client');
   const ofCalls = optionsOf('chat.completions.create');
-  const own = Object.entries(values).filter(([name]) => ofClient.has(name) && ofCalls.has(name));
+  const own = Object.entries(values).filter(
+    ([name, value]) => value !== undefined && ofClient.has(name) && ofCalls.has(name),
+  );
   return { ...base, ...Object.fromEntries(own) };
 }
 
@@ -122,6 +125,7 @@ export function resolveCallSettings(
   params?: unknown,
 ): CallSettings {
   if (options === undefined || options === null) return call;
+  if (areChecked(options)) return mergeSettings(call, { ...options });
   const { values, warnings } = checkOptions(options, methodFor(operation), operation, params);
   if (warnings.length > 0) log.warnOnce(warnings);
   const settings = mergeSettings(call, values);

@@ -1,6 +1,11 @@
 import { check, toInputError } from '../options/check.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
-import { checkOptions, type ResolvedOptions, withDefaults } from '../options/resolve.ts';
+import {
+  areChecked,
+  checkOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from '../options/resolve.ts';
 import type { Method } from '../options/methods.ts';
 import {
   endpoints,
@@ -207,7 +212,7 @@ export class Transport {
     const { policies, missing } = this.features;
     if (missing.size > 0) requirePolicies(missing, options);
     const used = policies.filter(({ asks }) => asks?.(this.client, options, output) === true);
-    return { used, own: copyOptions(options) };
+    return { used, own: options && areChecked(options) ? options : copyOptions(options) };
   }
 
   /** Returns a function that sends a call through the policies that it asks for. */

@@ -124,17 +124,11 @@ export type SubmitUnknownInit = Omit<APIErrorInit, 'outcome'> & {
   readonly isInProgress?: boolean | undefined;
 };
 
-/**
- * A video was submitted, and the gateway may have accepted it. Gateways can't list tasks, and submitting again
- * may pay twice. `account.settle(error)` looks up in the usage log whether it was charged. `cause` is the
- * failure.
- */
-export class VideoSubmitUnknownError extends APIError {
-  static override readonly kind: string = 'VideoSubmitUnknownError';
-
+/** A submission with an unknown outcome. */
+class SubmitUnknownError extends APIError {
   /**
-   * `true` if another worker is submitting the call now, according to the ledger: try again later with the
-   * same `callId` to get its task. If `false`, trying again doesn't help.
+   * `true` if another worker is making the call now, according to the ledger: try again later with the same
+   * `callId` to get its task. If `false`, trying again doesn't help.
    */
   declare readonly isInProgress: boolean;
 
@@ -145,23 +139,21 @@ export class VideoSubmitUnknownError extends APIError {
 }
 
 /**
+ * A video was submitted, and the gateway may have accepted it. Gateways can't list tasks, and submitting again
+ * may pay twice. `account.settle(error)` looks up in the usage log whether it was charged. `cause` is the
+ * failure.
+ */
+export class VideoSubmitUnknownError extends SubmitUnknownError {
+  static override readonly kind: string = 'VideoSubmitUnknownError';
+}
+
+/**
  * According to the ledger, this call for images was sent before, with an unknown outcome: a process died, or
  * the response was lost. Sending it again may pay twice. `account.settle(error)` looks up in the usage log
  * whether it was charged.
  */
-export class ImageSubmitUnknownError extends APIError {
+export class ImageSubmitUnknownError extends SubmitUnknownError {
   static override readonly kind: string = 'ImageSubmitUnknownError';
-
-  /**
-   * `true` if another worker is making the call now, according to the ledger: try again later with the same
-   * `callId`. If `false`, trying again doesn't help.
-   */
-  declare readonly isInProgress: boolean;
-
-  constructor(message: string, init: SubmitUnknownInit) {
-    super(message, { ...init, outcome: 'unknown' });
-    this.isInProgress = init.isInProgress ?? false;
-  }
 }
 
 /** Builds the error of a submission: `VideoSubmitUnknownError` if a task may have been created. */

@@ -47,13 +47,29 @@ export function checkOptions(
   return { values, warnings };
 }
 
+/** Options that a method has checked, for the requests that it makes with them. */
+const checked = new WeakSet<object>();
+
+/** Returns whether options were checked, so that they are not the caller's and need no other check. */
+export const areChecked = (options: object): boolean => checked.has(options);
+
+/** Returns options with changes. Those of checked options count as checked. */
+export function changeOptions<Options extends object, Changes extends object>(
+  options: Options,
+  changes: Changes,
+): Options & Changes {
+  const changed = { ...options, ...changes };
+  if (checked.has(options)) checked.add(changed);
+  return changed;
+}
+
 /** Returns the options that are set and that `method` has too, for the requests that another method makes. */
 export function optionsFor<Options extends object>(
   options: Options,
   method: Method,
 ): Partial<Options> {
   const own = optionsOf(method);
-  const copy: Partial<Options> = { ...options };
+  const copy: Partial<Options> = changeOptions(options, {});
   for (const name of Object.keys(copy)) {
     if (!own.has(name)) Reflect.deleteProperty(copy, name);
   }
@@ -81,6 +97,7 @@ export function withDefaults(method: Method, values: CheckedOptions['values']): 
     if (option.default === undefined) continue;
     if (method === 'client' || !option.methods.includes('client')) resolved[name] = option.default;
   }
+  checked.add(resolved);
   return Object.assign(resolved, values);
 }
 

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { changeOptions } from '../options/resolve.ts';
 import type { Copied } from '../options/snapshot.ts';
 
 /** Progress of a batch of calls. */
@@ -34,7 +35,7 @@ export function optionsForCall<Options extends { callId?: string | undefined }>(
   index: number,
 ): Options {
   const { callId } = options;
-  return callId === undefined ? options : { ...options, callId: `${callId}-${index}` };
+  return callId === undefined ? options : changeOptions(options, { callId: `${callId}-${index}` });
 }
 
 /**

@@ -24,7 +24,10 @@ interface StatusReading {
 
 /** Words of gateways and vendors, without separators and prefixes such as `JOB_STATE_`. */
 const words = {
-  queued: 'queued queueing pending submitted created inqueue preparing notstart waiting',
+  queued: [
+    'queued queue queueing queuing inqueue pending submitted created accepted waiting',
+    'preparing starting notstart notstarted',
+  ].join(' '),
   in_progress: 'inprogress processing running generating rendering',
   completed: 'completed complete succeeded succeed success done finished',
   failed: [

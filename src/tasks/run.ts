@@ -4,6 +4,7 @@ import { type GatewayError, InvalidInputError } from '../errors/gateway-error.ts
 import { untilAborted } from '../http/abort.ts';
 import { readRetryAfter } from '../http/waits.ts';
 import type { RequestOptions } from '../options/options.ts';
+import { changeOptions } from '../options/resolve.ts';
 import type { Waited } from './errors.ts';
 import type { AnyRef, Target, TaskKind } from './kind.ts';
 import {
@@ -157,7 +158,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
 
   async #poll(read: TaskKind<Ref, Task>['read'], limits: RequestOptions): Promise<Polled<Task>> {
     const { settings, signal, transport } = this.#scope;
-    const options = { ...settings.request, signal, ...limits };
+    const options = changeOptions(settings.request, { signal, ...limits });
     try {
       const reading = read(transport, this.#target, options);
       const { data, response } = await untilAborted(reading.withResponse(), signal);

@@ -159,8 +159,8 @@ type SubmitOptions = LedgerOptions & Pick<RequestOptions, 'signal' | 'totalTimeo
 
 /** A checked submission of one kind of task. */
 export interface TaskSubmission<Ref, Answer> {
-  /** What identifies the submission. Ledgers store digests of it, so its shape must not change. */
-  readonly content: unknown;
+  /** Returns what identifies the submission. Ledgers store digests of it, so its shape must not change. */
+  readonly content: () => unknown;
   readonly model: string | undefined;
   /** Creates the handle of a task that the usage log names. */
   readonly createRef: (id: string, task: SettledTask) => Ref;
@@ -193,7 +193,7 @@ export async function submitOnce<Ref extends AnyRef, Answer>(
   const { content, model, createRef, send, refIn, refInError, isResult } = submission;
   const call = createLedgerCall(kind, submitter.transport, options);
   const { callId, onUnknown } = options;
-  const existing = await call?.claim(content, onUnknown, (before, signal) =>
+  const existing = await call?.claim(content(), onUnknown, (before, signal) =>
     settleCall(submitter, { callId, signal }, before, model, createRef),
   );
   if (existing !== undefined) return { ref: existing, call };

@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../options/options.ts';
-import { optionsFor } from '../options/resolve.ts';
+import { changeOptions, optionsFor } from '../options/resolve.ts';
 import type { TaskUpdate, WaitSettings } from './types.ts';
 
 /** The polling interval of a wait. Times are in milliseconds. */
@@ -78,7 +78,12 @@ export function shorter(
 /** Returns the settings of a wait. Every request option of the caller applies to the polls. */
 export function toWaitSettings<Task>(options: CheckedWait<Task>): WaitSettings<Task> {
   const { interval, timeout, pollTimeout, maxConsecutiveErrors, onUpdate, signal } = options;
-  const { timeout: _, signal: __, ...request } = optionsFor(options, 'videos.retrieve');
+  const request = changeOptions(optionsFor(options, 'videos.retrieve'), {
+    timeout: undefined,
+    signal: undefined,
+    // The id belongs to the submission: observers would take its polls for the same call.
+    callId: undefined,
+  });
   return {
     interval,
     timeout,
@@ -86,7 +91,6 @@ export function toWaitSettings<Task>(options: CheckedWait<Task>): WaitSettings<T
     maxConsecutiveErrors,
     onUpdate,
     signal,
-    // The id belongs to the submission: observers would take its polls for the same call.
-    request: { ...request, callId: undefined },
+    request,
   };
 }

@@ -180,7 +180,7 @@ export async function followTask<
   const given = data === undefined ? undefined : resultIn?.(data);
   if (given !== undefined) return finish(given);
   // Checked before onSubmitted is called: the ledger's task may be from another gateway.
-  const target = scope.resolve(ref);
+  const target = data === undefined ? scope.resolve(ref) : { ref, handle: ref };
   await notify(scope, ref, onSubmitted, since);
   // A task that the gateway already reports as ended is polled without the first pause.
   const status = data === undefined ? '' : statusOf?.(data);

@@ -5,7 +5,7 @@ import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { optionsFor } from '../../options/resolve.ts';
+import { changeOptions, optionsFor } from '../../options/resolve.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { checkSingle, findOutput, toolsByName, Turns } from '../../structured/dialect.ts';
 import { type CallableTool, runToolLoop } from '../../structured/tool-loop.ts';
@@ -75,7 +75,7 @@ export async function streamWithEvents(
   const output = findOutput(chatOutput, params);
   if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
   const { signal } = run.controller;
-  const callOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
+  const callOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const opening = streamCompletion(transport, params, callOptions, output);
   await run.read(openRun(opening, (change) => run.parser?.follow(change)));
 }
@@ -95,7 +95,7 @@ export async function runTools(
   const checked = transport.checkOptions('chat.completions.runTools', options, params);
   const { signal } = run.controller;
   const { maxChatCompletions: limit, afterCompletion } = checked;
-  const requestOptions = { ...optionsFor(checked, 'chat.completions.create'), signal };
+  const requestOptions = changeOptions(optionsFor(checked, 'chat.completions.create'), { signal });
   const turns = new Turns(transport, requestOptions);
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;

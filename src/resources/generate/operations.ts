@@ -3,7 +3,7 @@ import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { optionsFor } from '../../options/resolve.ts';
+import { changeOptions, optionsFor } from '../../options/resolve.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { generateProtocol } from './accumulator.ts';
@@ -273,7 +273,10 @@ export async function runTools(
   checkSingle('generationConfig.candidateCount', rest.generationConfig?.candidateCount);
   const controller = new AbortController();
   const { signal } = controller;
-  const turns = new Turns(transport, { ...optionsFor(checked, 'generate.content'), signal });
+  const turns = new Turns(
+    transport,
+    changeOptions(optionsFor(checked, 'generate.content'), { signal }),
+  );
   const run: ToolRun = { controller, abort: () => abortOwn(controller) };
   const callable = functions.map((tool): [string, CallableTool] => {
     const isRunnable = typeof tool?.$callback === 'function';

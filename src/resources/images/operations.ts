@@ -8,7 +8,7 @@ import {
 } from '../../options/check.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
-import { optionsFor } from '../../options/resolve.ts';
+import { changeOptions, optionsFor } from '../../options/resolve.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import type { Stream } from '../../streams/stream.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
@@ -116,10 +116,8 @@ export async function* generateManyImages(
       try {
         const own = optionsForCall(request, index);
         const notify = onSubmitted && ((ref: ImageTaskRef) => onSubmitted(ref, index));
-        const images = await callForImages(submitter, callFor(copy), {
-          ...own,
-          onSubmitted: notify,
-        });
+        const calling = changeOptions(own, { onSubmitted: notify });
+        const images = await callForImages(submitter, callFor(copy), calling);
         return { index, params, images };
       } catch (error) {
         return { index, params, error };

@@ -8,7 +8,7 @@ import { followSignal } from '../../http/abort.ts';
 import type { OperationRequest } from '../../http/request.ts';
 import type { Answer } from '../../http/response-body.ts';
 import { check } from '../../options/check.ts';
-import { withDefaults } from '../../options/resolve.ts';
+import { changeOptions, withDefaults, withoutNulls } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';
 import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
@@ -77,7 +77,8 @@ function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
   const defaults = withDefaults('images.wait', {});
   const { taskTimeout = defaults.timeout } = options;
   const pollTimeout = Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout);
-  return { ...options, ...defaults, pollTimeout, timeout: taskTimeout };
+  const own = withoutNulls(options, 'images.generate');
+  return changeOptions(defaults, { ...own, ...defaults, pollTimeout, timeout: taskTimeout });
 }
 
 /** A task that a call submitted or continues, or the result that came instead. */
@@ -109,7 +110,10 @@ class ImageRun {
   ): Promise<Result> {
     const { onSubmitted } = this.options;
     return this.#withinLimit(submission.ref, async (signal) => {
-      const scope = createScope(this.transport, { ...toWaitOptions(this.options), signal });
+      const scope = createScope(
+        this.transport,
+        changeOptions(toWaitOptions(this.options), { signal }),
+      );
       try {
         return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
           toResult(readImages(scope, done)),
@@ -219,7 +223,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
     made = createRef(transport, callId, { callId, requestId, model: answered });
   };
   const submission: TaskSubmission<ImageTaskRef, Answered<ImagesResponse>> = {
-    content: [[operation, undefined, ...comparable({ ...fields })], extraBody],
+    content: () => [[operation, undefined, ...comparable({ ...fields })], extraBody],
     model: model ?? undefined,
     createRef: (id, task) => createRef(transport, id, task),
     send: (limits) => send({ ...options, ...limits }, onImages),

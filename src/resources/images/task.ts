@@ -10,6 +10,7 @@ import {
   trimmedText,
 } from '../../answers/objects.ts';
 import { displayURL } from '../../http/url.ts';
+import { readStatusWord } from '../../tasks/reading.ts';
 import type { JsonObject } from '../../types.ts';
 import { holdsPicture } from './pictures.ts';
 
@@ -20,10 +21,6 @@ export interface AcceptedTask {
   /** The status URL from the response. */
   readonly address: string | undefined;
 }
-
-const pendingWords =
-  /^(submitted|pending|queue(d|ing)|in_?queue|processing|in_?progress|running|generating|starting|created|waiting|accepted|not_?start(ed)?)$/i;
-const finalWords = /^(complete(d)?|succe(ss|ed|eded)|done|finished)$/i;
 
 function findStatus(levels: readonly JsonObject[]): string | undefined {
   return findFirst(levels, ({ status, task_status, state }) =>
@@ -99,18 +96,19 @@ export function findAcceptedTask(
   const body = answer === undefined && status === 202 ? {} : answer;
   if (!isObject(body) || holdsPicture(body)) return undefined;
   const levels = unwrapLevels(body);
-  const word = findStatus(levels);
+  const read = readStatusWord(findStatus(levels));
   const address = findAddress(levels) ?? headers.get('location') ?? undefined;
   const taskId = findFirst(levels, readTaskId);
   const { data } = body;
   // A filter may remove every image from the response of a finished task.
-  const isFiltered = Array.isArray(data) && data.length === 0 && finalWords.test(word ?? '');
+  const isFiltered = Array.isArray(data) && data.length === 0 && read.status === 'completed';
   if (isFiltered && status !== 202) return undefined;
   const isTask =
     isObject(body['task_info']) ||
     levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
-  const isPolled = word === undefined && findAddress(levels) !== undefined;
-  const isSure = status === 202 || isTask || isPolled || pendingWords.test(word ?? '');
+  const isPending = read.word === 'known' && /^(queued|in_progress)$/.test(read.status);
+  const isPolled = read.word === 'empty' && findAddress(levels) !== undefined;
+  const isSure = status === 202 || isTask || isPolled || isPending;
   const several = findListedIds(
     levels,
     (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),

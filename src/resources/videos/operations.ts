@@ -3,7 +3,7 @@ import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { checkEach, mapWithProgress, optionsForCall } from '../../tasks/many.ts';
 import type { RequestOptions } from '../../options/options.ts';
-import { optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
+import { changeOptions, optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { WaitScope } from '../../tasks/scope.ts';
 import { type CheckedWait, shorter } from '../../tasks/wait-options.ts';
 import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/waits.ts';
@@ -184,8 +184,10 @@ async function submitWithin(
   const since = scope.now;
   const { transport } = submitter;
   const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
-  const { timeout: _, ...request } = optionsFor(options, submission.operation);
-  const own = { ...request, totalTimeout: shorter(options.timeout, totalTimeout) };
+  const own = changeOptions(optionsFor(options, submission.operation), {
+    timeout: undefined,
+    totalTimeout: shorter(options.timeout, totalTimeout),
+  });
   try {
     const task = toTaskSubmission(transport, submission, own);
     const { ref, answer, call } = await submitOnce(videoTasks, submitter, task, own);
@@ -219,13 +221,12 @@ export async function* createAndWaitAll(
       { concurrency, onProgress },
       async ({ original, copy }, index) => {
         let accepted: { ref?: VideoTaskRef } = {};
-        const callOptions = {
-          ...optionsForCall(checked, index),
+        const callOptions = changeOptions(optionsForCall(checked, index), {
           onSubmitted: (ref: VideoTaskRef) => {
             accepted = { ref };
             return onSubmitted?.(ref, index);
           },
-        };
+        });
         const item = { index, params: original };
         try {
           const submission = createSubmission(transport, copy);

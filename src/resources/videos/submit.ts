@@ -31,7 +31,7 @@ import type { Transport } from '../../calls/transport.ts';
 import type { DefinedGateway } from '../../options/gateway-profile.ts';
 import type { GatewayOptions } from '../../options/options.ts';
 import type { JsonObject } from '../../types.ts';
-import { optionsFor } from '../../options/resolve.ts';
+import { changeOptions, optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
 import { checkData, isUploadable } from '../../uploads/file-input.ts';
 import { jsonWithImages } from '../../uploads/json-files.ts';
@@ -233,7 +233,9 @@ function createRef(
 
 /** Removes `extraBody`: its fields are already in the body, and a status request has no body. */
 function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
-  return options.extraBody === undefined ? options : { ...options, extraBody: undefined };
+  return options.extraBody === undefined
+    ? options
+    : changeOptions(options, { extraBody: undefined });
 }
 
 /** Returns the format of the response to a submission. */
@@ -325,10 +327,10 @@ export function toTaskSubmission(
   // Built before the claim, so that the ledger never claims a submission that cannot be sent.
   const request = buildRequest(transport, submission, options);
   return {
-    content: getContent(submission, options),
+    content: () => getContent(submission, options),
     model: submission.model,
     createRef: (id, { model, ...by }) => createRef(transport, { ...submission, model }, id, by),
-    send: (limits) => send(transport, submission, { ...options, ...limits }, request),
+    send: (limits) => send(transport, submission, changeOptions(options, limits), request),
     refIn: ({ ref }) => ref,
     refInError: (error) => (VideoSubmitResponseError.isInstance(error) ? error.ref : undefined),
   };

@@ -139,7 +139,7 @@ export class Models3D {
       modelTasks,
       submitter,
       {
-        content: ['models3d.create', ...comparable({ ...params })],
+        content: () => ['models3d.create', ...comparable({ ...params })],
         model: undefined,
         createRef: (id) => createRef(id, callId),
         send: (limits) => transport.raw(() => spec, answer, { callId, ...limits }),
