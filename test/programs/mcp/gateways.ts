@@ -21,14 +21,15 @@ interface Called<Case> {
   readonly result: JobResult;
 }
 
-/** The shortest part of a path that identifies a task or a file. */
-const shortestId = 8;
+/** Returns the ids in a path and its query. They are longer than the names of routes. */
+const listIds = (path: string): string[] =>
+  path.split(/[/?&=]/).filter((part) => part.length >= 16);
 
 /** One of the gateways behind an address. It receives the calls whose body contains its mark. */
 class MarkedGateway {
   readonly mark: string;
   readonly emulator: Emulator;
-  /** All JSON and events that it has sent. */
+  /** All JSON and events that it has sent, except for errors, which repeat the path of any request. */
   #sent = '';
 
   constructor(mark: string, options: EmulatorOptions) {
@@ -39,7 +40,7 @@ class MarkedGateway {
 
   /** Returns whether the gateway has sent the id in a path. */
   hasSent(path: string): boolean {
-    return path.split('/').some((part) => part.length >= shortestId && this.#sent.includes(part));
+    return listIds(path).some((id) => this.#sent.includes(id));
   }
 
   /** Responds to a request for another origin, which replaces the gateway's own in the response. */
@@ -52,7 +53,7 @@ class MarkedGateway {
     const type = response.headers.get('content-type') ?? '';
     if (!/json|event-stream/.test(type)) return response;
     const text = (await response.text()).replaceAll(this.emulator.baseURL, origin);
-    this.#sent += text;
+    if (response.ok) this.#sent += text;
     return new Response(text, response);
   }
 }
@@ -84,12 +85,12 @@ export class McpGateways<Case extends GatewayCase> {
     const server = await listen(
       async (request) => {
         const bytes = await request.arrayBuffer();
-        const { pathname } = new URL(request.url);
+        const { pathname, search } = new URL(request.url);
         const body = Buffer.from(bytes).toString('latin1');
         const isPost = request.method === 'POST';
         const owner =
           gateways.find((each) =>
-            isPost ? body.includes(each.mark) : each.hasSent(decodeURIComponent(pathname)),
+            isPost ? body.includes(each.mark) : each.hasSent(decodeURIComponent(pathname + search)),
           ) ?? gateways[0];
         return owner?.respond(request, isPost ? bytes : null) ?? Response.error();
       },

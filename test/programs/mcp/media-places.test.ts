@@ -18,7 +18,7 @@ import { McpGateways } from './gateways.ts';
 import { McpMachine, type JobResult } from './run.ts';
 
 /** Each case runs in a process of its own, all of them below one server at once. */
-const timeout = 240_000;
+const timeout = 120_000;
 
 const png = '\x89PNG';
 
