@@ -277,7 +277,7 @@ describe('a video', () => {
     }
   });
 
-  test('without a URL, whose content route keeps failing, ends after three waits', async () => {
+  test('without a URL, whose content route keeps failing, ends after three downloads', async () => {
     const quirks = { videoUrl: 'missing' } as const;
     const machine = await McpMachine.open({ quirks });
     const session = await machine.start();
@@ -286,16 +286,21 @@ describe('a video', () => {
     machine.emulator.fail({ operation: 'videos.downloadContent', fault, times: 100 });
 
     const waits = [];
-    for (let wait = 1; wait <= 3; wait += 1) {
+    do {
       waits.push(await session.call('wait_video', { call_id }));
-    }
+    } while (waits.at(-1)?.state === 'submitted' && waits.length < 5);
 
-    expect(waits).toMatchObject([
-      { state: 'submitted', status: 'downloading' },
-      { state: 'submitted', status: 'downloading' },
-      { state: 'failed', charged: 'yes', status: 'completed, not downloaded' },
-    ]);
+    // create_video may have begun the first download.
+    expect(waits.length).toBeGreaterThanOrEqual(2);
+    expect(waits[0]).toMatchObject({ state: 'submitted', status: 'downloading' });
     expect(waits[0]?.text).toMatch(/^The video is completed, but could not be downloaded/);
+    expect(waits.at(-1)).toMatchObject({
+      state: 'failed',
+      charged: 'yes',
+      status: 'completed, not downloaded',
+    });
+    const downloads = machine.emulator.requests.filter(({ path }) => path.endsWith('/content'));
+    expect(downloads).toHaveLength(3);
     expect(machine.charges).toBe(1);
   });
 

@@ -75,7 +75,7 @@ const pollInterval = 200;
 
 const progressInterval = 2_000;
 
-/** The number of waits in which the download of a completed video may fail before its job ends. */
+/** The number of failed downloads of a completed video that end its job, each with the retries of the client. */
 const maxFailedDownloads = 3;
 
 /** The download of a completed video failed. `cause` is the reason. */
