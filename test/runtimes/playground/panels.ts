@@ -326,6 +326,10 @@ async function checkBar(visit: Visit): Promise<void> {
   }));
   assert.ok(scrolled > 200, `the page is scrolled by ${scrolled}`);
   assert.equal(top, 0);
+  await page.locator('.settings summary').click();
+  const system = await page.getByLabel('System prompt').boundingBox();
+  assert.ok(system !== null && system.y > 0, 'settings open where they are pressed');
+  await page.locator('.settings summary').click();
 }
 
 /** Sends a message on a phone, leaves the panel and comes back: the newest answer can be read each time. */

@@ -55,7 +55,7 @@ function Check({ name, children }: { name: 'strict' | 'hasTools'; children: Comp
         checked={value}
         onChange={({ currentTarget }) => onInput(currentTarget.checked)}
       />
-      {children}
+      <span>{children}</span>
     </label>
   );
 }

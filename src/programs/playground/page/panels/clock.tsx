@@ -19,8 +19,8 @@ export function Clock(): JSX.Element | null {
       title="Videos of the emulator take seconds of its own clock, which you can pause and advance."
     >
       <span class="faint">
-        Emulator’s clock
-        {clock.held ? ' (paused)' : clock.speed === 1 ? '' : ` (${clock.speed}× faster)`}
+        The emulator’s videos follow this clock
+        {clock.held ? ' (paused)' : clock.speed === 1 ? '' : ` (${clock.speed}×)`}
       </span>
       <button type="button" class="quiet" onClick={() => changeClock({ hold: !clock.held })}>
         {clock.held ? 'Continue' : 'Pause'}
