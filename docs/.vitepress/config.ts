@@ -72,7 +72,8 @@ function labelCells(markdown: MarkdownRenderer): void {
       const text = tokens[index + 1]?.content ?? '';
       if (token.type === 'table_open') names = [];
       else if (token.type === 'tr_open') column = 0;
-      else if (token.type === 'th_open') names.push(text.replaceAll('`', ''));
+      else if (token.type === 'th_open')
+        names.push(text.replaceAll('`', '').replace(/(?<![?:])$/, ':'));
       else if (token.type === 'td_open') token.attrSet('data-label', names[column++] ?? '');
     }
   });
