@@ -353,6 +353,18 @@ async function checkPhone(visit: Visit): Promise<void> {
   await visit.shot('phone-conversation');
   await checkFailure(visit);
   await visit.shot('phone-failure');
+  const images = page.getByLabel('Images');
+  await images.setInputFiles({
+    name: 'a-rather-long-name-of-a-picture.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from('not read before it is sent'),
+  });
+  await page.locator('.composer').getByRole('button', { name: 'Remove' }).waitFor();
+  const cut = await page
+    .locator('.composer')
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  assert.equal(cut, 0, 'the composer shows everything when a file is chosen');
+  await page.locator('.composer').getByRole('button', { name: 'Remove' }).click();
   await visit.go('Speech');
   assert.equal(await page.evaluate(() => scrollY), 0);
   await visit.go('Chat');
