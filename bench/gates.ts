@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 142,
-      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms. A page carries only what it names: the page below became smaller. bench/results/bench.json has the minified size of each room.',
+      atMost: 143.5,
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms, whole responses that they wrap among them. A page carries only what it names: the page below became smaller. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -47,8 +47,8 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 56.4,
-      why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams. It was 64 before fallbacks, limits and modes became policies.',
+      atMost: 56.6,
+      why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams, of those that wrap a response or hide a reason in text too. It was 64 before fallbacks, limits and modes became policies.',
     },
   },
   {
