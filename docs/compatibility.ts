@@ -3,19 +3,17 @@
  * of its modes, the gateways that `npm run test:compat` has installed, and the LiteLLM proxy if
  * `npm run test:litellm` has. If one is not installed, its last report is used again.
  */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type DoctorReport, reportSchema } from '../src/programs/cli/doctor/report-schema.ts';
+import type { DoctorReport } from '../src/programs/cli/doctor/report-schema.ts';
 import { createEmulator, type Emulator } from '../src/testing/index.ts';
 import { type OtherGateway, startAimock, startPortkey } from '../test/compat/gateways.ts';
+import { runDoctor } from '../test/compat/run-doctor.ts';
 import { modes } from '../test/helpers/modes.ts';
 import { masterKey, startProxy } from '../test/litellm/proxy.ts';
 
 const root = path.join(import.meta.dirname, '..');
-const program = path.join(root, 'dist', 'cli', 'main.js');
 const guidePath = path.join(root, 'docs', 'guides', 'compatibility.md');
 const evidencePath = path.join(root, 'docs', 'compatibility-evidence.md');
 const kept = path.join(root, 'docs', 'compatibility-reports.json');
@@ -44,40 +42,6 @@ const toColumn = (name: string, { createdAt, client, rows, settings }: DoctorRep
 
 const isShown = ({ id }: { readonly id: string }): boolean =>
   id.startsWith('call.') || checks.some(([shown]) => shown === id);
-
-/** Runs `doctor` with all paid calls. */
-async function examine(
-  url: string,
-  key: string,
-  profile: string,
-  headers = '',
-): Promise<DoctorReport> {
-  const home = await mkdtemp(path.join(tmpdir(), 'compatibility-'));
-  const words = ['doctor', '--report', '--json', '--spend', '20', '--video'];
-  const child = spawn(process.execPath, [program, ...words], {
-    env: {
-      ...process.env,
-      HOME: home,
-      GATEWAY_BASE_URL: url,
-      GATEWAY_API_KEY: key,
-      GATEWAY_PROFILE: profile,
-      GATEWAY_HEADERS: headers,
-      GATEWAY_LOG: 'off',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  await new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  await rm(home, { recursive: true, force: true });
-  if (output === '') throw new Error(`doctor failed: ${errors}`);
-  return reportSchema.parse(JSON.parse(output));
-}
 
 /** Completes each video after its first poll, so that reports always show both states. */
 function completeVideos(emulator: Emulator): Disposable {
@@ -112,7 +76,10 @@ export async function examineEmulator(): Promise<Column[]> {
       using _ = completeVideos(emulator);
       const { url } = await emulator.listen();
       const base = gateway === 'openrouter' ? `${url}/api/v1` : url;
-      return toColumn(`${name}, emulated`, await examine(base, emulator.apiKey, gateway));
+      return toColumn(
+        `${name}, emulated`,
+        await runDoctor({ url: base, key: emulator.apiKey, profile: gateway }),
+      );
     }),
   );
 }
@@ -159,7 +126,7 @@ async function examineLiteLLM(bin: string, version: string): Promise<Column> {
     },
   });
   using _ = completeVideos(proxy.emulator);
-  const report = await examine(proxy.url, masterKey, 'litellm');
+  const report = await runDoctor({ url: proxy.url, key: masterKey, profile: 'litellm' });
   return toColumn(`LiteLLM ${version}`, report);
 }
 
@@ -168,7 +135,7 @@ async function examineOther(start: () => Promise<OtherGateway>): Promise<Column>
   await using other = await start();
   const { name, url, key, headers, emulator } = other;
   using _ = emulator && completeVideos(emulator);
-  return toColumn(name, await examine(url, key, 'openai', headers));
+  return toColumn(name, await runDoctor({ url, key, headers, profile: 'openai' }));
 }
 
 const isInstalled = (name: string): boolean =>

@@ -1,37 +1,9 @@
 // `doctor` at gateways of other projects: each row is compared with what plain requests find.
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpoints, type Operation } from '../../src/endpoints.ts';
-import { type DoctorReport, reportSchema } from '../../src/programs/cli/doctor/report-schema.ts';
+import type { DoctorReport } from '../../src/programs/cli/doctor/report-schema.ts';
+import { runDoctor } from './run-doctor.ts';
 import { type OtherGateway, startAimock, startPortkey } from './gateways.ts';
-
-const program = join(import.meta.dirname, '../../dist/cli/main.js');
-
-/** Runs `doctor` with all paid calls. */
-async function examine({ url, key, headers }: OtherGateway): Promise<DoctorReport> {
-  const home = await mkdtemp(join(tmpdir(), 'model-gateway-doctor-'));
-  const words = ['doctor', '--report', '--json', '--spend', '20', '--video'];
-  const child = spawn(process.execPath, [program, ...words], {
-    env: {
-      ...process.env,
-      HOME: home,
-      GATEWAY_BASE_URL: url,
-      GATEWAY_API_KEY: key,
-      GATEWAY_HEADERS: headers,
-      GATEWAY_PROFILE: 'openai',
-      GATEWAY_LOG: 'off',
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  await rm(home, { recursive: true, force: true });
-  return reportSchema.parse(JSON.parse(output));
-}
 
 /** Requests a path without the client. */
 async function request(
@@ -215,7 +187,7 @@ describe.each(cases)('doctor at $name', ({ start, models, undecided }) => {
       // The gateway polls the vendor while a client polls it.
       await request(gateway, `/v1/videos/${video}`);
     }
-    report = await examine(gateway);
+    report = await runDoctor({ ...gateway, profile: 'openai' });
     clearInterval(timer);
   }, 120_000);
 

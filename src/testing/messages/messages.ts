@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../types.ts';
-import { findVendor } from '../control/models.ts';
-import { answerChat, type ChatChoice } from '../routes/chat-answer.ts';
-import { isStreamed } from '../routes/chat.ts';
-import { charge, costField, type Call } from '../server/call.ts';
+import type { ChatChoice } from '../routes/chat-answer.ts';
+import { chargeChat, isStreamed } from '../routes/chat.ts';
+import { costField, type Call } from '../server/call.ts';
 import { Refusal } from '../server/errors.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { messageEvents } from './events.ts';
@@ -33,19 +32,10 @@ const stopReasons: Readonly<Record<ChatChoice['finishReason'], string>> = {
 };
 
 function answerMessage(call: Call): Response {
-  const { quirks, ids, clock, models } = call.world;
+  const { quirks, ids } = call.world;
   const request = readMessageRequest(call);
-  const { model } = request.question;
-  const context = {
-    vendor: findVendor(models, model),
-    ids,
-    now: clock.now(),
-    quirks,
-    modelAnswer: call.modelAnswer,
-  };
-  const { choices, count } = answerChat(request, context);
-  const amount = count.prompt + count.completion;
-  charge(call, model, amount, { tokens: [count.prompt, count.completion] });
+  const { answer, amount } = chargeChat(call, request);
+  const { choices, count, model } = answer;
   const [choice] = choices;
   const isEmpty = choice === undefined || call.fault?.type === 'empty';
   const reason =

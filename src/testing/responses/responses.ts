@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../types.ts';
-import { findVendor } from '../control/models.ts';
-import { answerChat, type ChatChoice } from '../routes/chat-answer.ts';
-import { isStreamed } from '../routes/chat.ts';
-import { charge, costField, type Call } from '../server/call.ts';
+import type { ChatChoice } from '../routes/chat-answer.ts';
+import { chargeChat, isStreamed } from '../routes/chat.ts';
+import { costField, type Call } from '../server/call.ts';
 import { eventResponse, plainDialect } from '../server/event-stream.ts';
 import { responseEvents } from './events.ts';
 import { responseUsage } from './failed.ts';
@@ -61,20 +60,11 @@ const incompleteReasons: Readonly<Record<string, string>> = {
 
 /** `POST /v1/responses`. */
 export function createResponse(call: Call, dialect = plainDialect): Response {
-  const { quirks, ids, clock, models } = call.world;
+  const { quirks, ids } = call.world;
   const request = readResponseRequest(call);
   const { chat, repeated, isBackground } = request;
-  const { model } = chat.question;
-  const context = {
-    vendor: findVendor(models, model),
-    ids,
-    now: clock.now(),
-    quirks,
-    modelAnswer: call.modelAnswer,
-  };
-  const { choices, count, created } = answerChat(chat, context);
-  const amount = count.prompt + count.completion;
-  charge(call, model, amount, { tokens: [count.prompt, count.completion] });
+  const { answer, amount } = chargeChat(call, chat);
+  const { choices, count, created, model } = answer;
   const [choice] = choices;
   const reason = incompleteReasons[choice?.finishReason ?? ''];
   const isEmpty = choice === undefined || call.fault?.type === 'empty';

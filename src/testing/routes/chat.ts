@@ -61,22 +61,30 @@ export function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
   return chatMode === 'as-asked' ? wanted : chatMode === 'always-events';
 }
 
+/** Creates the response to a chat request, in any format, and charges its tokens. */
+export function chargeChat(
+  call: Call,
+  request: ChatRequest,
+): { readonly answer: ChatAnswer; readonly amount: number } {
+  const { quirks, ids, clock, models } = call.world;
+  const { model } = request.question;
+  const { modelAnswer } = call;
+  const vendor = findVendor(models, model);
+  const answer = answerChat(request, { vendor, ids, now: clock.now(), quirks, modelAnswer });
+  const { prompt, completion } = answer.count;
+  const amount = prompt + completion;
+  charge(call, model, amount, { tokens: [prompt, completion] });
+  return { answer, amount };
+}
+
 /** `POST /v1/chat/completions`. */
 export function completeChat(call: Call, dialect = plainDialect): Response {
-  const { quirks, ids, clock, models } = call.world;
+  const { quirks } = call.world;
   const request = readChat(call);
-  const { model, prompt } = request.question;
-  const vendor = findVendor(models, model);
-  const { modelAnswer } = call;
-  const context = { vendor, ids, now: clock.now(), quirks, modelAnswer };
-  const answer = answerChat(request, context);
-  const { count } = answer;
-  charge(call, model, count.prompt + count.completion, {
-    tokens: [count.prompt, count.completion],
-  });
-  const isBlocked = prompt.includes(markers.block);
+  const { answer } = chargeChat(call, request);
+  const isBlocked = request.question.prompt.includes(markers.block);
   const asEvents = isStreamed(call, request.stream);
-  if (isBlocked && !(asEvents && vendor === 'google')) {
+  if (isBlocked && !(asEvents && answer.vendor === 'google')) {
     const message = 'request blocked by Gemini API: PROHIBITED_CONTENT';
     throw relayed(400, { type: 'prompt_blocked', code: 'prompt_blocked', message });
   }
