@@ -312,8 +312,8 @@ const requestFields = [
   'result',
 ];
 
-/** Returns the request id of a body without any other task id, such as xAI's. */
-export function findRequestId(body: JsonObject): string | undefined {
+/** Returns the request id of a body that names its task by it, as xAI does: one without any other id. */
+export function findTaskRequestId(body: JsonObject): string | undefined {
   if (requestFields.some((name) => hasValue(body[name]))) return undefined;
   return trimmedText(body['request_id']) ?? trimmedText(body['requestId']);
 }

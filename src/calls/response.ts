@@ -216,9 +216,7 @@ function fromJSON<T>(
   if (other !== undefined) return other;
   const value = schema.locate === undefined ? received : schema.locate(received);
   const content = schema.answer;
-  const isAnswer = (found: unknown): boolean =>
-    content === undefined || (isObject(found) && content.isIn(found));
-  const found = [value, unwrapData(value)].find(isAnswer);
+  const found = content === undefined ? value : findContent(value, content);
   if (content !== undefined && found === undefined) {
     const problem = `the response is JSON, but contains no ${content.name}.`;
     // A repeated read would have the same response.
@@ -226,6 +224,17 @@ function fromJSON<T>(
     throw notResult(value, answer, problem, text, kind);
   }
   return readChecked(request, answer, found, schema, text);
+}
+
+/** Returns the value with the content, which some gateways wrap in `data`; `undefined` if there is none. */
+function findContent(
+  value: unknown,
+  content: NonNullable<ResponseSchema<unknown>['answer']>,
+): unknown {
+  const holdsContent = (found: unknown): boolean => isObject(found) && content.isIn(found);
+  if (holdsContent(value)) return value;
+  const data = unwrapData(value);
+  return holdsContent(data) ? data : undefined;
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */

@@ -16,3 +16,9 @@ export function toProgramAdvice(advice: string, replacements: Replacements): str
   const sentences = renamed.split(/(?<=[.:]) (?=[A-Z])/);
   return sentences.filter((sentence) => !libraryName.test(sentence)).join(' ');
 }
+
+/** Returns the error that a gateway sent beside a result, such as a lower quality than requested, as a sentence. */
+export const describeRemark = (
+  remark: { readonly message: string } | null | undefined,
+): string | undefined =>
+  remark ? `The gateway reports beside the result: ${remark.message}` : undefined;

@@ -192,6 +192,13 @@ function readIds(ids: unknown): string[] {
   return Array.isArray(ids) ? ids.map((id) => checkTaskId('ref.ids', id)) : [];
 }
 
+/** Creates the handle of a task that makes images. */
+export const makeImageRef = (
+  id: string,
+  baseURL: string,
+  createdAt = Date.now(),
+): ImageTaskRef => ({ v: 1, kind: 'image', id, baseURL, createdAt });
+
 /** Optional fields of a handle to images. */
 const imageDetails = ['model', 'callId', 'trace', 'requestId', 'gateway'] as const;
 
@@ -213,7 +220,7 @@ export function parseImageTaskRef(value: unknown): ImageTaskRef {
   const createdAt = readTime('ref.createdAt', stored['createdAt']);
   const id = checkTaskId('ref.id', stored['id']);
   const baseURL = readRoot(stored['baseURL']);
-  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt };
+  const ref = makeImageRef(id, baseURL, createdAt);
   const { ids, path, hasImages } = stored;
   if (ids !== undefined && ids !== null) ref.ids = readIds(ids);
   if (path !== undefined && path !== null) ref.path = readPath(path, baseURL);

@@ -244,7 +244,8 @@ function findEnd(
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
-const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+/** The statuses of a task, the least advanced first. */
+export const statuses: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';

@@ -13,6 +13,7 @@ import {
 } from '../../answers/bytes.ts';
 import type { Image, Uploadable } from '../../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../../adapters/node/index.ts';
+import { describeRemark } from '../advice.ts';
 import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
@@ -31,12 +32,10 @@ export async function openFile(path: string): Promise<Uploadable> {
   }
 }
 
-/** Shows what the gateway reports beside a result, such as a lower quality than requested. */
-export function noteRemark(
-  remark: { readonly message: string } | null | undefined,
-  terminal: Terminal,
-): void {
-  if (remark) terminal.note(`The gateway reports beside the result: ${remark.message}`);
+/** Shows the error that a gateway sent beside a result. */
+export function noteRemark(error: Parameters<typeof describeRemark>[0], terminal: Terminal): void {
+  const remark = describeRemark(error);
+  if (remark !== undefined) terminal.note(remark);
 }
 
 /** Options that select the output file. */

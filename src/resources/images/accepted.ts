@@ -5,7 +5,7 @@ import type { Transport } from '../../calls/transport.ts';
 import { revise } from '../../errors/gateway-error.ts';
 import { type Answer, ReadFailure, unusable } from '../../http/response-body.ts';
 import { displayURL, isSecretName } from '../../http/url.ts';
-import type { ImageTaskRef } from '../../tasks/ref.ts';
+import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { ImageWaitError } from './errors.ts';
 import { type AcceptedTask, findAcceptedTask } from './task.ts';
 import type { ImagesResponse } from './types.ts';
@@ -79,8 +79,7 @@ export function readTaskResponse<Result>(
     }
     const name = gateway?.profile.name;
     const path = toPollPath(task, request.url, baseURL);
-    const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
-    Object.assign(ref, {
+    const ref: ImageTaskRef = Object.assign(makeImageRef(id, baseURL), {
       ...(task.ids.length > 1 && { ids: task.ids }),
       ...(path !== undefined && { path }),
       ...(model && { model }),

@@ -1,7 +1,12 @@
 import { check } from '../../options/check.ts';
 import { ImageSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
-import { checkTaskId, type ImageTaskRef, parseImageTaskRef } from '../../tasks/ref.ts';
+import {
+  checkTaskId,
+  type ImageTaskRef,
+  makeImageRef,
+  parseImageTaskRef,
+} from '../../tasks/ref.ts';
 import { imageErrors } from './errors.ts';
 import { type ImageTask, pollImages, restateImage } from './poll.ts';
 
@@ -10,8 +15,7 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
   parse: parseImageTaskRef,
   resolve(task, baseURL) {
     if (typeof task === 'string') {
-      const id = checkTaskId('ref', task);
-      return { ref: { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() } };
+      return { ref: makeImageRef(checkTaskId('ref', task), baseURL) };
     }
     const ref = parseImageTaskRef(task);
     const problem = 'is a handle of images that were returned without a task.';

@@ -18,6 +18,7 @@ import {
 import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
+import { statuses } from '../../tasks/wait.ts';
 import type { JsonObject } from '../../types.ts';
 import { findImages, joinImages } from './pictures.ts';
 
@@ -192,16 +193,13 @@ export function foreignResult({ resultURL }: ImageTask): string | undefined {
   return resultURL === undefined ? undefined : displayURL(resultURL);
 }
 
-/** The order of statuses, the least advanced first. */
-const order: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
-
 /** Joins the tasks of one call into one. Failed tasks count only if all of them failed. */
 function joinTasks(tasks: readonly ImageTask[]): ImageTask {
   const running = tasks.filter(({ status }) => status === 'queued' || status === 'in_progress');
   const completed = tasks.filter(({ status }) => status === 'completed');
   const counted = running.length > 0 ? running : completed.length > 0 ? completed : tasks;
   const [first] = counted.toSorted(
-    (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
+    (one, other) => statuses.indexOf(one.status) - statuses.indexOf(other.status),
   );
   if (first === undefined) throw new TypeError('There is no task.');
   if (first.status !== 'completed') return first;

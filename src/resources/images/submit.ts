@@ -13,7 +13,7 @@ import { copyOptions } from '../../options/snapshot.ts';
 import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { Stream } from '../../streams/stream.ts';
-import type { ImageTaskRef } from '../../tasks/ref.ts';
+import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import {
   comparable,
   createLedgerCall,
@@ -164,7 +164,7 @@ function createRef(
   id: string,
   { callId, requestId, model }: SettledTask,
 ): ImageTaskRef {
-  const ref: ImageTaskRef = { v: 1, kind: 'image', id, baseURL, createdAt: Date.now() };
+  const ref = makeImageRef(id, baseURL);
   return Object.assign(ref, model && { model }, { callId }, requestId && { requestId });
 }
 

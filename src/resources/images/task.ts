@@ -1,6 +1,6 @@
 import {
   findFirst,
-  findRequestId,
+  findTaskRequestId,
   idText,
   isObject,
   unwrapLevels,
@@ -97,24 +97,26 @@ export function findAcceptedTask(
   if (!isObject(body) || holdsPicture(body)) return undefined;
   const levels = unwrapLevels(body);
   const read = readStatusWord(findStatus(levels));
-  const address = findAddress(levels) ?? headers.get('location') ?? undefined;
+  const pollURL = findAddress(levels);
+  const address = pollURL ?? headers.get('location') ?? undefined;
   const taskId = findFirst(levels, readTaskId);
   const { data } = body;
+  const isEmpty = Array.isArray(data) && data.length === 0;
   // A filter may remove every image from the response of a finished task.
-  const isFiltered = Array.isArray(data) && data.length === 0 && read.status === 'completed';
+  const isFiltered = isEmpty && read.status === 'completed';
   if (isFiltered && status !== 202) return undefined;
   const isTask =
     isObject(body['task_info']) ||
     levels.some(({ object }) => /task|job/i.test(trimmedText(object) ?? ''));
-  const isPending = read.word === 'known' && /^(queued|in_progress)$/.test(read.status);
-  const isPolled = read.word === 'empty' && findAddress(levels) !== undefined;
+  const isPending =
+    read.word === 'known' && (read.status === 'queued' || read.status === 'in_progress');
+  const isPolled = read.word === 'empty' && pollURL !== undefined;
   const isSure = status === 202 || isTask || isPolled || isPending;
   const several = findListedIds(
     levels,
     (item) => readTaskId(item) ?? (isSure ? readId(item['id']) : undefined),
   );
-  const isEmpty = Array.isArray(data) && data.length === 0;
-  const making = isEmpty ? undefined : (findFirst(levels, readMakingId) ?? findRequestId(body));
+  const making = isEmpty ? undefined : (findFirst(levels, readMakingId) ?? findTaskRequestId(body));
   const own = taskId ?? (isSure ? findAnyId(levels) : undefined) ?? making;
   const single = own === undefined ? findIdTexts(body) : [own];
   const ids = several.length > 0 ? several : single;

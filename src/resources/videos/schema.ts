@@ -4,7 +4,7 @@ import {
   defineHidden,
   findFirst,
   findId,
-  findRequestId,
+  findTaskRequestId,
   idText,
   isObject,
   listObjects,
@@ -49,7 +49,7 @@ function searchId(value: unknown, levels = 4): string | undefined {
 
 /** Returns the task id in the response to a submission. */
 export function findTaskId(body: JsonObject): string | undefined {
-  const known = findId(body) ?? findOperationName(body) ?? findRequestId(body);
+  const known = findId(body) ?? findOperationName(body) ?? findTaskRequestId(body);
   return known ?? searchId(body) ?? idText(body['data']) ?? idText(body['result']);
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../../index.ts';
 import { isAlive, thisProcess } from '../../../adapters/node/durable.ts';
 import { downloadVideo } from '../../../adapters/node/index.ts';
+import { describeRemark } from '../../advice.ts';
 import { ReportedCosts } from '../../reported-costs.ts';
 import {
   busyCode,
@@ -27,7 +28,6 @@ import {
   undelivered,
 } from './job.ts';
 import {
-  describeRemark,
   findFreePath,
   findResult,
   isCompleted,

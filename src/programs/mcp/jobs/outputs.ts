@@ -11,6 +11,7 @@ import {
 import { errorMessage } from '../../../answers/objects.ts';
 import { GatewayError, type ImagesResponse, type ImageWaitError } from '../../../index.ts';
 import { readStatusWord } from '../../../tasks/reading.ts';
+import { describeRemark } from '../../advice.ts';
 import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
@@ -165,13 +166,6 @@ export interface SavedImages {
   readonly thumbnail: string | undefined;
   /** What the gateway reports beside the images. */
   readonly message: string | undefined;
-}
-
-/** Returns what the gateway reports beside a result, such as a lower quality than requested. */
-export function describeRemark(
-  remark: { readonly message: string } | null | undefined,
-): string | undefined {
-  return remark ? `The gateway reports beside the result: ${remark.message}` : undefined;
 }
 
 /** Returns a small version of the first file, if it is an image that can be decoded. */
