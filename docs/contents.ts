@@ -16,7 +16,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'Text',
-    pages: ['guides/structured-output', 'guides/tools', 'guides/responses', 'guides/frameworks'],
+    pages: ['guides/structured-output', 'guides/responses', 'guides/frameworks'],
   },
   {
     text: 'Media',
@@ -33,11 +33,10 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/your-own-server',
       'guides/testing',
       'guides/debugging',
-      'guides/tracing',
       'guides/ai-sdk',
     ],
   },
-  { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground', 'guides/mcp'] },
+  { text: 'In a terminal', pages: ['guides/command-line', 'guides/mcp'] },
   { text: 'The project', pages: ['VERSIONS', 'SECURITY'] },
   {
     text: 'For contributors',
@@ -51,7 +50,10 @@ export const moved: Readonly<Record<string, string>> = {
   'guides/embeddings': 'guides/operations#embeddings',
   'guides/fallbacks': 'guides/rate-limits#fallbacks',
   'guides/gemini': 'guides/operations#gemini-format',
+  'guides/playground': 'guides/command-line#playground',
   'guides/speech': 'guides/operations#speech',
+  'guides/tools': 'guides/structured-output#tools',
+  'guides/tracing': 'guides/debugging#traces-metrics-and-hooks',
   'guides/transcription': 'guides/operations#transcription-and-translation',
   'guides/was-i-charged': 'guides/costs#was-i-charged',
 };

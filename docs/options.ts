@@ -128,7 +128,7 @@ const texts: Readonly<Record<OptionName, Text>> = {
   },
   observer: {
     type: 'object or a list',
-    meaning: '[Observes](tracing.md) calls, attempts and results',
+    meaning: '[Observes](debugging.md#observers) calls, attempts and results',
   },
   onRequest: { type: callback, meaning: 'Called before each attempt, without keys' },
   onResponse: { type: callback, meaning: 'Called after the response or failure of an attempt' },

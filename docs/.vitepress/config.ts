@@ -45,16 +45,19 @@ const search: DefaultTheme.LocalSearchOptions = {
     searchOptions: {
       boost: { title: 4, titles: 2, text: 1 },
       fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
-      // Guides come before the reference, and first the guide that is named like the term.
+      // Pages come before the reference, and first the page that is named like the term.
       boostDocument(id: string, term: string) {
         if (id.includes('/api/')) return 0.05;
         const stem = term.slice(0, Math.max(4, term.length - 2));
-        const page = /\/guides\/([^.#]*)/.exec(id)?.[1] ?? '';
+        const page = /([^/.#]*)(?:\.html)?(?:#.*)?$/.exec(id)?.[1]?.toLowerCase() ?? '';
         // The names of the pages that were merged into others.
         const merged: Readonly<Record<string, string>> = {
           operations: 'embeddings-gemini-speech-transcription',
           runtimes: 'browser',
           'rate-limits': 'fallbacks',
+          'structured-output': 'tools-json',
+          debugging: 'tracing-traces-opentelemetry',
+          'command-line': 'playground',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
         return words.some((word) => word.startsWith(stem)) ? 4 : 1;

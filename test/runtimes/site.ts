@@ -112,11 +112,20 @@ const searches: Readonly<Record<string, string>> = {
   browser: 'runtimes',
   proxy: 'your-own-server',
   // In no other word than itself, although "task" has nearly the same letters.
-  mask: 'playground',
+  mask: 'command-line',
   // The first word of a block of code.
   docker: 'command-line',
   pino: 'debugging',
+  json: 'structured-output',
+  opentelemetry: 'debugging',
+  mcpTools: 'structured-output',
 };
+
+/** The name of each page, also of those that are sections of others now, leads to it. */
+const names = new Map([
+  ...groups.flatMap((group) => group.pages).map((page) => [page, page] as const),
+  ...Object.entries(moved).map(([from, to]) => [from, to.split('#')[0] ?? ''] as const),
+]);
 
 async function search(page: Page): Promise<void> {
   const index = /localSearchIndex/;
@@ -137,10 +146,12 @@ async function search(page: Page): Promise<void> {
   );
   if (note !== '"Searching…"') problems.push('nothing shows that the search is loading');
   finishTyping?.();
-  for (const [word, guide] of Object.entries(searches)) {
+  const words = new Map(Object.entries(searches).map(([word, guide]) => [word, `guides/${guide}`]));
+  for (const [name, target] of names) words.set(path.basename(name).replaceAll('-', ' '), target);
+  for (const [word, target] of words) {
     await page.fill('.VPLocalSearchBox input', word);
     const first = page.locator('.VPLocalSearchBox .results li:first-child a');
-    const expected = first.and(page.locator(`[href*="/guides/${guide}"]`));
+    const expected = first.and(page.locator(`[href*="/${target}"]`));
     const isFirst = await expected.waitFor({ timeout: 5_000 }).then(
       () => true,
       () => false,
