@@ -1,11 +1,11 @@
 // Breaks one decision of the source at a time, and shows which test files notice.
 //
-//   node test/extended/mutants.ts [--all] [pattern]
+//   node test/extended/mutants.ts [--all] [--jobs 2] [--shard 1/2] [pattern ...]
 //
-// A pattern selects mutants by their file or their text. Each runs against the tests of its room and
-// the golden files; one that they do not notice runs against all source tests. A run ends at the first
-// test that notices; `--all` runs the rest too, to find tests that notice nothing on their own. Needs
-// `npm run build`.
+// Patterns select mutants by their file or their text. Each runs against the source tests, those of its
+// room first, until one fails; `--all` runs the rest too, to find tests that notice nothing on their own.
+// Without a pattern, the tests run once without a mutant. A time-out may be due to a busy machine: run
+// those mutants again alone. Needs `npm run build`.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -18,17 +18,27 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { isObject } from '../../src/answers/objects.ts';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { mutants as all, type SourceMutant } from './mutants/index.ts';
+import type { Result } from './mutants/run-tests.ts';
 
-const isWhole = process.argv.includes('--all');
-const pattern = process.argv.slice(2).find((word) => word !== '--all') ?? '';
+const { values: flags, positionals: patterns } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: `${availableParallelism()}` },
+    shard: { type: 'string', default: '1/1' },
+  },
+});
+const [shard = NaN, shards = NaN] = flags.shard.split('/').map(Number);
+if (!(shard >= 1 && shard <= shards)) throw new Error('Pass --shard as 1/2 or 2/2.');
 
 const root = join(import.meta.dirname, '../..');
 
-/** Limits of a run in milliseconds, because broken source may wait forever. */
-const timeLimits = { room: 90_000, all: 480_000 };
+/** Milliseconds without the result of a test until a run is stopped, because broken source may loop forever. */
+const longestSilence = 90_000;
 
 /** The first reads `dist`, which mutants do not change; the second searches for the text of mutants. */
 const excluded = ['test/golden/declarations.test.ts', 'test/contributing.test.ts'];
@@ -43,12 +53,6 @@ function breakSource(source: string, { file, is, becomes }: SourceMutant): strin
   return before + becomes + after;
 }
 
-/** Whether a test of a file failed, or the file could not be read; a file that was left out has not failed. */
-function hasFailed({ assertionResults, message }: Record<string, unknown>): boolean {
-  const tests = Array.isArray(assertionResults) ? assertionResults.filter(isObject) : [];
-  return tests.some(({ status }) => status === 'failed') || (tests.length === 0 && message !== '');
-}
-
 /** Kills the workers of a run: one that loops forever outlives its parent. */
 function killGroup(leader: number | undefined): void {
   if (leader === undefined) return;
@@ -59,12 +63,21 @@ function killGroup(leader: number | undefined): void {
   }
 }
 
+const timedOut = /timed out in \d+ ?ms|^The run was silent/;
+
 /** A copy of the project whose source can be broken. */
 class Copy {
   readonly folder = mkdtempSync(join(tmpdir(), 'mutants-'));
 
   constructor() {
-    const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+    const tracked = execFileSync(
+      'git',
+      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
     for (const name of tracked.split('\0')) {
       if (name === '' || excluded.includes(name) || !existsSync(join(root, name))) continue;
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
@@ -74,55 +87,50 @@ class Copy {
     }
   }
 
-  /** Returns the test files that fail, or `undefined` if the run did not end. */
-  async #failingFiles(
-    filters: readonly string[],
-    timeout = timeLimits.all,
-  ): Promise<readonly string[] | undefined> {
-    const report = join(this.folder, 'report.json');
-    rmSync(report, { force: true });
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const options = ['--project=source', '--maxWorkers=1'];
-    if (!isWhole) options.push('--bail=1');
-    const output = ['--reporter=json', `--outputFile=${report}`];
-    const run = spawn(process.execPath, [vitest, 'run', ...options, ...output, ...filters], {
+  /** Returns the failures of a run of the tests. */
+  async #run(file: string, isWhole: boolean): Promise<readonly Result[]> {
+    const script = join(this.folder, 'test/extended/mutants/run-tests.ts');
+    const run = spawn(process.execPath, [script, file, ...(isWhole ? ['--all'] : [])], {
       cwd: this.folder,
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
     });
-    const timer = setTimeout(() => run.kill('SIGKILL'), timeout);
-    await once(run, 'exit');
+    const failures: Result[] = [];
+    let passed = 0;
+    let isSilent = false;
+    const timer = setTimeout(() => {
+      isSilent = true;
+      killGroup(run.pid);
+    }, longestSilence);
+    createInterface(run.stdout).on('line', (line) => {
+      timer.refresh();
+      if (!line.startsWith('{')) return;
+      const result: Result = JSON.parse(line);
+      if (result.failed === undefined) passed += 1;
+      else failures.push(result);
+    });
+    await once(run, 'close');
     clearTimeout(timer);
     killGroup(run.pid);
-    if (!existsSync(report)) return undefined;
-    const { testResults }: { testResults: readonly unknown[] } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    return testResults
-      .filter(isObject)
-      .filter(hasFailed)
-      .map(({ name }) => relative(this.folder, String(name)));
+    if (isSilent) failures.push({ failed: 'no test', message: 'The run was silent.' });
+    if (passed + failures.length === 0) throw new Error('No test ran; try `npm run build`.');
+    return failures;
   }
 
   /** @throws if tests fail although nothing is broken */
   async checkTests(): Promise<void> {
-    const failing = await this.#failingFiles([]);
-    if (failing?.length === 0) return;
-    throw new Error(`Tests fail without a mutant: ${failing?.join(', ') ?? 'the run did not end'}`);
+    const failures = await this.#run('', true);
+    if (failures.length === 0) return;
+    throw new Error(`Tests fail without a mutant:\n${failures.map(describeFailure).join('\n')}`);
   }
 
-  /** Returns the test files that notice a mutant. */
-  async test(mutant: SourceMutant): Promise<readonly string[]> {
+  /** Returns the failures that notice a mutant. */
+  async test(mutant: SourceMutant): Promise<readonly Result[]> {
     const path = join(this.folder, 'src', mutant.file);
     const source = readFileSync(path, 'utf8');
     writeFileSync(path, breakSource(source, mutant));
     try {
-      const own = [...testFolders(mutant), 'test/golden/'];
-      const failing = (await this.#failingFiles(own, timeLimits.room)) ?? [
-        'a run that does not end',
-      ];
-      if (failing.length > 0) return failing;
-      return (await this.#failingFiles([])) ?? ['a run that does not end'];
+      return await this.#run(mutant.file, flags.all);
     } finally {
       writeFileSync(path, source);
     }
@@ -133,52 +141,57 @@ class Copy {
   }
 }
 
-/** Rooms whose tests are in more folders than the one of the same name. */
-const moreFolders: Readonly<Record<string, readonly string[]>> = {
-  calls: ['test/http/', 'test/options/'],
-  tasks: ['test/resources/videos/'],
-};
-
-/** The folders of the tests of a mutant's room. */
-function testFolders({ file }: SourceMutant): readonly string[] {
-  const room = /^(?:(?:resources|policies|adapters|programs)\/)?[^/]+/.exec(file)?.[0] ?? '';
-  return [`test/${room}/`, ...(moreFolders[room] ?? [])];
-}
-
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const describeMutant = ({ file, is, becomes }: SourceMutant): string =>
   `${file}: ${oneLine(is)} → ${oneLine(becomes) || '(nothing)'}`;
 
-const mutants = all.filter((mutant) => describeMutant(mutant).includes(pattern));
+const describeFailure = ({
+  file = '(outside of tests)',
+  failed = '',
+  message = '',
+}: Result): string => `  ${file} > ${failed}\n    ${oneLine(message).slice(0, 160)}`;
+
+const mutants = all
+  .filter((mutant) => {
+    const text = describeMutant(mutant);
+    return patterns.length === 0 || patterns.some((pattern) => text.includes(pattern));
+  })
+  .filter((_, index) => index % shards === shard - 1);
 for (const mutant of all) {
   breakSource(readFileSync(join(root, 'src', mutant.file), 'utf8'), mutant);
 }
 
-const noticedBy = new Map<SourceMutant, readonly string[]>();
+const noticedBy = new Map<SourceMutant, readonly Result[]>();
 const left = [...mutants];
 
 async function work(isFirst: boolean): Promise<void> {
   using copy = new Copy();
-  if (isFirst) await copy.checkTests();
+  if (isFirst && patterns.length === 0) await copy.checkTests();
   for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-    const files = await copy.test(mutant);
-    noticedBy.set(mutant, files);
-    const verdict = files.length === 0 ? 'SURVIVED' : `noticed by ${files.join(', ')}`;
-    console.log(`${describeMutant(mutant)}\n  ${verdict}`);
+    const start = performance.now();
+    const failures = await copy.test(mutant);
+    noticedBy.set(mutant, failures);
+    const seconds = Math.round((performance.now() - start) / 1_000);
+    const verdict =
+      failures.length === 0 ? '  NOT NOTICED' : failures.map(describeFailure).join('\n');
+    console.log(
+      `[${noticedBy.size}/${mutants.length}, ${seconds} s] ${describeMutant(mutant)}\n${verdict}`,
+    );
   }
 }
 
-await Promise.all(Array.from({ length: availableParallelism() }, (_, index) => work(index === 0)));
+await Promise.all(Array.from({ length: Number(flags.jobs) }, (_, index) => work(index === 0)));
 
-if (isWhole) printFiles();
+if (flags.all) printFiles();
 
 function printFiles(): void {
   const counts = new Map<string, { noticed: number; alone: number }>();
-  for (const files of noticedBy.values()) {
+  for (const failures of noticedBy.values()) {
+    const files = new Set(failures.flatMap(({ file }) => file ?? []));
     for (const file of files) {
       const { noticed, alone } = counts.get(file) ?? { noticed: 0, alone: 0 };
-      counts.set(file, { noticed: noticed + 1, alone: alone + (files.length === 1 ? 1 : 0) });
+      counts.set(file, { noticed: noticed + 1, alone: alone + (files.size === 1 ? 1 : 0) });
     }
   }
   console.log('\nTest files, how many mutants each notices, and how many no other file notices:');
@@ -189,8 +202,22 @@ function printFiles(): void {
   }
 }
 
-const survivors = mutants.filter((mutant) => noticedBy.get(mutant)?.length === 0);
-if (survivors.length > 0) console.log('\nNo test notices:');
-for (const mutant of survivors) console.log(`  ${describeMutant(mutant)}`);
-console.log(`\n${mutants.length - survivors.length} noticed, ${survivors.length} survived`);
-process.exitCode = survivors.length === 0 ? 0 : 1;
+const isTimeOut = ({ message = '' }: Result): boolean => timedOut.test(message);
+
+function getVerdict(mutant: SourceMutant): string {
+  const failures = noticedBy.get(mutant) ?? [];
+  if (failures.length === 0) return 'not noticed';
+  return failures.every(isTimeOut) ? 'noticed by a time-out' : 'noticed by a failed test';
+}
+
+const verdicts = ['noticed by a failed test', 'noticed by a time-out', 'not noticed'].map(
+  (verdict) => ({ verdict, found: mutants.filter((mutant) => getVerdict(mutant) === verdict) }),
+);
+for (const { verdict, found } of verdicts.slice(1)) {
+  if (found.length === 0) continue;
+  console.log(`\nMutants ${verdict}:`);
+  for (const mutant of found) console.log(`  ${describeMutant(mutant)}`);
+}
+console.log('');
+for (const { verdict, found } of verdicts) console.log(`${found.length} ${verdict}`);
+process.exitCode = verdicts.at(-1)?.found.length === 0 ? 0 : 1;

@@ -27,6 +27,8 @@ afterAll(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
+  // Vitest unstubs before the next test, but the next file is read earlier.
+  vi.unstubAllEnvs();
   await closeConnections();
   const isLeft = readTimers().some((timer, index) => timer !== real[index]);
   if (!isFake && !isLeft) return;

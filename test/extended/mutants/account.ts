@@ -71,5 +71,25 @@ export const accountMutants: MutantsByFile = {
       becomes: 'if (call.isFree) continue;',
     },
     { is: 'call.isFree = true;', becomes: '' },
+    { is: '(sum * tasks) / costs.length', becomes: 'sum' },
+    {
+      is: 'if (dropped.end === undefined) dropped.onEnd = () => addToSums(sums, dropped);',
+      becomes: '',
+    },
+  ],
+  'resources/account/budget-ledger.ts': [
+    { is: 'if (reservation.model !== model) continue;', becomes: '' },
+    { is: 'reservation.amount += more;', becomes: '' },
+  ],
+  'resources/account/request-cost.ts': [
+    { is: '[...inner.toReversed(), params]', becomes: '[params, ...inner.toReversed()]' },
+    { is: 'if (references.test(name)) return [[name]];', becomes: '' },
+    { is: 'outputTokens: answer * answers', becomes: 'outputTokens: answer' },
+  ],
+  'resources/account/cost.ts': [
+    { is: 'if (!(factor > 0)) return undefined;', becomes: '' },
+    { is: 'if (ratios.size > 1) {', becomes: 'if (false) {' },
+    { is: "kind === 'video' ? product : product * images", becomes: 'product * images' },
+    { is: 'isSplit ? outputPrice : Math.max(outputPrice, imageOutput)', becomes: 'outputPrice' },
   ],
 };

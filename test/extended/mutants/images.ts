@@ -6,5 +6,14 @@ export const imageMutants: MutantsByFile = {
     { is: 'isResult: (data) => !(data instanceof TaskResponse),', becomes: '' },
     { is: 'answer === undefined && ref.hasImages === true', becomes: 'false' },
     { is: 'if (remaining <= 0) end();', becomes: '' },
+    {
+      is: 'if (!isOver || !ImageWaitAbortedError.isInstance(error)) throw error;',
+      becomes: 'if (true) throw error;',
+    },
+    {
+      is: 'Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout)',
+      becomes: 'defaults.pollTimeout',
+    },
   ],
+  'resources/images/wait.ts': [{ is: 'attachRequestId(images, ref.requestId);', becomes: '' }],
 };

@@ -4,9 +4,12 @@ import { fallbackMutants } from './fallback.ts';
 import { httpMutants } from './http.ts';
 import { imageMutants } from './images.ts';
 import { limitMutants } from './limits.ts';
+import { mediaMutants } from './media.ts';
 import type { Mutant } from './mutant.ts';
 import { nodeMutants } from './node.ts';
+import { responseMutants } from './responses.ts';
 import { streamMutants } from './streams.ts';
+import { structuredMutants } from './structured.ts';
 import { videoMutants } from './videos.ts';
 
 export interface SourceMutant extends Mutant {
@@ -24,6 +27,9 @@ export const mutants: readonly SourceMutant[] = [
   accountMutants,
   imageMutants,
   nodeMutants,
+  mediaMutants,
+  responseMutants,
+  structuredMutants,
 ]
   .flatMap((byFile) => Object.entries(byFile))
   .flatMap(([file, list]) => list.map((mutant) => ({ file, ...mutant })));

@@ -111,4 +111,15 @@ export const streamMutants: MutantsByFile = {
       becomes: 'response.usageMetadata = piece.usageMetadata;',
     },
   ],
+  'streams/open-stream.ts': [
+    {
+      is: "if (StreamTimeoutError.isInstance(error)) return { ...failed, kind: 'timed_out' };",
+      becomes: '',
+    },
+    {
+      is: "beginning === '' || (/^(json|markup)$/.test(format) && !isSVG)",
+      becomes: "beginning === ''",
+    },
+    { is: 'holds: request.plan.holdsStream()', becomes: 'holds: false' },
+  ],
 };

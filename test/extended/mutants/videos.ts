@@ -15,6 +15,15 @@ export const videoMutants: MutantsByFile = {
   'tasks/waits.ts': [
     { is: '{ isNew, since }).untilDone()', becomes: '{ isNew }).untilDone()' },
     { is: "if (error instanceof TaskFailedError) await call?.finish('failed');", becomes: '' },
+    { is: 'if (given !== undefined) return finish(given);', becomes: '' },
+    {
+      is: 'await notify(scope, ref, onSubmitted, since);',
+      becomes: 'void notify(scope, ref, onSubmitted, since);',
+    },
+    {
+      is: "const isNew = status !== 'completed' && status !== 'failed';",
+      becomes: 'const isNew = true;',
+    },
   ],
   'tasks/wait.ts': [
     { is: 'age === undefined || age >= first', becomes: 'age === undefined' },
@@ -81,6 +90,7 @@ export const videoMutants: MutantsByFile = {
     { is: 'const accepted = call?.accept(ref);', becomes: 'const accepted = undefined;' },
     { is: "check(callId !== undefined, 'callId', problem);", becomes: '' },
     { is: 'others.length === 0 ? request : {}', becomes: 'request' },
+    { is: 'baseName(requested) === baseName(logged) ? requested : logged', becomes: 'requested' },
   ],
   'tasks/ledger.ts': [
     {
@@ -129,4 +139,22 @@ export const videoMutants: MutantsByFile = {
       becomes: '',
     },
   ],
+  'tasks/many.ts': [
+    { is: 'if (thrown !== undefined) return;', becomes: '' },
+    { is: 'if (thrown !== undefined) throw thrown.error;', becomes: '' },
+    { is: 'callId: `${callId}-${index}`', becomes: 'callId' },
+  ],
+  'tasks/poll-answer.ts': [
+    {
+      is: 'if (response.status !== acceptedStatus) return format.read(request, answer);',
+      becomes: 'if (true) return format.read(request, answer);',
+    },
+  ],
+  'tasks/scope.ts': [
+    {
+      is: "checkGateway(target.ref, baseURL, 'If it has moved here, change baseURL in the handle.');",
+      becomes: '',
+    },
+  ],
+  'tasks/ref.ts': [{ is: "checkStored(isOwn, 'ref.path', problem);", becomes: '' }],
 };
