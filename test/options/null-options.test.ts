@@ -1,23 +1,26 @@
 // Options that are `null`, as plain JavaScript and configuration files have them.
 import { expect, test } from 'vitest';
-import { APIError, Gateway, type VideoSubmitOptions } from '../../src/index.ts';
+import { APIError, Gateway } from '../../src/index.ts';
+import type { Method } from '../../src/options/methods.ts';
+import { optionsOf } from '../../src/options/option-names.ts';
 import { createEmulator } from '../../src/testing/index.ts';
-import { emulated, scripted } from '../helpers/clients.ts';
+import { scripted } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
 
 const chat = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
 const image = { model: 'm', prompt: 'A cat' };
 
-const nulls = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, null]));
+/** `null` for each option of a method for which it means that it is not set. */
+const nullsOf = (method: Method): Readonly<Record<string, null>> =>
+  Object.fromEntries(
+    [...optionsOf(method)].flatMap(([name, option]) =>
+      option.null === 'unset' ? [[name, null]] : [],
+    ),
+  );
 
-const shared =
-  'maxRetries timeout firstByteTimeout idleTimeout chunkTimeout totalTimeout retryUnknownOutcome idempotency structuredOutput onTruncated maxEventBytes maxResponseBytes partial validation fetchOptions';
-
-const ofClient = nulls(
-  `${shared} gateway organization project defaultHeaders defaultQuery logger logLevel dangerouslyAllowBrowser bodyFormat budget onDrift observer onRequest onResponse`,
-);
-const ofCall = nulls(`${shared} signal headers query extraBody onUploadProgress`);
+const ofClient = nullsOf('client');
+const ofCall = nullsOf('images.generate');
 
 const overloaded = () =>
   new Response('{"error":{"message":"busy"}}', { status: 503, headers: { 'retry-after': '0' } });
@@ -51,29 +54,6 @@ test('retryUnknownOutcome: null does not retry a charged call with an unknown ou
   await expect(failure).rejects.toMatchObject({ outcome: 'unknown' });
   expect(requests).toHaveLength(1);
 });
-
-test('bodyFormat: null submits a video in the format of the client, once', async () => {
-  const { client, emulator } = emulated({ bodyFormat: 'json' });
-
-  const options = untyped<VideoSubmitOptions>({ ...ofCall, bodyFormat: null });
-  await client.videos.create({ model: 'm', prompt: 'A boat' }, options);
-
-  expect(emulator.requests.map(({ headers }) => headers['content-type'])).toEqual([
-    'application/json',
-  ]);
-});
-
-test.each(['callId', 'idempotencyKey'])(
-  '%s: null is rejected before anything is sent',
-  async (name) => {
-    const { client, requests } = scripted([overloaded], { idempotency: { header: 'x-key' } });
-
-    const options = untyped<RequestOptions>({ [name]: null });
-
-    await expect(client.images.generate(image, options)).rejects.toMatchObject({ field: name });
-    expect(requests).toHaveLength(0);
-  },
-);
 
 test('a setting that is set to null becomes the default', () => {
   const client = new Gateway({ apiKey: 'sk-test', baseURL: 'https://gw.test', maxRetries: 5 });

@@ -6,6 +6,7 @@ import type {
   RouteRequest,
   StreamedRequestOptions,
 } from '../../http/request.ts';
+import { checkObject } from '../../options/check.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { callRoute } from './routes.ts';
 
@@ -90,6 +91,7 @@ export class Routes {
     options?: RawRequestOptions,
   ): GatewayPromise<unknown> {
     return startCall(options, () => {
+      checkObject('options', options);
       const route: RouteRequest =
         typeof request === 'object' ? request : { ...options, method: request, path };
       return callRoute(this.transport(), route);

@@ -266,19 +266,11 @@ describe('embeddings.createMany()', () => {
   });
 
   test.each<{ field: string; params: unknown; options: object }>([
-    { field: 'onProgress', params: { model, input: ['a'] }, options: { onProgress: 1 } },
-    {
-      field: 'idempotencyKey',
-      params: { model, input: ['a'] },
-      options: { idempotencyKey: 'one' },
-    },
     { field: 'input', params: { model, input: [] }, options: {} },
     { field: 'input', params: { model, input: [1, 2] }, options: {} },
     { field: 'input', params: { model, input: 'a text' }, options: {} },
     { field: 'input[2]', params: { model, input: ['a', 'b', ''] }, options: { batchSize: 1 } },
     { field: 'model', params: { model: '', input: ['a'] }, options: {} },
-    { field: 'batchSize', params: { model, input: ['a'] }, options: { batchSize: 0 } },
-    { field: 'concurrency', params: { model, input: ['a'] }, options: { concurrency: 1.5 } },
   ])('rejects an invalid $field before anything is sent', async ({ field, params, options }) => {
     const { client, requests } = scripted([numbered]);
     const embeddings = {

@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ImageWaitOptions } from '../../../src/index.ts';
 import { failureOf, scripted } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
-import { untyped } from '../../helpers/untyped.ts';
 
 const running = () => Response.json({ status: 'processing', progress: 40 });
 const url = 'https://pictures.test/cat.png';
@@ -115,26 +114,4 @@ test('images.step() ends at timeout, counted from the first step', async () => {
   const { next } = await client.images.step(handle, state, { timeout: 5_000 });
 
   expect(next).toHaveProperty('error.name', 'ImageWaitTimeoutError');
-});
-
-describe.each(['wait', 'step'] as const)('images.%s()', (method) => {
-  test.each<[string, object]>([
-    ['taskTimeout', { taskTimeout: 1_000 }],
-    ['totalTimeout', { totalTimeout: 1_000 }],
-    ['ledger', { ledger: {} }],
-    ['interval', { interval: 10 }],
-    ['timeout', { timeout: 0 }],
-    ['pollTimeout', { pollTimeout: null }],
-    ['onUpdate', { onUpdate: true }],
-  ])('refuses %s by name before anything is sent', async (field, options) => {
-    const { client, requests } = scripted([done]);
-    const given = untyped<ImageWaitOptions>({ ...options });
-    const call =
-      method === 'wait'
-        ? client.images.wait('t-1', given)
-        : client.images.step('t-1', undefined, given);
-
-    expect(await failureOf(call)).toMatchObject({ name: 'InvalidInputError', field });
-    expect(requests).toEqual([]);
-  });
 });

@@ -134,11 +134,6 @@ describe('videos.createAndWaitAll()', () => {
     { field: 'params', params: order, options: {} },
     { field: 'params[1].prompt', params: [order, { ...order, prompt: ' ' }], options: {} },
     { field: 'params[0].model', params: [{ prompt: 'A boat' }], options: {} },
-    { field: 'concurrency', params: [order], options: { concurrency: 0.5 } },
-    { field: 'onProgress', params: [order], options: { onProgress: 1 } },
-    { field: 'onSubmitted', params: [order], options: { onSubmitted: 1 } },
-    { field: 'maxPollsPerSecond', params: [order], options: { maxPollsPerSecond: 0 } },
-    { field: 'timeout', params: [order], options: { timeout: -1 } },
   ])('rejects an invalid $field before anything is sent', async ({ field, params, options }) => {
     const { emulator, videos } = emulatedVideos();
     const given = untyped<VideoCreateParams[]>(params);

@@ -50,73 +50,21 @@ const before: Readonly<Record<string, readonly unknown[]>> = {
   remixAndWait: ['task_1', { prompt: 'At night' }],
 };
 const everyMethod = Object.keys(before);
-const waits = ['wait', 'watch', 'waitAll', 'step', 'createAndWait', 'remixAndWait'];
-const submissions = ['create', 'remix', 'createAndWait', 'remixAndWait'];
 const ledger = memoryLedger();
 
-/** Invalid options, the field that the error names, and the methods that reject them. */
-const cases: readonly {
-  readonly field: string;
-  readonly options: unknown;
-  readonly methods: readonly string[];
-}[] = [
-  { field: 'options', options: 7, methods: everyMethod },
-  { field: 'options', options: 'task_1', methods: everyMethod },
-  { field: 'options', options: [], methods: everyMethod },
-  { field: 'signal', options: { signal: 7 }, methods: everyMethod },
-  { field: 'signal', options: { signal: new AbortController() }, methods: everyMethod },
-  { field: 'maxRetries', options: { maxRetries: -1 }, methods: everyMethod },
-  { field: 'maxRetries', options: { maxRetries: Number.NaN }, methods: everyMethod },
-  { field: 'headers', options: { headers: 7 }, methods: everyMethod },
-  { field: 'headers', options: { headers: { 'a b': 'c' } }, methods: everyMethod },
-  { field: 'query', options: { query: 'a=b' }, methods: everyMethod },
-  { field: 'query', options: { query: { a: new Map() } }, methods: everyMethod },
-  { field: 'fetchOptions', options: { fetchOptions: 'no-store' }, methods: everyMethod },
-  { field: 'validation', options: { validation: 'loose' }, methods: everyMethod },
-  { field: 'variant', options: { variant: 7 }, methods: ['downloadContent'] },
-  { field: 'variant', options: { variant: '' }, methods: ['downloadContent'] },
-  { field: 'interval', options: { interval: null }, methods: waits },
-  { field: 'interval', options: { interval: [] }, methods: waits },
-  { field: 'interval.min', options: { interval: { min: '5' } }, methods: waits },
-  { field: 'timeout', options: { timeout: Infinity }, methods: waits },
-  { field: 'timeout', options: { timeout: '60' }, methods: waits },
-  { field: 'pollTimeout', options: { pollTimeout: null }, methods: waits },
-  { field: 'maxConsecutiveErrors', options: { maxConsecutiveErrors: Infinity }, methods: waits },
-  { field: 'onUpdate', options: { onUpdate: 'log' }, methods: waits },
-  { field: 'maxPollsPerSecond', options: { maxPollsPerSecond: '5' }, methods: ['waitAll'] },
-  {
-    field: 'onSubmitted',
-    options: { onSubmitted: true },
-    methods: ['createAndWait', 'remixAndWait'],
-  },
-  { field: 'callId', options: { callId: null }, methods: submissions },
-  { field: 'callId', options: { ledger }, methods: submissions },
-  { field: 'callId', options: { ledger, callId: ' ' }, methods: submissions },
-  { field: 'ledger', options: { ledger: null, callId: 'a' }, methods: submissions },
-  { field: 'ledger', options: { ledger: {}, callId: 'a' }, methods: submissions },
-  {
-    field: 'ledger',
-    options: { ledger: { claim: () => ledger.claim('a', '') }, callId: 'a' },
-    methods: submissions,
-  },
-  { field: 'onUnknown', options: { onUnknown: 'always' }, methods: submissions },
-  { field: 'onUnknown', options: { onUnknown: true, ledger, callId: 'a' }, methods: submissions },
-  { field: 'extraBody', options: { extraBody: 7 }, methods: submissions },
-  { field: 'bodyFormat', options: { bodyFormat: 'multipart' }, methods: submissions },
-];
-
 describe('invalid options are rejected before anything is sent', () => {
-  const each = cases.flatMap(({ methods, ...invalid }) =>
-    methods.map((method) => ({ method, ...invalid })),
-  );
+  const submissions = ['create', 'remix', 'createAndWait', 'remixAndWait'];
 
-  test.each(each)('$method() names $field in $options', async ({ method, field, options }) => {
+  test.each(submissions)('%s() needs a callId with a ledger', async (method) => {
     const { emulator, videos } = emulatedVideos();
 
-    const error = await failureOf(call(videos, method, [...(before[method] ?? []), options]));
+    const error = await failureOf(call(videos, method, [...(before[method] ?? []), { ledger }]));
 
-    expect(InvalidInputError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    expect(error).toMatchObject({
+      name: 'InvalidInputError',
+      field: 'callId',
+      outcome: 'not_sent',
+    });
     expect(emulator.requests).toHaveLength(0);
   });
 

@@ -87,16 +87,6 @@ describe('videos.watch()', () => {
     expect(VideoWaitAbortedError.isInstance(aborted)).toBe(true);
   });
 
-  test('invalid options reject at the first event', async () => {
-    const { emulator, videos, task } = await submitted(0);
-
-    expect(await rejected(collectEvents(videos.watch(task, { interval: 1 })))).toMatchObject({
-      field: 'interval',
-    });
-    expect(await rejected(collectEvents(videos.watch('..')))).toMatchObject({ field: 'id' });
-    expect(countRequests(emulator).gets).toBe(0);
-  });
-
   test('leaving the loop only stops the wait', async () => {
     const { emulator, videos, task } = await submitted(60_000);
     const { signal } = new AbortController();
