@@ -18,8 +18,9 @@ const listOptions = (method: Parameters<typeof optionsOf>[0]): readonly Own[] =>
   [...optionsOf(method)].flatMap(([name, option]) => (isName(name) ? [{ name, option }] : []));
 
 const names = Object.keys(optionTable);
-const show = (value: unknown): string =>
-  typeof value === 'object' ? JSON.stringify(value) : String(value);
+const throwGone = (): never => {
+  throw new Error('the database is gone');
+};
 
 /** Misspellings of a name: in snake case, in lower case, and with two letters exchanged. */
 function misspell(name: string): readonly string[] {
@@ -52,7 +53,8 @@ describe.each(everyMethod)('$method()', ({ method, call }) => {
         const { field, isUnsent } = await tryOptions({ [name]: value });
         const isNamed =
           field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`);
-        if (!isNamed || !isUnsent) accepted.push(`${name}: ${show(value)}, names ${field}`);
+        if (!isNamed || !isUnsent)
+          accepted.push(`${name}: ${JSON.stringify(value)}, names ${field}`);
       }
     }
 
@@ -78,13 +80,12 @@ describe.each(everyMethod)('$method()', ({ method, call }) => {
   });
 
   test('names an option whose getter throws', async () => {
-    const [{ name = '' } = {}] = own;
-    const get = () => {
-      throw new Error('the database is gone');
-    };
-
+    const [name = ''] = optionsOf(method).keys();
     const { client, emulator } = emulated();
-    const options = Object.defineProperty({ ...base }, name, { enumerable: true, get });
+    const options = Object.defineProperty({ ...base }, name, {
+      enumerable: true,
+      get: throwGone,
+    });
     const error = await failureOf(start(call, client, options));
 
     expect(error).toMatchObject({
