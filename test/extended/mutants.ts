@@ -1,9 +1,10 @@
 // Breaks one decision of the source at a time, and shows which test files notice.
 //
-//   node test/extended/mutants.ts [--all] [--jobs 2] [--shard 1/2] [pattern ...]
+//   node test/extended/mutants.ts [--all] [--near] [--jobs 2] [--shard 1/2] [pattern ...]
 //
 // Patterns select mutants by their file or their text. Each runs against the source tests, those of its
 // room first, until one fails; `--all` runs the rest too, to find tests that notice nothing on their own.
+// `--near` runs only the tests of the room and the golden files.
 // Without a pattern, the tests run once without a mutant. A time-out may be due to a busy machine: run
 // those mutants again alone. Needs `npm run build`.
 import { execFileSync, spawn } from 'node:child_process';
@@ -28,12 +29,16 @@ const { values: flags, positionals: patterns } = parseArgs({
   allowPositionals: true,
   options: {
     all: { type: 'boolean', default: false },
+    near: { type: 'boolean', default: false },
     jobs: { type: 'string', default: `${availableParallelism()}` },
     shard: { type: 'string', default: '1/1' },
   },
 });
 const [shard = NaN, shards = NaN] = flags.shard.split('/').map(Number);
 if (!(shard >= 1 && shard <= shards)) throw new Error('Pass --shard as 1/2 or 2/2.');
+
+/** Options of each run of the tests. */
+const runOptions = [...(flags.all ? ['--all'] : []), ...(flags.near ? ['--near'] : [])];
 
 const root = join(import.meta.dirname, '../..');
 
@@ -88,9 +93,9 @@ class Copy {
   }
 
   /** Returns the failures of a run of the tests. */
-  async #run(file: string, isWhole: boolean): Promise<readonly Result[]> {
+  async #run(file: string, ...options: readonly string[]): Promise<readonly Result[]> {
     const script = join(this.folder, 'test/extended/mutants/run-tests.ts');
-    const run = spawn(process.execPath, [script, file, ...(isWhole ? ['--all'] : [])], {
+    const run = spawn(process.execPath, [script, file, ...options], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -119,7 +124,7 @@ class Copy {
 
   /** @throws if tests fail although nothing is broken */
   async checkTests(): Promise<void> {
-    const failures = await this.#run('', true);
+    const failures = await this.#run('', '--all');
     if (failures.length === 0) return;
     throw new Error(`Tests fail without a mutant:\n${failures.map(describeFailure).join('\n')}`);
   }
@@ -130,7 +135,7 @@ class Copy {
     const source = readFileSync(path, 'utf8');
     writeFileSync(path, breakSource(source, mutant));
     try {
-      return await this.#run(mutant.file, flags.all);
+      return await this.#run(mutant.file, ...runOptions);
     } finally {
       writeFileSync(path, source);
     }

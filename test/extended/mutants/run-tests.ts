@@ -1,6 +1,6 @@
 // Runs the source tests on a broken copy, the likeliest files first, and prints each result as JSON.
 //
-//   node test/extended/mutants/run-tests.ts <file below src> [--all]
+//   node test/extended/mutants/run-tests.ts <file below src> [--all] [--near]
 import { basename, relative } from 'node:path';
 import type { Reporter, TestCase, TestSpecification, Vitest } from 'vitest/node';
 import { BaseSequencer, startVitest } from 'vitest/node';
@@ -14,12 +14,15 @@ export interface Result {
   readonly message?: string;
 }
 
-const [source = '', flag] = process.argv.slice(2);
-const isWhole = flag === '--all';
+const [source = '', ...flags] = process.argv.slice(2);
+const isWhole = flags.includes('--all');
 
 /** Rooms whose tests are in more folders than the one of the same name. */
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
-  calls: ['http', 'options'],
+  answers: ['resources'],
+  calls: ['http', 'options', 'resources'],
+  streams: ['resources'],
+  structured: ['resources/chat', 'resources/generate'],
   tasks: ['resources/videos', 'resources/images'],
 };
 
@@ -74,7 +77,7 @@ const reporter: Reporter = {
   },
 };
 
-const vitest = await startVitest('test', [], {
+const vitest = await startVitest('test', flags.includes('--near') ? folders : [], {
   project: ['source'],
   watch: false,
   maxWorkers: 1,

@@ -156,5 +156,4 @@ export const videoMutants: MutantsByFile = {
       becomes: '',
     },
   ],
-  'tasks/ref.ts': [{ is: "checkStored(isOwn, 'ref.path', problem);", becomes: '' }],
 };
