@@ -68,6 +68,8 @@ export interface Failure {
   readonly text: string;
   /** The kind for a read, if it differs; `undefined` if reads go on. */
   readonly free: FailureKind | undefined;
+  /** `true` if the same request fails again, so that `x-should-retry: true` is ignored. */
+  readonly isPermanent: boolean;
 }
 
 type Row = readonly [
@@ -77,7 +79,8 @@ type Row = readonly [
   reason: FallbackReason | undefined,
   error: string,
   text: string,
-  free?: FailureKind | 'none',
+  free?: FailureKind | 'none' | undefined,
+  lasts?: 'permanent',
 ];
 
 /** An error of the gateway. */
@@ -208,6 +211,15 @@ const rows: readonly Row[] = [
     'UnexpectedResponseError',
     'ended before it was complete',
   ],
+  [
+    '200 with {}',
+    raw(200, '{}', { 'content-type': 'application/json' }),
+    'unusable_answer',
+    'overload',
+    'UnexpectedResponseError',
+    'the response is JSON',
+    'undecided',
+  ],
   ['200 with an error', gatewayError(200), 'undecided', 'overload', 'APIError', says, 'refused'],
   ['400', gatewayError(400), 'refused', undefined, 'BadRequestError', says],
   [
@@ -226,6 +238,7 @@ const rows: readonly Row[] = [
     'BadRequestError',
     says,
     'refused',
+    'permanent',
   ],
   [
     '400 for a long prompt',
@@ -338,6 +351,8 @@ const rows: readonly Row[] = [
     undefined,
     'PermissionDeniedError',
     says,
+    undefined,
+    'permanent',
   ],
   [
     '403 for credit, in words',
@@ -378,6 +393,8 @@ const rows: readonly Row[] = [
     'limits',
     'PermissionDeniedError',
     says,
+    undefined,
+    'permanent',
   ],
   [
     '404 for a wrong URL',
@@ -402,6 +419,8 @@ const rows: readonly Row[] = [
     'model',
     'NotFoundError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   [
     '404 for the model, in words',
@@ -412,6 +431,8 @@ const rows: readonly Row[] = [
     'model',
     'NotFoundError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   [
     '404 for the model, of Ollama',
@@ -420,8 +441,18 @@ const rows: readonly Row[] = [
     'model',
     'NotFoundError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   ['408', gatewayError(408), 'interrupted', 'overload', 'APIError', says],
+  [
+    '408 with text',
+    raw(408, 'Request Timeout'),
+    'interrupted',
+    'overload',
+    'APIError',
+    'Request Timeout',
+  ],
   ['409', gatewayError(409), 'conflict', undefined, 'ConflictError', says],
   ['413', gatewayError(413), 'refused', undefined, 'RequestTooLargeError', says],
   ['422', gatewayError(422), 'refused', undefined, 'UnprocessableEntityError', says],
@@ -429,12 +460,26 @@ const rows: readonly Row[] = [
   ['425', gatewayError(425), 'too_early', undefined, 'APIError', says],
   ['429', gatewayError(429), 'rate_limited', 'limits', 'RateLimitError', says],
   [
+    '429 with Retry-After',
+    () =>
+      Response.json(
+        { error: { message: 'no', code: 'rate_limit_exceeded' } },
+        { status: 429, headers: { 'retry-after': '1' } },
+      ),
+    'rate_limited',
+    'limits',
+    'RateLimitError',
+    says,
+  ],
+  [
     '429 for credit',
     gatewayError(429, { code: 'insufficient_user_quota' }),
     'refused',
     undefined,
     'RateLimitError',
     says,
+    undefined,
+    'permanent',
   ],
   [
     "429 for a provider's quota",
@@ -443,6 +488,8 @@ const rows: readonly Row[] = [
     'limits',
     'RateLimitError',
     says,
+    undefined,
+    'permanent',
   ],
   ['429 without a body', raw(429, ''), 'bare_rate_limited', 'limits', 'RateLimitError', '429'],
   [
@@ -485,6 +532,7 @@ const rows: readonly Row[] = [
     'RateLimitError',
     '7',
   ],
+  ['460', raw(460, ''), 'interrupted', 'overload', 'APIError', '460'],
   ['444', raw(444, ''), 'undecided', 'overload', 'APIError', '444'],
   ['499', gatewayError(499), 'interrupted', 'overload', 'APIError', says],
   ['500', gatewayError(500), 'server_error', 'overload', 'InternalServerError', says],
@@ -495,11 +543,21 @@ const rows: readonly Row[] = [
     'model',
     'InternalServerError',
     says,
+    undefined,
+    'permanent',
   ],
   ['500 with a page', page(500), 'interrupted', 'overload', 'InternalServerError', 'nginx'],
   ['501', gatewayError(501), 'refused', 'model', 'InternalServerError', says],
   ['502 with a page', page(502), 'interrupted', 'overload', 'InternalServerError', 'nginx'],
   ['503', gatewayError(503), 'interrupted', 'overload', 'InternalServerError', says],
+  [
+    '503 with text',
+    raw(503, 'Service Unavailable'),
+    'interrupted',
+    'overload',
+    'InternalServerError',
+    'Service Unavailable',
+  ],
   [
     '503 without a channel',
     gatewayError(503, {
@@ -509,6 +567,8 @@ const rows: readonly Row[] = [
     'model',
     'InternalServerError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   [
     '503 without a channel, in Chinese',
@@ -520,6 +580,8 @@ const rows: readonly Row[] = [
     'model',
     'InternalServerError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   [
     '503 for a missing model',
@@ -528,6 +590,8 @@ const rows: readonly Row[] = [
     'model',
     'InternalServerError',
     'models.list()',
+    undefined,
+    'permanent',
   ],
   [
     '503 without another channel',
@@ -553,12 +617,13 @@ const rows: readonly Row[] = [
     'InternalServerError',
     'try again',
   ],
+  ['505', gatewayError(505), 'refused', undefined, 'InternalServerError', says],
   ['504 of a proxy', page(504), 'interrupted', 'overload', 'InternalServerError', 'nginx'],
 ];
 
 /** What failures on the wire mean for calls: a new failure gets its row here. */
 export const failures: readonly Failure[] = rows.map(
-  ([name, wire, kind, reason, error, text, free = kind]) => ({
+  ([name, wire, kind, reason, error, text, free = kind, lasts]) => ({
     name,
     wire,
     kind,
@@ -566,8 +631,16 @@ export const failures: readonly Failure[] = rows.map(
     error,
     text,
     free: free === 'none' ? undefined : free,
+    isPermanent: lasts === 'permanent',
   }),
 );
+
+/** Returns a failure by its name. */
+export function failureNamed(name: string): Failure {
+  const found = failures.find((row) => row.name === name);
+  if (found === undefined) throw new Error(`The table has no failure "${name}".`);
+  return found;
+}
 
 /** Returns the kind of a failure for a call of this charge class; `undefined` if such calls go on. */
 export const kindFor = ({ kind, free }: Failure, charge: ChargeClass): FailureKind | undefined =>

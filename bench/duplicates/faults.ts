@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { failures, provenBy } from '../../test/failures.ts';
 import type { Answer } from './answers.ts';
 
 /** The most that a client can conclude from a fault. */
@@ -36,30 +37,29 @@ export interface Fault {
   readonly answer?: (exchange: Exchange) => void;
 }
 
-const html = '<!doctype html><html><head><title>Error</title></head><body>Sorry.</body></html>';
-
-const rateLimit = JSON.stringify({
-  error: { message: 'Rate limit reached.', type: 'requests', code: 'rate_limit_exceeded' },
-});
-
-const serverError = JSON.stringify({
-  error: { message: 'Something went wrong.', type: 'server_error', code: null },
-});
-
-const cancelled = JSON.stringify({
-  error: { message: 'The operation was cancelled.', type: 'upstream_error', code: 499 },
-});
-
-function status(
-  code: number,
-  contentType: string,
-  body: string,
-  headers: Readonly<Record<string, string>> = {},
-): (exchange: Exchange) => void {
-  return ({ response }) => {
-    response.writeHead(code, { 'content-type': contentType, ...headers }).end(body);
-  };
+function findFailure(name: string) {
+  const found = failures.find((row) => row.name === name);
+  if (found === undefined) throw new Error(`test/failures.ts has no failure "${name}".`);
+  return found;
 }
+
+/** Returns what a failure proves, by the table of failures. */
+const proves = (name: string): Pick<Fault, 'verdict'> => ({
+  verdict: provenBy(findFailure(name).kind).outcome,
+});
+
+async function respond(name: string, { response }: Exchange): Promise<void> {
+  const answer = await findFailure(name).wire();
+  if (!(answer instanceof Response)) throw new TypeError(`"${name}" is not a response.`);
+  const body = await answer.text();
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body);
+}
+
+/** Returns a response of the table of failures, and what it proves. */
+const fromTable = (name: string): Pick<Fault, 'verdict' | 'answer'> => ({
+  ...proves(name),
+  answer: (exchange) => void respond(name, exchange),
+});
 
 function good({ response, good: { contentType, body } }: Exchange): void {
   response.writeHead(200, { 'content-type': contentType }).end(body);
@@ -101,47 +101,30 @@ export const faults: readonly Fault[] = [
   { ...answered, id: 'none-stream', label: 'no fault, streamed', on: 'stream', answer: good },
   {
     ...lost,
+    ...proves('a lost connection'),
     id: 'reset',
     label: 'connection reset after the request',
     answer: ({ request }) => request.socket.resetAndDestroy(),
   },
   {
     ...lost,
+    ...proves('a lost connection'),
     id: 'fin',
     label: 'connection closed after the request',
     answer: ({ request }) => request.socket.end(),
   },
-  { ...lost, id: 'timeout', label: 'no answer, time-out of the client', clientTimeout: true },
   {
     ...lost,
-    id: '500-json',
-    label: '500 with a JSON error',
-    answer: status(500, 'application/json', serverError),
+    ...proves('a time limit of the client'),
+    id: 'timeout',
+    label: 'no answer, time-out of the client',
+    clientTimeout: true,
   },
-  {
-    ...lost,
-    id: '502-html',
-    label: '502 with an HTML page',
-    answer: status(502, 'text/html', html),
-  },
-  {
-    ...lost,
-    id: '503-text',
-    label: '503 Service Unavailable',
-    answer: status(503, 'text/plain', 'Service Unavailable'),
-  },
-  {
-    ...lost,
-    id: '408-text',
-    label: '408 Request Timeout',
-    answer: status(408, 'text/plain', 'Request Timeout'),
-  },
-  {
-    ...lost,
-    id: '499-json',
-    label: '499 with a JSON error',
-    answer: status(499, 'application/json', cancelled),
-  },
+  { ...lost, ...fromTable('500'), id: '500-json', label: '500 with a JSON error' },
+  { ...lost, ...fromTable('502 with a page'), id: '502-html', label: '502 with an HTML page' },
+  { ...lost, ...fromTable('503 with text'), id: '503-text', label: '503 Service Unavailable' },
+  { ...lost, ...fromTable('408 with text'), id: '408-text', label: '408 Request Timeout' },
+  { ...lost, ...fromTable('499'), id: '499-json', label: '499 with a JSON error' },
   {
     ...lost,
     id: 'own-fetch',
@@ -149,25 +132,21 @@ export const faults: readonly Fault[] = [
     clientFetch: true,
     answer: good,
   },
-  { ...began, id: '200-cut', label: '200, body cut', answer: cutBody },
   {
     ...began,
-    id: '200-html',
-    label: '200 with an HTML page',
-    answer: status(200, 'text/html', html),
+    ...proves('200 with a body that is cut'),
+    id: '200-cut',
+    label: '200, body cut',
+    answer: cutBody,
   },
+  { ...began, ...fromTable('200 with a page'), id: '200-html', label: '200 with an HTML page' },
   {
     ...began,
+    ...fromTable('200 with an error'),
     id: '200-error',
     label: '200 with an error inside',
-    answer: status(200, 'application/json', serverError),
   },
-  {
-    ...began,
-    id: '200-nothing',
-    label: '200 with {} for an answer',
-    answer: status(200, 'application/json', '{}'),
-  },
+  { ...began, ...fromTable('200 with {}'), id: '200-nothing', label: '200 with {} for an answer' },
   { ...began, id: 'stream-cut', label: 'stream cut half-way', on: 'stream', answer: cutStream },
   {
     ...lost,
@@ -178,16 +157,16 @@ export const faults: readonly Fault[] = [
   },
   {
     ...refused,
+    ...proves('a refused connection'),
     id: 'refused-port',
     label: 'connection refused',
-    verdict: 'not_sent',
     at: 'port',
   },
   {
     ...refused,
+    ...fromTable('429 with Retry-After'),
     id: '429-retry-after',
     label: '429 with Retry-After',
-    answer: status(429, 'application/json', rateLimit, { 'retry-after': '1' }),
   },
-  { ...refused, id: '429-bare', label: '429 without anything', answer: status(429, '', '') },
+  { ...refused, ...fromTable('429 without a body'), id: '429-bare', label: '429 without anything' },
 ];

@@ -22,7 +22,7 @@ import {
   type Answer,
   type Call,
 } from './support.ts';
-import { naming, thrown } from './thrown.ts';
+import { naming, thrown } from '../thrown.ts';
 
 const byCharge: Readonly<Record<string, Call>> = { free: list, metered: chat, charged: draw };
 
@@ -56,7 +56,7 @@ const withoutCode = (words: string): string => words.replace(/(?<=\)) [A-Z]\w+(?
 
 /** Outcomes of calls whose fetch throws. */
 const whenThrown = (
-  errors: readonly (readonly [name: string, error: unknown])[],
+  errors: readonly (readonly [name: string, error: unknown, ...rest: unknown[]])[],
   isRuntimes: boolean,
 ): Event[] =>
   errors.flatMap(([name, error]) =>

@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readErrorText } from '../../src/answers/error-body.ts';
 import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
 import { decide, failures as rules, getOutcome } from '../../src/http/retry.ts';
 import type { ChargeClass, Gateway } from '../../src/index.ts';
-import { failures, kinds, kindFor, provenBy } from '../failures.ts';
+import { type Failure, failures, kinds, kindFor, provenBy } from '../failures.ts';
+import { elsewhere, naming, thrown } from '../thrown.ts';
 import { collect, scripted } from '../helpers/clients.ts';
 import { settle } from '../helpers/fake-time.ts';
+import { root } from '../helpers/run-program.ts';
 
 const model = 'm';
 const messages = [{ role: 'user', content: 'hi' }] as const;
@@ -87,6 +91,24 @@ test.each(failures)('$name is classified as "$kind"', async (row) => {
   }
 });
 
+test.each(thrown)('%s is classified', (name, error, kind) => {
+  const url = 'https://gateway.test/v1/models';
+  // An error of a fetch of the caller proves something only if it names the gateway, as Deno's do.
+  const isProof = provenBy(kind).outcome !== 'not_sent' || name.startsWith('Deno');
+
+  expect(classifyThrown(error, { url, isTrusted: true }).kind).toBe(kind);
+  expect(classifyThrown(error, { url, isTrusted: false }).kind).toBe(
+    isProof ? kind : 'interrupted',
+  );
+});
+
+test.for([...naming, ...elsewhere])(
+  "an error of the caller's fetch that names %s is classified",
+  ([, error, kind, url = 'https://gateway.test/v1/models']) => {
+    expect(classifyThrown(error, { url, isTrusted: false }).kind).toBe(kind);
+  },
+);
+
 const columns = failures.flatMap((row) =>
   calls.flatMap(({ charge, ...call }) => {
     const kind = kindFor(row, charge);
@@ -110,3 +132,86 @@ test.each(columns)(
     expect(vi.getTimerCount()).toBe(0);
   },
 );
+
+const errors = failures.flatMap(({ name, wire, ...row }) => {
+  const answer = wire();
+  return answer instanceof Response && answer.status >= 400 ? [{ name, wire, ...row }] : [];
+});
+
+/** Counts the requests of calls whose responses have this header. */
+async function countRequests(row: Failure, header: string, charge: ChargeClass) {
+  const respond = async () => {
+    const answer = await row.wire();
+    if (answer instanceof Response) answer.headers.set('x-should-retry', header);
+    return answer;
+  };
+  const { call } = calls.find((each) => each.charge === charge) ?? {};
+  const { client, requests } = scripted([respond]);
+  await settle<unknown>(Promise.resolve(call?.(client)));
+  return requests.length;
+}
+
+test.each(errors)('$name with x-should-retry: true or false', async (row) => {
+  for (const charge of ['free', 'metered', 'charged'] as const) {
+    const kind = kindFor(row, charge) ?? row.kind;
+    const { outcome, [charge]: usual } = provenBy(kind);
+    const isFree = charge === 'free' || (charge === 'metered' && outcome === 'rejected');
+    const mayRepeat = isFree && !row.isPermanent && kind !== 'unauthorized';
+
+    expect(await countRequests(row, 'false', charge)).toBe(1);
+    // It never adds a retry of a call that may have been charged.
+    expect(await countRequests(row, 'true', charge)).toBe(mayRepeat ? 3 : usual);
+  }
+});
+
+/** Returns the cell of a table in a guide that begins with these cells. */
+function readCell(guide: string, ...cells: readonly string[]): string {
+  const text = readFileSync(join(root, 'docs/guides', guide), 'utf8');
+  const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const found = rows.find((row) => cells.every((cell, column) => row[column + 1] === cell));
+  return found?.[cells.length + 1] ?? '';
+}
+
+/** Reads statuses such as "408, 5xx (except 501)". */
+function readStatuses(text: string): number[] {
+  const [, list = '', except = ''] = /((?:\d{3}|5xx|, )+)(?: \(except ([^)]+)\))?/.exec(text) ?? [];
+  const listed = list.replace('5xx', '500, 502, 503, 504, 520, 524, 529, 599');
+  const left = new Set(listed.match(/\d{3}/g));
+  for (const status of except.match(/\d{3}/g) ?? []) left.delete(status);
+  return [...left].map(Number);
+}
+
+const everyStatus = Array.from({ length: 200 }, (_, index) => 400 + index);
+const body = readErrorText('{"error":{"message":"no","type":"new_api_error"}}');
+const kindOf = (status: number) => classifyStatus(status, body, new Headers(), 'metered');
+
+const retriedIf = (charge: 'metered' | 'charged'): number[] =>
+  everyStatus.filter((status) => provenBy(kindOf(status))[charge] > 1);
+
+test('the guide lists the statuses after which calls are retried', () => {
+  const guide = 'retries-and-charges.md';
+  const metered = readCell(
+    guide,
+    '**metered**',
+    'chat, generation, embeddings, speech, translation',
+  );
+  const charged = readCell(guide, '**charged**', 'images, videos');
+  const retried = retriedIf('metered');
+
+  expect(readStatuses(metered)).toEqual(expect.arrayContaining(retried.filter((s) => s < 500)));
+  expect(readStatuses(metered).filter((status) => !retried.includes(status))).toEqual([]);
+  expect(metered).toContain(
+    `(except ${everyStatus.filter((s) => s >= 500 && !retried.includes(s)).join(' and ')})`,
+  );
+  expect(new Set(charged.match(/\d{3}/g)?.map(Number))).toEqual(new Set(retriedIf('charged')));
+});
+
+test('the guide lists the statuses after which another model is requested', () => {
+  const listed = readStatuses(readCell('rate-limits.md', '`overload`'));
+  const rows = failures.filter(({ name }) => /^4\d\d$/.test(name));
+  const overloaded = rows
+    .filter(({ reason }) => reason === 'overload')
+    .map(({ name }) => Number(name));
+
+  expect(new Set(listed.filter((status) => status < 500))).toEqual(new Set(overloaded));
+});

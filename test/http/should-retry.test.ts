@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decide, failures, type FailureKind } from '../../src/http/retry.ts';
 import type { GatewayOptions } from '../../src/options/options.ts';
 import { scripted } from '../helpers/clients.ts';
-import { chat, draw, list, text } from '../helpers/transport.ts';
+import { chat, draw, text } from '../helpers/transport.ts';
 import { settle } from '../helpers/fake-time.ts';
 
 beforeEach(() => {
@@ -28,38 +28,6 @@ async function sends(
 }
 
 describe('x-should-retry', () => {
-  test('false ends every call at its first response', async () => {
-    for (const status of [408, 409, 425, 429, 500, 502, 503]) {
-      for (const call of [list, chat, draw]) expect(await sends(call, status, 'false')).toBe(1);
-    }
-  });
-
-  test('true retries free calls and rejected calls that were not charged', async () => {
-    for (const status of [400, 404, 409, 422]) {
-      expect(await sends(list, status, 'true')).toBe(3);
-      expect(await sends(chat, status, 'true')).toBe(3);
-      expect(await sends(chat, status, undefined)).toBe(1);
-    }
-    expect(await sends(chat, 409, 'true', { maxRetries: 0 })).toBe(1);
-  });
-
-  test('true never adds a retry to a charged call', async () => {
-    for (const status of [400, 408, 409, 424, 429, 499, 500, 502, 503, 504, 524]) {
-      const usual = await sends(draw, status, undefined);
-
-      expect(await sends(draw, status, 'true')).toBe(usual);
-      // Under the strict rule a metered call is like one.
-      const strict = { retryUnknownOutcome: false };
-      expect(await sends(chat, status, 'true', strict)).toBe(usual);
-    }
-  });
-
-  test('true retries no permanent error and nothing that may have been charged', async () => {
-    expect(await sends(chat, 429, 'true', { code: 'insufficient_quota' })).toBe(1);
-    expect(await sends(chat, 503, 'true', { code: 'model_not_found' })).toBe(1);
-    expect(await sends(chat, 424, 'true')).toBe(1);
-  });
-
   test('other values are ignored', async () => {
     expect(await sends(chat, 500, 'maybe')).toBe(3);
     expect(await sends(chat, 400, '1')).toBe(1);

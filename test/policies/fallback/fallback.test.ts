@@ -106,18 +106,6 @@ describe('a call with fallbacks', () => {
     expect(failed).toHaveProperty('message', expect.stringContaining('earlier attempt'));
   });
 
-  test.for([
-    { charge: 'metered', call: ask, count: 2 },
-    { charge: 'charged', call: draw, count: 1 },
-  ])('after a 200 with {} sends $count requests: $charge', async ({ call, count }) => {
-    const { client, requests } = scripted([json({})], { maxRetries: 0 });
-
-    const failed = await failureOf(call(client, { fallback: ['model-b'] }));
-
-    expect(failed).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
-    expect(requests).toHaveLength(count);
-  });
-
   test('retries a model before the next one, each with its own idempotency key', async () => {
     const { client, requests } = scripted(
       [
