@@ -14,18 +14,19 @@ import { root } from '../helpers/run-program.ts';
 const model = 'm';
 const messages = [{ role: 'user', content: 'hi' }] as const;
 
-/** Calls of each charge class. */
+const ask = ({ chat }: Gateway) => chat.completions.create({ model, messages: [...messages] });
+const draw = ({ images }: Gateway) => images.generate({ model, prompt: 'a boat' });
+
+/** Calls of each charge class, and the column of the table that counts their requests. */
 const calls: readonly {
   readonly operation: string;
   readonly charge: ChargeClass;
+  readonly column?: 'charged' | 'allowed';
+  readonly retryUnknownOutcome?: boolean;
   readonly call: (client: Gateway) => PromiseLike<unknown>;
 }[] = [
   { operation: 'models.list', charge: 'free', call: ({ models }) => models.list() },
-  {
-    operation: 'chat.completions.create',
-    charge: 'metered',
-    call: ({ chat }) => chat.completions.create({ model, messages: [...messages] }),
-  },
+  { operation: 'chat.completions.create', charge: 'metered', call: ask },
   {
     operation: 'responses.create',
     charge: 'metered',
@@ -37,11 +38,18 @@ const calls: readonly {
     call: async ({ responses }) =>
       collect(await responses.create({ model, input: 'hi', stream: true })),
   },
-  {
-    operation: 'images.generate',
-    charge: 'charged',
-    call: ({ images }) => images.generate({ model, prompt: 'a boat' }),
-  },
+  { operation: 'images.generate', charge: 'charged', call: draw },
+  ...[
+    { charge: 'metered', operation: 'chat.completions.create', call: ask } as const,
+    { charge: 'charged', operation: 'images.generate', call: draw } as const,
+  ].flatMap(({ operation, ...row }) =>
+    [true, false].map((retryUnknownOutcome) => ({
+      ...row,
+      operation: `${operation} with retryUnknownOutcome: ${retryUnknownOutcome}`,
+      column: retryUnknownOutcome ? ('allowed' as const) : ('charged' as const),
+      retryUnknownOutcome,
+    })),
+  ),
 ];
 
 beforeEach(() => {
@@ -110,18 +118,18 @@ test.for([...naming, ...elsewhere])(
 );
 
 const columns = failures.flatMap((row) =>
-  calls.flatMap(({ charge, ...call }) => {
+  calls.flatMap(({ charge, column = charge, ...call }) => {
     const kind = kindFor(row, charge);
     if (kind === undefined) return [];
-    const { outcome, [charge]: count } = provenBy(kind);
+    const { outcome, [column]: count } = provenBy(kind);
     return [{ ...row, ...call, outcome, count }];
   }),
 );
 
 test.each(columns)(
   '$name: $operation is sent $count times ($outcome)',
-  async ({ wire, call, count, outcome, error, text }) => {
-    const { client, requests } = scripted([wire]);
+  async ({ wire, call, count, outcome, error, text, retryUnknownOutcome }) => {
+    const { client, requests } = scripted([wire], { retryUnknownOutcome });
 
     const { error: failure } = await settle<unknown>(call(client));
 

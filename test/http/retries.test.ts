@@ -32,28 +32,8 @@ describe('the number of requests', () => {
     vi.useRealTimers();
   });
 
-  test('retryUnknownOutcome: false puts a metered call under the strict rule', async () => {
-    const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });
-
-    await settle(chat(client));
-
-    expect(requests).toHaveLength(1);
-  });
-
-  test('retryUnknownOutcome: true retries a charged call', async () => {
-    const { client, requests } = scripted([html(502)]);
-
-    await settle(
-      client.images.generate({ model: 'm', prompt: 'x' }, { retryUnknownOutcome: true }),
-    );
-
-    expect(requests).toHaveLength(3);
-  });
-
   test.each([
     { name: 'no option', options: {}, count: 1 },
-    { name: 'retryUnknownOutcome: true', options: { retryUnknownOutcome: true }, count: 3 },
-    { name: 'retryUnknownOutcome: false', options: { retryUnknownOutcome: false }, count: 1 },
     { name: 'idempotency', options: { idempotency: { header: 'Idempotency-Key' } }, count: 3 },
   ])('with $name, a metered call that hits its timeout is sent $count times', async (row) => {
     const { client, requests } = scripted([never], { timeout: 1_000, ...row.options });
