@@ -7,6 +7,7 @@
  *   npm run bench -- --check    measures only what gates need and writes nothing; fails when a gate
  *                               is missed that is not listed as missed, or got worse
  *   npm run bench -- --only calls,chunks    some parts, in either way; writes nothing
+ *   npm run bench -- --built                measures the build that is there, without building
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -17,9 +18,13 @@ import { prepare } from './lib/prepare.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const { values: options } = parseArgs({
-  options: { check: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    check: { type: 'boolean', default: false },
+    built: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
 });
-prepare();
+prepare(options.built);
 
 // Only now is everything there that these import.
 const { gates } = await import('./gates.ts');

@@ -30,11 +30,16 @@ function readPackages(file: string): Record<string, string> {
   );
 }
 
-/** Installs the peers when they are not there, and builds the client: old code is not to be measured. */
-export function prepare(): void {
+/**
+ * Installs the peers when they are not there, and builds the client: old code is not to be measured.
+ *
+ * @param isBuilt - `true` to use the build that is there.
+ */
+export function prepare(isBuilt: boolean): void {
   if (!isInstalled()) {
     console.error('Installing the peers…');
     execSync('npm ci --loglevel=error', { cwd: bench, stdio: ['ignore', 'ignore', 'inherit'] });
   }
+  if (isBuilt) return;
   execSync('npm run --silent build', { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }

@@ -14,6 +14,7 @@ import {
   videoFailures,
 } from '../../helpers/media-places.ts';
 import { mediaHeads } from '../../helpers/media.ts';
+import { someOf } from '../../helpers/some-cases.ts';
 import { Machine } from './run.ts';
 
 const png = [0x89, 0x50, 0x4e, 0x47];
@@ -31,17 +32,20 @@ async function open(quirks: EmulatorOptions['quirks'], videoDuration = 0) {
 const draw = ['image', '-m', 'm-image', 'A boat', '--size', '64x64', '-y'];
 
 describe('an image', () => {
-  test.each(imageDeliveries)('is written to the file of image: $name', async ({ quirks }) => {
-    const { emulator, machine, read } = await open(quirks);
+  test.each(someOf(imageDeliveries))(
+    'is written to the file of image: $name',
+    async ({ quirks }) => {
+      const { emulator, machine, read } = await open(quirks);
 
-    const { code, stdout } = await machine.run([...draw, '-o', 'boat.png']);
+      const { code, stdout } = await machine.run([...draw, '-o', 'boat.png']);
 
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ paths: [join(machine.folder, 'boat.png')] });
-    expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
-    expect(emulator.charges).toHaveLength(1);
-    expect(JSON.stringify(emulator.requests)).not.toContain('s3cr3t');
-  });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toEqual({ paths: [join(machine.folder, 'boat.png')] });
+      expect([...read('boat.png').subarray(0, 4)]).toEqual(png);
+      expect(emulator.charges).toHaveLength(1);
+      expect(JSON.stringify(emulator.requests)).not.toContain('s3cr3t');
+    },
+  );
 
   test('beside an error is written, and the error is shown', async () => {
     const { machine, read } = await open(remarkedImage.quirks);
@@ -53,17 +57,20 @@ describe('an image', () => {
     expect(stderr).toContain(`The gateway reports beside the result: ${remark}`);
   });
 
-  test.each(imageFailures)('whose task failed ends with its reason: $name', async ({ quirks }) => {
-    const { emulator, machine } = await open(quirks);
-    const words = draw.map((word) => word.replace('A boat', `A boat ${markers.fail}`));
+  test.each(someOf(imageFailures))(
+    'whose task failed ends with its reason: $name',
+    async ({ quirks }) => {
+      const { emulator, machine } = await open(quirks);
+      const words = draw.map((word) => word.replace('A boat', `A boat ${markers.fail}`));
 
-    const { code, stdout, stderr } = await machine.run(words);
+      const { code, stdout, stderr } = await machine.run(words);
 
-    expect(code).toBe(3);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(reasonFor(quirks.videoFailure, /refused by moderation/));
-    expect(emulator.charges).toHaveLength(1);
-  });
+      expect(code).toBe(3);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(reasonFor(quirks.videoFailure, /refused by moderation/));
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test.each([
     ['-o boat.png', ['-o', 'boat.png'], 'boat.png.response.json'],
@@ -84,15 +91,18 @@ describe('an image', () => {
 });
 
 describe('speech', () => {
-  test.each(speechDeliveries)('is written to the file of speak: $name', async ({ quirks }) => {
-    const { emulator, machine, read } = await open(quirks);
+  test.each(someOf(speechDeliveries))(
+    'is written to the file of speak: $name',
+    async ({ quirks }) => {
+      const { emulator, machine, read } = await open(quirks);
 
-    const { code } = await machine.run(['speak', '-m', 'm-speech', 'Hello', '-o', 'a.mp3']);
+      const { code } = await machine.run(['speak', '-m', 'm-speech', 'Hello', '-o', 'a.mp3']);
 
-    expect(code).toBe(0);
-    expect(read('a.mp3').subarray(0, 3).toString()).toBe('ID3');
-    expect(emulator.charges).toHaveLength(1);
-  });
+      expect(code).toBe(0);
+      expect(read('a.mp3').subarray(0, 3).toString()).toBe('ID3');
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
 
   test('at a URL that cannot be fetched leaves the whole response beside the file', async () => {
     const { emulator, machine, read } = await open({});
@@ -109,15 +119,18 @@ describe('speech', () => {
   });
 });
 
-test.each(transcriptForms)('a transcript in the form %s is printed', async (transcriptForm) => {
-  const { machine } = await open({ transcriptForm });
-  await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+test.each(someOf(transcriptForms))(
+  'a transcript in the form %s is printed',
+  async (transcriptForm) => {
+    const { machine } = await open({ transcriptForm });
+    await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
 
-  const { code, stdout } = await machine.run(['transcribe', '-m', 'whisper-1', 'a.mp3']);
+    const { code, stdout } = await machine.run(['transcribe', '-m', 'whisper-1', 'a.mp3']);
 
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ text: 'hello there' });
-});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ text: 'hello there' });
+  },
+);
 
 describe('a video', () => {
   const create = ['video', 'create', '-m', 'm-video', 'A boat', '-y', '--no-wait'];
@@ -130,7 +143,7 @@ describe('a video', () => {
     return video?.id ?? '';
   }
 
-  test.each(videoDeliveries)('is written to its file: $name', async ({ quirks }) => {
+  test.each(someOf(videoDeliveries))('is written to its file: $name', async ({ quirks }) => {
     const opened = await open(quirks, 1_000);
     const id = await submit(opened);
 
@@ -152,16 +165,19 @@ describe('a video', () => {
     expect(stderr).toContain(`The gateway reports beside the result: ${remark}`);
   });
 
-  test.each(videoFailures)('that failed in the form %s ends with its reason', async (form) => {
-    const opened = await open({ videoFailure: form }, 60_000);
-    const id = await submit(opened);
-    opened.emulator.videos.fail(id, 'No face was found');
+  test.each(someOf(videoFailures))(
+    'that failed in the form %s ends with its reason',
+    async (form) => {
+      const opened = await open({ videoFailure: form }, 60_000);
+      const id = await submit(opened);
+      opened.emulator.videos.fail(id, 'No face was found');
 
-    const { code, stderr } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
+      const { code, stderr } = await opened.machine.run(['video', 'wait', id, '-o', 'boat.mp4']);
 
-    expect(code).toBe(3);
-    expect(stderr).toMatch(reasonFor(form, /No face was found/));
-  });
+      expect(code).toBe(3);
+      expect(stderr).toMatch(reasonFor(form, /No face was found/));
+    },
+  );
 });
 
 test.each(['note.opus', 'note.oga', 'a\u0001b\u007f.mp3'])(

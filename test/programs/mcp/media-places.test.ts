@@ -13,6 +13,7 @@ import {
   videoFailures,
 } from '../../helpers/media-places.ts';
 import { mediaHeads } from '../../helpers/media.ts';
+import { someOf } from '../../helpers/some-cases.ts';
 import { markers } from '../../../src/testing/index.ts';
 import { McpGateways } from './gateways.ts';
 import { McpMachine, type JobResult } from './run.ts';
@@ -33,7 +34,7 @@ describe('create_image', () => {
   const size = '64x64';
 
   test('saves images of every delivery', { timeout }, async () => {
-    const gateways = await McpGateways.start([...imageDeliveries, remarkedImage]);
+    const gateways = await McpGateways.start([...someOf(imageDeliveries), remarkedImage]);
 
     const calls = await gateways.callEach('create_image', (prompt) => ({ model, prompt, size }));
 
@@ -49,7 +50,7 @@ describe('create_image', () => {
   });
 
   test('ends with the reason of every failure', { timeout }, async () => {
-    const gateways = await McpGateways.start(imageFailures);
+    const gateways = await McpGateways.start(someOf(imageFailures));
 
     const calls = await gateways.callEach('create_image', (mark) => ({
       model,
@@ -80,7 +81,7 @@ describe('create_image', () => {
 });
 
 test('create_speech saves speech of every delivery', { timeout }, async () => {
-  const gateways = await McpGateways.start(speechDeliveries);
+  const gateways = await McpGateways.start(someOf(speechDeliveries));
 
   const calls = await gateways.callEach('create_speech', (text) => ({ model: 'm-speech', text }));
 
@@ -93,7 +94,7 @@ test('create_speech saves speech of every delivery', { timeout }, async () => {
 
 describe('transcribe_audio', () => {
   test('returns transcripts in every form', { timeout }, async () => {
-    const cases = transcriptForms.map((transcriptForm) => ({
+    const cases = someOf(transcriptForms).map((transcriptForm) => ({
       name: transcriptForm,
       quirks: { transcriptForm },
     }));
@@ -139,7 +140,7 @@ describe('wait_video', () => {
 
   test('saves videos of every delivery', { timeout }, async () => {
     const remarked = { name: 'taskRemark', quirks: { taskRemark: true } };
-    const gateways = await McpGateways.start([...videoDeliveries, remarked]);
+    const gateways = await McpGateways.start([...someOf(videoDeliveries), remarked]);
 
     const calls = await gateways.callEach('create_video', (mark) => ({ model, prompt: mark }));
 
@@ -153,7 +154,10 @@ describe('wait_video', () => {
   });
 
   test('ends with the reason of every failure', { timeout }, async () => {
-    const cases = videoFailures.map((form) => ({ name: form, quirks: { videoFailure: form } }));
+    const cases = someOf(videoFailures).map((form) => ({
+      name: form,
+      quirks: { videoFailure: form },
+    }));
     const gateways = await McpGateways.start(cases);
 
     const calls = await gateways.callEach('create_video', (mark) => ({
