@@ -3,6 +3,7 @@
  *
  *   npm run memory               2 GiB each way, 10,000 waits; writes results/memory.json
  *   npm run memory -- --check    256 MiB and 2,000 waits, unless they are given; writes nothing
+ *   npm run memory -- --check --only transfers    or waits, which a busy machine disturbs
  *
  * Exits non-zero when a limit is passed three times in a row. Every measurement is a process of its own, and so is the
  * server. Needs a built client in ../dist.
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     mebibytes: { type: 'string' },
     waits: { type: 'string' },
     seconds: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 
@@ -67,7 +69,8 @@ async function measured<T>(
 const folder = await mkdtemp(path.join(tmpdir(), 'model-gateway-bench-'));
 
 const transfers: { kind: string; mebibytes: number; growth: number; seconds: number }[] = [];
-for (const kind of await listKinds('transfer.ts')) {
+const transferKinds = values.only === 'waits' ? [] : await listKinds('transfer.ts');
+for (const kind of transferKinds) {
   const { growth = Infinity, seconds: taken = 0 } = await measured(
     () =>
       withServer((url) =>
@@ -103,7 +106,8 @@ interface Waiting {
 }
 
 const waiting: Waiting[] = [];
-for (const kind of await listKinds('waits.ts')) {
+const waitKinds = values.only === 'transfers' ? [] : await listKinds('waits.ts');
+for (const kind of waitKinds) {
   const heldBy = (limit: number, when: string) => (figures: Figures) => {
     const { perWait = Infinity } = figures;
     return perWait > limit ? [`${kind}: a wait holds ${perWait.toFixed(0)} bytes ${when}`] : [];
@@ -140,7 +144,7 @@ console.log(
   )}`,
 );
 
-if (!values.check) {
+if (!values.check && values.only === undefined) {
   const environment = await describeEnvironment(['model-gateway']);
   const limits = { growth: growthLimit, bytesAsleep: asleepLimit, bytesPolling: pollingLimit };
   const result = { environment, limits, transfers, waiting };
