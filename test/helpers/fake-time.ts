@@ -8,9 +8,10 @@ export function fakeWaitingTime(): void {
   });
 
   afterEach(() => {
-    expect(vi.getTimerCount()).toBe(0);
+    const left = vi.getTimerCount();
     vi.restoreAllMocks();
     vi.useRealTimers();
+    expect(left, 'fake timers left').toBe(0);
   });
 }
 

@@ -7,6 +7,30 @@ const readTimers = (): unknown[] => [
 ];
 const real = readTimers();
 
+/** The symbol of vitest's own `useFakeTimers()`: this file runs once for each test file. */
+const originalKey = Symbol.for('useFakeTimers');
+const useFakeTimers: typeof vi.useFakeTimers = Reflect.get(vi, originalKey) ?? vi.useFakeTimers;
+Reflect.set(vi, originalKey, useFakeTimers);
+
+/**
+ * Node's `fetch` sets the timers of its connections with the global function, at any time, also for a connection of
+ * an earlier test. Fake time would count them, and stop them for the rest of the worker.
+ */
+vi.useFakeTimers = (...parameters) => {
+  Reflect.apply(useFakeTimers, vi, parameters);
+  for (const name of ['setTimeout', 'setImmediate'] as const) {
+    const fake: unknown = globalThis[name];
+    const genuine = real[timers.indexOf(name)];
+    const setTimer = (...timer: readonly unknown[]): unknown => {
+      const isOfNode = new Error().stack?.includes('node:internal/deps/undici') === true;
+      const set = isOfNode ? genuine : fake;
+      return typeof set === 'function' ? Reflect.apply(set, globalThis, timer) : undefined;
+    };
+    if (fake !== genuine) Reflect.set(globalThis, name, Object.assign(setTimer, fake));
+  }
+  return vi;
+};
+
 /** The symbol under which Node's `fetch` keeps its connections. */
 const dispatcherKey = Symbol.for('undici.globalDispatcher.1');
 

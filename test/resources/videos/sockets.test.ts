@@ -103,15 +103,13 @@ describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
     await using gateway = await listening({ videoDuration: 60_000 });
     failPolls(gateway.emulator, { type: 'hang' });
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 800);
+    const { signal } = controller;
+    const options = { interval: 250, pollTimeout: 20_000, signal };
 
-    const error = await failureOf(
-      gateway.videos.createAndWait(order, {
-        interval: 250,
-        pollTimeout: 20_000,
-        signal: controller.signal,
-      }),
-    );
+    const ended = failureOf(gateway.videos.createAndWait(order, options));
+    await expect.poll(() => countRequests(gateway.emulator).gets).toBe(1);
+    controller.abort();
+    const error = await ended;
 
     expect(error).toMatchObject({ name: 'VideoWaitAbortedError' });
     expect(countRequests(gateway.emulator)).toEqual({ posts: 1, gets: 1 });
