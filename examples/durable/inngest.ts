@@ -1,54 +1,29 @@
-// Videos in Inngest: the submission is a separate step, and the engine sleeps between polls.
-//
-// Inngest runs the whole function again for each step, so a submission outside of `step.run` would be sent at
-// every poll. Failed steps are retried four times by default, so the ledger must prevent that a submission
-// with a lost response is sent again.
+// Videos in Inngest: it calls this function again for each step, with the results of the steps before.
 import { eventType, Inngest, NonRetriableError, staticSchema } from 'inngest';
-import {
-  Gateway,
-  GatewayError,
-  parseVideoTaskRef,
-  type VideoCreateParams,
-  type VideoWaitState,
-} from 'model-gateway';
-import { postgresLedger } from 'model-gateway/postgres';
-import { Pool } from 'pg';
+import type { VideoCreateParams } from 'model-gateway';
+import { continueVideo, saveVideo, submitVideo } from './video-steps.ts';
 
-const client = new Gateway();
-const ledger = postgresLedger(new Pool());
 const inngest = new Inngest({ id: 'studio' });
 
 const ordered = eventType('video/ordered', {
-  schema: staticSchema<{ orderId: string; params: VideoCreateParams }>(),
+  schema: staticSchema<{ orderId: string; params: VideoCreateParams; path: string }>(),
 });
 
 export const makeVideo = inngest.createFunction(
-  { id: 'make-video', triggers: [ordered] },
+  // Four retries of each step are the default. The ledger prevents a second submission.
+  { id: 'make-video', retries: 4, idempotency: 'event.data.orderId', triggers: [ordered] },
   async ({ event, step }) => {
-    const { orderId, params } = event.data;
-    const submitted = await step.run('submit', async () => {
-      try {
-        const task = await client.videos.create(params, { ledger, callId: orderId });
-        return task.ref;
-      } catch (error) {
-        // Rejected submissions may be retried. Those with an unknown outcome must be checked by a person.
-        const isUnknown = GatewayError.isInstance(error) && error.outcome === 'unknown';
-        throw isUnknown ? new NonRetriableError(error.message, { cause: error }) : error;
-      }
-    });
-    const ref = parseVideoTaskRef(submitted);
-    await step.sleep('first pause', 5_000);
-    let state: VideoWaitState | undefined;
-    for (let poll = 1; ; poll += 1) {
-      const before = state;
-      const answer = await step.run(`poll ${poll}`, async () => {
-        const { state: after, next } = await client.videos.step(ref, before);
-        if ('error' in next) throw new NonRetriableError(next.error.message, { cause: next.error });
-        return { after, delayMs: 'delayMs' in next ? next.delayMs : undefined };
-      });
-      if (answer.delayMs === undefined) return ref;
-      state = answer.after;
-      await step.sleep(`pause ${poll}`, answer.delayMs);
+    const { orderId, params, path } = event.data;
+    const callId = `${orderId}/submit`;
+    let video = await step.run('submit', () => submitVideo(callId, params));
+    // A function may have 1,000 steps. Two for each poll are enough for 40 minutes.
+    for (let poll = 1; video.delayMs !== undefined; poll += 1) {
+      await step.sleep(`pause ${poll}`, video.delayMs);
+      const before = video;
+      video = await step.run(`poll ${poll}`, () => continueVideo(callId, params, before));
     }
+    if (video.failure !== undefined) throw new NonRetriableError(video.failure);
+    const done = video;
+    return step.run('download', () => saveVideo(done, path));
   },
 );

@@ -1,24 +1,24 @@
-// Videos in Temporal: a submission that is never retried, and polls that Temporal retries.
-//
-// Activities are retried forever by default, so a submission with a lost response or a killed worker would be
-// sent and paid again. It has `maximumAttempts: 1`, and a ledger for manual restarts.
-import { proxyActivities } from '@temporalio/workflow';
-import type { VideoCreateParams, VideoTaskRef } from 'model-gateway';
-import type * as activities from './temporal-activities.ts';
+// The workflow of temporal.ts. It runs in a sandbox, so it imports only types of its activities.
+import { ApplicationFailure, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { VideoCreateParams } from 'model-gateway';
+import type * as steps from './video-steps.ts';
 
-const { submitVideo } = proxyActivities<typeof activities>({
+const { submitVideo, continueVideo, saveVideo } = proxyActivities<typeof steps>({
   startToCloseTimeout: '10 minutes',
-  retry: { maximumAttempts: 1 },
-});
-const { pollVideo } = proxyActivities<typeof activities>({
-  startToCloseTimeout: '2 minutes',
-  scheduleToCloseTimeout: '30 minutes',
-  // Only for polls that fail; running tasks set their own delay.
-  retry: { initialInterval: '5 seconds', maximumInterval: '30 seconds' },
+  // Without heartbeats, the activity of a dead worker would be repeated after ten minutes.
+  heartbeatTimeout: '10 seconds',
+  // Only for errors: a running video is no error. By default, Temporal retries forever.
+  retry: { maximumAttempts: 5, initialInterval: '2 seconds' },
 });
 
-/** Creates a video. The workflow id is a good `callId`. */
-export async function makeVideo(callId: string, params: VideoCreateParams): Promise<VideoTaskRef> {
-  const ref = await submitVideo(callId, params);
-  return pollVideo(ref);
+/** Makes a video. Choose the id of the workflow, such as the order's: a second one is the same video. */
+export async function makeVideo(params: VideoCreateParams, path: string): Promise<string> {
+  const callId = `${workflowInfo().workflowId}/submit`;
+  let video = await submitVideo(callId, params);
+  while (video.delayMs !== undefined) {
+    await sleep(video.delayMs);
+    video = await continueVideo(callId, params, video);
+  }
+  if (video.failure !== undefined) throw ApplicationFailure.nonRetryable(video.failure);
+  return saveVideo(video, path);
 }

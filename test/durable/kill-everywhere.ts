@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { Gateway } from '../../dist/index.js';
 import { postgresLedger } from '../../dist/postgres.js';
+import type { EngineServer } from './engines.ts';
 import { startGateway } from './gateway.ts';
 import { places, type Place } from './places.ts';
 import { Worker } from './workers.ts';
@@ -25,11 +26,12 @@ export interface KilledVideo {
  * worker completes what is left.
  *
  * @param url - A database for the engine and the ledger.
+ * @param server - If it keeps videos apart, each has a last worker of its own.
  */
 export async function killEverywhere(
   engine: string,
   url: string,
-  environment: NodeJS.ProcessEnv = {},
+  server: Pick<EngineServer, 'environment' | 'apart'> = { environment: {} },
 ): Promise<readonly KilledVideo[]> {
   await using gateway = await startGateway();
   const { emulator } = gateway;
@@ -39,7 +41,7 @@ export async function killEverywhere(
   await ledger.migrate();
   const env = {
     ...process.env,
-    ...environment,
+    ...server.environment,
     DATABASE_URL: url,
     GATEWAY_BASE_URL: gateway.url,
     GATEWAY_API_KEY: emulator.apiKey,
@@ -70,19 +72,25 @@ export async function killEverywhere(
     checks = checks.then(() => check(callId, model));
   };
 
+  const { apart } = server;
+  const paths = new Map<string, string>();
   try {
-    for (const { place, by, model, ...order } of orders) {
-      const kill = by === 'worker' ? { place, model } : undefined;
-      const worker = await Worker.start(engine, env, onLine, kill);
-      if (by === 'gateway') gateway.killAt(place, model, () => worker.kill());
-      worker.send({ start: { ...order, model } });
-      await worker.killed();
-      // Nobody holds a claim any more. Otherwise the test would wait until the leases expire.
-      await pool.query('UPDATE model_gateway_calls SET lease_until = now()');
+    for (const group of apart === undefined ? [orders] : orders.map((order) => [order])) {
+      const variables = { ...env, ...apart?.(join(folder, String(group[0]?.id))) };
+      for (const { place, by, model, ...order } of group) {
+        const kill = by === 'worker' ? { place, model } : undefined;
+        const worker = await Worker.start(engine, variables, onLine, kill);
+        if (by === 'gateway') gateway.killAt(place, model, () => worker.kill());
+        worker.send({ start: { ...order, model } });
+        await worker.killed();
+        // Nobody holds a claim any more. Otherwise the test would wait until the leases expire.
+        await pool.query('UPDATE model_gateway_calls SET lease_until = now()');
+      }
+      const last = await Worker.start(engine, variables, onLine);
+      const results = await last.results(group.map(({ id }) => id));
+      for (const [id, path] of results) paths.set(id, path);
+      await last.kill();
     }
-    const last = await Worker.start(engine, env, onLine);
-    const paths = await last.results(orders.map(({ id }) => id));
-    await last.kill();
     await checks;
     const results = orders.map(async ({ place, id, model, path }): Promise<KilledVideo> => {
       const video = emulator.videos.list.find((one) => one.model === model);

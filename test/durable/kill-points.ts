@@ -1,7 +1,7 @@
 // Kills this process at one of the places, when the video of one model gets there. Imported before the recipes.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import fsPromises from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import type { Place } from './places.ts';
 
@@ -43,29 +43,34 @@ around(fsPromises, 'rename', async (call, [, to]) => {
 });
 syncBuiltinESMExports();
 
-// As the recipes import them.
-const { Gateway } = await import('../../dist/index.js');
-const { postgresLedger } = await import('../../dist/postgres.js');
+const require = createRequire(import.meta.url);
+/** What the recipes import. Bundles of the Workflow SDK are CommonJS. */
+const copies = [
+  [await import('../../dist/index.js'), await import('../../dist/postgres.js')],
+  [require('../../dist/index.cjs'), require('../../dist/postgres.cjs')],
+] as const;
 
-const { videos } = new Gateway({ apiKey: 'none', baseURL: 'http://127.0.0.1' });
-const ledger = postgresLedger({ query: async () => ({ rows: [] }) });
+for (const [{ Gateway }, { postgresLedger }] of copies) {
+  const { videos } = new Gateway({ apiKey: 'none', baseURL: 'http://127.0.0.1' });
+  const ledger = postgresLedger({ query: async () => ({ rows: [] }) });
 
-around(Object.getPrototypeOf(videos), 'create', (call, [params]) =>
-  submitting.run(modelOf(params), async () => {
-    reach('before the submission', submitting.getStore());
-    const task = await call();
-    reach('submitted, and the step is not recorded', submitting.getStore());
-    return task;
-  }),
-);
-around(Object.getPrototypeOf(videos), 'step', async (call, [ref]) => {
-  const step = await call();
-  reach('polled, and the step is not recorded', modelOf(ref));
-  // By then the step is recorded, and the timer of the engine runs. Both are right if not.
-  setTimeout(() => reach('between polls', modelOf(ref)), 100);
-  return step;
-});
-around(Object.getPrototypeOf(Object.getPrototypeOf(ledger)), 'accept', async (call) => {
-  await call();
-  reach('in the ledger, and the call has not returned', submitting.getStore());
-});
+  around(Object.getPrototypeOf(videos), 'create', (call, [params]) =>
+    submitting.run(modelOf(params), async () => {
+      reach('before the submission', submitting.getStore());
+      const task = await call();
+      reach('submitted, and the step is not recorded', submitting.getStore());
+      return task;
+    }),
+  );
+  around(Object.getPrototypeOf(videos), 'step', async (call, [ref]) => {
+    const step = await call();
+    reach('polled, and the step is not recorded', modelOf(ref));
+    // By then the step is recorded, and the timer of the engine runs. Both are right if not.
+    setTimeout(() => reach('between polls', modelOf(ref)), 100);
+    return step;
+  });
+  around(Object.getPrototypeOf(Object.getPrototypeOf(ledger)), 'accept', async (call) => {
+    await call();
+    reach('in the ledger, and the call has not returned', submitting.getStore());
+  });
+}

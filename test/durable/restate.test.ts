@@ -1,4 +1,4 @@
 import { testRecipe } from './recipe.ts';
-import { startRestate } from './restate-server.ts';
+import { startRestate } from './engines/restate/server.ts';
 
 testRecipe('restate', startRestate);

@@ -7,8 +7,7 @@ export default defineConfig({
   root: import.meta.dirname,
   test: {
     ...testOptions,
-    include: ['**/*.test.ts'],
-    exclude: ['node_modules'],
+    include: ['*.test.ts'],
     globalSetup: ['setup.ts'],
   },
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const running = new Map<ChildProcess, NodeJS.Signals>();
 
@@ -18,6 +19,17 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   if (typeof address !== 'object' || address === null) throw new Error('Missing free port');
   return address.port;
+}
+
+/** True if something listens on a port. */
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const isConnected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isConnected;
 }
 
 /** A server as a process of its own. */
@@ -43,14 +55,15 @@ export class ServerProcess {
   }
 
   /**
-   * Starts a server, and waits until it says that it is ready.
+   * Starts a server, and waits until it is ready.
    *
+   * @param ready - What it writes then, or the port on which it listens.
    * @throws when it ends instead
    */
   static async start(
     command: string,
     parameters: readonly string[],
-    readyWord: string,
+    ready: string | number,
     options: SpawnOptions = {},
     lastSignal: NodeJS.Signals = 'SIGKILL',
   ): Promise<ServerProcess> {
@@ -58,7 +71,7 @@ export class ServerProcess {
     const child = server.#child;
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {
-        if (server.#output.includes(readyWord)) resolve();
+        if (typeof ready === 'string' && server.#output.includes(ready)) resolve();
       };
       child.stdout?.on('data', look);
       child.stderr?.on('data', look);
@@ -66,8 +79,13 @@ export class ServerProcess {
       child.once('close', () => {
         reject(new Error(`${command} ended before it was ready:\n${server.#output}`));
       });
+      if (typeof ready === 'number') server.#waitForPort(ready).then(resolve, reject);
     });
     return server;
+  }
+
+  async #waitForPort(port: number): Promise<void> {
+    while (running.has(this.#child) && !(await isListening(port))) await delay(50);
   }
 
   /** Ends the server, and waits until it is gone. */

@@ -1,6 +1,6 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { makeVideo } from '../../../examples/durable/dbos.ts';
-import { paramsFor, type Order } from '../places.ts';
+import { makeVideo } from '../../../../examples/durable/dbos.ts';
+import { paramsFor, type Order } from '../../places.ts';
 
 export async function start(order: Order): Promise<void> {
   await DBOS.startWorkflow(makeVideo, { workflowID: order.id })(paramsFor(order), order.path);

@@ -1,6 +1,6 @@
 import { connect } from '@restatedev/restate-sdk-clients';
-import { videos } from '../../../examples/durable/restate.ts';
-import { paramsFor, type Order } from '../places.ts';
+import { videos } from '../../../../examples/durable/restate.ts';
+import { paramsFor, type Order } from '../../places.ts';
 
 const { RESTATE_ADMIN_URL: admin, RESTATE_INGRESS_URL: url = '', PORT: port } = process.env;
 const ingress = connect({ url });

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, ServerProcess } from '../servers/processes.ts';
-import type { EngineServer } from './recipe.ts';
+import { freePort, ServerProcess } from '../../../servers/processes.ts';
+import type { EngineServer } from '../../engines.ts';
 
 /** Starts a Restate server of the npm package, with its files in a temporary folder. */
 export async function startRestate(): Promise<EngineServer> {

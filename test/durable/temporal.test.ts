@@ -1,0 +1,4 @@
+import { startTemporal } from './engines/temporal/server.ts';
+import { testRecipe } from './recipe.ts';
+
+testRecipe('temporal', startTemporal);

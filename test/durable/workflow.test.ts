@@ -1,0 +1,4 @@
+import { buildWorkflow } from './engines/workflow/server.ts';
+import { testRecipe } from './recipe.ts';
+
+testRecipe('workflow', buildWorkflow);
