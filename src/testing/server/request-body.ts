@@ -1,5 +1,3 @@
-import type { Bytes } from '../media/bytes.ts';
-
 /** A file uploaded in a multipart body. */
 export interface UploadedFile {
   /** Name of the form field, for example `image[]`. */
@@ -26,7 +24,7 @@ export type RequestBody =
       /** A body that the gateway does not read: another content type, or invalid. */
       readonly kind: 'unread';
       readonly contentType: string | null;
-      readonly bytes: Bytes;
+      readonly bytes: Uint8Array;
     };
 
 function readForm(form: FormData): RequestBody {

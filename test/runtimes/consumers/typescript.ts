@@ -32,6 +32,9 @@ const server = {
   typeRoots: [join(here, 'node_modules/@types')],
 };
 
+/** Neither: only a project that skips declarations compiles. */
+const bare = { lib: ['ES2022'], types: [], skipLibCheck: true };
+
 interface Variant {
   readonly name: string;
   readonly options: object;
@@ -64,15 +67,18 @@ const variants: readonly Variant[] = [
   },
 ];
 
-function toCase(major: number, { name, options, files }: Variant): Case {
+function toCase(version: number | string, { name, options, files }: Variant): Case {
   return {
-    name: `TypeScript ${major}: ${name}, skipLibCheck: false`,
+    name: `TypeScript ${version}: ${name}`,
     async run(project: Project) {
-      const folder = `types-${major}-${name.replaceAll(/\W+/g, '-')}`;
+      const folder = `types-${version}-${name.replaceAll(/\W+/g, '-')}`;
       for (const file of files) project.copy(file, join(folder, file));
       const config = { compilerOptions: { ...common, ...options }, files };
       project.write(join(folder, 'tsconfig.json'), JSON.stringify(config));
-      const compiler = join(here, `node_modules/typescript-${major}/bin/tsc`);
+      const compiler = join(
+        here,
+        `node_modules/typescript-${String(version).replace('.', '-')}/bin/tsc`,
+      );
       const startedAt = Date.now();
       await project.mustRun(process.execPath, [compiler, '-p', folder]);
       return `${Date.now() - startedAt} ms`;
@@ -96,11 +102,16 @@ function namesCase(major: number, kind: string, options: object): Case {
 }
 
 /** Every compiler, with every way to find modules; with `TEST_CASES=some`, each way with one of the compilers. */
-export const typescriptCases: readonly Case[] = [5, 6, 7].flatMap((major) => {
-  const cases = [
-    ...variants.map((variant) => toCase(major, variant)),
-    namesCase(major, 'NodeNext', nodeNext),
-    namesCase(major, 'bundler', bundler),
-  ];
-  return someOf(cases, major);
-});
+export const typescriptCases: readonly Case[] = [
+  ...[5, 6, 7].flatMap((major) => {
+    const cases = [
+      ...variants.map((variant) => toCase(major, variant)),
+      namesCase(major, 'NodeNext', nodeNext),
+      namesCase(major, 'bundler', bundler),
+    ];
+    return someOf(cases, major);
+  }),
+  // The oldest version that compiles the declarations.
+  toCase('5.6', { name: 'NodeNext, web', options: { ...nodeNext, ...web }, files: ['app.ts'] }),
+  toCase(7, { name: 'without a library', options: { ...bundler, ...bare }, files: ['bare.ts'] }),
+];
