@@ -477,6 +477,7 @@ describe('a streamed tool call without a name', () => {
       ],
     ],
     ['with an empty name', [{ ...nameless, function: { name: '', arguments: '{"a":1}' } }]],
+    ['and without arguments', [{ ...nameless, function: { arguments: '{}' } }]],
   ])('%s is an error part', async (_, calls) => {
     const { provider } = scriptedProvider([streamOf(...calls)]);
 
@@ -488,5 +489,19 @@ describe('a streamed tool call without a name', () => {
     ]);
     expect(parts.at(-1)).toMatchObject({ type: 'finish' });
     expect(parts.at(-1)).not.toMatchObject({ finishReason: { unified: 'tool-calls' } });
+  });
+
+  test('and without arguments is an error of a whole response', async () => {
+    const message = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ ...nameless, function: {} }],
+    };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    const { provider } = scriptedProvider([Response.json({ ...start, choices })]);
+
+    const error = await failureOf(provider('m').doGenerate({ prompt, tools }));
+
+    expect(String(error)).toContain('without a name');
   });
 });

@@ -82,6 +82,9 @@ async function generate(
   const finishReason = convertFinishReason(choice.finish_reason, hasRefused);
   // A model may name tool calls as the reason, although it sent none that can be read.
   const isCalling = content.some(({ type }) => type === 'tool-call');
+  if (finishReason.unified === 'tool-calls' && content.length === 0) {
+    throw toAISDKError(unreadableCalls(response), failed);
+  }
   return {
     content,
     finishReason:
@@ -96,6 +99,12 @@ async function generate(
     response: withHeaders({ ...responseMetadata(data), body: data }, response),
     warnings,
   };
+}
+
+/** Creates the error of a response that should have tool calls, and has nothing. */
+function unreadableCalls({ status, headers }: Response): UnexpectedResponseError {
+  const message = 'The response ends in a tool call without a name.';
+  return new UnexpectedResponseError(message, { outcome: 'unknown', status, headers });
 }
 
 async function stream(
@@ -126,6 +135,11 @@ async function stream(
     }
     const message = data.partial?.choices[0]?.message;
     yield* await maker.flush();
+    if (maker.isNamelessCall && !message?.tool_calls?.length) {
+      const error = unreadableCalls(response);
+      yield* maker.fail(toAISDKError(error, failed), error);
+      return;
+    }
     yield* maker.end(data.verdict === 'complete', message && (message.tool_calls ?? []));
   }
   return {

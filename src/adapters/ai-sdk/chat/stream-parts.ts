@@ -164,6 +164,12 @@ export class PartMaker {
     return call;
   }
 
+  /** `true` if the model ended with tool calls, but nothing has a name or text. */
+  get isNamelessCall(): boolean {
+    const isCall = convertFinishReason(this.#reason, this.#hasRefused).unified === 'tool-calls';
+    return isCall && this.#calls.size > 0 && this.#blocks === 0;
+  }
+
   /** Returns the text that was held back, at the end of the stream. */
   async flush(): Promise<readonly Part[]> {
     return [...this.#write('text', await this.#json?.end())];
