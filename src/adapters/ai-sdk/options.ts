@@ -73,7 +73,7 @@ export function sharedOptions(
   return shared === undefined ? own : { ...shared, ...own };
 }
 
-/** Types of the request options in provider options. `null` removes a limit. */
+/** Types of the request options in provider options. `null` removes a limit; the client checks `any`. */
 const requestKinds = {
   callId: 'string',
   idempotencyKey: 'string',
@@ -84,11 +84,22 @@ const requestKinds = {
   firstByteTimeout: 'limit',
   idleTimeout: 'limit',
   chunkTimeout: 'limit',
+  taskTimeout: 'limit',
+  idempotency: 'any',
+  fallback: 'any',
+  fallbackOn: 'any',
+  structuredOutput: 'any',
+  onTruncated: 'any',
+  maxEventBytes: 'any',
+  maxResponseBytes: 'any',
+  partial: 'any',
+  validation: 'any',
 } as const;
 
 /** Reads a provider option that is an option of the client. */
 function readRequestOption(values: JSONObject, name: keyof typeof requestKinds): unknown {
   const kind = requestKinds[name];
+  if (kind === 'any') return values[name];
   if (kind !== 'limit') return readOption(values, name, kind);
   return values[name] === null ? null : readOption(values, name, 'number');
 }

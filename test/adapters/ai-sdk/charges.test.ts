@@ -180,6 +180,37 @@ describe('a metered call whose response is lost', () => {
   });
 });
 
+test.each<[string, Way['sdk']]>([
+  [
+    'an image',
+    (provider) => generateImage({ model: provider.imageModel('m-image'), prompt: 'A cat' }),
+  ],
+  [
+    'a video',
+    (provider) => generateVideo({ model: provider.videoModel('m-video'), prompt: 'A cat' }),
+  ],
+])('%s is paid for twice with retryUnknownOutcome: true', async (_, call) => {
+  const { provider, emulator } = emulatedProvider({ retryUnknownOutcome: true });
+  emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 1 });
+
+  await resolved(Promise.allSettled([call(provider)]));
+
+  expect(emulator.charges).toHaveLength(2);
+});
+
+test('maxRetries of the AI SDK has no effect, and each of its streamRetries is charged', async () => {
+  const { provider, emulator } = emulatedProvider();
+  const model = provider('m-large');
+  emulator.fail({ fault: { type: 'error', status: 500 }, times: 1 });
+  await resolved(generateText({ model, prompt, maxRetries: 0 }));
+  expect(emulator.requests).toHaveLength(2);
+
+  emulator.fail({ fault: { type: 'cut-events', after: 3 }, times: 1 });
+  const result = streamText({ model, prompt, streamRetries: 1, onError: () => {} });
+  await resolved(result.consumeStream());
+  expect(emulator.charges).toHaveLength(3);
+});
+
 describe('the AI SDK adds no retries', () => {
   test.each(cases)('$name, $fault', async ({ name, way, fault }) => {
     const alone = emulatedProvider();

@@ -103,6 +103,53 @@ describe('provider options', () => {
     expect(JSON.stringify(sent.body)).not.toMatch(/parallelToolCalls|serviceTier|topLogprobs/);
   });
 
+  test('options of a call are not sent', async () => {
+    const modelGateway = {
+      maxRetries: 0,
+      timeout: 9_000,
+      firstByteTimeout: null,
+      idleTimeout: 9_000,
+      chunkTimeout: null,
+      totalTimeout: 9_000,
+      retryUnknownOutcome: false,
+      idempotency: { header: 'Idempotency-Key' },
+      idempotencyKey: 'key-1',
+      callId: 'call-1',
+      fallbackOn: ['limits'],
+      structuredOutput: 'auto',
+      onTruncated: 'throw',
+      maxEventBytes: 9_000,
+      maxResponseBytes: 9_000,
+      partial: true,
+      validation: 'tolerant',
+    };
+    const fields = { user: 'u', seed: 1 };
+    const openaiCompatible = { ...fields, maxRetries: 9, seed: 2 };
+
+    const { sent } = await sendWithBoth({
+      providerOptions: { openaiCompatible, modelGateway: { ...modelGateway, seed: 1 } },
+    });
+
+    expect(sent.body).toEqual({ model: 'm', messages: expect.anything(), ...fields });
+  });
+
+  test('fallback requests the next model', async () => {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ fault: { type: 'error', status: 429 }, times: 1 });
+    const modelGateway = { fallback: ['m-small'], maxRetries: 0 };
+
+    await generateText({
+      model: provider('m-large'),
+      prompt: 'Hi',
+      providerOptions: { modelGateway },
+    });
+
+    const bodies = emulator.requests.map(({ body }) => Object(body).value);
+    expect(bodies).toMatchObject([{ model: 'm-large' }, { model: 'm-small' }]);
+    expect(JSON.stringify(bodies)).not.toContain('fallback');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test.each([
     ['reasoningEffort', 5],
     ['strictJsonSchema', 'yes'],
