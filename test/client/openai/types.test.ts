@@ -200,6 +200,27 @@ describe('types of both packages', () => {
     expect([...problems['to ours'].keys()].toSorted()).toEqual(Object.keys(toOurs).toSorted());
   });
 
+  test('the guide lists these types', async () => {
+    const guide = await readFile(join(root, 'docs/guides/from-openai.md'), 'utf8');
+    const listed = guide.matchAll(/^\| (`.*`) +\| (yes|no) +\| (yes|no) +\|/gm);
+    const refused = { theirs: new Set<string>(), ours: new Set<string>() };
+    for (const [, cell = '', byTheirs, byOurs] of listed) {
+      for (const [, name = '', more] of cell.matchAll(/`(\w+)(…?)`/g)) {
+        const found = [...names.keys()].filter(
+          (item) => item === name || (more && item.startsWith(name)),
+        );
+        expect(found, name).not.toEqual([]);
+        for (const item of found) {
+          if (byTheirs === 'no') refused.theirs.add(item);
+          if (byOurs === 'no') refused.ours.add(item);
+        }
+      }
+    }
+
+    expect([...refused.theirs].toSorted()).toEqual(Object.keys(toTheirs).toSorted());
+    expect([...refused.ours].toSorted()).toEqual(Object.keys(toOurs).toSorted());
+  });
+
   test('messages, parts, tools, usage and embeddings fit in both directions', () => {
     const exact = [...names.keys()].filter((name) =>
       /Message(Param|ToolCall)?$|ContentPart|Tool$|ToolChoice|^CompletionUsage$|Embedding(CreateParams|$)|^CreateEmbedding|^Image$|ImageGenerateParams/.test(
