@@ -91,6 +91,7 @@ export function testInterleavings(
   make: () => Promise<SubmitLedger>,
   numRuns: number,
 ): void {
+  // A ledger in files or a database takes thousands of steps.
   test(`${name} releases no call that may be charged and loses no task, whatever workers report`, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
@@ -102,5 +103,5 @@ export function testInterleavings(
       }),
       { numRuns },
     );
-  });
+  }, 120_000);
 }

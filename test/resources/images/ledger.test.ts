@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fileLedger } from '../../../src/adapters/node/index.ts';
 import { memoryLedger, type SubmitLedger } from '../../../src/tasks/ledger.ts';
-import type { ImageTaskRef } from '../../../src/tasks/ref.ts';
 import { parseTaskRef } from '../../../src/tasks/ref.ts';
-import { emulated, json, scripted } from '../../helpers/clients.ts';
+import { emulated } from '../../helpers/clients.ts';
 import { fakeWaitingTime, resolved, settle } from '../../helpers/fake-time.ts';
 
 const order = { model: 'm-image', prompt: 'A paper boat', size: '16x16' };
@@ -18,26 +17,6 @@ const posts = ({ requests }: { readonly requests: readonly { readonly method: st
   requests.filter(({ method }) => method === 'POST').length;
 
 describe('images with a ledger', () => {
-  test('a task is submitted once, by any number of calls', async () => {
-    const { client, emulator } = emulated({}, { quirks: { imageTasks: 'list' } });
-    const ledger = memoryLedger();
-    const refs: ImageTaskRef[] = [];
-    const onSubmitted = (ref: ImageTaskRef) => void refs.push(ref);
-    const options = { ledger, callId, onSubmitted };
-
-    const first = await settle(client.images.generate(order, options));
-    const second = await settle(client.images.generate(order, options));
-
-    expect(first).toHaveProperty('value.data.0.url');
-    expect(second).toEqual(first);
-    expect(refs[1]).toEqual(refs[0]);
-    expect(posts(emulator)).toBe(1);
-    await expect(ledger.entry(callId)).resolves.toMatchObject({
-      status: 'finished',
-      ref: { kind: 'image', id: refs[0]?.id, callId },
-    });
-  });
-
   test('continues an interrupted wait', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageTasks: 'data' } });
     const options = { ledger: memoryLedger(), callId };
@@ -55,19 +34,6 @@ describe('images with a ledger', () => {
     expect(first).toHaveProperty('error.name', 'ImageWaitTimeoutError');
     expect(second).toHaveProperty('value.data.0.url');
     expect(posts(emulator)).toBe(1);
-  });
-
-  test('a wait that fails records no outcome of the submission', async () => {
-    const { client } = emulated({}, { quirks: { imageTasks: 'data' } });
-    const ledger = memoryLedger();
-    const finish = vi.spyOn(ledger, 'finish');
-
-    const { error } = await settle(
-      client.images.generate(order, { ledger, callId, taskTimeout: 1 }),
-    );
-
-    expect(error).toHaveProperty('name', 'ImageWaitTimeoutError');
-    expect(finish).not.toHaveBeenCalled();
   });
 
   test('images without a task are not charged twice, and the error reports the earlier response', async () => {
@@ -117,54 +83,6 @@ describe('images with a ledger', () => {
     },
   );
 
-  test('totalTimeout limits claim(), and nothing is sent', async () => {
-    const { client, emulator } = emulated();
-    const ledger: SubmitLedger = { ...memoryLedger(), claim: () => new Promise(() => {}) };
-    const options = { ledger, callId, totalTimeout: 2_000 };
-
-    const { error } = await settle(client.images.generate(order, options), 10);
-
-    expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent' });
-    expect(emulator.requests).toHaveLength(0);
-  });
-
-  test('a rejected call may be submitted again', async () => {
-    const { client, emulator } = emulated({ maxRetries: 0 });
-    emulator.respondOnce('images.generate', () =>
-      Response.json({ error: { message: 'no such size', code: 'invalid' } }, { status: 400 }),
-    );
-    const options = { ledger: memoryLedger(), callId };
-
-    const first = await settle(client.images.generate(order, options));
-    const second = await settle(client.images.generate(order, options));
-
-    expect(first).toHaveProperty('error.name', 'BadRequestError');
-    expect(second).toHaveProperty('value.data.0.url');
-  });
-
-  test('a call with an unknown outcome is not submitted again', async () => {
-    const { client, requests } = scripted([new Error('socket hang up'), json({ data: [] })]);
-    const options = { ledger: memoryLedger(), callId };
-
-    await settle(client.images.generate(order, options));
-    const second = await settle(client.images.generate(order, options));
-
-    expect(second).toHaveProperty('error.name', 'ImageSubmitUnknownError');
-    expect(second).toHaveProperty('error.outcome', 'unknown');
-    expect(requests).toHaveLength(1);
-  });
-
-  test('the call id of other images is rejected', async () => {
-    const { client, emulator } = emulated();
-    const options = { ledger: memoryLedger(), callId };
-    await settle(client.images.generate(order, options));
-
-    const end = await settle(client.images.generate({ ...order, prompt: 'A kite' }, options));
-
-    expect(end).toHaveProperty('error.field', 'callId');
-    expect(posts(emulator)).toBe(1);
-  });
-
   test('the call id of a video is rejected', async () => {
     const { client, emulator } = emulated();
     const options = { ledger: memoryLedger(), callId };
@@ -174,15 +92,6 @@ describe('images with a ledger', () => {
 
     expect(end).toHaveProperty('error.field', 'callId');
     expect(posts(emulator)).toBe(1);
-  });
-
-  test('a failed task finishes its entry', async () => {
-    const { client } = emulated({}, { quirks: { imageTasks: 'list' } });
-    const ledger = memoryLedger();
-    const prompt = '[fail] A kite';
-    const end = await settle(client.images.generate({ ...order, prompt }, { ledger, callId }));
-    expect(end).toHaveProperty('error.name', 'ImageFailedError');
-    await expect(ledger.entry(callId)).resolves.toMatchObject({ status: 'finished' });
   });
 
   test('generateMany() stores each call under its own id', async () => {

@@ -5,7 +5,6 @@ import type { GatewayOptions } from '../../../src/options/options.ts';
 import type { ImageRequestOptions } from '../../../src/resources/images/wait-options.ts';
 import { Stream } from '../../../src/streams/stream.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
-import { type ImageTaskRef, parseImageTaskRef } from '../../../src/tasks/ref.ts';
 import {
   bodyOf,
   collect,
@@ -242,10 +241,6 @@ describe.each(calls)('%s: a response with a task and without an image', (_, call
 const submittedAs = (answer: object, poll: (path: string) => Response, options = eager) =>
   withTask(json(answer), poll, options);
 
-const throwing = (): never => {
-  throw new Error('database is down');
-};
-
 describe('the wait for an image task', () => {
   const task = { data: [{ task_id: 't-1', status: 'submitted' }] };
 
@@ -334,47 +329,6 @@ describe('the wait for an image task', () => {
     expect(methods(requests)).toBe('POST');
   });
 
-  test('returns the handle before the first poll', async () => {
-    const order: string[] = [];
-    const { client } = submittedAs(task, () => {
-      order.push('poll');
-      return done();
-    });
-    const refs: ImageTaskRef[] = [];
-
-    await settle(
-      client.images.generate(
-        { model, prompt },
-        {
-          callId: 'job-1',
-          onSubmitted: (ref) => {
-            order.push('submitted');
-            refs.push(ref);
-          },
-        },
-      ),
-    );
-
-    expect(order).toEqual(['submitted', 'poll']);
-    expect(parseImageTaskRef(JSON.parse(JSON.stringify(refs[0])))).toEqual(refs[0]);
-    expect(refs[0]).toMatchObject({ kind: 'image', id: 't-1', model, callId: 'job-1' });
-  });
-
-  test('if onSubmitted throws, the error has the handle', async () => {
-    const { client, requests } = submittedAs(task, done);
-
-    const { error } = Object(
-      await settle(client.images.generate({ model, prompt }, { onSubmitted: throwing })),
-    );
-
-    expect(error).toMatchObject({ name: 'ImageWaitError', outcome: 'unknown', ref: { id: 't-1' } });
-    expect(requests).toHaveLength(1);
-    await expect(settle(client.images.wait(error.ref))).resolves.toHaveProperty('value.data', [
-      { url },
-    ]);
-    expect(methods(requests)).toBe('POST GET');
-  });
-
   test('polls the known routes in turn, then the one that knows the task', async () => {
     const { client, requests } = submittedAs(task, (path) =>
       path === '/v1/images/jobs/t-1' ? done() : missing(),
@@ -446,27 +400,6 @@ describe('the wait for an image task', () => {
     expect(methods(requests)).toBe('POST GET');
   });
 
-  test("a failed task is an error with the vendor's reason", async () => {
-    const { client, requests } = submittedAs(task, () =>
-      Response.json({
-        status: 'failed',
-        error: { message: 'blocked by moderation', code: 'nsfw' },
-      }),
-    );
-
-    const { error } = Object(await settle(client.images.generate({ model, prompt })));
-
-    expect(error).toMatchObject({
-      name: 'ImageFailedError',
-      outcome: 'unknown',
-      reason: 'blocked by moderation',
-      code: 'nsfw',
-      moderated: true,
-      ref: { id: 't-1' },
-    });
-    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
   test('several tasks are one response', async () => {
     const answer = { data: [{ task_id: 't-1' }, { task_id: 't-2' }] };
     const { client } = submittedAs(answer, (path) => {
@@ -510,49 +443,6 @@ describe('the wait for an image task', () => {
     const end = await settle(client.images.generate({ model, prompt }, { timeout: 5_000 }));
 
     expect(end).toHaveProperty('value.data', [{ url }]);
-  });
-
-  test('ends immediately after an abort', async () => {
-    const { client, requests } = submittedAs(task, () => Response.json({ status: 'processing' }));
-    const controller = new AbortController();
-    const { signal } = controller;
-    setTimeout(() => controller.abort(), 9_000);
-
-    const { error } = Object(await settle(client.images.generate({ model, prompt }, { signal })));
-
-    expect(error).toMatchObject({ name: 'ImageWaitAbortedError', ref: { id: 't-1' } });
-    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
-  test('continues after temporary failures of polls', async () => {
-    let polls = 0;
-    const { client } = submittedAs(task, () => {
-      polls += 1;
-      return polls < 9 ? new Response('Bad gateway', { status: 502 }) : done();
-    });
-
-    const end = await settle(client.images.generate({ model, prompt }));
-
-    expect(end).toHaveProperty('value.data', [{ url }]);
-  });
-
-  test('step() makes one poll and can be continued anywhere', async () => {
-    const { client } = submittedAs(task, () =>
-      Response.json({ status: 'processing', progress: 40 }),
-    );
-    const { error } = Object(
-      await settle(client.images.generate({ model, prompt }, { taskTimeout: 1 })),
-    );
-    const first = await client.images.step(error.ref);
-    const { client: other } = scripted([done]);
-
-    const second = await other.images.step(
-      JSON.parse(JSON.stringify(error.ref)),
-      JSON.parse(JSON.stringify(first.state)),
-    );
-
-    expect(first).toMatchObject({ state: { polls: 1, progress: 40 }, next: { delayMs: 2_000 } });
-    expect(second).toMatchObject({ state: { polls: 2 }, next: { images: { data: [{ url }] } } });
   });
 
   test.each([504, 524])('a %i advises how to avoid proxy timeouts', async (status) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { VideoFailedError, VideoWaitTimeoutError } from '../../../src/resources/videos/errors.ts';
+import { VideoWaitTimeoutError } from '../../../src/resources/videos/errors.ts';
 import { parseVideoTaskRef } from '../../../src/tasks/ref.ts';
 import type {
   VideoWaitOptions,
@@ -109,25 +109,6 @@ describe('a failure is confirmed by one more poll', () => {
     expect(next).toMatchObject({ video: { id, status: 'completed' } });
   });
 
-  test('is final if the next poll repeats it, after the usual pause', async () => {
-    const times: number[] = [];
-    const { videos } = answeredVideos(() => {
-      times.push(Date.now());
-      return Response.json(veoFailed);
-    });
-    const onUpdate = vi.fn();
-
-    const error = await rejected(videos.wait(id, { onUpdate }));
-
-    expect(VideoFailedError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ reason: 'The gateway returned no reason.', raw: veoFailed });
-    expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 5_000]);
-    expect(onUpdate).toHaveBeenCalledTimes(1);
-    const { requests, state } = await stepThrough([veoFailed]);
-    expect(requests).toHaveLength(2);
-    expect(state).toMatchObject({ status: 'failed', polls: 2 });
-  });
-
   test.each<{ title: string; body: ReturnType<typeof failed>; isModerated?: boolean }>([
     {
       title: 'Sora',
@@ -195,72 +176,9 @@ describe('a failure is confirmed by one more poll', () => {
     const { next } = await stepThrough([failed(message, code)]);
     expect(next).toMatchObject({ error: { name: 'VideoFailedError', moderated: false } });
   });
-
-  test.each<[string, Made]>([
-    ['fails in a way that passes', new Response('<html>', { status: 502 })],
-    ['does not find the task any more', new Response('', { status: 404 })],
-    ['is refused', new Response('', { status: 403 })],
-  ])('counts if every later poll %s, with the first reason', async (_, later) => {
-    const { videos } = answeredVideos(inTurn(failed('upstream returned error', '7'), later));
-    const options = { maxRetries: 0, maxConsecutiveErrors: 2 };
-
-    const error = await rejected(videos.wait(id, options));
-
-    expect(error).toMatchObject({
-      name: 'VideoFailedError',
-      reason: 'upstream returned error',
-      code: '7',
-      raw: undefined,
-    });
-    const { next } = await stepThrough([failed('upstream returned error', '7'), later], options);
-    expect(next).toMatchObject({ error: { name: 'VideoFailedError', code: '7' } });
-  });
-
-  test('counts if the time limit precedes the confirmation', async () => {
-    const { videos, requests } = answeredVideos(inTurn(running, running, veoFailed));
-
-    const error = await rejected(videos.wait(id, { timeout: 8_000 }));
-
-    expect(error).toMatchObject({ name: 'VideoFailedError' });
-    expect(requests).toHaveLength(3);
-  });
-
-  test('a task that recovers at the limit has not failed', async () => {
-    const { videos } = answeredVideos(inTurn(running, veoFailed, running));
-
-    const error = await rejected(videos.wait(id, { timeout: 8_000 }));
-
-    expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', lastStatus: 'in_progress' });
-  });
 });
 
 describe('a task with an error and without a status', () => {
-  test('has failed after 3 equal polls over 30 seconds', async () => {
-    const begun = Date.now();
-    const times: number[] = [];
-    const { videos } = answeredVideos(() => {
-      times.push(Date.now() - begun);
-      return Response.json(wordless);
-    });
-    const onUpdate = vi.fn();
-
-    const error = await rejected(videos.wait(id, { onUpdate }));
-
-    expect(error).toMatchObject({
-      name: 'VideoFailedError',
-      reason: 'The server had an error',
-      moderated: false,
-      outcome: 'unknown',
-      raw: wordless,
-    });
-    expect(times.at(-2)).toBeLessThan(30_000);
-    expect(times.at(-1)).toBeGreaterThanOrEqual(30_000);
-    expect(onUpdate.mock.calls.map(([{ status }]) => status)).toEqual(['queued', 'failed']);
-    const { next, requests } = await stepThrough([wordless]);
-    expect(next).toMatchObject({ error: { reason: 'The server had an error' } });
-    expect(requests).toHaveLength(times.length);
-  });
-
   test.each<[string, (position: number) => object]>([
     ['the same', () => wordless],
     [
@@ -299,14 +217,6 @@ describe('a task with an error and without a status', () => {
 
     expect(error).toMatchObject({ name: 'VideoFailedError' });
     expect(requests).toHaveLength(5);
-  });
-
-  test('is a timeout if the time limit is earlier', async () => {
-    const { videos } = answeredVideos(inTurn(wordless));
-
-    expect(await rejected(videos.wait(id, { timeout: 20_000 }))).toMatchObject({
-      name: 'VideoWaitTimeoutError',
-    });
   });
 
   test('is returned unchanged by a single read', async () => {

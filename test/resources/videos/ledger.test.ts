@@ -565,37 +565,6 @@ describe('videos.createAndWait() with a ledger', () => {
       'completed',
     ]);
   });
-
-  test('reports a failed task, also on a second call', async () => {
-    vi.useFakeTimers();
-    const { emulator, videos } = emulatedVideos({}, { videoDuration: 60_000 });
-    const { ledger, told } = watchedLedger();
-    const fail = (ref: VideoTaskRef) => emulator.videos.fail(ref.id, 'No.');
-    const options = { ledger, callId: 'a', onSubmitted: fail };
-
-    const first = await rejected(videos.createAndWait(order, options));
-    const second = await rejected(videos.createAndWait(order, options));
-    vi.useRealTimers();
-
-    expect(first).toMatchObject({ name: 'VideoFailedError', reason: 'No.', callId: 'a' });
-    expect(second).toMatchObject({ name: 'VideoFailedError', reason: 'No.' });
-    expect(told).toEqual(['claim: claimed', 'accept', 'failed', 'claim: finished', 'failed']);
-    expect(countRequests(emulator).posts).toBe(1);
-  });
-
-  test('survives an outage after the task is known', async () => {
-    vi.useFakeTimers();
-    const { emulator, videos } = emulatedVideos({}, { videoDuration: 0 });
-    const ledger = memoryLedger();
-    await videos.create(order, { ledger, callId: 'a' });
-    emulator.fail({ operation: 'videos.retrieve', fault: { type: 'html', status: 502 }, times: 8 });
-
-    const video = await resolved(videos.createAndWait(order, { ledger, callId: 'a' }));
-    vi.useRealTimers();
-
-    expect(video.status).toBe('completed');
-    expect(countRequests(emulator).posts).toBe(1);
-  });
 });
 
 describe('a response that strict validation rejects', () => {

@@ -209,3 +209,30 @@ describe('videos.waitAll()', () => {
     expect(seen).toEqual(['a', 'b']);
   });
 });
+
+describe('videos.waitAll() of unusual lists', () => {
+  test('a repeated task has two results, with their indexes', async () => {
+    const { videos } = timedVideos(() => 0);
+
+    const results = await resolved(
+      collectResults(videos, ['a', 'b', 'a'], { maxPollsPerSecond: 1_000 }),
+    );
+
+    expect(results.map(({ index, video }) => [index, video?.id])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'a'],
+    ]);
+  });
+
+  test('an iterator that throws ends it with that error, and stops all waits', async () => {
+    const { videos } = timedVideos(() => 0);
+    const problem = new Error('the cursor was closed');
+    const tasks = function* () {
+      yield 'a';
+      throw problem;
+    };
+
+    expect(await rejected(collectResults(videos, tasks()))).toBe(problem);
+  });
+});
