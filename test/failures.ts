@@ -83,6 +83,9 @@ type Row = readonly [
   lasts?: 'permanent',
 ];
 
+const lost = 'lost its connection';
+const says = 'no';
+
 /** An error of the gateway. */
 const gatewayError =
   (status: number, fields: object = {}): (() => Response) =>
@@ -93,6 +96,17 @@ const gatewayError =
 const taskError = (status: number, message: string) => (): Response =>
   Response.json({ code: 'fail_to_fetch_task', message, data: null }, { status });
 
+/** An error with status 200, in the format of a gateway or a provider. */
+const inSuccess = (name: string, body: unknown): Row => [
+  `200 with an error: ${name}`,
+  () => Response.json(body),
+  'undecided',
+  'overload',
+  'APIError',
+  says,
+  'refused',
+];
+
 const raw =
   (status: number, body: string | null, headers: Record<string, string> = {}): (() => Response) =>
   () =>
@@ -100,9 +114,6 @@ const raw =
 
 const page = (status: number): (() => Response) =>
   raw(status, '<html><title>nginx</title></html>', { 'content-type': 'text/html' });
-
-const lost = 'lost its connection';
-const says = 'no';
 
 const rows: readonly Row[] = [
   [
@@ -221,6 +232,13 @@ const rows: readonly Row[] = [
     'undecided',
   ],
   ['200 with an error', gatewayError(200), 'undecided', 'overload', 'APIError', says, 'refused'],
+  inSuccess('a task error', { code: 'ali_api_error', message: says, data: null }),
+  inSuccess('success: false', { success: false, message: says }),
+  inSuccess('no wrapper', { code: null, type: 'x', param: null, message: says }),
+  inSuccess('Google', { error: { code: 503, status: 'UNAVAILABLE', message: says } }),
+  inSuccess('Google in a list', [{ error: { code: 503, status: 'UNAVAILABLE', message: says } }]),
+  inSuccess('a price', { error: { code: 502, message: says }, usage: { total_tokens: 17 } }),
+  inSuccess('an id', { id: 'chatcmpl-1', choices: [], error: { message: says } }),
   ['400', gatewayError(400), 'refused', undefined, 'BadRequestError', says],
   [
     '400 for content',

@@ -5,6 +5,7 @@ import {
   UnexpectedResponseError,
   VideoSubmitUnknownError,
 } from '../../src/index.ts';
+import { failures } from '../failures.ts';
 import { collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import {
@@ -69,35 +70,21 @@ describe('responses', () => {
     },
   );
 
-  test.each([
-    ['{error}', { error: { message: 'no', type: 'x', code: 'y' } }],
-    ['a task error', { code: 'ali_api_error', message: 'no', data: null }],
-    ['success: false', { success: false, message: 'no' }],
-    ['no wrapper', { code: null, type: 'x', param: null, message: 'no' }],
-    ['Google', { error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }],
-    ['Google in a list', [{ error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }]],
-    ['no type, but a price', { error: { code: 502, message: 'no' }, usage: { total_tokens: 17 } }],
-    ['an id', { id: 'chatcmpl-1', choices: [], error: { message: 'no' } }],
-  ])('status 200 with %s is an error that may have been charged', async (_, body) => {
-    const calls = [draw, chat, speak, translate].map(async (call) => {
-      const { client, requests } = scripted([json(body)]);
+  test.each(failures.filter(({ name }) => name.startsWith('200 with an error')))(
+    'audio: $name may have been charged',
+    async ({ wire, text: words }) => {
+      for (const call of [speak, translate]) {
+        const { client, requests } = scripted([wire]);
 
-      const failure = await apiErrorOf(call(client));
+        const failure = await apiErrorOf(call(client));
 
-      expect(requests).toHaveLength(1);
-      expect(failure).toMatchObject({ status: 200, outcome: 'unknown' });
-      expect(failure.message).toContain('no');
-      expect(failure.advice).toContain('may have been accepted and charged');
-    });
-    await Promise.all(calls);
-  });
-
-  test('a model list that is rejected with status 200 is not charged', async () => {
-    const { client, requests } = scripted([json({ success: false, message: 'no' })]);
-
-    expect(await apiErrorOf(list(client))).toMatchObject({ status: 200, outcome: 'rejected' });
-    expect(requests).toHaveLength(1);
-  });
+        expect(requests).toHaveLength(1);
+        expect(failure).toMatchObject({ status: 200, outcome: 'unknown' });
+        expect(failure.message).toContain(words);
+        expect(failure.advice).toContain('may have been accepted and charged');
+      }
+    },
+  );
 
   test.each([
     ['of the gateway', { code: 'ali_api_error', message: 'Throttling.RateQuota', data: null }],
