@@ -4,11 +4,10 @@
 //
 // Patterns select mutants by their file or their text. Each runs against the source tests, those of its
 // room first, until one fails; `--all` runs the rest too, to find tests that notice nothing on their own.
-// `--near` runs only the tests of the room and the golden files.
+// `--near` runs only those.
 // Without a pattern, the tests run once without a mutant. A time-out may be due to a busy machine: run
 // those mutants again alone. Needs `npm run build`.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -21,6 +20,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { mutants as all, type SourceMutant } from './mutants/index.ts';
 import type { Result } from './mutants/run-tests.ts';
@@ -58,32 +58,65 @@ function breakSource(source: string, { file, is, becomes }: SourceMutant): strin
   return before + becomes + after;
 }
 
-/** Kills the workers of a run: one that loops forever outlives its parent. */
-function killGroup(leader: number | undefined): void {
-  if (leader === undefined) return;
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // None is left.
+const timedOut = /timed out in \d+ ?ms|^The run was silent/;
+
+/** A process that runs the tests of a copy. A source file that loops forever outlives its parent. */
+class Tests {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  isRunning = true;
+
+  constructor(folder: string, options: readonly string[]) {
+    const script = join(folder, 'test/extended/mutants/run-tests.ts');
+    this.#process = spawn(process.execPath, [script, ...options], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+  }
+
+  /** Runs the tests of a file, and returns the failures. */
+  async run(file: string): Promise<readonly Result[]> {
+    const { stdin, stdout } = this.#process;
+    const failures: Result[] = [];
+    let passed = 0;
+    let isSilent = false;
+    const timer = setTimeout(() => {
+      isSilent = true;
+      this.stop();
+    }, longestSilence);
+    const lines = createInterface(stdout);
+    stdin.write(`${file}\n`);
+    for await (const line of lines) {
+      timer.refresh();
+      if (!line.startsWith('{')) continue;
+      const result: Result = JSON.parse(line);
+      if (result.isEnd) break;
+      if (result.failed === undefined) passed += 1;
+      else failures.push(result);
+    }
+    clearTimeout(timer);
+    if (isSilent) failures.push({ failed: 'no test', message: 'The run was silent.' });
+    if (passed + failures.length === 0) throw new Error('No test ran; try `npm run build`.');
+    return failures;
+  }
+
+  stop(): void {
+    const { pid } = this.#process;
+    if (pid === undefined || !this.isRunning) return;
+    this.isRunning = false;
+    process.kill(-pid, 'SIGKILL');
   }
 }
-
-const timedOut = /timed out in \d+ ?ms|^The run was silent/;
 
 /** A copy of the project whose source can be broken. */
 class Copy {
   readonly folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+  #tests: Tests | undefined;
 
   constructor() {
-    const tracked = execFileSync(
-      'git',
-      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-      {
-        cwd: root,
-        encoding: 'utf8',
-      },
-    );
-    for (const name of tracked.split('\0')) {
+    const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+    const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' });
+    for (const name of files.split('\0')) {
       if (name === '' || excluded.includes(name) || !existsSync(join(root, name))) continue;
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
     }
@@ -92,39 +125,10 @@ class Copy {
     }
   }
 
-  /** Returns the failures of a run of the tests. */
-  async #run(file: string, ...options: readonly string[]): Promise<readonly Result[]> {
-    const script = join(this.folder, 'test/extended/mutants/run-tests.ts');
-    const run = spawn(process.execPath, [script, file, ...options], {
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true,
-    });
-    const failures: Result[] = [];
-    let passed = 0;
-    let isSilent = false;
-    const timer = setTimeout(() => {
-      isSilent = true;
-      killGroup(run.pid);
-    }, longestSilence);
-    createInterface(run.stdout).on('line', (line) => {
-      timer.refresh();
-      if (!line.startsWith('{')) return;
-      const result: Result = JSON.parse(line);
-      if (result.failed === undefined) passed += 1;
-      else failures.push(result);
-    });
-    await once(run, 'close');
-    clearTimeout(timer);
-    killGroup(run.pid);
-    if (isSilent) failures.push({ failed: 'no test', message: 'The run was silent.' });
-    if (passed + failures.length === 0) throw new Error('No test ran; try `npm run build`.');
-    return failures;
-  }
-
   /** @throws if tests fail although nothing is broken */
   async checkTests(): Promise<void> {
-    const failures = await this.#run('', '--all');
+    const tests = new Tests(this.folder, ['--all']);
+    const failures = await tests.run('index.ts').finally(() => tests.stop());
     if (failures.length === 0) return;
     throw new Error(`Tests fail without a mutant:\n${failures.map(describeFailure).join('\n')}`);
   }
@@ -135,13 +139,15 @@ class Copy {
     const source = readFileSync(path, 'utf8');
     writeFileSync(path, breakSource(source, mutant));
     try {
-      return await this.#run(mutant.file, ...runOptions);
+      if (this.#tests?.isRunning !== true) this.#tests = new Tests(this.folder, runOptions);
+      return await this.#tests.run(mutant.file);
     } finally {
       writeFileSync(path, source);
     }
   }
 
   [Symbol.dispose](): void {
+    this.#tests?.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

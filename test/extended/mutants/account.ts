@@ -77,10 +77,7 @@ export const accountMutants: MutantsByFile = {
       becomes: '',
     },
   ],
-  'resources/account/budget-ledger.ts': [
-    { is: 'if (reservation.model !== model) continue;', becomes: '' },
-    { is: 'reservation.amount += more;', becomes: '' },
-  ],
+  'resources/account/budget-ledger.ts': [{ is: 'reservation.amount += more;', becomes: '' }],
   'resources/account/request-cost.ts': [
     { is: '[...inner.toReversed(), params]', becomes: '[params, ...inner.toReversed()]' },
     { is: 'if (references.test(name)) return [[name]];', becomes: '' },

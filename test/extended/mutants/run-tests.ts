@@ -1,21 +1,24 @@
-// Runs the source tests on a broken copy, the likeliest files first, and prints each result as JSON.
+// Runs the source tests of a copy of the project again and again, and prints each result as JSON. Each line of
+// the input names a file below `src` that has changed; its likeliest tests run first. One process for all runs
+// saves the start of Vitest and the transformation of files that did not change.
 //
-//   node test/extended/mutants/run-tests.ts <file below src> [--all] [--near]
-import { basename, relative } from 'node:path';
-import type { Reporter, TestCase, TestSpecification, Vitest } from 'vitest/node';
-import { BaseSequencer, startVitest } from 'vitest/node';
+//   node test/extended/mutants/run-tests.ts [--all] [--near]
+import { basename, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Reporter, TestSpecification } from 'vitest/node';
+import { BaseSequencer, createVitest } from 'vitest/node';
 
-/** A line of the output: the result of a test, or an error outside of tests. */
+/** A line of the output: the result of a test, an error outside of tests, or the end of a run. */
 export interface Result {
   /** The path of the test file; `undefined` for an error outside of tests. */
   readonly file?: string;
   /** The name of the failed test; `undefined` if a test passed. */
   readonly failed?: string;
   readonly message?: string;
+  readonly isEnd?: true;
 }
 
-const [source = '', ...flags] = process.argv.slice(2);
-const isWhole = flags.includes('--all');
+const [isWhole, isNear] = ['--all', '--near'].map((flag) => process.argv.includes(flag));
 
 /** Rooms whose tests are in more folders than the one of the same name. */
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
@@ -26,23 +29,23 @@ const moreFolders: Readonly<Record<string, readonly string[]>> = {
   tasks: ['resources/videos', 'resources/images'],
 };
 
-const room = /^(?:(?:resources|policies|adapters|programs)\/)?[^/]+/.exec(source)?.[0] ?? '';
-const folders = [room, ...(moreFolders[room] ?? []), 'golden'].map((name) => `test/${name}/`);
-const name = basename(source, '.ts');
+/** The folders of the tests of a source file, the likeliest first. */
+function listFolders(source: string): string[] {
+  const [room = ''] = /^(?:(?:resources|policies|adapters|programs)\/)?[^/]+/.exec(source) ?? [];
+  return [room, ...(moreFolders[room] ?? [])].map((name) => `test/${name}/`);
+}
+
+let source = '';
 
 /** Orders files: those with the name of the source file, its room, the golden files, the rest. */
 function getRank(file: string): number {
+  const folders = [...listFolders(source), 'test/golden/'];
   const folder = folders.findIndex((prefix) => file.startsWith(prefix));
   if (folder < 0) return folders.length;
-  return folder === 0 && basename(file).startsWith(name) ? -1 : folder;
+  return folder === 0 && basename(file).startsWith(basename(source, '.ts')) ? -1 : folder;
 }
 
 const getFile = (path: string): string => relative(process.cwd(), path);
-const print = (result: Result): void => console.log(JSON.stringify(result));
-
-let runner: Vitest | undefined;
-/** Ends the run at a file that cannot be read, which vitest does not count. */
-const stop = () => (isWhole ? undefined : runner?.cancelCurrentRun('test-failure'));
 
 class LikeliestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -56,33 +59,46 @@ class LikeliestFirst extends BaseSequencer {
   }
 }
 
+const print = (result: Result): void => console.log(JSON.stringify(result));
+
+/** Prints a failure, and ends the run. */
+function fail(failure: Result): void {
+  print(failure);
+  // The run waits for its reporter.
+  if (!isWhole) void vitest.cancelCurrentRun('test-failure');
+}
+
 const reporter: Reporter = {
-  onInit(vitest) {
-    runner = vitest;
-  },
-  onTestCaseResult(test: TestCase) {
+  onTestCaseResult(test) {
     const { state, errors = [] } = test.result();
     const file = getFile(test.module.moduleId);
     const message = errors[0]?.message ?? '';
-    print(state === 'failed' ? { file, failed: test.fullName, message } : { file });
+    if (state === 'failed') fail({ file, failed: test.fullName, message });
+    else print({ file });
   },
   onTestModuleEnd(module) {
     const file = getFile(module.moduleId);
-    const errors = module.errors();
-    for (const { message } of errors) print({ file, failed: 'the file', message });
-    return errors.length > 0 ? stop() : undefined;
+    for (const { message } of module.errors()) fail({ file, failed: 'the file', message });
   },
   onTestRunEnd(_, unhandled) {
     for (const { message } of unhandled) print({ failed: 'no test', message });
   },
 };
 
-const vitest = await startVitest('test', flags.includes('--near') ? folders : [], {
+const vitest = await createVitest('test', {
   project: ['source'],
   watch: false,
   maxWorkers: 1,
-  bail: isWhole ? 0 : 1,
   reporters: [reporter],
   sequence: { sequencer: LikeliestFirst },
 });
-await vitest.exit();
+
+for await (const changed of createInterface(process.stdin)) {
+  // The file before it has its own text again.
+  for (const file of [source, changed]) vitest.invalidateFile(join(process.cwd(), 'src', file));
+  source = changed;
+  const tests = await vitest.globTestSpecifications(isNear ? listFolders(source) : []);
+  await vitest.runTestSpecifications(tests);
+  print({ isEnd: true });
+}
+await vitest.close();
