@@ -93,10 +93,10 @@ describe('responses', () => {
   ])('a submission is rejected by a task error %s', async (_, body) => {
     const { client, requests } = scripted([json(body)]);
 
-    const failures = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
+    const rejections = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
 
     expect(requests).toHaveLength(2);
-    for (const failure of failures) {
+    for (const failure of rejections) {
       expect(failure).toMatchObject({ status: 200, outcome: 'rejected' });
       expect(failure.advice).toContain('no charge is expected');
     }
