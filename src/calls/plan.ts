@@ -6,12 +6,18 @@ import type { OutputMode } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import type { AnswerFormat } from './request.ts';
 
-/** How an operation can request JSON. */
-export interface OutputRules {
+/** The modes in which an operation can request JSON. */
+export interface OutputModes {
   /** Describes requests that a provider may treat alike, for example those with tools. */
   readonly kind: string;
   /** The modes to try, in this order. */
   readonly order: readonly OutputMode[];
+}
+
+/** How an operation can request JSON. */
+export interface OutputRules<Params> extends OutputModes {
+  /** Returns the parameters as the mode sends them. */
+  inMode(params: Params, mode: OutputMode): Params;
 }
 
 /** How a resource writes the requests of an operation and reads their responses. */
@@ -24,14 +30,15 @@ export interface OperationParts<
   /**
    * Checks parameters and writes their request. Must not have side effects: the request may never be sent.
    *
-   * @param params - The parameters of the request: those of the caller, with `change.params`.
+   * @param params - The parameters of the request: those of the caller, with `change.params`, in the mode
+   * `change.output`.
    */
   write(params: Params, change: Change): OperationRequest<Name>;
   readonly kind: Kind;
   /** Returns the format of the response to a request with these parameters, which are checked. */
   format(params: Params, change: Change): AnswerFormat<T, Kind>;
   /** Set if the request is for JSON. */
-  readonly output?: OutputRules | undefined;
+  readonly output?: OutputRules<Params> | undefined;
 }
 
 /** A written request. */
@@ -59,7 +66,7 @@ function collectParams({ params, form, json, options }: CallSpec): Readonly<Json
 interface PlanInit {
   /** `true` if the parameters cannot change: the call is by path. */
   readonly isFixed?: boolean;
-  readonly output?: OutputRules | undefined;
+  readonly output?: OutputModes | undefined;
   readonly change?: Change;
   readonly holds?: readonly (() => boolean)[];
 }
@@ -91,7 +98,7 @@ export class Plan<T> {
   }
 
   /** How the request can ask for JSON; `undefined` if it doesn't. */
-  get output(): OutputRules | undefined {
+  get output(): OutputModes | undefined {
     return this.#init.output;
   }
 

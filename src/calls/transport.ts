@@ -27,7 +27,7 @@ import {
 import { buildQuery, buildURL } from '../http/url.ts';
 import { Call } from './call.ts';
 import type { Listener } from './events.ts';
-import { type OperationParts, Plan, type OutputRules } from './plan.ts';
+import { type OperationParts, type OutputModes, Plan } from './plan.ts';
 import { GatewayPromise, type OpenAnswer } from './promise.ts';
 import type { Send } from './send-each.ts';
 import { type AnswerFormat, Request } from './request.ts';
@@ -71,7 +71,7 @@ export interface Policy<Option extends string = string> extends GatewayPolicy<Op
   readonly asks?: (
     client: ClientSettings,
     options: RequestOptions | undefined,
-    output: OutputRules | undefined,
+    output: OutputModes | undefined,
   ) => boolean;
   /** Returns a function that sends a call, usually by calling `next`. */
   readonly wrap?: (next: Send) => Send;
@@ -181,7 +181,9 @@ export class Transport {
       const original = used.length > 0 ? copyParams(params) : params;
       const write = (change: Change) => {
         const changed = change === unchanged ? original : { ...original, ...change.params };
-        const request = parts.write(changed, change);
+        const { output: mode } = change;
+        const sent = mode === undefined ? changed : (output?.inMode(changed, mode) ?? changed);
+        const request = parts.write(sent, change);
         const spec = createSpec(operation, request, kind, withoutChanged(own, change), gateway);
         return { spec, format: parts.format(changed, change) };
       };
@@ -208,7 +210,7 @@ export class Transport {
   }
 
   /** Returns the policies that a call asks for, and a copy of its options: the caller may change its own. */
-  #enter(options: RequestOptions | undefined, output: OutputRules | undefined) {
+  #enter(options: RequestOptions | undefined, output: OutputModes | undefined) {
     const { policies, missing } = this.features;
     if (missing.size > 0) requirePolicies(missing, options);
     const used = policies.filter(({ asks }) => asks?.(this.client, options, output) === true);

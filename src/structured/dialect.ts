@@ -21,10 +21,10 @@ export interface OutputDialect<Source extends object, Params extends Source> {
 }
 
 /** Returns how requests with a schema ask for JSON; `undefined` if these parameters have none. */
-export function findOutput<Source extends object>(
-  dialect: Omit<OutputDialect<Source, Source>, 'withInstruction'>,
+export function findOutput<Source extends object, Params extends Source>(
+  dialect: OutputDialect<Source, Params>,
   params: Source & { tools?: unknown },
-): OutputRules | undefined {
+): OutputRules<Params> | undefined {
   const schema = dialect.findSchema(params);
   if (schema === undefined) return undefined;
   const kind = `${dialect.name} ${peek(params, 'tools') ? 'tools' : ''}`;
@@ -32,19 +32,13 @@ export function findOutput<Source extends object>(
   return {
     kind,
     order: hasJSONMode ? ['json_schema', 'json_object', 'prompt'] : ['json_schema', 'prompt'],
+    inMode(own, mode) {
+      // A fallback may have replaced the schema.
+      const asked = mode === 'json_schema' ? undefined : dialect.findSchema(own);
+      if (asked === undefined) return own;
+      return dialect.withInstruction(own, outputInstruction(asked), mode === 'json_object');
+    },
   };
-}
-
-/** Returns the parameters with the schema in the prompt, unless the mode sends it to the provider. */
-export function applyOutputMode<Source extends object, Params extends Source>(
-  dialect: OutputDialect<Source, Params>,
-  params: Params,
-  { output: mode }: Change,
-): Params {
-  if (mode === undefined || mode === 'json_schema') return params;
-  const schema = dialect.findSchema(params);
-  if (schema === undefined) return params;
-  return dialect.withInstruction(params, outputInstruction(schema), mode === 'json_object');
 }
 
 /** Rejects parameters of a run that ask for several answers. */

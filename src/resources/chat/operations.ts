@@ -3,18 +3,15 @@ import type { OutputRules } from '../../calls/plan.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
-import type { Change } from '../../http/request.ts';
 import { checkList, checkModel, checkParams } from '../../options/check.ts';
 import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
-import { applyOutputMode } from '../../structured/dialect.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import { chatProtocolFor, completionAnswer } from './protocol.ts';
-import { chatOutput } from './structured-output.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -62,9 +59,8 @@ function createBody(params: ChatCompletionCreateParamsBase): object {
   return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
 }
 
-/** Writes a request, with the schema in the prompt if the provider does not take it. */
-export const writeCompletion = (params: ChatCompletionCreateParamsBase, change: Change) => ({
-  json: createBody(applyOutputMode(chatOutput, params, change)),
+export const writeCompletion = (params: ChatCompletionCreateParamsBase) => ({
+  json: createBody(params),
 });
 
 const formatWhole = (params: ChatCompletionCreateParamsBase) =>
@@ -74,7 +70,7 @@ export function createCompletion(
   transport: Transport,
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
-  output?: OutputRules,
+  output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<ChatCompletion> {
   const parts = { kind: 'json', write: writeCompletion, format: formatWhole, output } as const;
   return transport.operate('chat.completions.create', params, parts, options);
@@ -84,7 +80,7 @@ export function streamCompletion(
   transport: Transport,
   params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
   options: RequestOptions | undefined,
-  output?: OutputRules,
+  output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
   const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
   return transport.operate(
@@ -92,7 +88,7 @@ export function streamCompletion(
     params,
     {
       kind: 'events',
-      write: (own, change) => ({ json: { ...writeCompletion(own, change).json, stream: true } }),
+      write: (own) => ({ json: { ...createBody(own), stream: true } }),
       format: (own) =>
         eventAnswer({
           ...chatProtocolFor(peek(own, 'n') ?? 1),

@@ -1,5 +1,4 @@
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
-import type { Change } from '../../http/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { RequestOptions } from '../../options/options.ts';
@@ -31,7 +30,6 @@ import { toGoogleSchema } from '../../structured/schema-subsets.ts';
 import type { JsonObject } from '../../types.ts';
 import { abortOwn, followSignal } from '../../http/abort.ts';
 import {
-  applyOutputMode,
   checkSingle,
   findOutput,
   type OutputDialect,
@@ -50,10 +48,10 @@ const streamedAnswer = eventAnswer(generateProtocol);
 const json = 'application/json';
 
 /** Writes the requests of both operations. */
-const writeAs = (method: string) => (params: GenerateContentParams, change: Change) => {
-  const own = applyOutputMode(generateOutput, params, change);
-  return { json: createBody(own, method), params: { model: own.model } };
-};
+const writeAs = (method: string) => (params: GenerateContentParams) => ({
+  json: createBody(params, method),
+  params: { model: params.model },
+});
 
 export function generateContent(
   transport: Transport,
