@@ -118,7 +118,7 @@ function unitCost(
 
 /** Returns how many attempts of a call may have been charged, besides the last of them. */
 function otherCharges(
-  { end, lost = 0, isAccepted = false }: CallRecord,
+  { end, lost, isAccepted }: CallRecord,
   idempotency: Idempotency | null,
 ): number {
   if (idempotency?.honored === true) return 0;

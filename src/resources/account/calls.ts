@@ -34,33 +34,37 @@ export interface CallRecord {
   /** Parameters that determine the price, as the caller wrote them. */
   readonly model: unknown;
   readonly n: unknown;
-  readonly size?: unknown;
-  readonly quality?: unknown;
-  readonly seconds?: unknown;
+  readonly size: unknown;
+  readonly quality: unknown;
+  readonly seconds: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
   /** The number of failed attempts that may have been charged. */
-  lost?: number;
+  lost: number;
   /** `true` if the last attempt received a success status and did not fail afterwards. */
-  isAccepted?: boolean;
+  isAccepted: boolean;
   /** When the call was first sent, in milliseconds since 1970; `undefined` before that. */
-  sentAt?: number;
+  sentAt: number | undefined;
   /** The response with a success status; `undefined` while a request is running. */
-  answer?:
+  answer:
     | {
         readonly requestId: string | undefined;
         /** The header with the price multipliers. */
         readonly ratios: string | null;
       }
     | undefined;
-  end?: CallEnd;
+  end: CallEnd | undefined;
   /** `true` once the call is in the sums. */
-  isSummed?: boolean;
+  isSummed: boolean;
   /** `true` once the usage log proves that the call was refunded or not charged. */
-  isFree?: boolean;
+  isFree: boolean;
   /** Called when the call ends, if it was forgotten before. */
-  onEnd?: () => void;
+  onEnd: (() => void) | undefined;
 }
+
+/** The facts of a call that determine its price, also of one that is not sent yet. */
+export type PricedCall = Pick<CallRecord, 'operation' | 'model' | 'n'> &
+  Partial<Pick<CallRecord, 'size' | 'quality' | 'seconds' | 'end'>>;
 
 /** The last calls of clients that share state. */
 export interface Calls {
@@ -87,7 +91,24 @@ export const findRecord = (call: Request): CallRecord | undefined => records.get
 export function createRecord(call: Request): CallRecord {
   const { spec, attempts, params } = call;
   const { model, n, size, quality, duration, seconds = duration } = params;
-  const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
+  // All fields at once: objects that get theirs one by one cost several times as much.
+  const record: CallRecord = {
+    operation: spec.operation,
+    model,
+    n,
+    size,
+    quality,
+    seconds,
+    attempts,
+    lost: 0,
+    isAccepted: false,
+    sentAt: undefined,
+    answer: undefined,
+    end: undefined,
+    isSummed: false,
+    isFree: false,
+    onEnd: undefined,
+  };
   // Only budgets look up records, so other calls are spared the cost of this map.
   if (call.client.original().budget) records.set(call, record);
   return record;

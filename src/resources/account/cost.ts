@@ -1,6 +1,6 @@
 import { isAmount, isObject, numberFrom, parseJSON } from '../../answers/objects.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
-import type { CallRecord } from './calls.ts';
+import type { CallRecord, PricedCall } from './calls.ts';
 import { isTiered } from '../../gateways/new-api.ts';
 import type { Amount, CostEstimate, ModelPrice, Prices } from './types.ts';
 
@@ -65,7 +65,7 @@ export function parseRatios(header: string): Ratios | undefined {
 const inPath = /\/(?:models|engines)\/([^/:]+)/;
 
 /** Returns the requested model, or the model in the response if the request names none. */
-export function findModel({ operation, model, end }: CallRecord): string | undefined {
+export function findModel({ operation, model, end }: PricedCall): string | undefined {
   const known = model ?? end?.model ?? inPath.exec(operation)?.[1];
   return typeof known === 'string' ? known : undefined;
 }
@@ -99,7 +99,7 @@ export const priceKind = (operation: string): PriceKind =>
   kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
 
 /** Returns how many images a call requests; 1 for everything else. */
-export function imageCount({ operation, n }: CallRecord): number {
+export function imageCount({ operation, n }: PricedCall): number {
   if (priceKind(operation) !== 'image') return 1;
   return Math.max(1, Math.ceil(numberFrom(n) ?? 1));
 }
@@ -107,7 +107,7 @@ export function imageCount({ operation, n }: CallRecord): number {
 /**
  * Gateways charge double for `hd` or a long size of DALL-E, and triple for both. Price lists don't show this.
  */
-function imageRatio({ model, size, quality }: CallRecord): number {
+function imageRatio({ model, size, quality }: PricedCall): number {
   if (typeof model !== 'string' || !/dall-e/i.test(model)) return 1;
   const isLong = typeof size === 'string' && /1792/.test(size);
   const isFine = quality === 'hd';
@@ -141,7 +141,7 @@ export function readUnits(call: CallRecord): number | undefined {
 }
 
 /** Returns the multiplier to assume for a call whose response was lost. */
-export function assumedUnits(call: CallRecord): number {
+export function assumedUnits(call: PricedCall): number {
   if (priceKind(call.operation) !== 'video') return imageCount(call) * imageRatio(call);
   const seconds = numberFrom(call.seconds);
   return assumedVideoUnits(

@@ -149,12 +149,12 @@ function findSum(sums: Sums, call: CallRecord): Sum {
 }
 
 function isCounted({ end, isFree }: CallRecord): boolean {
-  if (end === undefined || isFree === true) return false;
+  if (end === undefined || isFree) return false;
   return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
 }
 
 function addToSums(sums: Sums, call: CallRecord): void {
-  if (call.isSummed === true || !isCounted(call)) return;
+  if (call.isSummed || !isCounted(call)) return;
   call.isSummed = true;
   findSum(sums, call).add(call);
 }
@@ -190,7 +190,7 @@ function reviseCall(calls: Calls, ids: readonly unknown[], report: Report): void
     [...polled.values()],
     end.taskIds.length,
   );
-  const sum = call.isSummed === true ? findSum(findSums(calls), call) : undefined;
+  const sum = call.isSummed ? findSum(findSums(calls), call) : undefined;
   sum?.add(call, -1);
   call.end = { ...end, polled, usage, cost };
   sum?.add(call);
@@ -204,8 +204,8 @@ export function releaseCalls(calls: Calls, question: Question): void {
     // A lost attempt that the question doesn't name may still be charged.
     const isWhole = !hasUnnamedRequest(call, isProved);
     BudgetState.release(call, isWhole);
-    if (!isWhole || call.isFree === true) continue;
-    if (call.isSummed === true) findSum(findSums(calls), call).add(call, -1);
+    if (!isWhole || call.isFree) continue;
+    if (call.isSummed) findSum(findSums(calls), call).add(call, -1);
     call.isFree = true;
   }
 }
@@ -292,7 +292,7 @@ class CallRecorder implements Listener {
   failed(failed: FailedAttempt): void {
     this.#record.isAccepted = false;
     if (getOutcome(failed) !== 'unknown') return;
-    this.#record.lost = (this.#record.lost ?? 0) + 1;
+    this.#record.lost += 1;
   }
 
   ended(ending: Ending): void {

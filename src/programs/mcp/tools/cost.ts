@@ -34,7 +34,7 @@ export class Estimator {
   async estimate(model: string, { tool, params }: JobRequest): Promise<CostEstimate> {
     const operation = operations[tool];
     const fields = { n: undefined, ...params };
-    const units = assumedUnits({ operation, model, attempts: [], ...fields });
+    const units = assumedUnits({ operation, model, ...fields });
     const fixed = this.#fixed[model];
     if (fixed !== undefined) return { amount: { value: fixed * units, unit: 'USD' } };
     let prices: Prices;
