@@ -67,7 +67,7 @@ export const accountMutants: MutantsByFile = {
       becomes: "if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;",
     },
     {
-      is: 'if (!isWhole || call.isFree === true) continue;',
+      is: 'if (!isWhole || call.isFree) continue;',
       becomes: 'if (call.isFree) continue;',
     },
     { is: 'call.isFree = true;', becomes: '' },
