@@ -34,13 +34,17 @@ export function modelsCommand(): Command {
     const { options, terminal } = run;
     const client = await run.client();
     const models = [];
+    let total = 0;
     for await (const model of client.models.list({ signal: run.signal })) {
+      total += 1;
       if (model.id.toLowerCase().includes(word.toLowerCase())) models.push(model);
     }
     models.sort((a, b) => a.id.localeCompare(b.id));
     const lines = models.map(({ id, owned_by: by }) => (by === undefined ? id : `${id}  ${by}`));
     if (options.json === true) terminal.json(models);
-    else if (lines.length === 0) terminal.note('No models.');
+    else if (total === 0) terminal.note('The key may use no model.');
+    else if (lines.length === 0)
+      terminal.note(`None of the ${total} models has "${word}" in its name.`);
     else for (const line of lines) terminal.line(line);
   });
 }

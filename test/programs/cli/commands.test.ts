@@ -552,6 +552,7 @@ describe('speech, text and vectors', () => {
   test('models, get and post', async () => {
     const models = await machine.run(['models', 'IMAGE', '--json']);
     const lines = await machine.run(['models', 'IMAGE']);
+    const none = await machine.run(['models', 'nothing']);
     const got = await machine.run(['get', '/v1/models']);
     const posted = await machine.run(
       ['post', '/v1/embeddings'],
@@ -560,6 +561,7 @@ describe('speech, text and vectors', () => {
 
     expect(JSON.parse(models.stdout).map(({ id }: { id: string }) => id)).toContain('m-image');
     expect(lines.stdout).toMatch(/^m-image\b/m);
+    expect(none.stderr).toMatch(/^None of the \d+ models has "nothing" in its name\.$/m);
     expect(JSON.parse(got.stdout).data.length).toBeGreaterThan(3);
     expect(JSON.parse(posted.stdout).data).toHaveLength(1);
   });
