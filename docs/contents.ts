@@ -28,13 +28,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'In an app',
-    pages: [
-      'guides/runtimes',
-      'guides/your-own-server',
-      'guides/testing',
-      'guides/debugging',
-      'guides/ai-sdk',
-    ],
+    pages: ['guides/runtimes', 'guides/your-own-server', 'guides/testing', 'guides/debugging'],
   },
   { text: 'In a terminal', pages: ['guides/command-line', 'guides/mcp'] },
   { text: 'The project', pages: ['VERSIONS', 'SECURITY'] },
@@ -46,6 +40,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
 
 /** Pages that were merged into others: their old addresses, and the sections that have their text now. */
 export const moved: Readonly<Record<string, string>> = {
+  'guides/ai-sdk': 'guides/frameworks#ai-sdk',
   'guides/browser': 'guides/runtimes#browsers',
   'guides/embeddings': 'guides/operations#embeddings',
   'guides/fallbacks': 'guides/rate-limits#fallbacks',

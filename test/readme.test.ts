@@ -61,7 +61,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
 const otherWays: Readonly<Record<string, string>> = {
   'messages.create': "[`post('/v1/messages')`](#any-other-route)",
   'rerank.create':
-    "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](ai-sdk.md) of the AI SDK",
+    "[`post('/v1/rerank')`](#any-other-route), [`rerankingModel()`](frameworks.md#reranking) of the AI SDK",
 };
 
 const bodyNames = { none: '–', json: 'JSON', multipart: 'multipart' };

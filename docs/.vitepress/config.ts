@@ -58,6 +58,7 @@ const search: DefaultTheme.LocalSearchOptions = {
           'structured-output': 'tools-json',
           debugging: 'tracing-traces-opentelemetry',
           'command-line': 'playground',
+          frameworks: 'ai-sdk',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
         return words.some((word) => word.startsWith(stem)) ? 4 : 1;
