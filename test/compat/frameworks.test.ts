@@ -1,12 +1,13 @@
 // The recipes of the guide "Frameworks": one program each, with one request and one charge for each model call.
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import createInstructor from '@instructor-ai/instructor';
 import { createOpenAI } from '@ai-sdk/openai';
 import { defineCompatOpenAIModel, openAICompatible } from '@genkit-ai/compat-oai';
 import { StructuredOutputParser } from '@langchain/core/output_parsers';
 import { ChatOpenAI, ChatOpenAICompletions, ChatOpenAIResponses } from '@langchain/openai';
-import { initializeLogger, llm } from '@livekit/agents';
+import { DEFAULT_API_CONNECT_OPTIONS, initializeLogger, llm, voice } from '@livekit/agents';
 import { LLM as LiveKitLLM } from '@livekit/agents-plugin-openai';
 import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
 import { Agent as MastraAgent } from '@mastra/core/agent';
@@ -25,6 +26,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as z3 from 'zod-3';
 import { createModelGateway } from '../../dist/ai-sdk/index.js';
 import { asOpenAI, Gateway } from '../../dist/index.js';
+import { settle } from '../helpers/fake-time.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { setUp } from './emulator.ts';
 
@@ -261,6 +263,67 @@ test('autoevals grades, with one charge', async () => {
 
   expect(score.score).toBe(1);
   expect(emulator.charges).toHaveLength(1);
+});
+
+/** A client that does not retry, so that each request is one of the framework. */
+const withoutRetries = () => {
+  const { client, emulator } = setUp();
+  return { client: client.withOptions({ maxRetries: 0 }), emulator };
+};
+
+describe('with retries of its own', () => {
+  test('LangChain pays for each of its attempts', async () => {
+    const { client, emulator } = withoutRetries();
+    emulator.fail({ fault: { type: 'error', status: 503, charged: true }, times: 9 });
+    const completions = new ChatOpenAICompletions({
+      model: 'm-large',
+      apiKey: 'no',
+      maxRetries: 1,
+    });
+    completions.client = asOpenAI(client);
+
+    vi.useFakeTimers();
+    const { error } = await settle(completions.invoke(question));
+    vi.useRealTimers();
+
+    expect(error).toBeDefined();
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('LiveKit sends a request with a wrong key four times', async () => {
+    const { client, emulator } = withoutRetries();
+    emulator.fail({ fault: { type: 'error', status: 401 }, times: 9 });
+    const model = new LiveKitLLM({ client: asOpenAI(client), model: 'm-large' });
+    const chatCtx = llm.ChatContext.empty();
+    chatCtx.addMessage({ role: 'user', content: question });
+    const connOptions = { maxRetry: 3, retryIntervalMs: 0, timeoutMs: 60_000 };
+    initializeLogger({ pretty: false, level: 'silent' });
+
+    // As an AgentSession listens.
+    model.on('error', () => {});
+    vi.useFakeTimers();
+    await settle(Array.fromAsync(model.chat({ chatCtx, connOptions })));
+    vi.useRealTimers();
+
+    expect(emulator.requests).toHaveLength(4);
+    expect(DEFAULT_API_CONNECT_OPTIONS.maxRetry).toBe(3);
+    const ownRetries: voice.AgentSessionOptions = {
+      connOptions: { llmConnOptions: { maxRetry: 0 } },
+    };
+    expect(new voice.AgentSession(ownRetries)).toMatchObject({
+      connOptions: { llmConnOptions: { maxRetry: 0 } },
+    });
+  });
+});
+
+test('several frameworks bring a copy of openai of their own', () => {
+  const owners = ['@llamaindex/openai', '@genkit-ai/compat-oai', '@livekit/agents-plugin-openai'];
+  const folder = join(import.meta.dirname, 'node_modules');
+  const copies = ['.', ...owners].map((owner) =>
+    createRequire(join(folder, owner, 'any.js')).resolve('openai'),
+  );
+
+  expect(new Set(copies).size).toBe(copies.length);
 });
 
 test('LangChain ignores ChatOpenAI.client', async () => {
