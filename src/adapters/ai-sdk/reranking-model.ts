@@ -57,10 +57,11 @@ export function rerankingModel(connect: () => Gateway, modelId: string): Reranki
   };
 }
 
-/** Returns the results of Cohere and Jina, or those that LiteLLM and vLLM put into `data`. */
+/** Returns the results: a list, in `results` (Cohere, Jina), in `data` (LiteLLM, vLLM) or in wrapped `data`. */
 function readResults(data: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(data)) return data;
   if (!isJSONObject(data)) return undefined;
-  return [data['results'], data['data']].find((list) => Array.isArray(list));
+  return readResults(data['results'] ?? data['data']);
 }
 
 /** Throws if a result is missing, because the AI SDK pairs documents and results by position. */
@@ -76,7 +77,11 @@ function readRanking(
   if (results === undefined || results.length === 0) return fail('The response has no results.');
   const seen = new Set<number>();
   const ranking = results.map((result) => {
-    const { index, relevance_score: score } = isJSONObject(result) ? result : emptyResult;
+    const {
+      index,
+      score: other,
+      relevance_score: score = other,
+    } = isJSONObject(result) ? result : emptyResult;
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) {
       return fail(`The response has a result for document ${JSON.stringify(index)} of ${count}.`);
     }

@@ -52,6 +52,8 @@ describe('reranking', () => {
       { model: 'j', usage: {}, results: [{ index: 2, relevance_score: 0.9, document: {} }] },
     ],
     ['data', { data: [{ index: 2, relevance_score: 0.9 }] }],
+    ['a wrapper', { success: true, data: { results: [{ index: 2, relevance_score: 0.9 }] } }],
+    ['Text Embeddings Inference', [{ index: 2, score: 0.9 }]],
   ])('the format of %s', async (_, answer) => {
     const { provider } = scriptedProvider([json(answer)]);
 
