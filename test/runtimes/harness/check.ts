@@ -35,13 +35,16 @@ async function withLimit<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Runs every check that applies, one after the other. */
+/** Runs every check that applies, or a third of them, one after the other. */
 export async function runChecks(
   checks: readonly Check[],
   world: World,
   report: Report,
 ): Promise<void> {
-  const wanted = checks.filter(({ only }) => only === undefined || only.includes(world.family));
+  const { family, third } = world;
+  const wanted = checks
+    .filter(({ only }) => only === undefined || only.includes(family))
+    .filter((_, index) => third === undefined || index % 3 === third);
   let failures = 0;
   for (const [index, check] of wanted.entries()) {
     const line = `${index + 1} - ${check.name}`;

@@ -6,6 +6,8 @@ export interface World {
   /** For example `node-24`. */
   readonly runtime: string;
   readonly family: Family;
+  /** 0, 1 or 2 to run that third of the checks alone. */
+  readonly third?: number | undefined;
   /** The root of an emulator that this runtime has for itself. */
   readonly emulator: string;
   readonly apiKey: string;
@@ -37,6 +39,7 @@ export function readWorld(text: string): World {
   return {
     runtime: String(runtime),
     family,
+    third: typeof value['third'] === 'number' ? value['third'] : undefined,
     emulator: String(emulator),
     apiKey: String(apiKey),
     control: String(control),

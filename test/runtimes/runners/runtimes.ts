@@ -19,7 +19,9 @@ function node(major: number): Runtime {
     family: 'node',
     async run({ running, authorityFile, signal }, report) {
       const env = { NODE_EXTRA_CA_CERTS: authorityFile, NODE_NO_WARNINGS: '1' };
-      const world = JSON.stringify(running.world);
+      // The three versions of Node differ least: together they run every check.
+      const third = process.env['TEST_CASES'] === 'some' ? major % 3 : undefined;
+      const world = JSON.stringify({ ...running.world, third });
       const file = nodeBinary(major);
       const args = ['--import', './entries/two-addresses.ts', 'entries/process.ts', world];
       await runCommand({ file, args, env }, report, signal);
