@@ -327,7 +327,7 @@ describe('a response that does not arrive', () => {
   test('timeout closes the connection, and a paid call is sent once', async () => {
     await using server = await rawServer(() => {});
 
-    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 500 })));
+    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 2_000 })));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure.outcome).toBe('unknown');
@@ -340,7 +340,7 @@ describe('a response that does not arrive', () => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":');
     });
 
-    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 500 })));
+    const failure = await apiErrorOf(draw(createClient(server.url, { timeout: 2_000 })));
 
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(server.requests).toHaveLength(1);

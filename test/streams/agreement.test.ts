@@ -12,7 +12,10 @@ import {
   StreamTruncatedError,
   tool,
 } from '../../src/index.ts';
+import { fakeWaitingTime, rejected, resolved } from '../helpers/fake-time.ts';
 import { cutBytes, encode } from '../helpers/sse.ts';
+
+fakeWaitingTime();
 
 const text = '{"a":"Hello"}';
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
@@ -85,8 +88,7 @@ function clientFor(ending: Ending, options: GatewayOptions) {
   const client = new Gateway({
     apiKey: 'sk-test',
     baseURL: 'https://gateway.test',
-    // A busy machine is silent too.
-    idleTimeout: ending.end === 'silence' ? 20 : 5_000,
+    idleTimeout: 5_000,
     logLevel: 'warn',
     logger: {
       error: () => undefined,
@@ -221,7 +223,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
     async (ending) => {
       const { client, warnings } = clientFor(ending, { onTruncated: 'throw' });
 
-      expect(await read(client)).toBe(text);
+      expect(await resolved(read(client))).toBe(text);
       expect(warnings).toEqual([]);
     },
   );
@@ -230,7 +232,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
     'throws StreamTruncatedError, warns or allows: $name',
     async (ending) => {
       const strict = clientFor(ending, {});
-      const error: unknown = await read(strict.client).catch((caught: unknown) => caught);
+      const error: unknown = await rejected(read(strict.client));
 
       expect(error).toBeInstanceOf(StreamTruncatedError);
       expect(error).toMatchObject({
@@ -246,7 +248,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
       if (readsWithoutPolicy.test(name)) return;
       for (const onTruncated of ['warn', 'allow'] as const) {
         const { client, warnings } = clientFor(ending, { onTruncated });
-        expect(await read(client)).toBe(text);
+        expect(await resolved(read(client))).toBe(text);
         expect(warnings).toHaveLength(onTruncated === 'warn' ? 1 : 0);
       }
     },
@@ -257,7 +259,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
     async (ending) => {
       for (const onTruncated of ['throw', 'warn', 'allow'] as const) {
         const { client } = clientFor(ending, { onTruncated });
-        const error: unknown = await read(client).catch((caught: unknown) => caught);
+        const error: unknown = await rejected(read(client));
 
         expect(error).toBeInstanceOf(ending.error);
         expect(error).not.toBeInstanceOf(StreamTruncatedError);

@@ -1,7 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { mcpTools, type MCPClient, type MCPToolResult } from '../../src/adapters/helpers/mcp.ts';
 import {
   APIUserAbortError,
@@ -248,11 +248,11 @@ describe('mcpTools() with a server of the official SDK', () => {
 
     const runner = client.chat.completions.runTools({ ...ask, tools: await mcpTools(mcp) });
     const failure = failureOf(runner.done());
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await expect.poll(() => signals).toHaveLength(1);
     runner.controller.abort();
 
     expect(await failure).toBeInstanceOf(APIUserAbortError);
-    await vi.waitFor(() => expect(signals).toMatchObject([{ aborted: true }]));
+    await expect.poll(() => signals).toMatchObject([{ aborted: true }]);
   });
 
   test('timeout limits a tool call', async () => {

@@ -588,7 +588,7 @@ describe('aborts', () => {
     emulator.fail({ fault: { type: 'hang', charged: true }, times: 3 });
 
     const error = await failureOf(
-      generateText({ model: provider(model), prompt: 'x', timeout: 50, maxRetries: 5 }),
+      generateText({ model: provider(model), prompt: 'x', timeout: 1_000, maxRetries: 5 }),
     );
 
     expect(error).toMatchObject({ name: 'TimeoutError', outcome: 'unknown' });

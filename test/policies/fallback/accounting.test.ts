@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ObservedCall } from '../../../src/index.ts';
 import {
   collect,
@@ -194,7 +194,7 @@ describe('calls with fallbacks at the same time', () => {
         );
 
     const results = [create('limited'), create('filtered')];
-    await vi.waitUntil(() => open.length === 2);
+    await expect.poll(() => open).toHaveLength(2);
     // The last request to be answered is the first one.
     for (const respond of open.toReversed()) respond();
 

@@ -43,7 +43,8 @@ describe('fallback of a stream', () => {
     { where: 'at its first byte', fault: { type: 'stall-events', after: 0 } },
     { where: 'without any content', fault: { type: 'empty' } },
   ] as const)('uses the next model if the first fails $where', async ({ fault }) => {
-    const { client, emulator } = emulated({ maxRetries: 0, firstByteTimeout: 80, idleTimeout: 80 });
+    const limits = { firstByteTimeout: 2_000, idleTimeout: 2_000 };
+    const { client, emulator } = emulated({ maxRetries: 0, ...limits });
 
     failFirst(emulator, fault);
     const chunks = await collect(await open(client));

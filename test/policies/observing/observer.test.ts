@@ -10,6 +10,7 @@ import type {
 } from '../../../src/index.ts';
 import { Gateway, toStreamingFile } from '../../../src/index.ts';
 import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { resolved } from '../../helpers/fake-time.ts';
 
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
 const asStream = { ...ask, stream: true as const };
@@ -132,8 +133,10 @@ describe('an observer of a call', () => {
     const { observer, calls } = recorder();
     const limited = new Response('', { status: 429, headers: { 'retry-after-ms': '15' } });
     const { client } = scripted([limited, json(completion)], { observer });
+    vi.useFakeTimers();
 
-    await client.chat.completions.create(ask);
+    await resolved(client.chat.completions.create(ask));
+    vi.useRealTimers();
 
     const [before = NaN, between = NaN] = calls[0]?.requests.map(({ delayMs }) => delayMs) ?? [];
     expect(before).toBe(0);

@@ -20,7 +20,7 @@ async function collectWarnings(
   const { client } = scripted([json(body, 400)], { maxRetries: 0, logLevel: 'warn', logger });
   const helper = client.chat.completions.stream(params);
   void use(helper);
-  await vi.waitUntil(() => helper.ended);
+  await expect.poll(() => helper.ended).toBe(true);
   return warn.mock.calls;
 }
 
@@ -52,7 +52,7 @@ describe('a failure of stream() is logged', () => {
     const { client } = scripted([json({ error: { message: 'Bad request' } }, 400)], options);
 
     const runner = client.chat.completions.runTools({ ...params, tools: [] });
-    await vi.waitUntil(() => runner.ended);
+    await expect.poll(() => runner.ended).toBe(true);
 
     expect(warn.mock.calls).toEqual([warning]);
   });
@@ -62,7 +62,7 @@ describe('a failure of stream() is logged', () => {
     const lines = new Blob(['{"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n']).stream();
 
     const helper = ChatCompletionStream.fromReadableStream(lines);
-    await vi.waitUntil(() => helper.ended);
+    await expect.poll(() => helper.ended).toBe(true);
 
     expect(warn.mock.calls).toEqual([
       [warning[0], { error: expect.stringContaining('may have been cut') }],
