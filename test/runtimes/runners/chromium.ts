@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Report } from '../harness/check.ts';
@@ -32,18 +32,33 @@ const javascript = (content: string): ServedFile => ({ type: 'text/javascript', 
  */
 function unpackChromium(): { readonly path: string; readonly libraries: string } {
   const cache = new URL('../node_modules/.cache/chromium', import.meta.url).pathname;
+  if (!existsSync(cache)) {
+    // Others may unpack it at the same time: the first one to end gives it its place.
+    const own = `${cache}-${process.pid}`;
+    unpackInto(own);
+    try {
+      renameSync(own, cache);
+    } catch (error) {
+      rmSync(own, { recursive: true, force: true });
+      if (!existsSync(cache)) throw error;
+    }
+  }
+  return { path: unpackInto(cache), libraries: `${cache}/al2023/lib` };
+}
+
+/** Unpacks Chromium into a folder, unless it is there, and returns the path of the program. */
+function unpackInto(folder: string): string {
   const script = `
     import { mkdirSync } from 'node:fs';
     mkdirSync(process.env.TMPDIR, { recursive: true });
     const { default: chromium } = await import('@sparticuz/chromium');
     console.log(await chromium.executablePath());`;
-  const env = { ...process.env, TMPDIR: cache, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' };
-  const path = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+  const env = { ...process.env, TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' };
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: new URL('..', import.meta.url),
     env,
     encoding: 'utf8',
   }).trim();
-  return { path, libraries: `${cache}/al2023/lib` };
 }
 
 /** Starts Chromium. @param trustedKeyHash - The key of an authority to trust, for HTTPS. */
