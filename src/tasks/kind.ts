@@ -46,8 +46,11 @@ export interface TaskKind<Ref extends AnyRef = never, Task extends PolledTask = 
   readonly resolve: (task: unknown, baseURL: string) => Target<Ref>;
   /** Reads the status of a task once. */
   readonly read: ReadTask<Ref, Task>;
-  /** Reads the gateway's own record of a task; `undefined` if the task has no separate one. */
-  readonly readRecord?: (target: Target<Ref>) => ReadTask<Ref, Task> | undefined;
+  /** Returns the read of the gateway's own record of a task; `undefined` if the gateway has no separate one. */
+  readonly recordReader?: (
+    transport: Transport,
+    target: Target<Ref>,
+  ) => ReadTask<Ref, Task> | undefined;
   /** Overwrites the status of a task. */
   readonly restate: (task: Task, status: TaskStatus) => void;
   readonly errors: TaskErrors<Ref>;

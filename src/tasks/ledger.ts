@@ -3,11 +3,12 @@ import { check, checkWord } from '../options/check.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { unknownAdvice } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { followSignal, withAbortGrace, untilAborted } from '../http/abort.ts';
+import { untilAborted, withAbortGrace } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
 import type { ClientSettings } from '../calls/settings.ts';
 import { LedgerError, type TaskErrors } from './errors.ts';
 import type { AnyRef, LedgerKind } from './kind.ts';
+import { withLimit } from './limits.ts';
 import { isTaskRef, parseTaskRef, type TaskRef } from './ref.ts';
 
 /** The outcome of a submission, as recorded in its ledger. */
@@ -308,30 +309,15 @@ export class LedgerCall<Ref extends AnyRef> {
    * @throws the reason of the signal, or `tooLate`
    */
   async #waitFor<T>(work: Promise<T>, grace = 0): Promise<T> {
-    return this.#withLimit(async (signal) => {
+    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
       if (grace === 0) return untilAborted(work, signal);
       return withAbortGrace(work, signal, grace, () => signal.reason);
     });
   }
 
-  /** Runs `work` with a signal that is aborted with the caller's, or with `tooLate` after `totalTimeout`. */
-  async #withLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController();
-    const stop = followSignal(this.#signal, limit);
-    const { remaining } = this;
-    const timer =
-      remaining === null ? undefined : setTimeout(() => limit.abort(tooLate), remaining);
-    try {
-      return await work(limit.signal);
-    } finally {
-      clearTimeout(timer);
-      stop();
-    }
-  }
-
   /** Looks up the outcome of a submission, within the limits of the call. */
   async #lookUp(settle: (signal: AbortSignal) => Promise<Settled<Ref>>): Promise<Settled<Ref>> {
-    return this.#withLimit(async (signal) => {
+    return withLimit(this.#signal, this.remaining, tooLate, async (signal) => {
       const settled = await settle(signal);
       if (signal.reason !== tooLate || settled.verdict !== 'unknowable') return settled;
       const reason = `The usage log was not read within the time limit of the call, ${this.#totalTimeout} ms.`;

@@ -15,7 +15,7 @@ import {
   namesTask,
 } from './reading.ts';
 import type { WaitScope } from './scope.ts';
-import { shorter } from './wait-options.ts';
+import { shorter } from './limits.ts';
 import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
 import { shouldPollVendor, begin, decide, hasChanged, type Observation } from './wait.ts';
 
@@ -82,6 +82,16 @@ interface RunStep<Task> {
   readonly update?: TaskUpdate<Task> | undefined;
 }
 
+/** How a wait begins. */
+interface Beginning {
+  /** The state of a wait to continue; it polls immediately. */
+  readonly stored?: TaskWaitState | undefined;
+  /** `true` if the task may just have been submitted, at the time in its handle. */
+  readonly isNew?: boolean | undefined;
+  /** The start of the wait, in milliseconds since 1970, if it began before its first poll. */
+  readonly since?: number | undefined;
+}
+
 /**
  * One wait, poll by poll. Between two polls it keeps only its state, because there may be thousands of
  * waits at the same time.
@@ -89,30 +99,27 @@ interface RunStep<Task> {
 export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   readonly #scope: WaitScope<Ref, Task>;
   readonly #target: Target<Ref>;
+  /** In milliseconds since 1970; `undefined` if that is unknown. */
   readonly #submittedAt: number | undefined;
   #state: TaskWaitState;
   #pause: NextPoll | undefined;
 
-  /**
-   * @param submittedAt - In milliseconds since 1970; `undefined` if that is unknown.
-   * @param stored - The state of an earlier wait to resume, with an immediate poll.
-   * @param since - The start of the wait, in milliseconds since 1970, if it began before its first poll.
-   */
   constructor(
     scope: WaitScope<Ref, Task>,
     target: Target<Ref>,
-    submittedAt: number | undefined,
-    stored?: TaskWaitState,
-    since = scope.now,
+    { stored, isNew = target.handle !== undefined, since = scope.now }: Beginning = {},
   ) {
     this.#scope = scope;
     this.#target = target;
-    this.#submittedAt = submittedAt;
+    this.#submittedAt = isNew ? target.ref.createdAt : undefined;
+    if (stored !== undefined) {
+      this.#state = stored;
+      return;
+    }
     const { now, settings } = scope;
-    const age = this.#ageAt(now);
-    const { state, pause } = begin(since, age, settings, Math.random(), now - since);
-    this.#state = stored ?? state;
-    if (stored === undefined) this.#pause = pause;
+    const begun = begin(since, this.#ageAt(now), settings, Math.random(), now - since);
+    this.#state = begun.state;
+    this.#pause = begun.pause;
   }
 
   /** Pauses, polls once, and returns the next step. */
@@ -179,7 +186,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
     if (polled.task === undefined) return polled;
     if (!shouldPollVendor(this.#state, polled.task, this.#elapsed)) return polled;
     const { ref } = this.#target;
-    const readRecord = this.#kind.readRecord?.(this.#target);
+    const readRecord = this.#kind.recordReader?.(this.#scope.transport, this.#target);
     if (readRecord === undefined) return polled;
     await this.#scope.takeTurn?.();
     const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };

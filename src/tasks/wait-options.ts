@@ -65,32 +65,13 @@ export interface CheckedWait<Task>
   readonly totalTimeout?: number | null | undefined;
 }
 
-/** Returns the shorter of two time limits; `null` is none. */
-export function shorter(
-  one: number | null | undefined,
-  other: number | null | undefined,
-): number | null {
-  return Math.min(one ?? Infinity, other ?? Infinity) === Infinity
-    ? null
-    : Math.min(one ?? Infinity, other ?? Infinity);
-}
-
 /** Returns the settings of a wait. Every request option of the caller applies to the polls. */
 export function toWaitSettings<Task>(options: CheckedWait<Task>): WaitSettings<Task> {
-  const { interval, timeout, pollTimeout, maxConsecutiveErrors, onUpdate, signal } = options;
   const request = changeOptions(optionsFor(options, 'videos.retrieve'), {
     timeout: undefined,
     signal: undefined,
     // The id belongs to the submission: observers would take its polls for the same call.
     callId: undefined,
   });
-  return {
-    interval,
-    timeout,
-    pollTimeout,
-    maxConsecutiveErrors,
-    onUpdate,
-    signal,
-    request,
-  };
+  return { ...options, request };
 }

@@ -1,7 +1,7 @@
 import { TaskFailedError } from './errors.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { withAbortGrace } from '../http/abort.ts';
-import type { AnyRef, Target } from './kind.ts';
+import type { AnyRef } from './kind.ts';
 import { handOver } from './ledger.ts';
 import { mapConcurrent } from './many.ts';
 import { WaitRun } from './run.ts';
@@ -10,27 +10,8 @@ import type { Submitted } from './submit.ts';
 import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';
 import { checkState } from './wait.ts';
 
-/** How a wait begins. */
-interface Beginning {
-  /** The state of a wait to continue; it polls immediately. */
-  readonly stored?: TaskWaitState | undefined;
-  /** `true` if the task may just have been submitted, at the time in its handle. */
-  readonly isNew?: boolean | undefined;
-  /** See `WaitRun`. */
-  readonly since?: number | undefined;
-}
-
-function startRun<Ref extends AnyRef, Task extends PolledTask>(
-  scope: WaitScope<Ref, Task>,
-  target: Target<Ref>,
-  { stored, isNew = target.handle !== undefined, since }: Beginning = {},
-): WaitRun<Ref, Task> {
-  const submittedAt = isNew ? target.ref.createdAt : undefined;
-  return new WaitRun(scope, target, submittedAt, stored, since);
-}
-
 /** A task that is completed. */
-interface Done<Ref, Task> {
+export interface Done<Ref, Task> {
   readonly ref: Ref;
   readonly task: Task;
 }
@@ -42,7 +23,7 @@ export async function waitFor<Ref extends AnyRef, Task extends PolledTask>(
 ): Promise<Done<Ref, Task>> {
   try {
     const target = scope.resolve(task);
-    return { ref: target.ref, task: await startRun(scope, target).untilDone() };
+    return { ref: target.ref, task: await new WaitRun(scope, target).untilDone() };
   } finally {
     scope.close();
   }
@@ -65,7 +46,7 @@ export async function stepTask<Ref extends AnyRef, Task extends PolledTask>(
 ): Promise<Step<Ref, Task>> {
   try {
     const target = scope.resolve(task);
-    const run = startRun(scope, target, { stored: checkState(stored, scope.now) });
+    const run = new WaitRun(scope, target, { stored: checkState(stored, scope.now) });
     const { state, next, task: found, pollError } = await run.step();
     return { state, next, task: found, pollError, ref: target.ref };
   } finally {
@@ -91,7 +72,7 @@ export async function* watchTask<Ref extends AnyRef, Task extends PolledTask, Fa
   try {
     const target = scope.resolve(task);
     yield { type: 'submitted', ref: target.ref };
-    const run = startRun(scope, target);
+    const run = new WaitRun(scope, target);
     for (;;) {
       const { next, update, pollError } = await run.step();
       const failure = 'error' in next ? next.error : undefined;
@@ -126,7 +107,7 @@ export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, G
       Infinity,
       async (given, index): Promise<Waited<Given, Task>> => {
         try {
-          const task = await startRun(scope, scope.resolve(given)).untilDone();
+          const task = await new WaitRun(scope, scope.resolve(given)).untilDone();
           return { index, given, task };
         } catch (error) {
           return { index, given, error };
@@ -139,7 +120,10 @@ export async function* waitForAll<Ref extends AnyRef, Task extends PolledTask, G
 }
 
 /** A task that a call submitted, or that its ledger already had. */
-interface Followed<Ref extends AnyRef, Answer> extends Pick<Submitted<Ref, never>, 'ref' | 'call'> {
+export interface Followed<Ref extends AnyRef, Answer> extends Pick<
+  Submitted<Ref, never>,
+  'ref' | 'call'
+> {
   /** The response, if this call submitted the task. */
   readonly data?: Answer | undefined;
 }
@@ -186,7 +170,7 @@ export async function followTask<
   const status = data === undefined ? '' : statusOf?.(data);
   const isNew = status !== 'completed' && status !== 'failed';
   try {
-    const task = await startRun(scope, target, { isNew, since }).untilDone();
+    const task = await new WaitRun(scope, target, { isNew, since }).untilDone();
     return await finish(toResult({ ref, task }));
   } catch (error) {
     if (error instanceof TaskFailedError) await call?.finish('failed');

@@ -4,7 +4,6 @@ import type { Request } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { explained, type DescribedFailure } from '../../errors/operation-errors.ts';
-import { followSignal } from '../../http/abort.ts';
 import type { OperationRequest } from '../../http/request.ts';
 import type { Answer } from '../../http/response-body.ts';
 import { check } from '../../options/check.ts';
@@ -13,18 +12,19 @@ import { copyOptions } from '../../options/snapshot.ts';
 import { eventAnswer, streamOfTask } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { Stream } from '../../streams/stream.ts';
+import { withLimit } from '../../tasks/limits.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
+import { WaitScope } from '../../tasks/scope.ts';
 import {
   comparable,
   createLedgerCall,
   type SettledTask,
-  type Submitted,
   type Submitter,
   submitOnce,
   type TaskSubmission,
 } from '../../tasks/submit.ts';
 import type { CheckedWait } from '../../tasks/wait-options.ts';
-import { followTask } from '../../tasks/waits.ts';
+import { type Followed, followTask } from '../../tasks/waits.ts';
 import { readTaskResponse, TaskResponse, withForeignURL } from './accepted.ts';
 import { ImageWaitAbortedError, imageErrors, ImageWaitTimeoutError } from './errors.ts';
 import { imageTasks } from './kind.ts';
@@ -32,7 +32,7 @@ import type { ImageTask } from './poll.ts';
 import { holdsNestedPicture } from './pictures.ts';
 import { wholeAnswer } from './schema.ts';
 import type { ImageParamsBase, ImagesResponse } from './types.ts';
-import { createScope, readImages } from './wait.ts';
+import { readImages } from './wait.ts';
 import type { ImageRequestOptions } from './wait-options.ts';
 
 type Operation = 'images.generate' | 'images.edit';
@@ -81,13 +81,11 @@ function toWaitOptions(options: ImageRequestOptions): CheckedWait<ImageTask> {
   return changeOptions(defaults, { ...own, ...defaults, pollTimeout, timeout: taskTimeout });
 }
 
-/** A task that a call submitted or continues, or the result that came instead. */
-interface Submission<Result> extends Pick<Submitted<ImageTaskRef, never>, 'ref' | 'call'> {
-  readonly data?: Answered<Result> | undefined;
-}
-
 const resultIn = <Result>(data: Answered<Result>): Result | undefined =>
   data instanceof TaskResponse ? undefined : data;
+
+/** The reason of a wait that took longer than its call may take. */
+const tooLate = Symbol('tooLate');
 
 /** One call for images, with the wait for its task if there is one. */
 class ImageRun {
@@ -102,24 +100,31 @@ class ImageRun {
     this.options = copyOptions(options) ?? {};
   }
 
-  /** Returns the result of the call. If there is a task, hands over its handle and waits for it. */
+  /**
+   * Returns the result of the call. If there is a task, hands over its handle and waits for it, until the
+   * `totalTimeout` of the call has passed.
+   */
   async finish<Result extends object>(
-    submission: Submission<Result>,
+    submission: Followed<ImageTaskRef, Answered<Result>>,
     toResult: (images: ImagesResponse) => Result,
     foreignURL?: string,
   ): Promise<Result> {
-    const { onSubmitted } = this.options;
-    return this.#withinLimit(submission.ref, async (signal) => {
-      const scope = createScope(
-        this.transport,
-        changeOptions(toWaitOptions(this.options), { signal }),
-      );
+    const { transport, options } = this;
+    const { onSubmitted, totalTimeout = transport.client.call.totalTimeout } = options;
+    const end = totalTimeout === null ? null : this.#startedAt + totalTimeout - performance.now();
+    return withLimit(options.signal, end, tooLate, async (signal) => {
+      const own = changeOptions(toWaitOptions(options), { signal });
+      const scope = new WaitScope(imageTasks, transport, own);
       try {
         return await followTask(scope, submission, { onSubmitted, resultIn }, (done) =>
           toResult(readImages(scope, done)),
         );
       } catch (error) {
-        throw withForeignURL(error, foreignURL);
+        if (!ImageWaitAbortedError.isInstance(error) || error.cause !== tooLate) {
+          throw withForeignURL(error, foreignURL);
+        }
+        const message = `Image task ${error.ref.id} did not finish within the totalTimeout of its call.`;
+        throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
       } finally {
         scope.close();
       }
@@ -132,31 +137,6 @@ class ImageRun {
     const { ref, toResult, foreignURL } = TaskResponse.task(data);
     return this.finish({ ref, data, call: undefined }, toResult, foreignURL);
   };
-
-  /** Runs a wait with a signal that is aborted with the caller's, or when `totalTimeout` has passed. */
-  async #withinLimit<T>(ref: ImageTaskRef, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal, totalTimeout = this.transport.client.call.totalTimeout } = this.options;
-    const controller = new AbortController();
-    const unfollow = followSignal(signal, controller);
-    let isOver = false;
-    const end = (): void => {
-      isOver ||= !controller.signal.aborted;
-      controller.abort();
-    };
-    const remaining = this.#startedAt + (totalTimeout ?? Infinity) - performance.now();
-    if (remaining <= 0) end();
-    const timer = remaining < Infinity ? setTimeout(end, remaining) : undefined;
-    try {
-      return await wait(controller.signal);
-    } catch (error) {
-      if (!isOver || !ImageWaitAbortedError.isInstance(error)) throw error;
-      const message = `Image task ${ref.id} did not finish within the totalTimeout of its call.`;
-      throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
-    } finally {
-      clearTimeout(timer);
-      unfollow();
-    }
-  }
 }
 
 function createRef(

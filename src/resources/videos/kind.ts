@@ -45,7 +45,7 @@ export function readTask(
   );
 }
 
-/** The route that returns the gateway's own record of a task, for any vendor. */
+/** The route that returns the gateway's own record of a task, for any vendor, unless its profile excludes it. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
 /** The kind of task that makes a video. */
@@ -53,10 +53,12 @@ export const videoTasks: TaskKind<VideoTaskRef, VideoTask> = {
   parse: parseVideoTaskRef,
   resolve: resolveTask,
   read: readTask,
-  readRecord: ({ ref }) =>
-    ref.route.type === 'openai'
-      ? (transport, target, options) => readTask(transport, target, options, vendorRoute)
-      : undefined,
+  recordReader(transport, { ref }) {
+    const { unsupported } = gatewayFor(transport, ref)?.profile ?? {};
+    const isServed = unsupported?.['videos.retrieveFromVendor'] === undefined;
+    if (ref.route.type !== 'openai' || !isServed) return undefined;
+    return (own, target, options) => readTask(own, target, options, vendorRoute);
+  },
   restate: restateVideo,
   errors: videoErrors,
   SubmitUnknown: VideoSubmitUnknownError,

@@ -5,7 +5,7 @@ import { checkEach, mapWithProgress, optionsForCall } from '../../tasks/many.ts'
 import type { RequestOptions } from '../../options/options.ts';
 import { changeOptions, optionsFor, type ResolvedOptions } from '../../options/resolve.ts';
 import { WaitScope } from '../../tasks/scope.ts';
-import { type CheckedWait, shorter } from '../../tasks/wait-options.ts';
+import { shorter } from '../../tasks/limits.ts';
 import { followTask, notify, stepTask, waitFor, waitForAll, watchTask } from '../../tasks/waits.ts';
 import type { Copied } from '../../options/snapshot.ts';
 import { VideoFailedError, VideoSubmitResponseError } from './errors.ts';
@@ -85,17 +85,12 @@ export async function stepVideo(
   stored: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const scope = createScope(transport, transport.checkOptions('videos.step', options));
+  const checked = transport.checkOptions('videos.step', options);
+  const scope = new WaitScope(videoTasks, transport, checked);
   const { next, state, task: found, pollError } = await stepTask(scope, task, stored);
   const step = { state, task: found, pollError };
   return { ...step, next: 'result' in next ? { video: next.result } : next };
 }
-
-const createScope = (
-  transport: Transport,
-  options: CheckedWait<VideoTask>,
-  leaveSignal?: AbortSignal,
-): WaitScope<VideoTaskRef, VideoTask> => new WaitScope(videoTasks, transport, options, leaveSignal);
 
 /** Waits for an existing task. */
 export async function waitForVideo(
@@ -103,7 +98,8 @@ export async function waitForVideo(
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
-  const scope = createScope(transport, transport.checkOptions('videos.wait', options));
+  const checked = transport.checkOptions('videos.wait', options);
+  const scope = new WaitScope(videoTasks, transport, checked);
   const { task: video } = await waitFor(scope, task);
   return video;
 }
@@ -118,7 +114,7 @@ export async function* watch(
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
   const checked = transport.checkOptions('videos.watch', options);
-  yield* watchTask(createScope(transport, checked, leaveSignal), task, hasFailed);
+  yield* watchTask(new WaitScope(videoTasks, transport, checked, leaveSignal), task, hasFailed);
 }
 
 /** Waits for many tasks and yields one result for each. */
@@ -129,7 +125,7 @@ export async function* waitAll(
   leaveSignal: AbortSignal,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
   const checked = transport.checkOptions('videos.waitAll', options);
-  const scope = createScope(transport, checked, leaveSignal);
+  const scope = new WaitScope(videoTasks, transport, checked, leaveSignal);
   const take = (): Iterable<VideoTaskLike> => {
     const tasks = takeTasks();
     checkTasks(tasks);
@@ -159,7 +155,7 @@ export async function submitAndWait(
 ): Promise<VideoTask> {
   const { transport } = submitter;
   const checked = transport.checkOptions(method, options);
-  const scope = createScope(transport, checked);
+  const scope = new WaitScope(videoTasks, transport, checked);
   try {
     return await submitWithin(scope, submitter, submission, checked);
   } finally {
@@ -211,7 +207,7 @@ export async function* createAndWaitAll(
   const { transport } = submitter;
   const checked = transport.checkOptions('videos.createAndWaitAll', options);
   const { concurrency, onProgress, onSubmitted } = checked;
-  const scope = createScope(transport, checked, leaveSignal);
+  const scope = new WaitScope(videoTasks, transport, checked, leaveSignal);
   try {
     const list = takeParams();
     checkEach(list, (params) => createSubmission(transport, params));

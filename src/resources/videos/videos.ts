@@ -159,8 +159,8 @@ export class Videos {
    * A failure is final once the next poll confirms it or the wait ends first, and immediately if its reason
    * is moderation or bad input. An error in place of a status is a failure if 3 polls over at least 30
    * seconds repeat it. While a task has been `unknown` for 2 minutes or more, the gateway's own record
-   * (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute; only a failure in it
-   * counts.
+   * (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute, unless its profile excludes
+   * `videos.retrieveFromVendor`; only a failure in it counts.
    *
    * @param task - The id, the handle (`task.ref`, also from another process) or the task.
    * @returns The completed task. Download its content with `downloadContent`.

@@ -5,10 +5,9 @@ export const imageMutants: MutantsByFile = {
   'resources/images/submit.ts': [
     { is: 'isResult: (data) => !(data instanceof TaskResponse),', becomes: '' },
     { is: 'answer === undefined && ref.hasImages === true', becomes: 'false' },
-    { is: 'if (remaining <= 0) end();', becomes: '' },
     {
-      is: 'if (!isOver || !ImageWaitAbortedError.isInstance(error)) throw error;',
-      becomes: 'if (true) throw error;',
+      is: 'if (!ImageWaitAbortedError.isInstance(error) || error.cause !== tooLate) {',
+      becomes: 'if (true) {',
     },
     {
       is: 'Math.min(defaults.pollTimeout, options.timeout ?? defaults.pollTimeout)',

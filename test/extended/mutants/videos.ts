@@ -12,6 +12,13 @@ export const videoMutants: MutantsByFile = {
       becomes: 'totalTimeout',
     },
   ],
+  'resources/videos/kind.ts': [
+    { is: "ref.route.type !== 'openai' || !isServed", becomes: "ref.route.type !== 'openai'" },
+  ],
+  'tasks/limits.ts': [
+    { is: 'setTimeout(end, limit) : undefined', becomes: 'undefined : undefined' },
+    { is: 'if (limit !== null && limit <= 0) end();', becomes: '' },
+  ],
   'tasks/waits.ts': [
     { is: '{ isNew, since }).untilDone()', becomes: '{ isNew }).untilDone()' },
     { is: "if (error instanceof TaskFailedError) await call?.finish('failed');", becomes: '' },
@@ -118,7 +125,6 @@ export const videoMutants: MutantsByFile = {
       becomes: 'undefined',
     },
     { is: "if (cause !== tooLate) await this.finish('unknown');", becomes: '' },
-    { is: 'setTimeout(() => limit.abort(tooLate), remaining)', becomes: 'undefined' },
   ],
   'tasks/reading.ts': [
     {

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { VideoWaitTimeoutError } from '../../../src/resources/videos/errors.ts';
+import type { GatewayOptions } from '../../../src/options/options.ts';
 import { parseVideoTaskRef } from '../../../src/tasks/ref.ts';
 import type {
   VideoWaitOptions,
@@ -341,6 +342,20 @@ describe('a task whose status stays unknown', () => {
       await vi.advanceTimersByTimeAsync('delayMs' in next ? next.delayMs : 0);
     }
     throw new Error('The wait did not end.');
+  });
+
+  test.each<GatewayOptions['gateway']>([
+    'litellm',
+    { name: 'house', unsupported: { 'videos.retrieveFromVendor': 'No.' } },
+  ])('is not read from a record that the gateway does not serve: %j', async (gateway) => {
+    const { videos, requests } = answeredVideos(inTurn(unknown), { gateway });
+
+    const error = await rejected(videos.wait(id, { timeout: 5 * minute }));
+
+    expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
+    expect(new Set(requests.map(({ url }) => new URL(url).pathname))).toEqual(
+      new Set([`/v1/videos/${id}`]),
+    );
   });
 
   test('with a vendor in its handle is polled only there, once per poll', async () => {
