@@ -79,7 +79,6 @@ export const accountMutants: MutantsByFile = {
   ],
   'resources/account/budget-ledger.ts': [{ is: 'reservation.amount += more;', becomes: '' }],
   'resources/account/request-cost.ts': [
-    { is: '[...inner.toReversed(), params]', becomes: '[params, ...inner.toReversed()]' },
     { is: 'if (references.test(name)) return [[name]];', becomes: '' },
     { is: 'outputTokens: answer * answers', becomes: 'outputTokens: answer' },
   ],

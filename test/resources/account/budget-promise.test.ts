@@ -157,6 +157,26 @@ describe('videos, by the ratios of earlier responses', () => {
     expect(own.charged()).toBeLessThan(0.4 + 0.17);
   });
 
+  test('the first with a reference is sent alone', async () => {
+    const own = gateway(
+      [perVideo],
+      ({ input_reference: reference }) => {
+        const ratio = reference === undefined ? 1 : 4;
+        return { cost: 0.05 * ratio, ratios: JSON.stringify({ seconds: 5, reference: ratio }) };
+      },
+      { limit: 0.6 },
+    );
+    const params = { ...video, seconds: 5 };
+    await own.client.videos.create(params);
+
+    const calls = times(10, (at) =>
+      own.client.videos.create({ ...params, input_reference: `https://pictures.test/${at}.png` }),
+    );
+    await failures(calls);
+
+    expect(own.charged()).toBeLessThanOrEqual(0.6);
+  });
+
   test("concurrent remixes count by the charges of the model's videos", async () => {
     const { client, charged, counted } = budgeted({ limit: 20 * price });
     const task = await client.videos.create({ model: 'm-video', prompt: 'A boat', seconds: 4 });
