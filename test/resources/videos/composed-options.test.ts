@@ -1,9 +1,9 @@
 // An option of a request that does not reach the submission of a composed method may cost a second video.
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { GatewayError, type Videos } from '../../../src/index.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
-import { answeredVideos, emulatedVideos, inTurn, order } from '../../helpers/videos.ts';
+import { answeredVideos, inTurn, order } from '../../helpers/videos.ts';
 import { untyped } from '../../helpers/untyped.ts';
 
 type Options = Parameters<Videos['createAndWait']>[1] & object;
@@ -130,19 +130,6 @@ describe.each(each)('$name', ({ name, call }) => {
     expect(Math.round(performance.now() - begun)).toBe(60_000);
   });
 
-  test('applies request options to the submission and to the polls', async () => {
-    const { videos, requests } = answeredVideos(inTurn(done));
-    const options = { headers: { 'x-tenant': 'a' }, query: { region: 'eu' }, maxRetries: 0 };
-
-    await settle(call(videos, options));
-
-    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
-    for (const { headers, url } of requests) {
-      expect(headers.get('x-tenant')).toBe('a');
-      expect(new URL(url).searchParams.get('region')).toBe('eu');
-    }
-  });
-
   test('limits each poll by totalTimeout', async () => {
     let polls = 0;
     const { videos } = answeredVideos(({ method }) => {
@@ -157,19 +144,4 @@ describe.each(each)('$name', ({ name, call }) => {
     expect(polls).toBe(2);
     expect(performance.now() - begun).toBeLessThan(20_000);
   });
-});
-
-test('onUploadProgress receives the upload of a submission', async () => {
-  vi.useRealTimers();
-  const { videos } = emulatedVideos({}, { videoDuration: 0 });
-  const onUploadProgress = vi.fn<(progress: unknown) => void>();
-  const reference = new File([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])], 'a.png');
-
-  await videos.createAndWait(
-    { ...order, input_reference: reference },
-    { onUploadProgress, interval: 250 },
-  );
-
-  expect(onUploadProgress).toHaveBeenCalledWith({ sent: 8, total: 8 });
-  vi.useFakeTimers();
 });
