@@ -12,7 +12,6 @@ export const mediaMutants: MutantsByFile = {
       is: '/^image\\//i.test(type) ? [{ b64_json: content, media_type: type }] : []',
       becomes: '[{ b64_json: content, media_type: type }]',
     },
-    { is: 'pictures).filter(isImage)', becomes: 'pictures)' },
     { is: 'return !seen.has(content) && Boolean(seen.add(content));', becomes: 'return true;' },
     {
       is: "return start >= 0 && !before.includes(']', start) ? [{ url }] : [];",
@@ -43,7 +42,6 @@ export const mediaMutants: MutantsByFile = {
     { is: 'running.length > 0 ? running : completed', becomes: 'completed' },
   ],
   'resources/audio/places.ts': [
-    { is: 'if (otherFields.test(key)) return [];', becomes: '' },
     {
       is: '(/audio/i.test(name) || text.length >= shortest ||',
       becomes: '(text.length >= shortest ||',
@@ -62,7 +60,6 @@ export const mediaMutants: MutantsByFile = {
     },
   ],
   'resources/videos/schema.ts': [
-    { is: '/error|input/i.test(name)', becomes: '/error/i.test(name)' },
     { is: 'otherFields.test(name) ? undefined : searchVideo', becomes: 'searchVideo' },
     { is: 'imageFile.test(new URL(url).pathname) ? undefined : url', becomes: 'url' },
     {

@@ -502,6 +502,33 @@ describe('text', () => {
     expect(emulator.charges).toHaveLength(0);
   });
 
+  test('each requested choice counts', async () => {
+    const perToken = { model_name: 'm', quota_type: 0, model_ratio: 1, completion_ratio: 1 };
+    const body = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] };
+    const reserved: (number | undefined)[] = [];
+    const { client } = scripted(
+      [
+        async ({ url }) => {
+          if (url.endsWith('/api/pricing')) {
+            return Response.json({ data: [perToken], group_ratio: { default: 1 } });
+          }
+          reserved.push((await client.account.spent()).budget?.reserved);
+          return Response.json(body);
+        },
+      ],
+      { budget: { limit: 1 } },
+    );
+    const ask = (n: number) =>
+      client.chat.completions.create({ ...chat, model: 'm', max_tokens: 100, n });
+
+    await ask(1);
+    await ask(11);
+
+    // The price of an output token is $2 per million.
+    const [one = 0, eleven = 0] = reserved;
+    expect(eleven - one).toBeCloseTo(0.002, 6);
+  });
+
   test('images in messages count as tokens, not as text', async () => {
     const { client, counted } = budgeted({ limit: 0.01 });
     const url = `data:image/png;base64,${'A'.repeat(400_000)}`;

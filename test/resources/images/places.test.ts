@@ -63,6 +63,22 @@ const places: readonly (readonly [place: string, body: unknown])[] = [
     'predictions[].bytesBase64Encoded',
     { predictions: [{ bytesBase64Encoded: base64, mimeType: 'image/png' }] },
   ],
+  [
+    'inlineData, beside audio',
+    {
+      candidates: [
+        {
+          content: {
+            parts: [
+              { inlineData: { mimeType: 'audio/mpeg', data: 'SUQz'.repeat(80) } },
+              { inlineData: { mimeType: 'image/png', data: base64 } },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+  ['two places', { data: { image_url: url }, output: { url } }],
   ['data.data[]', { code: 'success', message: '', data: { data: [{ url }] } }],
   ['data.image_urls[]', { code: 0, data: { image_urls: [url] } }],
   ['data.images[]', { data: { images: [{ url }] } }],
@@ -72,6 +88,10 @@ const places: readonly (readonly [place: string, body: unknown])[] = [
   ['a bare list of texts', [url]],
   ['a bare list of objects', [{ url }]],
   ['Markdown in a message', { choices: [{ message: { content: `Here: ![a boat](${url})` } }] }],
+  [
+    'Markdown, beside a link',
+    { choices: [{ message: { content: `[Source](https://cdn.example/page) ![a boat](${url})` } }] },
+  ],
   ['a URL in a message', { choices: [{ message: { content: `Here it is: ${url} (PNG)` } }] }],
   ['b64_json as a data URL', { data: [{ b64_json: `data:image/png;base64,${base64}` }] }],
   ['b64_json as a URL', { data: [{ b64_json: url }] }],
