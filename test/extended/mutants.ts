@@ -63,6 +63,7 @@ const timedOut = /timed out in \d+ ?ms|^The run was silent/;
 /** A process that runs the tests of a copy. A source file that loops forever outlives its parent. */
 class Tests {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string, undefined>;
   isRunning = true;
 
   constructor(folder: string, options: readonly string[]) {
@@ -72,11 +73,11 @@ class Tests {
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     });
+    this.#lines = createInterface(this.#process.stdout)[Symbol.asyncIterator]();
   }
 
   /** Runs the tests of a file, and returns the failures. */
   async run(file: string): Promise<readonly Result[]> {
-    const { stdin, stdout } = this.#process;
     const failures: Result[] = [];
     let passed = 0;
     let isSilent = false;
@@ -84,9 +85,10 @@ class Tests {
       isSilent = true;
       this.stop();
     }, longestSilence);
-    const lines = createInterface(stdout);
-    stdin.write(`${file}\n`);
-    for await (const line of lines) {
+    this.#process.stdin.write(`${file}\n`);
+    for (;;) {
+      const { value: line } = await this.#lines.next();
+      if (line === undefined) break;
       timer.refresh();
       if (!line.startsWith('{')) continue;
       const result: Result = JSON.parse(line);
@@ -184,8 +186,8 @@ async function work(isFirst: boolean): Promise<void> {
     const failures = await copy.test(mutant);
     noticedBy.set(mutant, failures);
     const seconds = Math.round((performance.now() - start) / 1_000);
-    const verdict =
-      failures.length === 0 ? '  NOT NOTICED' : failures.map(describeFailure).join('\n');
+    const shown = flags.all ? failures : failures.slice(0, 1);
+    const verdict = failures.length === 0 ? '  NOT NOTICED' : shown.map(describeFailure).join('\n');
     console.log(
       `[${noticedBy.size}/${mutants.length}, ${seconds} s] ${describeMutant(mutant)}\n${verdict}`,
     );
