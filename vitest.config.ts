@@ -61,7 +61,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'system', include: systemTests, typecheck: { include: [] } },
+        test: {
+          name: 'system',
+          include: systemTests,
+          typecheck: { include: [] },
+          // A process takes longer beside the other steps of `.ci/run`.
+          testTimeout: 90_000,
+        },
       },
     ],
   },

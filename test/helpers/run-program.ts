@@ -29,7 +29,7 @@ export function runProgram(
         cwd: folder,
         // Without the environment of the tests, as for a user who copies the program.
         env: { PATH: process.env['PATH'], TMPDIR: folder, ...compileCache, ...environment },
-        timeout: 60_000,
+        timeout: 80_000,
       },
       (error, stdout, stderr) => {
         const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : 1;
