@@ -2,13 +2,20 @@
 import { inspect } from 'node:util';
 import TheirOpenAI, { toFile as toTheirFile } from 'openai';
 import { Stream as TheirStream } from 'openai/streaming';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { asOpenAI, Gateway, InvalidInputError, Stream } from '../../src/index.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { eventStream, json } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 fakeWaitingTime();
+
+const realImmediate = setImmediate;
+
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    realImmediate(resolve);
+  });
 
 type Answer = (
   request: Request,
@@ -434,6 +441,14 @@ const rows: Readonly<Record<string, Row>> = {
     theirs: { requests: [{ url: 'https://gateway.test/v1/things?a=' }] },
     ours: { requests: [{ url: 'https://gateway.test/v1/things' }] },
   },
+  'a response that does not end in time': {
+    // A short one, with a limit to match: the client without a limit reads it all.
+    answer: json({ ...completion, padding: 'x'.repeat(3_000) }),
+    options: { maxResponseBytes: 2_000 },
+    run: create,
+    theirs: { value: { padding: expect.stringMatching(/^x{3000}$/) } },
+    ours: { ...sent(1), error: { message: expect.stringContaining('maxResponseBytes') } },
+  },
   'console.log(client)': {
     run: async (client) => inspect(client),
     theirs: { value: expect.stringContaining('sk-secret') },
@@ -506,6 +521,30 @@ describe('differences from openai', () => {
     const client = new Gateway({ logLevel: 'off' });
     const { error } = await settle(client.models.list());
     expect(error).toBeInstanceOf(InvalidInputError);
+  });
+
+  test('a helper whose failure nobody handles', async () => {
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', unhandled);
+    onTestFinished(() => {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    });
+    const fail = async (connect: typeof theirs): Promise<number> => {
+      unhandled.mockClear();
+      const answer = failed(400);
+      const run = async (client: TheirOpenAI): Promise<void> => {
+        const helper = client.chat.completions.stream(chat);
+        while (!helper.ended) await nextTurn();
+        await nextTurn();
+      };
+      await observe(connect, { answer, run, theirs: {}, ours: {} });
+      return unhandled.mock.calls.length;
+    };
+
+    expect(await fail(theirs)).toBe(1);
+    expect(await fail(ours)).toBe(0);
   });
 
   test('classes and statics', () => {
