@@ -462,6 +462,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
+/** Starts a helper, and handles neither its events nor its promises. */
+async function abandon(client: TheirOpenAI): Promise<void> {
+  const helper = client.chat.completions.stream(chat);
+  while (!helper.ended) await nextTurn();
+  await nextTurn();
+}
+
 async function observe(connect: (options: object) => TheirOpenAI, row: Row): Promise<Seen> {
   const requests: { url: string; body: unknown }[] = [];
   let headers: Headers | undefined;
@@ -534,12 +541,7 @@ describe('differences from openai', () => {
     const fail = async (connect: typeof theirs): Promise<number> => {
       unhandled.mockClear();
       const answer = failed(400);
-      const run = async (client: TheirOpenAI): Promise<void> => {
-        const helper = client.chat.completions.stream(chat);
-        while (!helper.ended) await nextTurn();
-        await nextTurn();
-      };
-      await observe(connect, { answer, run, theirs: {}, ours: {} });
+      await observe(connect, { answer, run: abandon, theirs: {}, ours: {} });
       return unhandled.mock.calls.length;
     };
 

@@ -266,6 +266,12 @@ test('autoevals grades, with one charge', async () => {
 });
 
 /** A client that does not retry, so that each request is one of the framework. */
+async function readAll<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 const withoutRetries = () => {
   const { client, emulator } = setUp();
   return { client: client.withOptions({ maxRetries: 0 }), emulator };
@@ -302,7 +308,7 @@ describe('with retries of its own', () => {
     // As an AgentSession listens.
     model.on('error', () => {});
     vi.useFakeTimers();
-    await settle(Array.fromAsync(model.chat({ chatCtx, connOptions })));
+    await settle(readAll(model.chat({ chatCtx, connOptions })));
     vi.useRealTimers();
 
     expect(emulator.requests).toHaveLength(4);
