@@ -259,7 +259,9 @@ export const operationChecks: readonly Check[] = [
   },
   {
     name: 'every documented operation was called',
-    async run() {
+    async run({ third }) {
+      // Deno, Bun, workerd and Chromium always run every check.
+      if (third !== undefined) return Promise.resolve('not in a third');
       const missing = Object.keys(endpoints).filter((name) => !used.has(name));
       equal(missing, [], 'operations that were not called');
       return Promise.resolve(`${used.size} operations`);
