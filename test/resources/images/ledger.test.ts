@@ -83,6 +83,19 @@ describe('images with a ledger', () => {
     },
   );
 
+  test('images are returned if an abort ends a pending accept()', async () => {
+    const { client, emulator } = emulated();
+    const ledger: SubmitLedger = { ...memoryLedger(), accept: () => new Promise(() => {}) };
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 1_000);
+    const { signal } = controller;
+
+    const images = await resolved(client.images.generate(order, { ledger, callId, signal }));
+
+    expect(images.data[0]?.url).toBeDefined();
+    expect(posts(emulator)).toBe(1);
+  });
+
   test('the call id of a video is rejected', async () => {
     const { client, emulator } = emulated();
     const options = { ledger: memoryLedger(), callId };

@@ -15,6 +15,7 @@ import {
   scripted,
 } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
+import { silentResponse } from '../../helpers/failures.ts';
 
 const model = 'm-image';
 const prompt = 'a red circle';
@@ -431,6 +432,19 @@ describe('the wait for an image task', () => {
     });
     expect(Date.now() - begun).toBeLessThanOrEqual(31_000);
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('ends a poll that hangs after the timeout of the call', async () => {
+    const begun = Date.now();
+    const times: number[] = [];
+    const { client } = withTask(json(task), () => {
+      times.push(Date.now() - begun);
+      return times.length > 1 ? done() : silentResponse('{"status": "');
+    });
+
+    await settle(client.images.generate({ model, prompt }, { timeout: 5_000, maxRetries: 0 }));
+
+    expect(times).toEqual([2_000, 9_000]);
   });
 
   test('is not limited by timeout', async () => {
