@@ -7,7 +7,10 @@ export function fakeWaitingTime(): void {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
   });
 
-  afterEach(() => {
+  afterEach(async () => {
+    // What a test leaves behind, such as a stream that it stopped reading, may clear its timers a few turns later.
+    const start = realNow();
+    while (vi.getTimerCount() > 0 && realNow() - start < 5_000) await takeTurn();
     const left = vi.getTimerCount();
     vi.restoreAllMocks();
     vi.useRealTimers();
