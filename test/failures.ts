@@ -653,13 +653,6 @@ export const failures: readonly Failure[] = rows.map(
   }),
 );
 
-/** Returns a failure by its name. */
-export function failureNamed(name: string): Failure {
-  const found = failures.find((row) => row.name === name);
-  if (found === undefined) throw new Error(`The table has no failure "${name}".`);
-  return found;
-}
-
 /** Returns the kind of a failure for a call of this charge class; `undefined` if such calls go on. */
 export const kindFor = ({ kind, free }: Failure, charge: ChargeClass): FailureKind | undefined =>
   charge === 'free' ? free : kind;

@@ -53,7 +53,7 @@ export function openWorker(processor: Processor) {
 export function openLedger() {
   if (isRedis) {
     const client = new Redis(url);
-    return { ledger: redisLedger(client), close: () => client.disconnect() };
+    return { ledger: redisLedger(client), close: () => client.quit() };
   }
   const pool = new Pool({ connectionString: url, max: 5 });
   return { ledger: postgresLedger(pool), close: () => pool.end() };
