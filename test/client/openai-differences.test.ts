@@ -4,18 +4,11 @@ import TheirOpenAI, { toFile as toTheirFile } from 'openai';
 import { Stream as TheirStream } from 'openai/streaming';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { asOpenAI, Gateway, InvalidInputError, Stream } from '../../src/index.ts';
-import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
+import { fakeWaitingTime, settle, takeTurn } from '../helpers/fake-time.ts';
 import { eventStream, json } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 fakeWaitingTime();
-
-const realImmediate = setImmediate;
-
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    realImmediate(resolve);
-  });
 
 type Answer = (
   request: Request,
@@ -465,8 +458,8 @@ const rows: Readonly<Record<string, Row>> = {
 /** Starts a helper, and handles neither its events nor its promises. */
 async function abandon(client: TheirOpenAI): Promise<void> {
   const helper = client.chat.completions.stream(chat);
-  while (!helper.ended) await nextTurn();
-  await nextTurn();
+  while (!helper.ended) await takeTurn();
+  await takeTurn();
 }
 
 async function observe(connect: (options: object) => TheirOpenAI, row: Row): Promise<Seen> {

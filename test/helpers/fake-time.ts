@@ -26,7 +26,8 @@ type Settled<T> =
 const realImmediate = setImmediate;
 const realNow = performance.now.bind(performance);
 
-const takeTurn = (): Promise<void> =>
+/** Waits for a turn of the event loop, whatever time is fake. */
+export const takeTurn = (): Promise<void> =>
   new Promise((resolve) => {
     realImmediate(resolve);
   });

@@ -91,7 +91,7 @@ export const findRecord = (call: Request): CallRecord | undefined => records.get
 export function createRecord(call: Request): CallRecord {
   const { spec, attempts, params } = call;
   const { model, n, size, quality, duration, seconds = duration } = params;
-  // All fields at once: objects that get theirs one by one cost several times as much.
+  // All fields at once, so that all records have one shape.
   const record: CallRecord = {
     operation: spec.operation,
     model,

@@ -1,7 +1,6 @@
 // The differences from `@ai-sdk/openai-compatible` that the guide lists, with both packages.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type {
-  ImageModelV4CallOptions,
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
@@ -9,6 +8,7 @@ import type {
 import { describe, expect, test } from 'vitest';
 import { createModelGateway } from '../../../src/adapters/ai-sdk/index.ts';
 import { bodyOf, collect, eventStream, failureOf, json } from '../../helpers/clients.ts';
+import { oneImage } from './support.ts';
 
 const usage = { prompt_tokens: 20, completion_tokens: 2 };
 const prompt: LanguageModelV4CallOptions['prompt'] = [
@@ -26,16 +26,6 @@ function withFile(mediaType: string, data: LanguageModelV4FilePart['data']) {
   return { prompt: [{ role: 'user' as const, content }] };
 }
 
-const image: ImageModelV4CallOptions = {
-  prompt: 'A boat',
-  n: 1,
-  size: undefined,
-  aspectRatio: undefined,
-  seed: undefined,
-  files: undefined,
-  mask: undefined,
-  providerOptions: {},
-};
 const onePNG = { data: [{ b64_json: 'iVBORw0KGgo=' }] };
 
 /** Both providers, whose requests get the same answer. */
@@ -162,8 +152,8 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
   test('sends the aspect ratio of an image, with a warning', async () => {
     const { theirs, ours, requests } = providers(json(onePNG));
 
-    const first = await theirs.imageModel('m').doGenerate({ ...image, aspectRatio: '16:9' });
-    const second = await ours.imageModel('m').doGenerate({ ...image, aspectRatio: '16:9' });
+    const first = await theirs.imageModel('m').doGenerate({ ...oneImage, aspectRatio: '16:9' });
+    const second = await ours.imageModel('m').doGenerate({ ...oneImage, aspectRatio: '16:9' });
 
     const [without, body] = await Promise.all(requests.map(bodyOf));
     expect(without).not.toHaveProperty('aspect_ratio');
@@ -177,10 +167,10 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
   test('splits requests for more images than the model makes at once', async () => {
     const { theirs, ours, requests } = providers(json(onePNG));
 
-    await theirs.imageModel('dall-e-3').doGenerate({ ...image, n: 2 });
-    await ours.imageModel('dall-e-3').doGenerate({ ...image, n: 2 });
-    await ours.imageModel('imagen-4').doGenerate({ ...image, n: 5 });
-    await ours.imageModel('gpt-image-1').doGenerate({ ...image, n: 11 });
+    await theirs.imageModel('dall-e-3').doGenerate({ ...oneImage, n: 2 });
+    await ours.imageModel('dall-e-3').doGenerate({ ...oneImage, n: 2 });
+    await ours.imageModel('imagen-4').doGenerate({ ...oneImage, n: 5 });
+    await ours.imageModel('gpt-image-1').doGenerate({ ...oneImage, n: 11 });
 
     const counts = (await Promise.all(requests.map(bodyOf))).map((body) => Object(body).n);
     expect(counts).toEqual([2, 1, 1, 4, 1, 10, 1]);
@@ -191,8 +181,8 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
     const data = new TextEncoder().encode('hello');
     const files = [{ type: 'file' as const, data, mediaType: 'image/png' }];
 
-    await theirs.imageModel('m').doGenerate({ ...image, files });
-    const error = await failureOf(ours.imageModel('m').doGenerate({ ...image, files }));
+    await theirs.imageModel('m').doGenerate({ ...oneImage, files });
+    const error = await failureOf(ours.imageModel('m').doGenerate({ ...oneImage, files }));
 
     expect(String(error)).toContain('not an image');
     expect(requests).toHaveLength(1);
@@ -202,8 +192,8 @@ describe('unlike @ai-sdk/openai-compatible, the provider', () => {
     const counts = { input_tokens: 7, output_tokens: null };
     const { theirs, ours } = providers(json({ ...onePNG, usage: counts }));
 
-    const first = await theirs.imageModel('m').doGenerate(image);
-    const second = await ours.imageModel('m').doGenerate(image);
+    const first = await theirs.imageModel('m').doGenerate(oneImage);
+    const second = await ours.imageModel('m').doGenerate(oneImage);
 
     expect(first.usage).toEqual({ inputTokens: 7 });
     expect(second.usage).toEqual({ inputTokens: 7, outputTokens: 0, totalTokens: 7 });

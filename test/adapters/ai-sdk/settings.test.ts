@@ -9,7 +9,7 @@ import { createEmulator } from '../../../src/testing/index.ts';
 import { collect, failureOf, json } from '../../helpers/clients.ts';
 import { completion } from '../../helpers/transport.ts';
 import { untyped } from '../../helpers/untyped.ts';
-import { emulatedProvider, scriptedProvider } from './support.ts';
+import { emulatedProvider, oneImage, scriptedProvider } from './support.ts';
 
 type Settings = Parameters<typeof createOpenAICompatible>[0];
 
@@ -472,16 +472,7 @@ describe('results', () => {
     const { provider } = scriptedProvider([json(vectors), json(images)]);
 
     const embedding = await provider.embeddingModel('m').doEmbed({ values: ['a'] });
-    const image = await provider.imageModel('m').doGenerate({
-      prompt: 'A cat',
-      n: 1,
-      size: undefined,
-      aspectRatio: undefined,
-      seed: undefined,
-      files: undefined,
-      mask: undefined,
-      providerOptions: {},
-    });
+    const image = await provider.imageModel('m').doGenerate(oneImage);
 
     expect(embedding).not.toHaveProperty('usage');
     expect(image).not.toHaveProperty('usage');

@@ -1,3 +1,4 @@
+import type { ImageModelV4CallOptions } from '@ai-sdk/provider';
 import {
   createModelGateway,
   type ModelGatewayProvider,
@@ -45,3 +46,15 @@ export const faults: readonly Fault[] = [
   { type: 'cut', bytes: 10, how: 'end' },
   { type: 'empty' },
 ];
+
+/** A call of an image model for one image. */
+export const oneImage: ImageModelV4CallOptions = {
+  prompt: 'A boat',
+  n: 1,
+  size: undefined,
+  aspectRatio: undefined,
+  seed: undefined,
+  files: undefined,
+  mask: undefined,
+  providerOptions: {},
+};
