@@ -103,6 +103,8 @@ export async function run(args: readonly string[]): Promise<void> {
     .addHelpText('after', codes);
   addCompletion(program);
   throwOnExit(program, args);
+  // Commands report what they could not write. The help and usage errors may be cut off.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
     await program.parseAsync(moveOptions(args), { from: 'user' });
   } catch (error) {

@@ -61,7 +61,7 @@ export async function readKey({ keyFile }: CommonOptions): Promise<string> {
     if (read !== undefined) return read;
     throw new UsageError(`The key file ${path} does not exist.`);
   }
-  const cleaned = cleanKey(key, (message) => logger.warn(`[model-gateway] ${message}`));
+  const cleaned = cleanKey(key, (message) => openLog().warn(`[model-gateway] ${message}`));
   if (cleaned !== '') return cleaned;
   const defaultPath = join(configFolder(), 'key');
   const read = await keyFromFile(defaultPath);
@@ -115,8 +115,8 @@ export function readHeaders({ header = [] }: CommonOptions): Readonly<Record<str
   return Object.fromEntries(headers);
 }
 
-/** Writes log lines to stderr, because stdout is for results. */
-export const logger = new Console(process.stderr);
+/** Returns a logger that writes to stderr, because stdout is for results. */
+export const openLog = (): Console => new Console(process.stderr);
 
 /** Creates a client from the environment and the options. */
 export async function openClient(options: CommonOptions, observer: Observer): Promise<Gateway> {
@@ -132,6 +132,6 @@ export async function openClient(options: CommonOptions, observer: Observer): Pr
     defaultHeaders,
     totalTimeout,
     observer,
-    logger,
+    logger: openLog(),
   });
 }

@@ -103,9 +103,6 @@ class Output {
   }
 }
 
-const standardOutput = new Output(process.stdout);
-const standardError = new Output(process.stderr);
-
 /**
  * The output of a command: results go to stdout, everything else to stderr.
  *
@@ -119,26 +116,24 @@ export class Terminal {
   /** `true` if the user can be asked for input. */
   readonly canAsk = process.stdin.isTTY && process.stderr.isTTY;
   readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
-  #hasProgress = false;
-
   /** Standard output. */
-  get output(): Output {
-    return standardOutput;
-  }
+  readonly output = new Output(process.stdout);
+  readonly #messages = new Output(process.stderr);
+  #hasProgress = false;
 
   /** Writes text from a server, without control characters if stdout is a terminal. */
   data(text: string): void {
-    standardOutput.write(this.isOutput ? withoutControls(text) : text);
+    this.output.write(this.isOutput ? withoutControls(text) : text);
   }
 
   /** Writes bytes or escape sequences unchanged. */
   raw(data: string | Uint8Array): void {
-    standardOutput.write(data);
+    this.output.write(data);
   }
 
   /** Writes a line of the result. */
   line(text: string): void {
-    standardOutput.writeResult(`${this.isOutput ? withoutControls(text) : text}\n`);
+    this.output.writeResult(`${this.isOutput ? withoutControls(text) : text}\n`);
   }
 
   /** Writes the result as JSON. */
@@ -146,29 +141,29 @@ export class Terminal {
     const text = this.isOutput
       ? escapeControls(JSON.stringify(value, undefined, 2))
       : JSON.stringify(value);
-    standardOutput.writeResult(`${text}\n`);
+    this.output.writeResult(`${text}\n`);
   }
 
   /** Writes a line to stderr. */
   note(text: string): void {
     this.endProgress();
-    standardError.write(`${withoutControls(text)}\n`);
+    this.#messages.write(`${withoutControls(text)}\n`);
   }
 
   /** Writes dimmed text to stderr without a line break, if stderr is a terminal. */
   aside(text: string): void {
-    if (this.isMessages) standardError.write(this.#paint(2, withoutControls(text)));
+    if (this.isMessages) this.#messages.write(this.#paint(2, withoutControls(text)));
   }
 
   /** Replaces the progress line, if stderr is a terminal. */
   progress(text: string): void {
     if (!this.isMessages) return;
     this.#hasProgress = true;
-    standardError.write(`\r\u001B[K${withoutControls(text)}`);
+    this.#messages.write(`\r\u001B[K${withoutControls(text)}`);
   }
 
   endProgress(): void {
-    if (this.#hasProgress) standardError.write('\r\u001B[K');
+    if (this.#hasProgress) this.#messages.write('\r\u001B[K');
     this.#hasProgress = false;
   }
 
@@ -196,7 +191,7 @@ export class Terminal {
       return /^y(es)?$/i.test(answer.trim());
     } catch {
       // Ctrl-C and Ctrl-D leave the cursor behind the question.
-      standardError.write('\n');
+      this.#messages.write('\n');
       throw new Exit(exitCodes.interrupted);
     } finally {
       lines.close();
@@ -236,7 +231,7 @@ export async function readInput(terminal: Terminal, signal: AbortSignal): Promis
 /** Returns whether standard input is a pipe of a shell or a file that isn't empty. */
 function hasInput(): boolean {
   try {
-    const stats = fstatSync(0);
+    const stats = fstatSync(process.stdin.fd);
     return stats.isFIFO() || (stats.isFile() && stats.size > 0);
   } catch {
     return false;

@@ -375,8 +375,11 @@ describe('usage', () => {
 
   test('the examples of --help have no unquoted pattern, which zsh would refuse', async () => {
     const helps = ['image', 'account', 'get', 'post', 'models', 'emulator', 'doctor', 'video'];
-    const runs = await Promise.all(helps.map((name) => machine.run([name, '--help'])));
-    const examples = runs.flatMap(({ stdout }) => stdout.match(/^ {2}\$ .*$/gm) ?? []);
+    const examples: string[] = [];
+    for (const name of helps) {
+      const { stdout } = await machine.run([name, '--help']);
+      examples.push(...(stdout.match(/^ {2}\$ .*$/gm) ?? []));
+    }
     const unquoted = examples.map((line) => line.replaceAll(/"[^"]*"|'[^']*'/g, ''));
 
     expect(examples).toContain('  $ model-gateway emulator --fail "images.generate=500*3"');
@@ -384,7 +387,7 @@ describe('usage', () => {
   });
 
   test('--version and --help', async () => {
-    const version = await machine.run(['--version']);
+    const version = await machine.runAlone(['--version']);
     const help = await machine.run(['video', 'create', '--help']);
 
     expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
@@ -445,7 +448,7 @@ describe('images', () => {
 
   test('exits with 3 for an unknown outcome, on the second run too', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
-    const first = await machine.run([...image, '--call-id', 'poster']);
+    const first = await machine.runAlone([...image, '--call-id', 'poster']);
     const second = await machine.run([...image, '--call-id', 'poster']);
 
     expect([first.code, second.code]).toEqual([3, 3]);
@@ -686,7 +689,7 @@ describe('videos', () => {
 
   test('exits with 3 for a submission without a response, on the second run too', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
-    const first = await machine.run([...create, '--call-id', 'boat']);
+    const first = await machine.runAlone([...create, '--call-id', 'boat']);
     const second = await machine.run([...create, '--call-id', 'boat']);
 
     expect([first.code, second.code]).toEqual([3, 3]);
@@ -765,6 +768,7 @@ describe('videos', () => {
   test('status, list and download; a handle works in place of an id', async () => {
     const { stdout: handle } = await machine.run([...create, '--no-wait']);
     const { id } = JSON.parse(handle);
+    emulator.clock.advance(60_000);
     const status = await machine.run(['video', 'status', handle.trim()]);
     const list = await machine.run(['video', 'list']);
     const file = await machine.run(['video', 'download', id, '-o', 'boat.mp4']);
@@ -862,4 +866,38 @@ describe('account', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('does not report what it has charged');
   });
+});
+
+test('each command ends by itself, with its exit code, in a process of its own', async () => {
+  await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+  await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
+  const submitted = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
+  const { id } = JSON.parse(submitted.stdout);
+  emulator.clock.advance(60_000);
+  const commands: [code: number, ...words: string[]][] = [
+    [0, 'chat', '-m', 'm-large', 'Hello'],
+    [0, 'image', '-m', 'm-image', 'A ship', '-o', 'ship.png'],
+    [0, 'edit', '-m', 'm-image', '--image', 'boat.png', 'snow', '-o', 'snow.png'],
+    [0, 'speak', '-m', 'm-speech', 'hello', '-o', 'b.mp3'],
+    [0, 'transcribe', '-m', 'm-transcribe', 'a.mp3'],
+    [0, 'translate', '-m', 'm-translate', 'a.mp3'],
+    [0, 'embed', '-m', 'm-embed', 'a cat'],
+    [0, 'video', 'wait', id, '-o', 'boat.mp4'],
+    [0, 'models'],
+    [0, 'account', 'balance'],
+    [0, 'get', '/v1/models'],
+    [0, 'post', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
+    [0, 'doctor'],
+    [0, 'completion', 'bash'],
+    [1, 'chat', '-m', 'missing-model', 'Hello'],
+    [2, 'caht'],
+  ];
+
+  const ended: unknown[] = [];
+  for (const [, ...words] of commands) {
+    const { code } = await machine.runAlone(words);
+    ended.push([code, ...words]);
+  }
+
+  expect(ended).toEqual(commands);
 });

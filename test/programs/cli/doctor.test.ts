@@ -56,7 +56,12 @@ async function examine(
 ) {
   const machine = new Machine({ url, key });
   const command = ['doctor', '--json', '--timeout', timeout, ...words];
-  const { code, stdout } = await machine.run(command, '', { GATEWAY_PROFILE: profile, ...env });
+  const settings = { GATEWAY_PROFILE: profile, ...env };
+  // Node reads the settings of a proxy when it starts.
+  const isAlone = 'NODE_USE_ENV_PROXY' in env;
+  const { code, stdout } = await (isAlone
+    ? machine.runAlone(command, '', settings)
+    : machine.run(command, '', settings));
   const findings: Finding[] = JSON.parse(stdout);
   return { code, find: (id: string) => findings.find((finding) => finding.id === id), findings };
 }

@@ -115,7 +115,7 @@ test('a folder in place of the key file', async () => {
 
 test('reports an unknown outcome without advice for programs', async () => {
   emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
-  await machine.run([...create, '--call-id', 'boat']);
+  await machine.runAlone([...create, '--call-id', 'boat']);
 
   const { code, stderr } = await machine.run([...create, '--call-id', 'boat']);
 
@@ -171,6 +171,13 @@ describe('a reader that closes its pipe', () => {
     expect(code).toBe(0);
     expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
     expect(stderr).toContain('boat.png');
+  });
+
+  test('cuts off the help and a usage error', async () => {
+    const help = await machine.shell('"$@" | true', ['--help']);
+    const usage = await machine.shell('{ "$@" 2>&1; } | true', ['caht']);
+
+    expect([help.code, usage.code]).toEqual([0, 2]);
   });
 
   test('ends a server', async () => {

@@ -50,7 +50,7 @@ test('a port in use is reported with a fix', patient, async () => {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
 
-  const { code, stderr } = await new Machine().run(['playground', '--port', String(port)]);
+  const { code, stderr } = await new Machine().runAlone(['playground', '--port', String(port)]);
 
   expect(code).toBe(2);
   expect(stderr).toBe(`model-gateway: Port ${port} is not available. Use a free one: --port 0\n`);

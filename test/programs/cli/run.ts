@@ -6,15 +6,9 @@ import { spawn as spawnInTerminal, type IPty } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../../src/testing/index.ts';
 import { compileCache } from '../../helpers/run-program.ts';
+import { inThisProcess, type Ended } from './this-process.ts';
 
 const program = join(import.meta.dirname, '../../../dist/cli/main.js');
-
-/** Exit code and output of a command. */
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A person's machine: a folder to work in, and a home. It is removed after the test. */
 export class Machine {
@@ -47,8 +41,18 @@ export class Machine {
     });
   }
 
-  /** Runs a command with pipes to its end. @param input - What is piped in; `null` leaves it open. */
-  run(words: readonly string[], input: string | null = '', env?: Record<string, string>) {
+  /**
+   * Runs a command of the source with pipes in this process, which takes a tenth of the time. What it records has an
+   * owner that is still running.
+   *
+   * @param input - What is piped in; `null` leaves it open.
+   */
+  run(words: readonly string[], input: string | null = '', env: Record<string, string> = {}) {
+    return inThisProcess({ ...this, env: { ...this.env, ...env } }, words, input);
+  }
+
+  /** Runs a command with pipes in a process of its own, for tests in which that is the subject. */
+  runAlone(words: readonly string[], input = '', env?: Record<string, string>) {
     const child = this.start(words, env);
     let stdout = '';
     let stderr = '';
@@ -56,7 +60,7 @@ export class Machine {
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     // It may end before it has read anything.
     child.stdin.on('error', () => {});
-    if (input !== null) child.stdin.end(input);
+    child.stdin.end(input);
     return new Promise<Ended>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, stdout, stderr }));

@@ -3,7 +3,7 @@ import type { HostFinder } from '../../../gateways/find.ts';
 import { Redaction } from '../../../http/redaction.ts';
 import { type BaseURL, parseBaseURL } from '../../../http/url.ts';
 import { Gateway, type GatewayOptions } from '../../../index.ts';
-import { logger } from '../settings.ts';
+import { openLog } from '../settings.ts';
 import type { ReportRow } from './report-schema.ts';
 
 /** The gateway to check. */
@@ -71,7 +71,7 @@ export function createClient(target: Target, options: GatewayOptions = {}): Gate
     defaultHeaders: target.headers,
     maxRetries: 0,
     totalTimeout: target.timeout,
-    logger,
+    logger: openLog(),
     ...options,
   });
 }
