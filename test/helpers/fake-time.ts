@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { describeTimersLeft } from './shared-worker.ts';
 
 /** Uses fake timers and a fixed `Math.random()` in all tests of a file, and expects that no timer is left. */
 export function fakeWaitingTime(): void {
@@ -12,9 +13,10 @@ export function fakeWaitingTime(): void {
     const start = realNow();
     while (vi.getTimerCount() > 0 && realNow() - start < 5_000) await takeTurn();
     const left = vi.getTimerCount();
+    const places = describeTimersLeft();
     vi.restoreAllMocks();
     vi.useRealTimers();
-    expect(left, 'fake timers left').toBe(0);
+    expect(left, `fake timers left:\n${places}`).toBe(0);
   });
 }
 

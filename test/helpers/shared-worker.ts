@@ -12,19 +12,35 @@ const originalKey = Symbol.for('useFakeTimers');
 const useFakeTimers: typeof vi.useFakeTimers = Reflect.get(vi, originalKey) ?? vi.useFakeTimers;
 Reflect.set(vi, originalKey, useFakeTimers);
 
+/** Where the timers of the current fake time were set, by their numbers. */
+const stacks = new Map<number, string>();
+
+/** Where the timers that are left in fake time were set. */
+export function describeTimersLeft(): string {
+  const clock: unknown = Reflect.get(setTimeout, 'clock');
+  const left: unknown = Reflect.get(Object(clock), 'timers');
+  const ids = left instanceof Map ? [...left.keys()] : [];
+  return ids.map((id) => stacks.get(Number(id)) ?? `timer ${id}`).join('\n');
+}
+
 /**
  * Node's `fetch` sets the timers of its connections with the global function, at any time, also for a connection of
  * an earlier test. Fake time would count them, and stop them for the rest of the worker.
  */
 vi.useFakeTimers = (...parameters) => {
+  stacks.clear();
   Reflect.apply(useFakeTimers, vi, parameters);
   for (const name of ['setTimeout', 'setImmediate'] as const) {
     const fake: unknown = globalThis[name];
     const genuine = real[timers.indexOf(name)];
     const setTimer = (...timer: readonly unknown[]): unknown => {
-      const isOfNode = new Error().stack?.includes('node:internal/deps/undici') === true;
+      const { stack = '' } = new Error();
+      const isOfNode = stack.includes('node:internal/deps/undici');
       const set = isOfNode ? genuine : fake;
-      return typeof set === 'function' ? Reflect.apply(set, globalThis, timer) : undefined;
+      const id: unknown =
+        typeof set === 'function' ? Reflect.apply(set, globalThis, timer) : undefined;
+      if (!isOfNode) stacks.set(Number(id), stack);
+      return id;
     };
     if (fake !== genuine) Reflect.set(globalThis, name, Object.assign(setTimer, fake));
   }
