@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 export class Checks {
   passed = 0;
   readonly failures: string[] = [];
+  /** Returns what a person sees, which is printed with a failure. */
+  describe: (() => Promise<string>) | undefined;
 
   /** Runs one check to its end, whatever it finds. */
   async check(name: string, run: () => Promise<void>): Promise<void> {
@@ -13,9 +15,12 @@ export class Checks {
       this.passed += 1;
       console.log(`ok ${name} (${Math.round(performance.now() - started)} ms)`);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.failures.push(name);
       console.log(`not ok ${name}\n  ${message.replaceAll('\n', '\n  ')}`);
+      const shown = await this.describe?.();
+      if (shown !== undefined)
+        console.log(`  What is shown:\n    ${shown.replaceAll('\n', '\n    ')}`);
     }
   }
 }

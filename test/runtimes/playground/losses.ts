@@ -23,6 +23,31 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
     XDG_STATE_HOME: home,
   };
   try {
+    await checks.check('models that come late: nothing is sent without one', async () => {
+      const served = await serve(['--port', '0', '--emulator']);
+      const visit = await Visit.open(browser, served.url, shots);
+      const { page } = visit;
+      let release = (): void => undefined;
+      const isReleased = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/api/models', async (sent) => {
+        await isReleased;
+        await sent.continue();
+      });
+      await page.reload();
+      for (const [panel, field, button] of [
+        ['Images', 'Prompt', 'Create an image'],
+        ['Chat', 'Message', 'Send'],
+      ] as const) {
+        await visit.go(panel);
+        await page.getByLabel(field).fill('A lighthouse');
+        await page.getByRole('button', { name: button, exact: true, disabled: true }).waitFor();
+      }
+      release();
+      await visit.press('Send');
+      await page.locator('.turn').first().waitFor();
+      await visit.close();
+      await served.end();
+    });
     await checks.check(
       'a real gateway: no faults, and its calls are marked as charged',
       async () => {

@@ -582,6 +582,7 @@ export async function checkPanels(
   shots: string,
 ): Promise<void> {
   const visit = await Visit.open(browser, url, shots);
+  checks.describe = () => visit.page.locator('main').innerText();
   await checks.check('charges: one here, and what the other rule pays', () => checkCharges(visit));
   await checks.check('chat: Markdown, copy, retry, edit, keys', () => checkMessages(visit));
   await checks.check('chat: streams, compares, tools, pictures, faults, stop, reload', () =>
@@ -660,4 +661,5 @@ export async function checkPanels(
     nothing(visit.problems, 'the page behaves');
   });
   await visit.close();
+  checks.describe = undefined;
 }

@@ -66,9 +66,11 @@ export function CallPanel<Form extends Settings>({
   const [error, setError] = useState<unknown>();
   const model = recalled('model', modelsFor(kind)[0] ?? '');
   const calls = listCalls(kind);
+  // The list of models may come late, or not at all.
+  const canSend = isReady && model.trim() !== '';
   const send = (): void => {
     setError(undefined);
-    if (!isReady) return;
+    if (!canSend) return;
     const params = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
     const input = { kind, body: { model, ...Object.fromEntries(params) } };
     void startCall({ ...input, ...(fault === '' ? {} : { fault }) }, files).catch(setError);
@@ -102,7 +104,7 @@ export function CallPanel<Form extends Settings>({
           </div>
           {below}
           <div class="row tight">
-            <button type="submit" class="primary" disabled={!isReady}>
+            <button type="submit" class="primary" disabled={!canSend}>
               {button}
             </button>
             {note}

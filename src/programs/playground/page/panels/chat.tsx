@@ -136,6 +136,8 @@ function useScrollToEnd(grown: number): () => void {
 export function Chat(): JSX.Element {
   const models = chosenModels();
   const columns = models.map((_, column) => columnCalls(column));
+  // The list of models may come late, or not at all.
+  const canSend = models.every((model) => model.trim() !== '');
   const all = columns.flat();
   const running = all.filter(({ status }) => status === 'running');
   const [files, setFiles] = useState<readonly File[]>([]);
@@ -148,7 +150,7 @@ export function Chat(): JSX.Element {
   const send = async (): Promise<void> => {
     setError(undefined);
     const text = prompt.value.trim();
-    if (text === '' && files.length === 0) return;
+    if (!canSend || (text === '' && files.length === 0)) return;
     followAnswer();
     try {
       const images = await Promise.all(files.map(readDataURL));
@@ -293,7 +295,7 @@ export function Chat(): JSX.Element {
             >
               Stop
             </button>
-            <button type="submit" class="primary">
+            <button type="submit" class="primary" disabled={!canSend}>
               Send
             </button>
           </div>
