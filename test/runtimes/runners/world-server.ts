@@ -88,6 +88,8 @@ export async function startWorld(
   };
   const client = new Gateway({ baseURL: listening.url, apiKey: emulator.apiKey, logLevel: 'off' });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    // A connection that is kept may be closed while a slow machine sends the next request on it.
+    response.setHeader('connection', 'close');
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/relay') {
       void relay(client, response);
