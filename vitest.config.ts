@@ -5,7 +5,7 @@ export const testOptions = {
   // Failures and the summary; `--reporter=default` prints the rest.
   reporters: ['minimal'],
   // Property tests and real sockets need time on a busy machine.
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
   // By default vitest leaves one core free; of two that is half, and tests mostly wait.

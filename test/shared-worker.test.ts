@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -23,4 +23,23 @@ test("fake time leaves out the timers of Node's own connections", async () => {
   // The one above: a connection has one for its ticks, and one for the time that it is kept.
   expect(vi.getTimerCount()).toBe(1);
   vi.clearAllTimers();
+});
+
+describe('work that a test leaves', () => {
+  const left: { go?: () => void; hasEnded?: Promise<void> } = {};
+
+  test('is begun', () => {
+    const began = new Promise<void>((resolve) => (left.go = resolve));
+    left.hasEnded = began.then(() => new Promise((resolve) => setTimeout(resolve, 1)));
+  });
+
+  test('sets its timers in real time, whatever time of the next test is fake', async () => {
+    vi.useFakeTimers();
+    left.go?.();
+    await left.hasEnded;
+    expect(vi.getTimerCount()).toBe(0);
+    // Its own are fake.
+    setTimeout(() => {}, 1);
+    expect(vi.getTimerCount()).toBe(1);
+  });
 });

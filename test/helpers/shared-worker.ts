@@ -1,4 +1,5 @@
-import { afterAll, vi } from 'vitest';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterAll, aroundEach, vi } from 'vitest';
 
 const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'setImmediate', 'Date'] as const;
 const readTimers = (): unknown[] => [
@@ -11,6 +12,23 @@ const real = readTimers();
 const originalKey = Symbol.for('useFakeTimers');
 const useFakeTimers: typeof vi.useFakeTimers = Reflect.get(vi, originalKey) ?? vi.useFakeTimers;
 Reflect.set(vi, originalKey, useFakeTimers);
+
+const testKey = Symbol.for('test of asynchronous work');
+/** The test that asynchronous work began in. */
+const testOfWork: AsyncLocalStorage<object> = Reflect.get(vi, testKey) ?? new AsyncLocalStorage();
+Reflect.set(vi, testKey, testOfWork);
+let runningTest: object | undefined;
+
+aroundEach(async (runTest) => {
+  runningTest = {};
+  await testOfWork.run(runningTest, runTest);
+});
+
+/** Returns whether what calls this was begun by an earlier test, for example an exporter that it left running. */
+function isOfEarlierTest(): boolean {
+  const test = testOfWork.getStore();
+  return test !== undefined && test !== runningTest;
+}
 
 /** Where the timers of the current fake time were set, by their numbers. */
 const stacks = new Map<number, string>();
@@ -25,7 +43,8 @@ export function describeTimersLeft(): string {
 
 /**
  * Node's `fetch` sets the timers of its connections with the global function, at any time, also for a connection of
- * an earlier test. Fake time would count them, and stop them for the rest of the worker.
+ * an earlier test, and so does what an earlier test left running. Fake time would count these timers, and stop them
+ * for the rest of the worker.
  */
 vi.useFakeTimers = (...parameters) => {
   stacks.clear();
@@ -35,11 +54,11 @@ vi.useFakeTimers = (...parameters) => {
     const genuine = real[timers.indexOf(name)];
     const setTimer = (...timer: readonly unknown[]): unknown => {
       const { stack = '' } = new Error();
-      const isOfNode = stack.includes('node:internal/deps/undici');
-      const set = isOfNode ? genuine : fake;
+      const isOfOthers = stack.includes('node:internal/deps/undici') || isOfEarlierTest();
+      const set = isOfOthers ? genuine : fake;
       const id: unknown =
         typeof set === 'function' ? Reflect.apply(set, globalThis, timer) : undefined;
-      if (!isOfNode) stacks.set(Number(id), stack);
+      if (!isOfOthers) stacks.set(Number(id), stack);
       return id;
     };
     if (fake !== genuine) Reflect.set(globalThis, name, Object.assign(setTimer, fake));

@@ -13,6 +13,7 @@ import {
   SimpleSpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { onTestFinished } from 'vitest';
 import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/otel/index.ts';
 
 /** The real SDK, with everything kept in memory, and an observer that writes to it. */
@@ -25,6 +26,8 @@ export function traced(options: OpenTelemetryOptions = {}) {
   const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: metricExporter });
   const meterProvider = new MeterProvider({ readers: [reader] });
+  // Its interval would go on; a second shutdown only warns.
+  onTestFinished(() => meterProvider.shutdown());
   const observer = openTelemetry({ tracerProvider, meterProvider, ...options });
   /** Measurements by name. */
   const measured = async (): Promise<Map<string, MetricData>> => {
