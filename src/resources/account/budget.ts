@@ -13,7 +13,6 @@ import {
   imageCount,
   findModel,
   parseRatios,
-  priceKind,
   type PriceKind,
   readUnits,
   assumedUnits,
@@ -177,7 +176,7 @@ export class BudgetState {
     const ledger = this.#ledger;
     const model = findModel(record);
     const learned = ledger.getLearned(model);
-    const kind = priceKind(record.operation);
+    const { kind } = record;
     const facts = { call, record, kind, model, prices, learned, key: priceKey(call.params) };
     const before = this.#expect(facts);
     // Only the expected cost of videos changes with the responses to other calls.
@@ -368,7 +367,7 @@ export class BudgetState {
     const { call, record, model, learned, key } = plan;
     const { client, settings } = call;
     const { outcome } = record.end ?? {};
-    if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
+    if (!record.isSent || outcome === 'not_sent' || outcome === 'rejected') return 0;
     const { cost: reported, taskIds = [] } = record.end ?? {};
     const { amount, reason } = this.#costAfter(plan);
     const expected = plan.expect();

@@ -1,6 +1,8 @@
 import type { Request } from '../../calls/request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
+import type { JsonObject } from '../../types.ts';
+import { type PricedCall, type PriceKind, priceKind } from './cost.ts';
 
 /** The usage and cost that a response reports. */
 export interface Report {
@@ -29,22 +31,15 @@ interface CallEnd extends Report {
  * One call that may be charged, with the facts that determine its cost and its entries in the usage log.
  * Contains neither the prompt nor the response.
  */
-export interface CallRecord {
-  readonly operation: string;
-  /** Parameters that determine the price, as the caller wrote them. */
-  readonly model: unknown;
-  readonly n: unknown;
-  readonly size: unknown;
-  readonly quality: unknown;
-  readonly seconds: unknown;
+export interface CallRecord extends PricedCall {
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
   /** The number of failed attempts that may have been charged. */
   lost: number;
   /** `true` if the last attempt received a success status and did not fail afterwards. */
   isAccepted: boolean;
-  /** When the call was first sent, in milliseconds since 1970; `undefined` before that. */
-  sentAt: number | undefined;
+  /** `true` once the call was sent. */
+  isSent: boolean;
   /** The response with a success status; `undefined` while a request is running. */
   answer:
     | {
@@ -54,17 +49,9 @@ export interface CallRecord {
       }
     | undefined;
   end: CallEnd | undefined;
-  /** `true` once the call is in the sums. */
-  isSummed: boolean;
   /** `true` once the usage log proves that the call was refunded or not charged. */
   isFree: boolean;
-  /** Called when the call ends, if it was forgotten before. */
-  onEnd: (() => void) | undefined;
 }
-
-/** The facts of a call that determine its price, also of one that is not sent yet. */
-export type PricedCall = Pick<CallRecord, 'operation' | 'model' | 'n'> &
-  Partial<Pick<CallRecord, 'size' | 'quality' | 'seconds' | 'end'>>;
 
 /** The last calls of clients that share state. */
 export interface Calls {
@@ -87,13 +74,28 @@ const records = new WeakMap<Request, CallRecord>();
 /** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
 export const findRecord = (call: Request): CallRecord | undefined => records.get(call);
 
+/** Kinds whose price depends on no parameter but the model. */
+const byModel: ReadonlySet<PriceKind> = new Set(['text', 'embedding']);
+
+const unpriced: Readonly<JsonObject> = {};
+
 /** Starts the record of a call. */
 export function createRecord(call: Request): CallRecord {
-  const { spec, attempts, params } = call;
-  const { model, n, size, quality, duration, seconds = duration } = params;
+  const { attempts, model } = call;
+  const { operation } = call.spec;
+  const kind = priceKind(operation);
+  const hasBudget = Boolean(call.client.original().budget);
+  const {
+    n,
+    size,
+    quality,
+    duration,
+    seconds = duration,
+  } = hasBudget || !byModel.has(kind) ? call.params : unpriced;
   // All fields at once, so that all records have one shape.
   const record: CallRecord = {
-    operation: spec.operation,
+    operation,
+    kind,
     model,
     n,
     size,
@@ -102,14 +104,12 @@ export function createRecord(call: Request): CallRecord {
     attempts,
     lost: 0,
     isAccepted: false,
-    sentAt: undefined,
+    isSent: false,
     answer: undefined,
     end: undefined,
-    isSummed: false,
     isFree: false,
-    onEnd: undefined,
   };
   // Only budgets look up records, so other calls are spared the cost of this map.
-  if (call.client.original().budget) records.set(call, record);
+  if (hasBudget) records.set(call, record);
   return record;
 }

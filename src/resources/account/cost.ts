@@ -1,8 +1,51 @@
 import { isAmount, isObject, numberFrom, parseJSON } from '../../answers/objects.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
-import type { CallRecord, PricedCall } from './calls.ts';
 import { isTiered } from '../../gateways/new-api.ts';
 import type { Amount, CostEstimate, ModelPrice, Prices } from './types.ts';
+
+/** The rules that determine the price of a call. */
+export type PriceKind =
+  | 'image'
+  | 'video'
+  | 'text'
+  | 'embedding'
+  | 'speech'
+  | 'transcript'
+  /** A route that is not documented. */
+  | 'other';
+
+const kinds: readonly (readonly [RegExp, PriceKind])[] = [
+  // Most calls are text.
+  [
+    /^(chat|responses|generate)\.|\/(chat\/completions|responses)$|:(stream)?generateContent$/i,
+    'text',
+  ],
+  [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
+  [/^videos\.|\/videos?(\/|$)/, 'video'],
+  [/^audio\.speech|\/audio\/speech$/, 'speech'],
+  [/^audio\.tran|\/audio\/(transcriptions|translations)$/, 'transcript'],
+  [/^embeddings\.|\/embeddings$/, 'embedding'],
+];
+
+/** Returns the kind of an operation, which may be given as a path. */
+export const priceKind = (operation: string): PriceKind =>
+  kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
+
+/** The facts of a call that determine its price, also of one that is not sent yet. */
+export interface PricedCall {
+  readonly operation: string;
+  readonly kind: PriceKind;
+  /** The parameters, as the caller wrote them. */
+  readonly model: unknown;
+  readonly n: unknown;
+  readonly size?: unknown;
+  readonly quality?: unknown;
+  readonly seconds?: unknown;
+  /** The response, with the header that has the price multipliers. */
+  readonly answer?: { readonly ratios: string | null } | undefined;
+  /** The end, with the model that the response names. */
+  readonly end?: { readonly model: unknown } | undefined;
+}
 
 /** Token counts of one or more responses. */
 export type UsageSum = { -readonly [Field in keyof AnswerUsage]?: AnswerUsage[Field] };
@@ -70,37 +113,9 @@ export function findModel({ operation, model, end }: PricedCall): string | undef
   return typeof known === 'string' ? known : undefined;
 }
 
-/** The rules that determine the price of a call. */
-export type PriceKind =
-  | 'image'
-  | 'video'
-  | 'text'
-  | 'embedding'
-  | 'speech'
-  | 'transcript'
-  /** A route that is not documented. */
-  | 'other';
-
-const kinds: readonly (readonly [RegExp, PriceKind])[] = [
-  // Most calls are text.
-  [
-    /^(chat|responses|generate)\.|\/(chat\/completions|responses)$|:(stream)?generateContent$/i,
-    'text',
-  ],
-  [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
-  [/^videos\.|\/videos?(\/|$)/, 'video'],
-  [/^audio\.speech|\/audio\/speech$/, 'speech'],
-  [/^audio\.tran|\/audio\/(transcriptions|translations)$/, 'transcript'],
-  [/^embeddings\.|\/embeddings$/, 'embedding'],
-];
-
-/** Returns the kind of an operation, which may be given as a path. */
-export const priceKind = (operation: string): PriceKind =>
-  kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
-
 /** Returns how many images a call requests; 1 for everything else. */
-export function imageCount({ operation, n }: PricedCall): number {
-  if (priceKind(operation) !== 'image') return 1;
+export function imageCount({ kind, n }: PricedCall): number {
+  if (kind !== 'image') return 1;
   return Math.max(1, Math.ceil(numberFrom(n) ?? 1));
 }
 
@@ -130,10 +145,9 @@ export function assumedVideoUnits(model: string | undefined, seconds: number | u
  *
  * @returns `undefined` if the ratios in the response are needed and cannot be read
  */
-export function readUnits(call: CallRecord): number | undefined {
-  const { operation, answer } = call;
+export function readUnits(call: PricedCall): number | undefined {
+  const { kind, answer } = call;
   const header = answer?.ratios ?? null;
-  const kind = priceKind(operation);
   const images = kind === 'image' ? imageCount(call) * imageRatio(call) : 1;
   if (header === null) return kind === 'video' ? undefined : images;
   const product = parseRatios(header)?.product;
@@ -142,7 +156,7 @@ export function readUnits(call: CallRecord): number | undefined {
 
 /** Returns the multiplier to assume for a call whose response was lost. */
 export function assumedUnits(call: PricedCall): number {
-  if (priceKind(call.operation) !== 'video') return imageCount(call) * imageRatio(call);
+  if (call.kind !== 'video') return imageCount(call) * imageRatio(call);
   const seconds = numberFrom(call.seconds);
   return assumedVideoUnits(
     findModel(call),

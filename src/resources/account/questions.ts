@@ -6,7 +6,6 @@ import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.t
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { JsonObject } from '../../types.ts';
 import type { CallRecord, Calls } from './calls.ts';
-import { priceKind } from './cost.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
@@ -96,7 +95,7 @@ function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged):
 }
 
 /** Returns whether a call submits a video, which may be charged only when it completes. */
-const isSubmission = ({ operation }: CallRecord): boolean => priceKind(operation) === 'video';
+const isSubmission = ({ kind }: CallRecord): boolean => kind === 'video';
 
 /** Returns the time when the last of the calls ended; 0 if this client has no record of them. */
 export const findLastEnd = (calls: readonly CallRecord[]): number =>

@@ -9,7 +9,6 @@ import { type FailedAttempt, getOutcome } from '../../http/retry.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
 import { isTaskRef } from '../../tasks/ref.ts';
-import type { JsonObject } from '../../types.ts';
 import { BudgetState } from './budget.ts';
 import {
   type Calls,
@@ -25,6 +24,7 @@ import {
   assumedUnits,
   hasCounts,
   findModel,
+  type PriceKind,
   priceKind,
   readUnits,
   type UsageSum,
@@ -44,7 +44,8 @@ class Sum {
   readonly model: string | undefined;
   #calls = 0;
   #unknown = 0;
-  readonly #tokens: UsageSum = {};
+  #input = 0;
+  #output = 0;
   /** The calls whose responses report their cost, and that cost in US dollars. */
   #reported = 0;
   #reportedCost = 0;
@@ -66,19 +67,19 @@ class Sum {
     this.model = model;
   }
 
-  /** @param sign - -1 subtracts the call. */
-  add(call: CallRecord, sign: 1 | -1 = 1): void {
-    const { outcome, usage: counts = {}, cost } = call.end ?? {};
-    addUsage(this.#tokens, counts, sign);
+  add(call: CallRecord, sign: 1 | -1): void {
+    const { outcome, usage, cost } = call.end ?? {};
     if (outcome === undefined) this.#calls += sign;
     else this.#unknown += sign;
+    this.#input += sign * (usage?.inputTokens ?? 0);
+    this.#output += sign * (usage?.outputTokens ?? 0);
     if (cost !== undefined) {
       this.#reported += sign;
       this.#reportedCost += sign * cost;
       return;
     }
-    addUsage(this.#usage, counts, sign);
-    const hasUsage = hasCounts(counts);
+    if (usage !== undefined) addUsage(this.#usage, usage, sign);
+    const hasUsage = usage !== undefined && hasCounts(usage);
     if (hasUsage) this.#counted += sign;
     const units = readUnits(call);
     if (outcome === undefined) {
@@ -112,14 +113,13 @@ class Sum {
       this.#reported === 0
         ? listed
         : { amount: dollars(this.#reportedCost + (listed.amount?.value ?? 0)) };
-    const { inputTokens: input = 0, outputTokens: output = 0 } = this.#tokens;
     const line: SpentLine = {
       operation,
       model,
       calls: this.#calls,
       unknown: this.#unknown,
       reported: this.#reported,
-      tokens: { input, output },
+      tokens: { input: this.#input, output: this.#output },
       estimate,
       possible,
     };
@@ -132,39 +132,45 @@ class Sum {
   }
 }
 
-/** Sums over the calls of a client, by operation and model. */
-type Sums = Map<string, Sum>;
+/** The sums of the calls of clients that share state, in the order of their first calls. */
+class Sums {
+  readonly all: Sum[] = [];
+  readonly #byOperation = new Map<string, Map<string | undefined, Sum>>();
 
-const known = new WeakMap<Calls, Sums>();
-
-/** Returns the sum of the calls with the same operation and model. */
-function findSum(sums: Sums, call: CallRecord): Sum {
-  // Undocumented routes are counted by method, because ids in their paths would create countless entries.
-  const [operation = ''] = call.operation.split(' ', 1);
-  const model = findModel(call);
-  const key = `${operation} ${model}`;
-  const sum = sums.get(key) ?? new Sum(operation, model);
-  sums.set(key, sum);
-  return sum;
+  /** Returns the sum of the calls with the same operation and model. */
+  of(call: CallRecord): Sum {
+    // Undocumented routes are counted by method, because ids in their paths would create countless entries.
+    const methodEnd = call.operation.indexOf(' ');
+    const operation = methodEnd === -1 ? call.operation : call.operation.slice(0, methodEnd);
+    const model = findModel(call);
+    const byModel = this.#byOperation.get(operation) ?? new Map<string | undefined, Sum>();
+    const known = byModel.get(model);
+    if (known !== undefined) return known;
+    const sum = new Sum(operation, model);
+    this.all.push(sum);
+    this.#byOperation.set(operation, byModel.set(model, sum));
+    return sum;
+  }
 }
 
-function isCounted({ end, isFree }: CallRecord): boolean {
-  if (end === undefined || isFree) return false;
-  return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
-}
+const allSums = new WeakMap<Calls, Sums>();
 
-function addToSums(sums: Sums, call: CallRecord): void {
-  if (call.isSummed || !isCounted(call)) return;
-  call.isSummed = true;
-  findSum(sums, call).add(call);
-}
-
-/** Returns the sums of all calls that have ended. Calls are only added here, so that they cost little. */
 function findSums(calls: Calls): Sums {
-  const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
-  known.set(calls, sums);
-  for (const call of calls.records) addToSums(sums, call);
+  const known = allSums.get(calls);
+  if (known !== undefined) return known;
+  const sums = new Sums();
+  allSums.set(calls, sums);
   return sums;
+}
+
+/** Adds a call that has ended to its sum; -1 subtracts it. */
+function count(calls: Calls, call: CallRecord, sign: 1 | -1): void {
+  if (isCounted(call)) findSums(calls).of(call).add(call, sign);
+}
+
+function isCounted({ end, isSent, isFree }: CallRecord): boolean {
+  if (end === undefined || !isSent || isFree) return false;
+  return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
 }
 
 /** Adds the reports of the polls of tasks. A task without a report is assumed to cost as much as the others. */
@@ -190,10 +196,9 @@ function reviseCall(calls: Calls, ids: readonly unknown[], report: Report): void
     [...polled.values()],
     end.taskIds.length,
   );
-  const sum = call.isSummed ? findSum(findSums(calls), call) : undefined;
-  sum?.add(call, -1);
+  count(calls, call, -1);
   call.end = { ...end, polled, usage, cost };
-  sum?.add(call);
+  count(calls, call, 1);
   BudgetState.revise(call);
 }
 
@@ -205,7 +210,7 @@ export function releaseCalls(calls: Calls, question: Question): void {
     const isWhole = !hasUnnamedRequest(call, isProved);
     BudgetState.release(call, isWhole);
     if (!isWhole || call.isFree) continue;
-    if (call.isSummed) findSum(findSums(calls), call).add(call, -1);
+    count(calls, call, -1);
     call.isFree = true;
   }
 }
@@ -219,20 +224,15 @@ const mostCalls = 3_000;
  */
 const keptCalls = 1_500;
 
-/** Stores the record of a call, and drops the oldest records once they are in the sums. */
-function remember(record: CallRecord, calls: Calls): void {
-  if (calls.records.push(record) < mostCalls) return;
-  const sums = findSums(calls);
-  for (const dropped of calls.records.splice(0, calls.records.length - keptCalls)) {
-    if (dropped.end === undefined) dropped.onEnd = () => addToSums(sums, dropped);
-  }
+/** Stores the record of a call, and drops the oldest ones. */
+function remember(record: CallRecord, { records }: Calls): void {
+  if (records.push(record) >= mostCalls) records.splice(0, records.length - keptCalls);
 }
 
-/** Operations whose results may be tasks. The response to a poll may report the cost of the task. */
-function hasTasks({ spec }: Request): boolean {
-  const kind = priceKind(spec.operation);
-  return kind === 'video' || kind === 'image';
-}
+/** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
+const hasTasks = (kind: PriceKind): boolean => kind === 'video' || kind === 'image';
+
+const none: readonly string[] = [];
 
 /** Returns the ids of the tasks that a response to a submission names. */
 function findTaskIds(answer: unknown): readonly string[] {
@@ -243,7 +243,7 @@ function findTaskIds(answer: unknown): readonly string[] {
 
 /** Records what the response to a poll reports. */
 const recordPoll = (call: Request): Listener | undefined => {
-  if (!hasTasks(call)) return undefined;
+  if (!hasTasks(priceKind(call.spec.operation))) return undefined;
   let headers: Headers | undefined;
   return {
     answered({ response }) {
@@ -278,8 +278,8 @@ class CallRecorder implements Listener {
     record.answer = undefined;
     record.isAccepted = false;
     this.#headers = undefined;
-    if (record.sentAt) return;
-    record.sentAt = Date.now();
+    if (record.isSent) return;
+    record.isSent = true;
     remember(record, findCalls(this.#call));
   }
 
@@ -300,7 +300,7 @@ class CallRecorder implements Listener {
     const record = this.#record;
     const { error, answer } = ending;
     const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
-    const { model }: JsonObject = Object(answer);
+    const { model } = toFields(answer);
     const reported = usageFrom(ending);
     // Read now, because callers may change their result.
     const usage = reported && readUsage(reported, this.#headers);
@@ -312,9 +312,9 @@ class CallRecorder implements Listener {
       usage,
       cost: usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers),
       model,
-      taskIds: hasTasks(call) ? findTaskIds(answer) : [],
+      taskIds: hasTasks(record.kind) ? findTaskIds(answer) : none,
     };
-    record.onEnd?.();
+    count(findCalls(call), record, 1);
     if (call.client.original().budget) BudgetState.end(record);
   }
 }
@@ -360,7 +360,7 @@ export function sumUp(transport: Transport, ownGroup: string | undefined): Spent
   const { budget } = transport.client.original();
   const group = ownGroup ?? budget?.group;
   const { known: prices } = PriceList.of(transport);
-  const all = [...findSums(findCalls(transport)).values()].map((sum) => sum.price(prices, group));
+  const all = findSums(findCalls(transport)).all.map((sum) => sum.price(prices, group));
   const lines = all.map(({ line }) => line);
   const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
   return {

@@ -61,7 +61,8 @@ export const accountMutants: MutantsByFile = {
     },
   ],
   'resources/account/spent.ts': [
-    { is: 'sum?.add(call, -1);', becomes: '' },
+    { is: 'count(calls, call, -1);\n  call.end =', becomes: 'call.end =' },
+    { is: 'count(calls, call, -1);\n    call.isFree = true;', becomes: 'call.isFree = true;' },
     {
       is: "if (getOutcome(failed) !== 'unknown') return;",
       becomes: "if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;",
@@ -72,10 +73,6 @@ export const accountMutants: MutantsByFile = {
     },
     { is: 'call.isFree = true;', becomes: '' },
     { is: '(sum * tasks) / costs.length', becomes: 'sum' },
-    {
-      is: 'if (dropped.end === undefined) dropped.onEnd = () => addToSums(sums, dropped);',
-      becomes: '',
-    },
   ],
   'resources/account/budget-ledger.ts': [{ is: 'reservation.amount += more;', becomes: '' }],
   'resources/account/request-cost.ts': [

@@ -33,8 +33,9 @@ export class Estimator {
   /** Estimates the cost of a call by the price list, or says why it is unknown. Free. */
   async estimate(model: string, { tool, params }: JobRequest): Promise<CostEstimate> {
     const operation = operations[tool];
+    const kind = priceKind(operation);
     const fields = { n: undefined, ...params };
-    const units = assumedUnits({ operation, model, ...fields });
+    const units = assumedUnits({ operation, kind, model, ...fields });
     const fixed = this.#fixed[model];
     if (fixed !== undefined) return { amount: { value: fixed * units, unit: 'USD' } };
     let prices: Prices;
@@ -43,7 +44,6 @@ export class Estimator {
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error) };
     }
-    const kind = priceKind(operation);
     const expected = expectUsage(kind, { ...params });
     return computeCost(prices, {
       model,
