@@ -4,9 +4,10 @@ import { Command, Option } from 'commander';
 import { ReportedCosts } from '../reported-costs.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
 import { configure, type Host, hosts } from '../mcp/configuration.ts';
-import type { McpOptions } from '../mcp/start.ts';
+import type { McpOptions, serveOnStdio } from '../mcp/start.ts';
 import { busyCode, type Kind, kinds } from '../mcp/jobs/job.ts';
 import type { WorkerMessage } from '../mcp/jobs/jobs.ts';
+import { spawnWorker } from '../mcp/jobs/spawn-worker.ts';
 import { makeFolder } from './records.ts';
 import { type CommonOptions, openClient, readBaseURL, readKey } from './settings.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from './usage.ts';
@@ -100,11 +101,12 @@ async function readOptions({
   const ledger = await ledgerLocation(options);
   const settings: WorkerSettings = { baseUrl, gateway, keyFile, header, ledger };
   const [, program = ''] = process.argv;
+  const worker = [process.execPath, ...process.execArgv, program, 'mcp-worker'];
   return {
     version: __VERSION__,
     state: await makeFolder('mcp'),
     openClient: (costs = new ReportedCosts()) => openClient(options, costs),
-    worker: [process.execPath, ...process.execArgv, program, 'mcp-worker'],
+    runWorker: (message) => spawnWorker(worker, message),
     settings,
     ledger,
     concurrency: options.concurrency,
@@ -143,7 +145,12 @@ function printConfiguration(host: Host, { options, terminal }: Run<McpCommandOpt
   terminal.line(JSON.stringify(config, undefined, 2));
 }
 
-async function serve(run: Run<McpCommandOptions>): Promise<void> {
+type ServeOnStdio = typeof serveOnStdio;
+
+async function serve(
+  run: Run<McpCommandOptions>,
+  serveOneClient: ServeOnStdio | undefined,
+): Promise<void> {
   const { options, terminal, signal } = run;
   if (options.print !== undefined) {
     printConfiguration(options.print, run);
@@ -151,7 +158,7 @@ async function serve(run: Run<McpCommandOptions>): Promise<void> {
   }
   const mcp = await readOptions(run);
   // Loaded only for this command, because it is large.
-  const [{ serveOnHttp, serveOnStdio }, { openLedger, SettingError }] = await Promise.all([
+  const [start, { openLedger, SettingError }] = await Promise.all([
     import('../mcp/start.ts'),
     import('../mcp/jobs/ledger.ts'),
   ]);
@@ -165,12 +172,12 @@ async function serve(run: Run<McpCommandOptions>): Promise<void> {
   signal.addEventListener('abort', stop, { once: true });
   process.once('SIGTERM', stop);
   if (options.http === undefined) {
-    await serveOnStdio(mcp, controller.signal);
+    await (serveOneClient ?? start.serveOnStdio)(mcp, controller.signal);
     return;
   }
   const port = options.http === true ? 4030 : options.http;
   const token = process.env['MODEL_GATEWAY_MCP_TOKEN'];
-  const server = await serveOnHttp(mcp, port, token === '' ? undefined : token);
+  const server = await start.serveOnHttp(mcp, port, token === '' ? undefined : token);
   terminal.line(server.url);
   terminal.note(`Send this header with every request: Authorization: Bearer ${server.token}`);
   await new Promise<void>((resolve) => {
@@ -180,8 +187,8 @@ async function serve(run: Run<McpCommandOptions>): Promise<void> {
   await server.close();
 }
 
-/** `model-gateway mcp`. */
-export function mcpCommand(): Command {
+/** `model-gateway mcp`. @param serveOneClient - Serves a client without `--http`; default: on standard input and output. */
+export function mcpCommand(serveOneClient?: ServeOnStdio): Command {
   const program = bareCommand(
     'mcp',
     'Run an MCP server with tools for images, speech and videos. Its paid calls are charged once.',
@@ -236,28 +243,33 @@ export function mcpCommand(): Command {
       'the ledger (default: MODEL_GATEWAY_LEDGER, a folder, or a postgres:// or redis:// URL)',
     )
     .addOption(new Option('--print <host>', 'print the configuration of a host').choices(hosts));
-  return define<McpCommandOptions>(program, async (_, run) => serve(run));
+  return define<McpCommandOptions>(program, async (_, run) => serve(run, serveOneClient));
+}
+
+/** Makes the call of a message. @returns the exit code of a worker */
+export async function makeCall(text: string): Promise<number> {
+  const message: WorkerMessage & WorkerSettings = JSON.parse(text);
+  const { job, ledger: location, ...options } = message;
+  const [{ runJob }, { openLedger }, { jobsFolder, JobStore, spareFolder }] = await Promise.all([
+    import('../mcp/jobs/worker.ts'),
+    import('../mcp/jobs/ledger.ts'),
+    import('../mcp/jobs/store.ts'),
+  ]);
+  const state = await makeFolder('mcp');
+  const costs = new ReportedCosts();
+  const client = await openClient(options, costs);
+  const { ledger, close } = await openLedger(location);
+  const store = await JobStore.open(jobsFolder(state));
+  const context = { client, ledger, store, spareFolder: spareFolder(state), costs };
+  const isMade = await runJob(job, context);
+  await close();
+  return isMade ? exitCodes.done : busyCode;
 }
 
 /** `model-gateway mcp-worker`: makes one paid call for `model-gateway mcp`, and survives it. */
 export function mcpWorkerCommand(): Command {
   return new Command('mcp-worker').action(async () => {
-    const message: WorkerMessage & WorkerSettings = JSON.parse(await readAll(process.stdin));
-    const { job, ledger: location, ...options } = message;
-    const [{ runJob }, { openLedger }, { jobsFolder, JobStore, spareFolder }] = await Promise.all([
-      import('../mcp/jobs/worker.ts'),
-      import('../mcp/jobs/ledger.ts'),
-      import('../mcp/jobs/store.ts'),
-    ]);
-    const state = await makeFolder('mcp');
-    const costs = new ReportedCosts();
-    const client = await openClient(options, costs);
-    const { ledger, close } = await openLedger(location);
-    const store = await JobStore.open(jobsFolder(state));
-    const context = { client, ledger, store, spareFolder: spareFolder(state), costs };
-    const isMade = await runJob(job, context);
-    process.exitCode = isMade ? exitCodes.done : busyCode;
-    await close();
+    process.exitCode = await makeCall(await readAll(process.stdin));
   });
 }
 

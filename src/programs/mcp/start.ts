@@ -1,13 +1,13 @@
 import { Console } from 'node:console';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { createMcpHandler, serveStdio, StdioServerTransport } from '#mcp-sdk';
 import type { Gateway } from '../../index.ts';
 import type { ReportedCosts } from '../reported-costs.ts';
 import { listen } from '../../testing/server/server.ts';
 import { type Budgets, Estimator, type FixedPrices, Spending } from './tools/cost.ts';
 import type { Kind } from './jobs/job.ts';
-import { Jobs } from './jobs/jobs.ts';
+import { Jobs, type JobsOptions } from './jobs/jobs.ts';
 import { ModelList } from './tools/models.ts';
 import type { ServerParts } from './tools/parts.ts';
 import type { Inline } from './tools/results.ts';
@@ -21,9 +21,7 @@ export interface McpOptions {
   /** The folder for the records of jobs and for results that cannot be saved elsewhere. */
   readonly state: string;
   readonly openClient: (costs?: ReportedCosts) => Promise<Gateway>;
-  /** The program and the arguments of the process for a paid call. */
-  readonly worker: readonly string[];
-  /** Added to the message to that process. */
+  readonly runWorker: JobsOptions['runWorker'];
   readonly settings: object;
   readonly concurrency: number;
   readonly workspace: WorkspaceSettings;
@@ -38,13 +36,13 @@ export interface McpOptions {
 }
 
 async function openParts(options: McpOptions): Promise<ServerParts> {
-  const { state, openClient, worker, settings, concurrency, prices, budgets } = options;
+  const { state, openClient, runWorker, settings, concurrency, prices, budgets } = options;
   const client = await openClient();
   const store = await JobStore.open(jobsFolder(state));
   const jobs = new Jobs({
     store,
     spareFolder: spareFolder(state),
-    worker,
+    runWorker,
     settings,
     concurrency,
     openClient,
@@ -77,16 +75,20 @@ function reserveOutput(): Writable {
 }
 
 /**
- * Serves one client on standard input and output, until standard input ends or the signal is aborted. Running
- * calls are finished, saved and recorded first.
+ * Serves one client on two streams, until the input ends or the signal is aborted. Running calls are finished,
+ * saved and recorded first.
  */
-export async function serveOnStdio(options: McpOptions, signal: AbortSignal): Promise<void> {
-  const output = reserveOutput();
+export async function serveOnStreams(
+  options: McpOptions,
+  input: Readable,
+  output: Writable,
+  signal: AbortSignal,
+): Promise<void> {
   const parts = await openParts(options);
-  const transport = new StdioServerTransport(process.stdin, output);
+  const transport = new StdioServerTransport(input, output);
   const ended = new Promise<void>((resolve) => {
-    process.stdin.once('end', resolve);
-    process.stdin.once('close', resolve);
+    input.once('end', resolve);
+    input.once('close', resolve);
     output.once('error', () => resolve());
     output.once('close', resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -95,6 +97,11 @@ export async function serveOnStdio(options: McpOptions, signal: AbortSignal): Pr
   await ended;
   await parts.jobs.close();
   await handle.close();
+}
+
+/** Serves one client on standard input and output. */
+export function serveOnStdio(options: McpOptions, signal: AbortSignal): Promise<void> {
+  return serveOnStreams(options, process.stdin, reserveOutput(), signal);
 }
 
 /** A server on a local port. */

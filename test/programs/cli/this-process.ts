@@ -81,7 +81,7 @@ function enter({ folder, env }: Place, words: readonly string[]): Pipes {
   replaceEnv(env);
   setStreams(streams);
   globalThis.console = new Console(pipes.stdout, pipes.stderr);
-  Object.assign(process, { argv: [...argv.slice(0, 2), ...words], exitCode: undefined });
+  Object.assign(process, { argv: [argv[0], 'model-gateway', ...words], exitCode: undefined });
   return pipes;
 }
 
@@ -99,4 +99,21 @@ export async function inThisProcess(
   } finally {
     leave();
   }
+}
+
+let shared: { readonly folder: string; readonly pipes: Pipes; users: number } | undefined;
+
+/** Gives this process the place of one or more servers of the same machine. @returns a function for the end of this one */
+export function share(place: Place, words: readonly string[]): () => void {
+  if (shared?.folder !== place.folder) {
+    shared = { folder: place.folder, pipes: enter(place, words), users: 0 };
+  }
+  const own = shared;
+  own.users += 1;
+  return () => {
+    own.users -= 1;
+    if (own.users > 0) return;
+    if (shared === own) shared = undefined;
+    own.pipes.leave();
+  };
 }

@@ -24,7 +24,7 @@ describe('an image that takes longer than the time limit', () => {
   test('returns a handle, and the same call or wait_video its result', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
-    const session = await machine.start(['--wait', '500ms']);
+    const session = await machine.connect(['--wait', '500ms']);
 
     const first = await session.call('create_image', image);
     const repeated = await session.call('create_image', image);
@@ -42,7 +42,7 @@ describe('an image that takes longer than the time limit', () => {
   test('continues if the agent cancels the call', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
-    const session = await machine.start();
+    const session = await machine.connect();
     const controller = new AbortController();
 
     const cancelled = session.call('create_image', image, { signal: controller.signal });
@@ -58,7 +58,7 @@ describe('an image that takes longer than the time limit', () => {
   test('continues if the client gives up after its time-out', async () => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation: 'images.generate', fault: slow });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     await expect(session.call('create_image', image, { timeout: 600 })).rejects.toThrow(
       'timed out',
@@ -161,7 +161,7 @@ describe('a call that fails', () => {
     const machine = await McpMachine.open();
     const refusal = { type: 'error', status: 403, code: 'insufficient_user_quota' } as const;
     machine.emulator.fail({ operation: 'images.generate', fault: refusal });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const refused = await session.call('create_image', image);
     const repeated = await session.call('create_image', image);
@@ -183,7 +183,7 @@ describe('a call that fails', () => {
   ] as const)('after the charge: $tool is not sent again', async ({ tool, operation, args }) => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation, fault: { type: 'reset', when: 'after-charge' }, times: 9 });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const lost = await session.call(tool, args);
     const repeated = await session.call(tool, args);
@@ -201,7 +201,7 @@ describe('a call that fails', () => {
     // An error of the gateway after the request was relayed: its outcome is unknown to the client.
     const fault = { type: 'error', status: 500, errorType: 'upstream_error' } as const;
     machine.emulator.fail({ operation: 'images.generate', fault });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const first = await session.call('create_image', image);
     const second = await session.call('create_image', image);
@@ -223,7 +223,7 @@ test.each(tried)('create_image twice, with $label: at most one charge', async (f
   if (fault.at === 'port') await server.close();
   const machine = await McpMachine.open();
   machine.machine.env['GATEWAY_BASE_URL'] = server.origin;
-  const session = await machine.start(['--wait', '4s']);
+  const session = await machine.connect(['--wait', '4s']);
 
   const results = [
     await session.call('create_image', image),

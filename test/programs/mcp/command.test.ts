@@ -20,11 +20,12 @@ describe('--print', () => {
 
 test('doctor reports how the calls of agents ended', async () => {
   const machine = await McpMachine.open();
-  const session = await machine.start();
+  const session = await machine.connect();
   await session.call('create_image', image);
   const fault = { type: 'reset', when: 'after-charge' } as const;
   machine.emulator.fail({ operation: 'images.generate', fault });
   await session.call('create_image', { ...image, prompt: 'A cat' });
+  await session.end();
 
   const { stdout } = await machine.machine.run(['doctor', '--json']);
 

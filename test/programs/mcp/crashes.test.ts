@@ -35,7 +35,7 @@ test.each([
   { tool: 'create_speech', args: speech },
 ])('$tool: files that were saved before their process was killed are found', async (call) => {
   const machine = await McpMachine.open();
-  const session = await machine.start();
+  const session = await machine.connect();
 
   const made = await session.call(call.tool, call.args);
   forgetFiles(machine);
@@ -51,7 +51,7 @@ test.each([
 
 test('a file that its process was about to name is found', async () => {
   const machine = await McpMachine.open();
-  const session = await machine.start();
+  const session = await machine.connect();
 
   const made = await session.call('create_image', image);
   const path = made.files?.[0]?.path ?? '';
@@ -66,7 +66,7 @@ test('a file that its process was about to name is found', async () => {
 
 test('images that were not saved before their process was killed are reported', async () => {
   const machine = await McpMachine.open();
-  const session = await machine.start();
+  const session = await machine.connect();
 
   const made = await session.call('create_image', { ...image, n: 2 });
   const [, second] = made.files ?? [];
@@ -80,7 +80,7 @@ test('images that were not saved before their process was killed are reported', 
 
 test.each(['', '{"v":1,"call', 'null'])('a damaged record is replaced: %j', async (text) => {
   const machine = await McpMachine.open();
-  const session = await machine.start();
+  const session = await machine.connect();
 
   const made = await session.call('create_image', image);
   writeFileSync(findRecord(machine), text);
@@ -93,7 +93,7 @@ test.each(['', '{"v":1,"call', 'null'])('a damaged record is replaced: %j', asyn
 test('a damaged entry of the ledger may be that of a charged call', async () => {
   const machine = await McpMachine.open();
   machine.emulator.fail({ operation: 'audio.speech.create', fault: lostResponse });
-  const session = await machine.start();
+  const session = await machine.connect();
 
   await session.call('create_speech', speech);
   const ledger = join(stateFolder(machine), 'ledger');
@@ -112,7 +112,7 @@ test.each([
   async ({ tool, operation, args }) => {
     const machine = await McpMachine.open();
     machine.emulator.fail({ operation, fault: lostResponse });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     await session.call(tool, args);
     const ledger = join(stateFolder(machine), 'ledger');
@@ -129,7 +129,7 @@ test('the process of a call that was given up sends nothing', async () => {
   const machine = await McpMachine.open();
   const refusal = { type: 'error', status: 403, code: 'insufficient_user_quota' } as const;
   machine.emulator.fail({ operation: 'images.generate', fault: refusal });
-  const session = await machine.start();
+  const session = await machine.connect();
   const { call_id: callId, charged } = await session.call('create_image', image);
   const { requests } = machine.emulator;
   const before = requests.length;
@@ -165,7 +165,7 @@ test('a rejected call is sent again at once, while its first process exits', asy
 test('check_charge reports a request without an id to a gateway that finds charges by id', async () => {
   const machine = await McpMachine.open({ gateway: 'openrouter' });
   machine.emulator.fail({ operation: 'images.generate', fault: lostResponse });
-  const session = await machine.start(['--gateway', 'openrouter']);
+  const session = await machine.connect(['--gateway', 'openrouter']);
 
   const lost = await session.call('create_image', image);
   const check = await session.call('check_charge', { call_id: lost.call_id });

@@ -106,7 +106,7 @@ export class McpGateways<Case extends GatewayCase> {
     const [first] = gateways;
     if (first === undefined) throw new TypeError('There is no case.');
     const machine = McpMachine.at(server.url, first.emulator);
-    return new McpGateways(machine, await machine.start(args), cases, gateways);
+    return new McpGateways(machine, await machine.connect(args), cases, gateways);
   }
 
   /**

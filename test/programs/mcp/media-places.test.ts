@@ -67,7 +67,7 @@ describe('create_image', () => {
 
   test('saves the whole response if no image was found in it', async () => {
     const machine = await McpMachine.open({ quirks: { imagePlace: 'nowhere' } });
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const result = await session.call('create_image', { model, prompt: 'A boat' });
 

@@ -1,12 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { type CallToolResult, Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
 import { isObject } from '../../../src/answers/objects.ts';
+import { makeCall, mcpCommand } from '../../../src/programs/cli/mcp.ts';
+import { serveOnStreams } from '../../../src/programs/mcp/start.ts';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../../src/testing/index.ts';
 import { Machine } from '../cli/run.ts';
-import { ProcessTransport } from './process-transport.ts';
+import { share } from '../cli/this-process.ts';
+import { type StartedServer, StreamTransport } from './stream-transport.ts';
+
+const info = { name: 'test', version: '1.0.0' };
 
 /** The structured result of a job, as far as tests read it. */
 export interface JobResult {
@@ -23,37 +29,30 @@ export interface JobResult {
   readonly files?: readonly { readonly path: string; readonly mime_type: string }[];
 }
 
-/** An MCP server in a process, with a connected client. */
+/** A client that is connected to a server. */
 export class McpSession {
   readonly client: Client;
-  readonly child: ChildProcess;
-  /** Everything that the process wrote to standard output and standard error. */
-  stdout = '';
-  stderr = '';
-  readonly #closed: Promise<number | null>;
+  readonly #server: StartedServer;
 
-  private constructor(child: ChildProcess, client: Client) {
-    this.child = child;
+  protected constructor(server: StartedServer, client: Client) {
+    this.#server = server;
     this.client = client;
-    child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
-    this.#closed = new Promise((resolve) => {
-      child.once('close', resolve);
-    });
   }
 
-  static async open(
-    child: ChildProcess,
+  static async connect(
+    server: StartedServer,
     options: ClientOptions = {},
     prepare?: (client: Client) => void,
   ): Promise<McpSession> {
-    const client = new Client({ name: 'test', version: '1.0.0' }, options);
-    prepare?.(client);
-    child.stdin?.on('error', () => {});
-    const session = new McpSession(child, client);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await client.connect(new ProcessTransport(child));
+    const session = new McpSession(server, new Client(info, options));
+    await session.open(prepare);
     return session;
+  }
+
+  protected async open(prepare?: (client: Client) => void): Promise<void> {
+    prepare?.(this.client);
+    this.#server.stdin.on('error', () => {});
+    await this.client.connect(new StreamTransport(this.#server));
   }
 
   /** Calls a tool, and returns its result in one object. */
@@ -65,16 +64,48 @@ export class McpSession {
     return toJobResult(await this.client.callTool({ name, arguments: args }, options));
   }
 
-  /** Closes standard input, and returns the exit code. */
+  /** Closes the input, and returns the exit code. */
   end(): Promise<number | null> {
-    this.child.stdin?.end();
-    return this.#closed;
+    this.#server.stdin.end();
+    return this.#server.ended;
+  }
+}
+
+/** A client that is connected to a server in a process. */
+export class McpProcess extends McpSession {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly #ended: Promise<number | null>;
+  /** Everything that the process wrote to standard output and standard error. */
+  stdout = '';
+  stderr = '';
+
+  private constructor(child: ChildProcessWithoutNullStreams, options: ClientOptions) {
+    const { stdin, stdout, stderr } = child;
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('close', resolve);
+    });
+    super({ stdin, stdout, ended }, new Client(info, options));
+    this.child = child;
+    this.#ended = ended;
+    stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+  }
+
+  static async start(
+    child: ChildProcessWithoutNullStreams,
+    options: ClientOptions = {},
+    prepare?: (client: Client) => void,
+  ): Promise<McpProcess> {
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const session = new McpProcess(child, options);
+    await session.open(prepare);
+    return session;
   }
 
   /** Ends the process with a signal, and returns the exit code. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
-    return this.#closed;
+    return this.#ended;
   }
 }
 
@@ -128,7 +159,10 @@ export class McpMachine {
   }
 
   /** Starts a process of the server. */
-  spawn(args: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {
+  spawn(
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [this.program, 'mcp', ...args], {
       cwd: this.workspace,
       env: { ...this.machine.env, ...env },
@@ -136,13 +170,44 @@ export class McpMachine {
     });
   }
 
-  /** Starts a server on standard input and output, and connects a client. */
+  /** Starts a server in a process, on standard input and output, and connects a client. */
   start(
     args: readonly string[] = [],
     options: ClientOptions = {},
     prepare?: (client: Client) => void,
+  ): Promise<McpProcess> {
+    return McpProcess.start(this.spawn(args), options, prepare);
+  }
+
+  /**
+   * Connects a client to a server of the source in this process, which makes its paid calls in it too. Nothing in it
+   * can be killed; images come without thumbnails, and its jobs have an owner that is still running.
+   */
+  async connect(
+    args: readonly string[] = [],
+    options: ClientOptions = {},
+    prepare?: (client: Client) => void,
   ): Promise<McpSession> {
-    return McpSession.open(this.spawn(args), options, prepare);
+    const { env } = this.machine;
+    const leave = share({ folder: this.workspace, env }, ['mcp', ...args]);
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const program = mcpCommand((settings, signal) =>
+      serveOnStreams(
+        { ...settings, runWorker: (message) => makeCall(JSON.stringify(message)) },
+        stdin,
+        stdout,
+        signal,
+      ),
+    );
+    const ended = program
+      .parseAsync(args, { from: 'user' })
+      .then(() => Number(process.exitCode ?? 0))
+      .finally(leave);
+    onTestFinished(async () => {
+      stdin.end();
+      await ended;
+    });
+    return McpSession.connect({ stdin, stdout, ended }, options, prepare);
   }
 
   /** The names of the saved files. */

@@ -47,7 +47,7 @@ describe('input files', () => {
     writeFileSync(join(machine.workspace, 'notes.png'), 'Only text.');
     writeFileSync(join(machine.workspace, 'empty.png'), '');
     mkdirSync(join(machine.workspace, 'folder'));
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const result = await session.call('edit_image', { ...edit, images: [path] });
 
@@ -59,8 +59,8 @@ describe('input files', () => {
   test('of a public host are passed to the gateway; --input-host limits the hosts', async () => {
     const machine = await McpMachine.open();
     const [open, limited] = await Promise.all([
-      machine.start(),
-      machine.start(['--input-host', 'images.example.com']),
+      machine.connect(),
+      machine.connect(['--input-host', 'images.example.com']),
     ]);
 
     const made = await open.call('edit_image', { ...edit, images: ['https://example.org/a.png'] });
@@ -78,7 +78,7 @@ describe('input files', () => {
     const folder = join(machine.machine.folder, 'named');
     mkdirSync(folder);
     const roots = [{ uri: pathToFileURL(folder).href, name: 'named' }];
-    const session = await machine.start([], { capabilities: { roots: {} } }, (client) =>
+    const session = await machine.connect([], { capabilities: { roots: {} } }, (client) =>
       client.setRequestHandler('roots/list', () => ({ roots })),
     );
     writeFileSync(join(machine.workspace, 'other.png'), Buffer.from('89504e470d0a1a0a', 'hex'));
@@ -103,7 +103,10 @@ describe('input files', () => {
     const machine = await McpMachine.open();
     const root = join(machine.machine.folder, 'assets');
     mkdirSync(root);
-    const [maker, editor] = await Promise.all([machine.start(), machine.start(['--root', root])]);
+    const [maker, editor] = await Promise.all([
+      machine.connect(),
+      machine.connect(['--root', root]),
+    ]);
     const made = await maker.call('create_image', image);
     const path = made.files?.[0]?.path ?? '';
     const uri = pathToFileURL(path).href;
@@ -142,7 +145,7 @@ describe('input files', () => {
     const machine = await McpMachine.open();
     const root = join(machine.machine.folder, 'assets');
     mkdirSync(root);
-    const session = await machine.start(['--root', root, '--dir', 'out']);
+    const session = await machine.connect(['--root', root, '--dir', 'out']);
 
     const made = await session.call('create_image', image);
 
@@ -153,13 +156,14 @@ describe('input files', () => {
 test('a link that leads nowhere under the name of a result is kept, and the next number used', async () => {
   const call = { ...image, call_id: 'lighthouse', n: 2 };
   const [first, second] = await Promise.all([McpMachine.open(), McpMachine.open()]);
-  const session = await first.start();
+  const session = await first.connect();
   await session.call('create_image', call);
+  await session.end();
   const [name = '', other = ''] = first.saved;
   mkdirSync(second.output);
   symlinkSync('/nowhere/at-all', join(second.output, other));
 
-  const result = await (await second.start()).call('create_image', call);
+  const result = await (await second.connect()).call('create_image', call);
 
   expect(result).toMatchObject({ state: 'done', charged: 'yes' });
   const next = other.replace('.png', '-3.png');
@@ -170,7 +174,7 @@ test('a link that leads nowhere under the name of a result is kept, and the next
 describe('nothing is sent', () => {
   test('to a model whose name is probably misspelled', async () => {
     const machine = await McpMachine.open();
-    const [session, any] = await Promise.all([machine.start(), machine.start(['--any-model'])]);
+    const [session, any] = await Promise.all([machine.connect(), machine.connect(['--any-model'])]);
 
     const refused = await session.call('create_image', { ...image, model: 'm-imag' });
     const sent = await any.call('create_image', { ...image, model: 'm-imag' });
@@ -188,7 +192,7 @@ describe('nothing is sent', () => {
     { args: { prompt: 'A cat' }, field: 'model' },
   ])('with invalid arguments: $field', async ({ args, field }) => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const result = await session.call('create_image', args);
 
@@ -200,7 +204,7 @@ describe('nothing is sent', () => {
   test('if a file is where the folder for results should be', async () => {
     const machine = await McpMachine.open();
     writeFileSync(machine.output, 'a file');
-    const session = await machine.start();
+    const session = await machine.connect();
 
     const result = await session.call('create_image', image);
 
@@ -212,7 +216,7 @@ describe('nothing is sent', () => {
 describe('budgets', () => {
   test('stop a server before it spends more', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start(['--budget', '0.005']);
+    const session = await machine.connect(['--budget', '0.005']);
 
     const results = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
@@ -257,8 +261,8 @@ describe('budgets', () => {
     const machine = await McpMachine.open();
     const args = ['--budget', '1', '--any-model'];
     const [none, priced] = await Promise.all([
-      machine.start(args),
-      machine.start([...args, '--price', 'secret-model=0.3']),
+      machine.connect(args),
+      machine.connect([...args, '--price', 'secret-model=0.3']),
     ]);
     const call = { ...image, model: 'secret-model', n: 2 };
 
@@ -275,7 +279,7 @@ describe('budgets', () => {
     const machine = await McpMachine.open();
     const fault = { type: 'error', status: 403, code: 'insufficient_user_quota' } as const;
     machine.emulator.fail({ operation: 'images.generate', fault });
-    const session = await machine.start(['--budget', '0.003']);
+    const session = await machine.connect(['--budget', '0.003']);
 
     const refused = await session.call('create_image', image);
     const made = await session.call('create_image', { ...image, prompt: 'A cat' });
@@ -296,7 +300,7 @@ describe.each([
     const machine = await McpMachine.open();
     const asked: string[] = [];
     const clientOptions = { ...withElicitation, ...options };
-    const session = await machine.start(args, clientOptions, answering('accept', asked));
+    const session = await machine.connect(args, clientOptions, answering('accept', asked));
 
     const cheap = await session.call('create_image', image);
     const made = await session.call('create_image', large);
@@ -313,8 +317,8 @@ describe.each([
     const asked: string[] = [];
     const clientOptions = { ...withElicitation, ...options };
     const [session, silent] = await Promise.all([
-      machine.start(args, clientOptions, answering('decline', asked)),
-      machine.start(args, options),
+      machine.connect(args, clientOptions, answering('decline', asked)),
+      machine.connect(args, options),
     ]);
 
     const declined = await session.call('create_image', large);

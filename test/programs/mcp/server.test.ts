@@ -10,7 +10,7 @@ const video = { model: 'm-video', prompt: 'A paper boat', seconds: 4 };
 describe('tools', () => {
   test('have titles, honest hints and schemas', async () => {
     const machine = await McpMachine.open();
-    const { client } = await machine.start();
+    const { client } = await machine.connect();
 
     const { tools } = await client.listTools();
 
@@ -42,7 +42,7 @@ describe('tools', () => {
 
   test('are limited by --allow; --model makes the model optional', async () => {
     const machine = await McpMachine.open();
-    const { client } = await machine.start(['--allow', 'image', '--model', 'image=m-image']);
+    const { client } = await machine.connect(['--allow', 'image', '--model', 'image=m-image']);
 
     const { tools } = await client.listTools();
     const created = await client.callTool({ name: 'create_image', arguments: { prompt: 'A cat' } });
@@ -54,7 +54,7 @@ describe('tools', () => {
 
   test('that are free read models, prices, the balance and charges', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_image', { ...image, n: 2 });
 
     const models = await session.call('list_models', { search: 'image' });
@@ -102,7 +102,7 @@ describe('the same call', () => {
 
   test('is paid for anew with again, once for each text', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
 
     await session.call('create_image', image);
     const second = await session.call('create_image', { ...image, again: 'brighter' });
@@ -116,7 +116,7 @@ describe('the same call', () => {
 
   test('is known by a call_id of the agent, which stands for one request', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
 
     await session.call('create_image', { ...image, call_id: 'cover' });
     const repeated = await session.call('create_image', { ...image, call_id: 'cover' });
@@ -134,7 +134,7 @@ describe('the same call', () => {
 
   test('of an edit is known by the content of its files', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const made = await session.call('create_image', image);
     const path = made.files?.[0]?.path ?? '';
     const copy = join(machine.workspace, 'copy.png');
@@ -158,7 +158,7 @@ describe('the same call', () => {
 
   test('of speech and of a transcription is charged once', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const speech = { model: 'm-speech', text: 'The quick brown fox', format: 'wav' };
 
     const spoken = await session.call('create_speech', speech);
@@ -166,7 +166,7 @@ describe('the same call', () => {
     const path = spoken.files?.[0]?.path ?? '';
     const heard = await session.call('transcribe_audio', { model: 'm-translation', path });
     await session.end();
-    const next = await machine.start();
+    const next = await machine.connect();
     const heardAgain = await next.call('transcribe_audio', { model: 'm-translation', path });
 
     expect(path).toMatch(/the-quick-brown-fox-\w{8}\.wav$/);
@@ -179,7 +179,7 @@ describe('the same call', () => {
 
   test('whose file was deleted is not paid for again by itself', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const made = await session.call('create_image', image);
     rmSync(made.files?.[0]?.path ?? '');
 
@@ -194,7 +194,7 @@ describe('the same call', () => {
 describe('a video', () => {
   test('returns a handle at once, and is saved by wait_video', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const progress = vi.fn();
 
     const created = await session.call('create_video', video);
@@ -220,7 +220,7 @@ describe('a video', () => {
   test('is saved from the URL in the task if the content route fails', async () => {
     const machine = await McpMachine.open();
     machine.emulator.quirks.contentStatus = 403;
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -233,7 +233,7 @@ describe('a video', () => {
     machine.emulator.quirks.contentStatus = 501;
     // Not an https URL, so it is not fetched.
     machine.emulator.quirks.fileOrigin = 'other';
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -280,7 +280,7 @@ describe('a video', () => {
   test('without a URL, whose content route keeps failing, ends after three downloads', async () => {
     const quirks = { videoUrl: 'missing' } as const;
     const machine = await McpMachine.open({ quirks });
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_video', video);
     const fault = { type: 'error', status: 400 } as const;
     machine.emulator.fail({ operation: 'videos.downloadContent', fault, times: 100 });
@@ -323,7 +323,7 @@ describe('a video', () => {
 
   test('is downloaded again if its file was deleted', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_video', video);
     const waited = await session.call('wait_video', { call_id });
     rmSync(waited.files?.[0]?.path ?? '');
@@ -339,7 +339,7 @@ describe('a video', () => {
   test('returns its state after the time limit', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
-    const session = await machine.start(['--wait', '1s']);
+    const session = await machine.connect(['--wait', '1s']);
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -351,7 +351,7 @@ describe('a video', () => {
   test('that failed says so, and is not created again by itself', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
-    const session = await machine.start();
+    const session = await machine.connect();
     const { call_id } = await session.call('create_video', video);
     const [task] = machine.emulator.videos.list;
     machine.emulator.videos.fail(task?.id ?? '', 'The prompt was rejected by moderation.');
@@ -390,7 +390,7 @@ describe('results', () => {
 
   test('can be read as resources, and other files cannot', async () => {
     const machine = await McpMachine.open();
-    const { client } = await machine.start();
+    const { client } = await machine.connect();
     const made = await client.callTool({ name: 'create_image', arguments: image });
     const other = join(machine.workspace, 'secret.txt');
     writeFileSync(other, 'secret');
@@ -408,14 +408,14 @@ describe('results', () => {
 
   test('never replace a file', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     const made = await session.call('create_image', image);
     const path = made.files?.[0]?.path ?? '';
     writeFileSync(path, 'mine');
     await session.end();
     rmSync(join(machine.machine.folder, 'state'), { recursive: true });
 
-    const next = await (await machine.start()).call('create_image', image);
+    const next = await (await machine.connect()).call('create_image', image);
 
     expect(readFileSync(path, 'utf8')).toBe('mine');
     expect(next.files?.[0]?.path).toBe(path.replace('.png', '-2.png'));
@@ -423,7 +423,7 @@ describe('results', () => {
 
   test('go to another folder if their own cannot be written when they arrive', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.start();
+    const session = await machine.connect();
     machine.emulator.fail({
       operation: 'images.generate',
       fault: { type: 'slow', milliseconds: 800 },

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../answers/objects.ts';
@@ -50,8 +49,8 @@ export interface JobsOptions {
   readonly store: JobStore;
   /** The folder for results whose own folder cannot be written. */
   readonly spareFolder: string;
-  /** The program and the arguments of a worker. It reads a `WorkerMessage` from its standard input. */
-  readonly worker: readonly string[];
+  /** Makes the call of a message, which has the settings too. Returns the exit code. */
+  readonly runWorker: (message: WorkerMessage) => Promise<number | null>;
   /** Added to the message to a worker. */
   readonly settings: object;
   /** The maximum number of workers at the same time. */
@@ -141,12 +140,12 @@ export class Jobs {
   }
 
   async #work(job: Job): Promise<void> {
-    const { store, concurrency } = this.#options;
+    const { store, concurrency, runWorker, settings } = this.#options;
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#free -= 1;
     try {
       if (this.#closing.signal.aborted) return;
-      const code = await this.#runWorker(job);
+      const code = await runWorker({ job, ...settings });
       const record = await store.read(job.callId);
       if (code !== 0 && code !== busyCode && record?.state === 'queued') {
         await this.#giveUp(record, `The process for the call ended with the code ${code}.`);
@@ -156,26 +155,6 @@ export class Jobs {
       if (next === undefined) this.#free = Math.min(concurrency, this.#free + 1);
       else next();
     }
-  }
-
-  #runWorker(job: Job): Promise<number | null> {
-    const { worker, settings } = this.#options;
-    const [program = process.execPath, ...args] = worker;
-    return new Promise((resolve) => {
-      const child = spawn(program, args, {
-        // Signals to the group of this process do not reach it.
-        detached: true,
-        windowsHide: true,
-        stdio: ['pipe', 'ignore', 'ignore'],
-      });
-      child.once('error', () => resolve(null));
-      child.once('exit', (code) => resolve(code));
-      child.stdin.on('error', () => {
-        // It has ended; its exit code says how.
-      });
-      const message: WorkerMessage = { job };
-      child.stdin.end(JSON.stringify({ ...message, ...settings }));
-    });
   }
 
   /**
