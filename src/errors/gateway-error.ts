@@ -56,9 +56,11 @@ export const defaultAdvice: Readonly<Record<Outcome, string>> = {
     'The request may have been accepted and charged. Check the account before sending it again.',
 };
 
-/** Returns the message of an error with advice. */
-const compose = (summary: string, advice: string): string =>
-  advice === '' ? summary : `${summary} ${advice}`;
+/** Returns the message of an error with advice. The text of a gateway often ends without a full stop. */
+function compose(summary: string, advice: string): string {
+  if (advice === '') return summary;
+  return `${summary}${/\p{P}$/u.test(summary) ? '' : '.'} ${advice}`;
+}
 
 /**
  * The base class of all errors that this package throws.

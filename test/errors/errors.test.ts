@@ -95,6 +95,16 @@ describe('an error of the gateway', () => {
       expect(error.evidence).toEqual({ phase: 'local', attempts: [] });
     }
     expect(new APIError('failed.', { outcome: 'unknown', advice: '' }).message).toBe('failed.');
+    for (const [summary, message] of [
+      ['401 Invalid token', '401 Invalid token. Check apiKey.'],
+      ['Is it on?', 'Is it on? Check apiKey.'],
+      ['额度不足。', '额度不足。 Check apiKey.'],
+      ['额度不足', '额度不足. Check apiKey.'],
+      ['400 {"code":1}', '400 {"code":1} Check apiKey.'],
+    ] as const) {
+      const init = { outcome: 'rejected', advice: 'Check apiKey.' } as const;
+      expect(new APIError(summary, init)).toMatchObject({ summary, message });
+    }
   });
 
   test('names the invalid input in one line', () => {
