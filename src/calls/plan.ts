@@ -1,9 +1,8 @@
-import { isObject, toFields } from '../answers/objects.ts';
+import { isObject } from '../answers/objects.ts';
 import type { Operation, ResponseKind } from '../endpoints.ts';
 import { type CallSpec, type Change, type OperationRequest, unchanged } from '../http/request.ts';
 import { toInputError } from '../options/check.ts';
 import type { OutputMode } from '../options/options.ts';
-import { peek } from '../options/snapshot.ts';
 import type { JsonObject } from '../types.ts';
 import type { AnswerFormat } from './request.ts';
 
@@ -57,17 +56,13 @@ function copyFields(name: string, value: unknown): JsonObject {
   }
 }
 
-/** Returns whether all parameters of a request are in its body, as those of most are. */
-const hasOnlyBody = ({ params, form, options }: CallSpec): boolean =>
-  !params && !form && !options?.extraBody;
-
-function collectParams(spec: CallSpec): Readonly<JsonObject> {
-  const { params, form, json, options } = spec;
+function collectParams({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
   const body = copyFields('body', json);
-  // One copy is cheaper than a union.
-  if (hasOnlyBody(spec)) return body;
+  const { extraBody } = options ?? {};
+  // Most requests have only a body; one copy of it is cheaper than a union.
+  if (!params && !form && !extraBody) return body;
   const fields = form?.fields && Object.fromEntries(form.fields);
-  return { ...params, ...fields, ...body, ...copyFields('extraBody', options?.extraBody) };
+  return { ...params, ...fields, ...body, ...copyFields('extraBody', extraBody) };
 }
 
 /** Details of a plan that its copies keep. */
@@ -125,12 +120,6 @@ export class Plan<T> {
 
   get format(): AnswerFormat<T> {
     return this.write().format;
-  }
-
-  /** The model that the request names. */
-  get model(): unknown {
-    const { spec } = this;
-    return hasOnlyBody(spec) ? peek(toFields(spec.json), 'model') : this.params['model'];
   }
 
   /** The parameters of path and body, by name. */

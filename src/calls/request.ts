@@ -65,7 +65,6 @@ export function findRequest(error: unknown): Request | undefined {
 interface Planned {
   readonly spec: CallSpec;
   readonly params: Readonly<JsonObject>;
-  readonly model: unknown;
   readonly change: Change;
   holdsStream(): boolean;
 }
@@ -134,11 +133,6 @@ export class Request {
     return this.plan.params;
   }
 
-  /** The model that the request names. */
-  get model(): unknown {
-    return this.plan.model;
-  }
-
   /** The id of the call. */
   get id(): string {
     return this.call.id;
@@ -179,7 +173,7 @@ export class Request {
 
   /** Adds the model of the request to an attempt. */
   name(attempt: AttemptEvidence): AttemptEvidence {
-    const { model } = this;
+    const { model } = this.params;
     if (attempt.model !== undefined || typeof model !== 'string') return attempt;
     return { ...attempt, model };
   }

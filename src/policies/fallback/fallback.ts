@@ -54,7 +54,7 @@ function sendWithModels<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenA
         return undefined;
       }
       remaining.shift();
-      const { model: from } = request;
+      const { model: from } = request.params;
       const { model: to } = following;
       const details = { callId: call.id, operation, from: String(from), to, reason };
       client.log.write('info', 'Requesting the next model', details);

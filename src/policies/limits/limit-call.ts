@@ -20,7 +20,7 @@ const limitRequest: Subscriber = (request) => {
   if (options === undefined) return undefined;
   const state = states.get(options) ?? new Limits(options);
   states.set(options, state);
-  const { model } = request;
+  const { model } = request.params;
   const name = typeof model === 'string' ? model : undefined;
   let estimate: number | undefined;
   let turn: Turn | undefined;

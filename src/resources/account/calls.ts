@@ -1,8 +1,7 @@
 import type { Request } from '../../calls/request.ts';
 import type { AnswerUsage } from '../../answers/usage.ts';
 import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
-import type { JsonObject } from '../../types.ts';
-import { type PricedCall, type PriceKind, priceKind } from './cost.ts';
+import { type PricedCall, priceKind } from './cost.ts';
 
 /** The usage and cost that a response reports. */
 export interface Report {
@@ -49,8 +48,12 @@ export interface CallRecord extends PricedCall {
       }
     | undefined;
   end: CallEnd | undefined;
+  /** `true` while the call is in the sums. */
+  isSummed: boolean;
   /** `true` once the usage log proves that the call was refunded or not charged. */
   isFree: boolean;
+  /** Called when the call ends, if it was forgotten before. */
+  onEnd: (() => void) | undefined;
 }
 
 /** The last calls of clients that share state. */
@@ -74,28 +77,15 @@ const records = new WeakMap<Request, CallRecord>();
 /** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
 export const findRecord = (call: Request): CallRecord | undefined => records.get(call);
 
-/** Kinds whose price depends on no parameter but the model. */
-const byModel: ReadonlySet<PriceKind> = new Set(['text', 'embedding']);
-
-const unpriced: Readonly<JsonObject> = {};
-
 /** Starts the record of a call. */
 export function createRecord(call: Request): CallRecord {
-  const { attempts, model } = call;
-  const { operation } = call.spec;
-  const kind = priceKind(operation);
-  const hasBudget = Boolean(call.client.original().budget);
-  const {
-    n,
-    size,
-    quality,
-    duration,
-    seconds = duration,
-  } = hasBudget || !byModel.has(kind) ? call.params : unpriced;
+  const { spec, attempts, params } = call;
+  const { operation } = spec;
+  const { model, n, size, quality, duration, seconds = duration } = params;
   // All fields at once, so that all records have one shape.
   const record: CallRecord = {
     operation,
-    kind,
+    kind: priceKind(operation),
     model,
     n,
     size,
@@ -107,9 +97,11 @@ export function createRecord(call: Request): CallRecord {
     isSent: false,
     answer: undefined,
     end: undefined,
+    isSummed: false,
     isFree: false,
+    onEnd: undefined,
   };
   // Only budgets look up records, so other calls are spared the cost of this map.
-  if (hasBudget) records.set(call, record);
+  if (call.client.original().budget) records.set(call, record);
   return record;
 }

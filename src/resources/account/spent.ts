@@ -151,26 +151,35 @@ class Sums {
     this.#byOperation.set(operation, byModel.set(model, sum));
     return sum;
   }
+
+  /** Adds a call that has ended, once. */
+  add(call: CallRecord): void {
+    if (call.isSummed || !isCounted(call)) return;
+    call.isSummed = true;
+    this.of(call).add(call, 1);
+  }
+
+  /** Subtracts a call. */
+  remove(call: CallRecord): void {
+    if (!call.isSummed) return;
+    call.isSummed = false;
+    this.of(call).add(call, -1);
+  }
 }
 
-const allSums = new WeakMap<Calls, Sums>();
-
-function findSums(calls: Calls): Sums {
-  const known = allSums.get(calls);
-  if (known !== undefined) return known;
-  const sums = new Sums();
-  allSums.set(calls, sums);
-  return sums;
-}
-
-/** Adds a call that has ended to its sum; -1 subtracts it. */
-function count(calls: Calls, call: CallRecord, sign: 1 | -1): void {
-  if (isCounted(call)) findSums(calls).of(call).add(call, sign);
-}
-
-function isCounted({ end, isSent, isFree }: CallRecord): boolean {
-  if (end === undefined || !isSent || isFree) return false;
+function isCounted({ end, isFree }: CallRecord): boolean {
+  if (end === undefined || isFree) return false;
   return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
+}
+
+const known = new WeakMap<Calls, Sums>();
+
+/** Returns the sums of all calls that have ended. Calls are only added here, so that they cost little. */
+function findSums(calls: Calls): Sums {
+  const sums = known.get(calls) ?? new Sums();
+  known.set(calls, sums);
+  for (const call of calls.records) sums.add(call);
+  return sums;
 }
 
 /** Adds the reports of the polls of tasks. A task without a report is assumed to cost as much as the others. */
@@ -196,9 +205,9 @@ function reviseCall(calls: Calls, ids: readonly unknown[], report: Report): void
     [...polled.values()],
     end.taskIds.length,
   );
-  count(calls, call, -1);
+  // It is added again, with the new numbers, when the sums are needed.
+  known.get(calls)?.remove(call);
   call.end = { ...end, polled, usage, cost };
-  count(calls, call, 1);
   BudgetState.revise(call);
 }
 
@@ -210,7 +219,7 @@ export function releaseCalls(calls: Calls, question: Question): void {
     const isWhole = !hasUnnamedRequest(call, isProved);
     BudgetState.release(call, isWhole);
     if (!isWhole || call.isFree) continue;
-    count(calls, call, -1);
+    known.get(calls)?.remove(call);
     call.isFree = true;
   }
 }
@@ -224,9 +233,13 @@ const mostCalls = 3_000;
  */
 const keptCalls = 1_500;
 
-/** Stores the record of a call, and drops the oldest ones. */
-function remember(record: CallRecord, { records }: Calls): void {
-  if (records.push(record) >= mostCalls) records.splice(0, records.length - keptCalls);
+/** Stores the record of a call, and drops the oldest records once they are in the sums. */
+function remember(record: CallRecord, calls: Calls): void {
+  if (calls.records.push(record) < mostCalls) return;
+  const sums = findSums(calls);
+  for (const dropped of calls.records.splice(0, calls.records.length - keptCalls)) {
+    if (dropped.end === undefined) dropped.onEnd = () => sums.add(dropped);
+  }
 }
 
 /** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
@@ -314,7 +327,7 @@ class CallRecorder implements Listener {
       model,
       taskIds: hasTasks(record.kind) ? findTaskIds(answer) : none,
     };
-    count(findCalls(call), record, 1);
+    record.onEnd?.();
     if (call.client.original().budget) BudgetState.end(record);
   }
 }

@@ -61,8 +61,15 @@ export const accountMutants: MutantsByFile = {
     },
   ],
   'resources/account/spent.ts': [
-    { is: 'count(calls, call, -1);\n  call.end =', becomes: 'call.end =' },
-    { is: 'count(calls, call, -1);\n    call.isFree = true;', becomes: 'call.isFree = true;' },
+    {
+      is: 'known.get(calls)?.remove(call);\n  call.end =',
+      becomes: 'call.end =',
+    },
+    {
+      is: 'known.get(calls)?.remove(call);\n    call.isFree = true;',
+      becomes: 'call.isFree = true;',
+    },
+    { is: '    call.isSummed = false;\n', becomes: '' },
     {
       is: "if (getOutcome(failed) !== 'unknown') return;",
       becomes: "if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;",
@@ -73,6 +80,7 @@ export const accountMutants: MutantsByFile = {
     },
     { is: 'call.isFree = true;', becomes: '' },
     { is: '(sum * tasks) / costs.length', becomes: 'sum' },
+    { is: 'if (dropped.end === undefined) dropped.onEnd = () => sums.add(dropped);', becomes: '' },
   ],
   'resources/account/budget-ledger.ts': [{ is: 'reservation.amount += more;', becomes: '' }],
   'resources/account/request-cost.ts': [
