@@ -236,9 +236,11 @@ export class Transport {
   #prepare<T>(call: Call, plan: Plan<T>): () => Promise<OpenAnswer<T>> {
     const request = new Request(call, plan);
     const isStream = plan.format.kind === 'events';
-    const listeners = this.features.subscribers.flatMap(
-      (subscribe) => subscribe(request, isStream, this) ?? [],
-    );
+    const listeners: Listener[] = [];
+    for (const subscribe of this.features.subscribers) {
+      const listener = subscribe(request, isStream, this);
+      if (listener !== undefined) listeners.push(listener);
+    }
     return request.prepare(plan.format, listeners);
   }
 }
