@@ -125,7 +125,7 @@ export class CallScope {
     this.#stopListening = onAbort(signal, () => this.#stop('signal', signal?.reason));
     if (totalTimeout !== null) {
       this.#deadline = startedAt + totalTimeout;
-      this.#totalTimer = setTimeout(() => this.#stop('total'), this.remaining);
+      this.#totalTimer = setTimeout(() => this.#stop('total'), Math.max(0, this.remaining));
     }
   }
 

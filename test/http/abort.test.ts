@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CallScope } from '../../src/http/abort.ts';
 import { APIUserAbortError, type Gateway } from '../../src/index.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options/options.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
@@ -302,6 +303,19 @@ describe('an abort', () => {
 
     expect(onCancel).toHaveBeenCalledTimes(1);
   });
+});
+
+test('a call whose time is over before its request begins sets no negative timer, of which Node warns', async () => {
+  vi.useRealTimers();
+  const warn = vi.fn();
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+
+  const scope = new CallScope(undefined, 10, performance.now() - 20);
+  await expect.poll(() => scope.stopped).toBe('total');
+  vi.useFakeTimers();
+
+  expect(warn).not.toHaveBeenCalled();
 });
 
 describe('the signal', () => {
