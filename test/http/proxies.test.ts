@@ -105,8 +105,11 @@ describe.skipIf(typeof http.setGlobalProxyFromEnv !== 'function')('a proxy of No
       outcome: 'not_sent',
       advice: 'Nothing was sent. Check the proxy.',
     });
-    expect(error.message).toContain(`could not connect to the proxy ${place} (${code}).`);
-    expect(error.evidence).toMatchObject({ code, address: place });
+    expect(error.evidence).toMatchObject({ address: place });
+    // Node's fetch may give up first on a busy machine: its timers count the time that the process was held up.
+    expect([code, 'UND_ERR_CONNECT_TIMEOUT']).toContain(error.evidence.code);
+    const { code: found } = error.evidence;
+    expect(error.message).toContain(`could not connect to the proxy ${place} (${found}).`);
   });
 });
 
