@@ -222,10 +222,10 @@ export class Request {
 
   #toOpen<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> & Answer {
     const open: OpenAnswer<T> & Answer = {
+      ...answer,
       change: this.plan.change,
       parse: () => this.#read(open, format),
       raw: () => (open.response = exposeResponse(this, open)),
-      ...answer,
     };
     return open;
   }

@@ -228,18 +228,17 @@ export function createSpec<Name extends Operation>(
   const endpoint: Endpoint = endpoints[operation];
   const { method, query, charge } = endpoint;
   const written = gateway?.write(operation, request);
-  // In Node 20, each field that follows the fields of another object takes a microsecond.
   return {
+    ...request,
+    ...written,
     operation,
     method,
+    path: fillPath((written ?? endpoint).path, request.params),
     query,
     charge,
     task: findTaskRole(operation, charge),
     accept: accepted[kind],
     options,
-    ...request,
-    ...written,
-    path: fillPath((written ?? endpoint).path, request.params),
   };
 }
 
