@@ -173,6 +173,7 @@ async function serve(
   process.once('SIGTERM', stop);
   if (options.http === undefined) {
     await (serveOneClient ?? start.serveOnStdio)(mcp, controller.signal);
+    process.off('SIGTERM', stop);
     return;
   }
   const port = options.http === true ? 4030 : options.http;

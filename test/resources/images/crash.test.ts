@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorker, type KillResult, makeDespite, problemOf } from '../../helpers/kill-cases.ts';
+import { someOf } from '../../helpers/some-cases.ts';
 
 // Every step and random moments are taken by `test/extended/kill.ts --kind image`.
 describe('kill -9', () => {
@@ -17,7 +18,8 @@ describe('kill -9', () => {
     'between any two steps loses no image task and charges none twice',
     { timeout: 120_000 },
     async () => {
-      const left = Array.from({ length: 12 }, (_, index) => 1 + index * 3);
+      const steps = someOf(Array.from({ length: 12 }, (_, index) => 1 + index * 3));
+      const left = [...steps];
       const results: KillResult[] = [];
       const work = async (): Promise<void> => {
         for (let step = left.shift(); step !== undefined; step = left.shift()) {
@@ -29,7 +31,7 @@ describe('kill -9', () => {
       expect(results.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
       expect(results.every(({ runs }) => runs === 2)).toBe(true);
       const completed = results.filter(({ outcome }) => outcome === 'completed');
-      expect(completed.length).toBeGreaterThan(5);
+      expect(completed.length).toBeGreaterThan((steps.length * 5) / 12);
       expect(completed.every(({ posts, isWhole }) => posts === 1 && isWhole)).toBe(true);
     },
   );

@@ -10,6 +10,7 @@ import {
   runWorker,
   type KillResult,
 } from '../../helpers/kill-cases.ts';
+import { someOf } from '../../helpers/some-cases.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { countRequests } from '../../helpers/videos.ts';
 
@@ -22,7 +23,7 @@ describe('kill -9', () => {
     return () => rm(folder, { recursive: true });
   });
 
-  const steps = Array.from({ length: 16 }, (_, index) => 1 + index * 4);
+  const steps = someOf(Array.from({ length: 16 }, (_, index) => 1 + index * 4));
 
   test(
     'between any two steps loses no video and charges none twice',
@@ -40,7 +41,7 @@ describe('kill -9', () => {
       expect(results.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
       expect(results.every(({ runs }) => runs === 2)).toBe(true);
       const completed = results.filter(({ outcome }) => outcome === 'completed');
-      expect(completed.length).toBeGreaterThan(10);
+      expect(completed.length).toBeGreaterThan((steps.length * 10) / 16);
       expect(completed.every(({ posts, isWhole }) => posts === 1 && isWhole)).toBe(true);
     },
   );
