@@ -43,7 +43,7 @@ export function describeTimersLeft(): string {
 
 /** Returns whether Node's `fetch` calls this. A formatted stack, with source maps, takes fifty times as long. */
 function isOfFetch(): boolean {
-  const { prepareStackTrace } = Error;
+  const before: unknown = Reflect.get(Error, 'prepareStackTrace');
   let isInside = false;
   Error.prepareStackTrace = (_, calls) => {
     isInside = calls.some((call) => call.getFileName()?.startsWith('node:internal/deps/undici'));
@@ -51,7 +51,7 @@ function isOfFetch(): boolean {
   };
   // Read for the callback above.
   void new Error().stack;
-  Error.prepareStackTrace = prepareStackTrace;
+  Reflect.set(Error, 'prepareStackTrace', before);
   return isInside;
 }
 

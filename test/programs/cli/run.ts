@@ -48,7 +48,7 @@ export class Machine {
    * @param input - What is piped in; `null` leaves it open.
    */
   run(words: readonly string[], input: string | null = '', env: Record<string, string> = {}) {
-    return inThisProcess({ ...this, env: { ...this.env, ...env } }, words, input);
+    return inThisProcess({ folder: this.folder, env: { ...this.env, ...env } }, words, input);
   }
 
   /** Runs a command with pipes in a process of its own, for tests in which that is the subject. */

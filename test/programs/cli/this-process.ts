@@ -91,13 +91,14 @@ export async function inThisProcess(
   words: readonly string[],
   input: string | null,
 ): Promise<Ended> {
-  const { stdin, stdout, stderr, leave } = enter(place, words);
+  const pipes = enter(place, words);
+  const { stdin, stdout, stderr } = pipes;
   if (input !== null) stdin.end(input);
   try {
     await run(words);
     return { code: Number(process.exitCode ?? 0), stdout: stdout.text, stderr: stderr.text };
   } finally {
-    leave();
+    pipes.leave();
   }
 }
 

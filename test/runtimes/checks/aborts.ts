@@ -20,12 +20,12 @@ function createAbort() {
   let abortedAt = 0;
   return {
     signal: controller.signal,
-    async abort(): Promise<void> {
+    abort: async (): Promise<void> => {
       await wait(100);
       abortedAt = Date.now();
       controller.abort(new Error('Enough'));
     },
-    assertPrompt(): void {
+    assertPrompt: (): void => {
       assert(Date.now() - abortedAt < 5_000, 'It took too long');
     },
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,10 +28,9 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
       const served = await serve(['--port', '0', '--emulator']);
       const visit = await Visit.open(browser, served.url, shots);
       const { page } = visit;
-      let release = (): void => undefined;
-      const isReleased = new Promise<void>((resolve) => (release = resolve));
+      const released = new EventEmitter();
       await page.route('**/api/models', async (sent) => {
-        await isReleased;
+        await once(released, 'go');
         await sent.continue();
       });
       await page.reload();
@@ -42,7 +42,7 @@ export async function checkLosses(checks: Checks, browser: Browser, shots: strin
         await page.getByLabel(field).fill('A lighthouse');
         await page.getByRole('button', { name: button, exact: true, disabled: true }).waitFor();
       }
-      release();
+      released.emit('go');
       await visit.press('Send');
       await page.locator('.turn').first().waitFor();
       await visit.close();
