@@ -93,8 +93,9 @@ export const abortChecks: readonly Check[] = [
     name: 'an abort between two attempts ends the call at once',
     async run(world) {
       const { client, remote } = await fresh(world);
-      // Without a hint the pause is at least a second; pages of other origins cannot read the hint.
-      await remote.fail({ type: 'bare', status: 429 }, { times: 3 });
+      // A pause that a busy machine does not sleep through. Pages of other origins cannot read a header.
+      const message = 'Rate limit reached. Please try again in 30s.';
+      await remote.fail({ type: 'error', status: 429, message }, { times: 3 });
       const { signal, abort, assertPrompt } = createAbort();
       const call = rejects(client.images.generate(image, { signal }), APIUserAbortError);
       await untilSent(remote);
