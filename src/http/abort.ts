@@ -26,7 +26,7 @@ export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal | null
 export async function delay(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const elapsed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+    timer = setTimeout(resolve, Math.max(0, milliseconds));
   });
   try {
     await untilAborted(elapsed, signal);
