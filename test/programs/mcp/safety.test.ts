@@ -332,9 +332,9 @@ describe.each([
 
 test('only the protocol goes to standard output, and the key nowhere', async () => {
   const machine = await McpMachine.open();
-  // Begins after the start, as a library would.
+  // Begins once the server has taken standard output, as a library would that is used by a call.
   const noise =
-    "setTimeout(() => setInterval(() => console.log('noise'), 20).unref(), 600).unref()";
+    "const { write } = process.stdout; setInterval(() => process.stdout.write === write || console.log('noise'), 20).unref()";
   machine.machine.env['NODE_OPTIONS'] =
     `--import=data:text/javascript,${encodeURIComponent(noise)}`;
   machine.machine.env['GATEWAY_LOG'] = 'debug';
