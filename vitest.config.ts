@@ -17,7 +17,7 @@ export const testOptions = {
 
 /** Tests that start processes, measure their own process or replace modules. */
 export const systemTests = [
-  // Those that are left out run commands in their own process only, and take no time.
+  // The files left out start no process.
   'test/programs/cli/!(doctor-evidence|doctor-report|doctor-routes|headers|scrub).test.ts',
   'test/examples.test.ts',
   'test/http/unhandled-rejections.test.ts',

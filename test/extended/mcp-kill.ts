@@ -13,7 +13,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { isObject } from '../../src/answers/objects.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { compileCache, root } from '../helpers/run-program.ts';
-import { StreamTransport } from '../programs/mcp/stream-transport.ts';
+import { StreamTransport, toServer } from '../programs/mcp/stream-transport.ts';
 
 const kills = Number(process.argv[2] ?? 100);
 const count = 20;
@@ -53,16 +53,12 @@ class Server {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     child.stdin.on('error', () => {});
-    const ended = new Promise<number | null>((resolve) => {
-      child.once('close', resolve);
-    });
     child.once('close', () => {
       if (this.#child === child) this.#client = undefined;
     });
     this.#child = child;
     const client = new Client({ name: 'agent', version: '1.0.0' });
-    const { stdin, stdout } = child;
-    await client.connect(new StreamTransport({ stdin, stdout, ended }));
+    await client.connect(new StreamTransport(toServer(child)));
     return client;
   }
 

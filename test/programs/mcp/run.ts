@@ -10,7 +10,7 @@ import { serveOnStreams } from '../../../src/programs/mcp/start.ts';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../../src/testing/index.ts';
 import { Machine } from '../cli/run.ts';
 import { share } from '../cli/this-process.ts';
-import { type StartedServer, StreamTransport } from './stream-transport.ts';
+import { type StartedServer, StreamTransport, toServer } from './stream-transport.ts';
 
 const info = { name: 'test', version: '1.0.0' };
 
@@ -32,10 +32,10 @@ export interface JobResult {
 /** A client that is connected to a server. */
 export class McpSession {
   readonly client: Client;
-  readonly #server: StartedServer;
+  protected readonly server: StartedServer;
 
   protected constructor(server: StartedServer, client: Client) {
-    this.#server = server;
+    this.server = server;
     this.client = client;
   }
 
@@ -51,8 +51,8 @@ export class McpSession {
 
   protected async open(prepare?: (client: Client) => void): Promise<void> {
     prepare?.(this.client);
-    this.#server.stdin.on('error', () => {});
-    await this.client.connect(new StreamTransport(this.#server));
+    this.server.stdin.on('error', () => {});
+    await this.client.connect(new StreamTransport(this.server));
   }
 
   /** Calls a tool, and returns its result in one object. */
@@ -66,27 +66,22 @@ export class McpSession {
 
   /** Closes the input, and returns the exit code. */
   end(): Promise<number | null> {
-    this.#server.stdin.end();
-    return this.#server.ended;
+    this.server.stdin.end();
+    return this.server.ended;
   }
 }
 
 /** A client that is connected to a server in a process. */
 export class McpProcess extends McpSession {
   readonly child: ChildProcessWithoutNullStreams;
-  readonly #ended: Promise<number | null>;
   /** Everything that the process wrote to standard output and standard error. */
   stdout = '';
   stderr = '';
 
   private constructor(child: ChildProcessWithoutNullStreams, options: ClientOptions) {
-    const { stdin, stdout, stderr } = child;
-    const ended = new Promise<number | null>((resolve) => {
-      child.once('close', resolve);
-    });
-    super({ stdin, stdout, ended }, new Client(info, options));
+    const { stdout, stderr } = child;
+    super(toServer(child), new Client(info, options));
     this.child = child;
-    this.#ended = ended;
     stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
   }
@@ -105,7 +100,7 @@ export class McpProcess extends McpSession {
   /** Ends the process with a signal, and returns the exit code. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
-    return this.#ended;
+    return this.server.ended;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import {
   ReadBuffer,
@@ -12,6 +13,17 @@ export interface StartedServer {
   readonly stdout: Readable;
   /** Resolves to the exit code. */
   readonly ended: Promise<number | null>;
+}
+
+/** Returns the server that a process is. */
+export function toServer(
+  child: ChildProcess & Pick<StartedServer, 'stdin' | 'stdout'>,
+): StartedServer {
+  const { stdin, stdout } = child;
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+  });
+  return { stdin, stdout, ended };
 }
 
 /** A transport over the streams of a server. */
