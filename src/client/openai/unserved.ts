@@ -29,6 +29,7 @@ export class Unserved {
 }
 
 const anyRoute = 'request({ method, path, body }) where your gateway serves the route';
+const sockets = 'a WebSocket of your own, or openai; for turn-based voice, audio and chat';
 const files = "post('/v1/files', { body: form }) with a FormData; calls that need a file take it";
 
 /** The resources of `openai` that this client does not have, with their alternatives. */
@@ -45,12 +46,12 @@ const replacements: Readonly<Record<string, string>> = {
   evals: anyRoute,
   fineTuning: anyRoute,
   graders: anyRoute,
-  live: anyRoute,
-  realtime: anyRoute,
+  live: sockets,
+  realtime: sockets,
   safety: anyRoute,
   skills: anyRoute,
   vectorStores: anyRoute,
-  webhooks: anyRoute,
+  webhooks: 'webhooks.unwrap() of openai, which sends no request; videos.wait() waits for videos',
 };
 
 /**

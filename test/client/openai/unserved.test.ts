@@ -74,7 +74,8 @@ describe('unsupported APIs of openai', () => {
     ['beta.assistants.create', /runTools\(\)/],
     ['vectorStores.create', /request\(\{ method, path, body \}\)/],
     ['fineTuning.jobs.create', /request\(\{ method, path, body \}\)/],
-    ['webhooks.unwrap', /request\(\{ method, path, body \}\)/],
+    ['realtime.clientSecrets.create', /a WebSocket of your own, or openai/],
+    ['webhooks.unwrap', /webhooks\.unwrap\(\) of openai/],
   ])('client.%s() throws an error that names the alternative', (path, advice) => {
     expect(() => call(path)).toThrow(GatewayError);
     expect(() => call(path)).toThrow(advice);
