@@ -1,15 +1,22 @@
 import { text as readAll } from 'node:stream/consumers';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { ReportedCosts } from '../reported-costs.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
-import { configure, type Host, hosts } from '../mcp/configuration.ts';
+import { configure, type Host, hosts, isForAllProjects } from '../mcp/configuration.ts';
 import type { McpOptions, serveOnStdio } from '../mcp/start.ts';
 import { busyCode, type Kind, kinds } from '../mcp/jobs/job.ts';
 import type { WorkerMessage } from '../mcp/jobs/jobs.ts';
 import { spawnWorker } from '../mcp/jobs/spawn-worker.ts';
 import { makeFolder } from './records.ts';
-import { type CommonOptions, openClient, readBaseURL, readKey } from './settings.ts';
+import {
+  type CommonOptions,
+  defaultKeyFile,
+  openClient,
+  readBaseURL,
+  readKey,
+} from './settings.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from './usage.ts';
 
 declare const __VERSION__: string;
@@ -123,26 +130,50 @@ async function readOptions({
 }
 
 /** Options whose values are in the environment of a printed configuration, or not in it. */
-const ownOptions = /^--(print|base-url|gateway)(=|$)/;
+const ownOptions = /^--(print|base-url|gateway)$/;
 
-/** Returns the other options of the command line, for a configuration. */
-function otherOptions(args: readonly string[]): string[] {
+/** Options whose values are paths, or the URL of a ledger. */
+const pathOptions = /^--(key-file|dir|root|ledger)$/;
+
+/**
+ * Returns the other options of the command line, for a configuration.
+ *
+ * @param isForAll - Whether the configuration is for all projects: paths are absolute then.
+ */
+function otherOptions(args: readonly string[], isForAll: boolean): string[] {
+  const place = (name: string, value: string): string =>
+    isForAll && pathOptions.test(name) && !value.includes('://') ? resolve(value) : value;
   const others: string[] = [];
   for (let index = args.indexOf('mcp') + 1; index < args.length; index += 1) {
     const arg = args[index] ?? '';
-    if (!ownOptions.test(arg)) others.push(arg);
-    else if (!arg.includes('=')) index += 1;
+    const [, name = arg, value] = /^(--[^=]+)=(.*)$/s.exec(arg) ?? [];
+    if (ownOptions.test(name)) {
+      if (value === undefined) index += 1;
+    } else if (value === undefined) {
+      others.push(place(args[index - 1] ?? '', arg));
+    } else {
+      others.push(`${name}=${place(name, value)}`);
+    }
   }
   return others;
 }
 
 function printConfiguration(host: Host, { options, terminal }: Run<McpCommandOptions>): void {
-  const { baseUrl, gateway = process.env['GATEWAY_PROFILE'] } = options;
+  const { baseUrl, gateway = process.env['GATEWAY_PROFILE'], dir, root } = options;
   const baseURL = baseUrl ?? process.env['GATEWAY_BASE_URL'] ?? 'https://gateway.example.com';
-  const args = otherOptions(process.argv.slice(2));
-  const { where, config } = configure(host, { baseURL, gateway }, args);
+  const args = otherOptions(process.argv.slice(2), isForAllProjects(host));
+  // It may start its servers in a folder that cannot be written.
+  if (host === 'claude-desktop' && dir === undefined && root === undefined) {
+    args.push('--dir', join(homedir(), 'model-gateway-output'));
+  }
+  const { where, text } = configure(host, { baseURL, gateway }, args);
   terminal.note(`Put this into ${where}:`);
-  terminal.line(JSON.stringify(config, undefined, 2));
+  terminal.line(text);
+  if (host === 'claude-desktop' && options.keyFile === undefined) {
+    terminal.note(
+      `Claude Desktop does not pass GATEWAY_API_KEY on: put the key into ${defaultKeyFile()} (chmod 600).`,
+    );
+  }
 }
 
 type ServeOnStdio = typeof serveOnStdio;

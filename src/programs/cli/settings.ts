@@ -52,6 +52,9 @@ async function keyFromFile(path: string): Promise<string | undefined> {
   return key;
 }
 
+/** The file of the key that needs no option. */
+export const defaultKeyFile = (): string => join(configFolder(), 'key');
+
 /** Reads the key from the environment or a private file. Arguments would expose it to other users. */
 export async function readKey({ keyFile }: CommonOptions): Promise<string> {
   const { GATEWAY_API_KEY: key = '', GATEWAY_API_KEY_FILE: keyPath = '' } = process.env;
@@ -63,7 +66,7 @@ export async function readKey({ keyFile }: CommonOptions): Promise<string> {
   }
   const cleaned = cleanKey(key, (message) => openLog().warn(`[model-gateway] ${message}`));
   if (cleaned !== '') return cleaned;
-  const defaultPath = join(configFolder(), 'key');
+  const defaultPath = defaultKeyFile();
   const read = await keyFromFile(defaultPath);
   if (read !== undefined) return read;
   throw new UsageError(

@@ -1,12 +1,16 @@
 /** Hosts whose configuration can be printed. */
-export const hosts = ['claude', 'cursor', 'vscode', 'opencode'] as const;
+export const hosts = ['claude', 'claude-desktop', 'codex', 'cursor', 'opencode', 'vscode'] as const;
 
 export type Host = (typeof hosts)[number];
+
+/** Tells whether a host has one configuration for all projects. */
+export const isForAllProjects = (host: Host): boolean =>
+  host === 'claude-desktop' || host === 'codex';
 
 /** A configuration to paste, and where. */
 export interface HostConfiguration {
   readonly where: string;
-  readonly config: object;
+  readonly text: string;
 }
 
 /** Variables of the environment that a server needs, without the key itself. */
@@ -14,6 +18,14 @@ interface Variables {
   readonly baseURL: string;
   readonly gateway: string | undefined;
 }
+
+const toJSON = (config: object): string => JSON.stringify(config, undefined, 2);
+
+/** Strings, and lists of them, are the same in TOML as in JSON. */
+const toTOML = (entries: object): string =>
+  Object.entries(entries)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+    .join('\n');
 
 /**
  * Returns the configuration of a host. The key is never in it: it is read from the environment of the host, from a
@@ -28,32 +40,64 @@ export function configure(
 ): HostConfiguration {
   const command = 'npx';
   const all = ['-y', 'model-gateway', 'mcp', ...args];
-  const env = (key: string): Record<string, string> => ({
+  const settings: Record<string, string> = {
     GATEWAY_BASE_URL: baseURL,
     ...(gateway === undefined ? {} : { GATEWAY_PROFILE: gateway }),
-    GATEWAY_API_KEY: key,
-  });
+  };
+  const env = (key: string): Record<string, string> => ({ ...settings, GATEWAY_API_KEY: key });
   switch (host) {
     case 'claude':
       return {
         where: '.mcp.json of the project, for Claude Code',
-        config: {
+        text: toJSON({
           mcpServers: { 'model-gateway': { command, args: all, env: env('${GATEWAY_API_KEY}') } },
-        },
+        }),
+      };
+    case 'claude-desktop':
+      return {
+        where:
+          'claude_desktop_config.json, which Claude Desktop opens under Settings, Developer, Edit Config',
+        text: toJSON({ mcpServers: { 'model-gateway': { command, args: all, env: settings } } }),
+      };
+    case 'codex':
+      return {
+        where: '~/.codex/config.toml',
+        text: [
+          '[mcp_servers.model-gateway]',
+          toTOML({ command, args: all, env_vars: ['GATEWAY_API_KEY'] }),
+          // npx downloads the package first, for which the default of 10 s may be too short.
+          toTOML({ startup_timeout_sec: 60 }),
+          '',
+          '[mcp_servers.model-gateway.env]',
+          toTOML(settings),
+        ].join('\n'),
       };
     case 'cursor':
       return {
         where: '.cursor/mcp.json of the project',
-        config: {
+        text: toJSON({
           mcpServers: {
             'model-gateway': { command, args: all, env: env('${env:GATEWAY_API_KEY}') },
           },
-        },
+        }),
+      };
+    case 'opencode':
+      return {
+        where: 'opencode.json of the project',
+        text: toJSON({
+          mcp: {
+            'model-gateway': {
+              type: 'local',
+              command: [command, ...all],
+              environment: env('{env:GATEWAY_API_KEY}'),
+            },
+          },
+        }),
       };
     case 'vscode':
       return {
         where: '.vscode/mcp.json of the project',
-        config: {
+        text: toJSON({
           inputs: [
             {
               type: 'promptString',
@@ -70,20 +114,7 @@ export function configure(
               env: env('${input:gateway-key}'),
             },
           },
-        },
-      };
-    case 'opencode':
-      return {
-        where: 'opencode.json of the project',
-        config: {
-          mcp: {
-            'model-gateway': {
-              type: 'local',
-              command: [command, ...all],
-              environment: env('{env:GATEWAY_API_KEY}'),
-            },
-          },
-        },
+        }),
       };
   }
 }

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { image, McpMachine } from './run.ts';
 
 describe('--print', () => {
-  test.each(['claude', 'cursor', 'vscode', 'opencode'])(
+  test.each(['claude', 'claude-desktop', 'cursor', 'opencode', 'vscode'])(
     '%s prints a configuration without the key',
     async (host) => {
       const { machine, url, emulator } = await McpMachine.open();
@@ -58,6 +59,48 @@ test('--print repeats the other options', async () => {
   });
 });
 
+test('--print codex prints TOML with absolute paths, and the name of the variable with the key', async () => {
+  const { machine } = await McpMachine.open();
+  const args = ['--print', 'codex', '--base-url', 'https://gw.test', '--gateway=openrouter'];
+  const paths = ['--dir', 'out', '--key-file=key', '--ledger', 'postgres://db', '--budget', '5'];
+
+  const { stdout } = await machine.run(['mcp', ...args, ...paths]);
+
+  const [out, key] = ['out', 'key'].map((name) => join(machine.folder, name));
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    '[mcp_servers.model-gateway]',
+    'command = "npx"',
+    `args = ["-y","model-gateway","mcp","--dir","${out}","--key-file=${key}","--ledger","postgres://db","--budget","5"]`,
+    'env_vars = ["GATEWAY_API_KEY"]',
+    'startup_timeout_sec = 60',
+    '',
+    '[mcp_servers.model-gateway.env]',
+    'GATEWAY_BASE_URL = "https://gw.test"',
+    'GATEWAY_PROFILE = "openrouter"',
+  ]);
+});
+
+test('--print claude-desktop names a folder that can be written, and where the key goes', async () => {
+  const { machine, url } = await McpMachine.open();
+
+  const { stdout, stderr } = await machine.run(['mcp', '--print', 'claude-desktop']);
+  const other = await machine.run(['mcp', '--print', 'claude-desktop', '--root', 'docs']);
+
+  const folder = join(machine.folder, 'model-gateway-output');
+  expect(JSON.parse(stdout)).toEqual({
+    mcpServers: {
+      'model-gateway': {
+        command: 'npx',
+        args: ['-y', 'model-gateway', 'mcp', '--dir', folder],
+        env: { GATEWAY_BASE_URL: url },
+      },
+    },
+  });
+  expect(stderr).toContain(join(machine.folder, 'config', 'model-gateway', 'key'));
+  expect(other.stdout).toContain(join(machine.folder, 'docs'));
+  expect(other.stdout).not.toContain('--dir');
+});
+
 describe('a wrong setting ends the server at once', () => {
   test.each([
     { what: 'no key', env: { GATEWAY_API_KEY: '' }, args: [], says: 'The key is missing' },
@@ -78,7 +121,12 @@ describe('a wrong setting ends the server at once', () => {
       args: ['--ledger', 'mysql://db'],
       says: 'postgres:// or redis://',
     },
-    { what: 'a host', env: {}, args: ['--print', 'notepad'], says: 'claude, cursor' },
+    {
+      what: 'a host',
+      env: {},
+      args: ['--print', 'notepad'],
+      says: 'claude, claude-desktop, codex, cursor',
+    },
   ])('$what', async ({ env, args, says }) => {
     const { machine } = await McpMachine.open();
 
