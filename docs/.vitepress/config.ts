@@ -83,6 +83,21 @@ function labelCells(markdown: MarkdownRenderer): void {
   });
 }
 
+/** Highlights each block of code once: the search reads the guides again, and pages of classes repeat what they inherit. */
+function highlightOnce(markdown: MarkdownRenderer): void {
+  const { highlight } = markdown.options;
+  if (typeof highlight !== 'function') return;
+  const known = new Map<string, string>();
+  markdown.set({
+    highlight(...block) {
+      const key = block.join('\0');
+      const html = known.get(key) ?? highlight(...block);
+      known.set(key, html);
+      return html;
+    },
+  });
+}
+
 /** Returns a page that leads to another one, and keeps the section of the address if there is one. */
 function toRedirect(target: string): string {
   const [file = ''] = target.split('#');
@@ -119,7 +134,10 @@ export default defineConfig({
   },
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: labelCells,
+    config(markdown) {
+      labelCells(markdown);
+      highlightOnce(markdown);
+    },
   },
   // The theme's home page has no landmark for its content.
   transformHtml: (html) =>
