@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, aroundEach, vi } from 'vitest';
+import { listCallers } from './callers.ts';
 
 const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'setImmediate', 'Date'] as const;
 const readTimers = (): unknown[] => [
@@ -41,19 +42,9 @@ export function describeTimersLeft(): string {
   return ids.map((id) => origins.get(Number(id))?.stack ?? `timer ${id}`).join('\n');
 }
 
-/** Returns whether Node's `fetch` calls this. A formatted stack, with source maps, takes fifty times as long. */
-function isOfFetch(): boolean {
-  const before: unknown = Reflect.get(Error, 'prepareStackTrace');
-  let isInside = false;
-  Error.prepareStackTrace = (_, calls) => {
-    isInside = calls.some((call) => call.getFileName()?.startsWith('node:internal/deps/undici'));
-    return '';
-  };
-  // Read for the callback above.
-  void new Error().stack;
-  Reflect.set(Error, 'prepareStackTrace', before);
-  return isInside;
-}
+/** Returns whether Node's `fetch` calls this. */
+const isOfFetch = (): boolean =>
+  listCallers().some((file) => file.startsWith('node:internal/deps/undici'));
 
 /**
  * Node's `fetch` sets the timers of its connections with the global function, at any time, also for a connection of

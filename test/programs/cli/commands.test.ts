@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../../src/testing/index.ts';
+import { passTimeFaster } from '../../helpers/fast-time.ts';
 import { begin, Machine } from './run.ts';
 
 let emulator: Emulator;
@@ -577,8 +578,35 @@ describe('speech, text and vectors', () => {
   });
 });
 
+const create = ['video', 'create', '-m', 'm-video', 'A boat'];
+
+describe('the time limit of videos', () => {
+  test('ends with 4 at the time limit, and explains how to continue', async () => {
+    emulator.clock.hold();
+    const { stdout } = await machine.run([...create, '--no-wait']);
+    const { id } = JSON.parse(stdout);
+    const { code, stderr } = await machine.run(['video', 'wait', id, '--timeout', '500ms']);
+
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining(`model-gateway video wait ${id}`),
+    });
+  });
+
+  test('a short time limit does not shorten the polling interval', async () => {
+    emulator.clock.hold();
+
+    const { code } = await machine.run([...create, '--timeout', '1500ms']);
+
+    const polls = emulator.requests.filter(({ method }) => method === 'GET');
+    expect(code).toBe(4);
+    // Its time may be over before the first one is on its way.
+    expect(polls.length).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('videos', () => {
-  const create = ['video', 'create', '-m', 'm-video', 'A boat'];
+  passTimeFaster();
 
   test('are submitted, waited for and written', async () => {
     const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
@@ -698,18 +726,6 @@ describe('videos', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('ends with 4 at the time limit, and explains how to continue', async () => {
-    emulator.clock.hold();
-    const { stdout } = await machine.run([...create, '--no-wait']);
-    const { id } = JSON.parse(stdout);
-    const { code, stderr } = await machine.run(['video', 'wait', id, '--timeout', '500ms']);
-
-    expect({ code, stderr }).toEqual({
-      code: 4,
-      stderr: expect.stringContaining(`model-gateway video wait ${id}`),
-    });
-  });
-
   test('an unknown task ends a wait with 5 after two polls', async () => {
     const { code, stderr } = await machine.run(['video', 'wait', 'task_none']);
 
@@ -752,17 +768,6 @@ describe('videos', () => {
 
     expect(code).toBe(1);
     expect(stderr).toContain('not completed');
-  });
-
-  test('a short time limit does not shorten the polling interval', async () => {
-    emulator.clock.hold();
-
-    const { code } = await machine.run([...create, '--timeout', '1500ms']);
-
-    const polls = emulator.requests.filter(({ method }) => method === 'GET');
-    expect(code).toBe(4);
-    // Its time may be over before the first one is on its way.
-    expect(polls.length).toBeLessThanOrEqual(1);
   });
 
   test('status, list and download; a handle works in place of an id', async () => {

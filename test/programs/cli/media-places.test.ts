@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator, type EmulatorOptions, markers } from '../../../src/testing/index.ts';
+import { passTimeFaster } from '../../helpers/fast-time.ts';
 import {
   imageDeliveries,
   imageFailures,
@@ -16,6 +17,8 @@ import {
 import { mediaHeads } from '../../helpers/media.ts';
 import { someOf } from '../../helpers/some-cases.ts';
 import { Machine } from './run.ts';
+
+passTimeFaster();
 
 const png = [0x89, 0x50, 0x4e, 0x47];
 

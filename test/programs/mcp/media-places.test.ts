@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { passTimeFaster } from '../../helpers/fast-time.ts';
 import {
   imageDeliveries,
   imageFailures,
@@ -17,6 +18,8 @@ import { someOf } from '../../helpers/some-cases.ts';
 import { markers } from '../../../src/testing/index.ts';
 import { McpGateways } from './gateways.ts';
 import { McpMachine, type JobResult } from './run.ts';
+
+passTimeFaster();
 
 /** Each case runs in a process of its own, all of them below one server at once. */
 const timeout = 120_000;

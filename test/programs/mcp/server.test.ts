@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
+import { passTimeFaster } from '../../helpers/fast-time.ts';
 import { McpGateways } from './gateways.ts';
 import { image, McpMachine } from './run.ts';
 
@@ -192,9 +193,13 @@ describe('the same call', () => {
 });
 
 describe('a video', () => {
+  passTimeFaster();
+  // A minute, of which the client waits for no more.
+  const patient = ['--wait', '10m'];
+
   test('returns a handle at once, and is saved by wait_video', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const progress = vi.fn();
 
     const created = await session.call('create_video', video);
@@ -220,7 +225,7 @@ describe('a video', () => {
   test('is saved from the URL in the task if the content route fails', async () => {
     const machine = await McpMachine.open();
     machine.emulator.quirks.contentStatus = 403;
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -233,7 +238,7 @@ describe('a video', () => {
     machine.emulator.quirks.contentStatus = 501;
     // Not an https URL, so it is not fetched.
     machine.emulator.quirks.fileOrigin = 'other';
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -247,7 +252,7 @@ describe('a video', () => {
       name: `${contentStatus}`,
       quirks: { contentStatus, videoUrl: 'missing' } as const,
     }));
-    const gateways = await McpGateways.start(cases);
+    const gateways = await McpGateways.start(cases, patient);
     const { session } = gateways;
     const create = () =>
       gateways.callEach('create_video', (mark) => ({ ...video, prompt: `A paper boat ${mark}` }));
@@ -280,7 +285,7 @@ describe('a video', () => {
   test('without a URL, whose content route keeps failing, ends after three downloads', async () => {
     const quirks = { videoUrl: 'missing' } as const;
     const machine = await McpMachine.open({ quirks });
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
     const fault = { type: 'error', status: 400 } as const;
     machine.emulator.fail({ operation: 'videos.downloadContent', fault, times: 100 });
@@ -323,7 +328,7 @@ describe('a video', () => {
 
   test('is downloaded again if its file was deleted', async () => {
     const machine = await McpMachine.open();
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
     const waited = await session.call('wait_video', { call_id });
     rmSync(waited.files?.[0]?.path ?? '');
@@ -339,7 +344,7 @@ describe('a video', () => {
   test('returns its state after the time limit', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
-    const session = await machine.connect(['--wait', '1s']);
+    const session = await machine.connect(['--wait', '10s']);
     const { call_id } = await session.call('create_video', video);
 
     const waited = await session.call('wait_video', { call_id });
@@ -351,7 +356,7 @@ describe('a video', () => {
   test('that failed says so, and is not created again by itself', async () => {
     const machine = await McpMachine.open();
     machine.emulator.clock.hold();
-    const session = await machine.connect();
+    const session = await machine.connect(patient);
     const { call_id } = await session.call('create_video', video);
     const [task] = machine.emulator.videos.list;
     machine.emulator.videos.fail(task?.id ?? '', 'The prompt was rejected by moderation.');
