@@ -26,6 +26,35 @@ export const fallbackMutants: MutantsByFile = {
     { is: 'remaining.shift();', becomes: '' },
     { is: 'check(same < 0 || !isOwn,', becomes: 'check(true,' },
     { is: '  checkStreaming(models, params);', becomes: '' },
+    {
+      // The response is read as that to the model after the next one.
+      is: 'return held.with({ params: { ...following } });',
+      becomes: `const { format } = held.with({ params: { ...(remaining[0] ?? following) } });
+        return Object.defineProperty(held.with({ params: { ...following } }), 'format', { value: format });`,
+    },
+    {
+      // All plans are written first, and the change is that of the last one written.
+      is: 'return sendEach(next, call, held, follow);',
+      becomes: `return sendEach(next, call, held, follow).then((open) => {
+        const change = { params: { ...remaining.at(-1) } };
+        return remaining.length < models.length ? open : Object.defineProperty(open, 'change', { value: change });
+      });`,
+    },
+  ],
+  'calls/request.ts': [
+    {
+      // The most severe outcome of the call counts for each of its requests.
+      is: "#worst: Outcome = 'not_sent';",
+      becomes: `get #worst() { return this.call.worst ?? 'not_sent'; }
+        set #worst(outcome) { this.call.worst = outcome; }`,
+    },
+    {
+      // The facts of a failure are those of the last request that failed, of any call.
+      is: '  failure: FailedAttempt | undefined;',
+      becomes: `static last;
+        get failure() { return Request.last; }
+        set failure(failed) { Request.last = failed; }`,
+    },
   ],
   'calls/send-each.ts': [
     { is: 'scope.isOver || scope.remaining <= 0;', becomes: 'false;' },
@@ -39,6 +68,12 @@ export const fallbackMutants: MutantsByFile = {
     },
     { is: 'new Set([...call.attempts, ...own])', becomes: 'new Set(own)' },
     { is: '  call.mayChange = true;', becomes: '' },
+    {
+      is: `get change() {
+      return current.change;
+    },`,
+      becomes: 'change: current.change,',
+    },
   ],
   'policies/modes/output-modes.ts': [
     { is: "failure.kind === 'refused' || mayRepeat", becomes: 'true' },
@@ -61,6 +96,10 @@ export const fallbackMutants: MutantsByFile = {
     { is: '{ ...options, fallback: null }', becomes: 'options' },
     { is: 'idempotencyKey: `${key}-turn-${this.#count}`', becomes: 'idempotencyKey' },
     { is: 'if (this.#count === 1) this.#answered = change;', becomes: '' },
+    {
+      is: 'if (this.#count === 1) this.#answered = change;',
+      becomes: 'this.#answered = change;',
+    },
   ],
   'structured/json.ts': [
     {

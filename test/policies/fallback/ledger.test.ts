@@ -105,6 +105,25 @@ describe.each(calls)('a ledger of $operation with fallbacks', ({ make }) => {
     });
   });
 
+  test.for([true, false])(
+    'names the fallback that answered, and not the one after it (task: %s)',
+    async (isTask) => {
+      const { client, emulator } = emulated(options, {
+        quirks: isTask ? { imageTasks: 'list' } : {},
+      });
+      failFirst(emulator, rejected);
+      const ledger = memoryLedger();
+
+      await run(client, { ledger, callId, fallback: ['model-b', 'model-c'] });
+
+      await expect(ledger.entry(callId)).resolves.toMatchObject({ ref: { model: 'model-b' } });
+      expect(requestedModels(emulator)).toEqual({
+        requests: ['model-a', 'model-b'],
+        charges: ['model-b'],
+      });
+    },
+  );
+
   test('names the model of the call if the next model was never requested', async () => {
     const perCall = { 'model-a': 0.01, 'model-b': 0.04 };
     const { client, emulator } = emulated({ ...options, budget: { limit: 0.03, perCall } });
@@ -175,6 +194,23 @@ describe('a ledger of videos.create with fallbacks', () => {
 
     expect(entry).toMatchObject({ ref: { model: 'model-b', callId } });
     expect(second).toMatchObject({ value: { model: 'model-b', callId } });
+    expect(requestedModels(emulator)).toEqual({
+      requests: ['model-a', 'model-b'],
+      charges: ['model-b'],
+    });
+  });
+
+  test('names the fallback that answered, and not the one after it', async () => {
+    const { client, emulator } = emulated(options);
+    failFirst(emulator, rejected);
+    const ledger = memoryLedger();
+
+    const created = await settle(
+      client.videos.create(params, { ledger, callId, fallback: ['model-b', 'model-c'] }),
+    );
+
+    expect(created).toHaveProperty('value.ref.model', 'model-b');
+    await expect(ledger.entry(callId)).resolves.toMatchObject({ ref: { model: 'model-b' } });
     expect(requestedModels(emulator)).toEqual({
       requests: ['model-a', 'model-b'],
       charges: ['model-b'],

@@ -29,9 +29,85 @@ const wants = answer({ functionCall: { name: 'find', args: { city: 'Rome' } } })
 const pathsOf = (requests: readonly Request[]) =>
   requests.map(({ url }) => /models\/(.*):/.exec(url)?.[1]);
 
-const chunk = (delta: object) => ({
+/** The model that a request names in its path or body. */
+const modelIn = async (request: Request): Promise<unknown> =>
+  pathsOf([request])[0] ?? Object(await bodyOf(request)).model;
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
   id: 'x',
-  choices: [{ index: 0, delta, finish_reason: null }],
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const pieces = called.tool_calls.map((call) => ({ ...call, index: 0 }));
+
+type Answer = () => Response;
+type Run = (client: Gateway) => Promise<unknown>;
+
+const fallback = ['model-b', 'model-c', 'model-d'];
+
+const kinds: readonly { kind: string; run: Run; failed: Answer; wants: Answer; done: Answer }[] = [
+  {
+    kind: 'chat.completions.runTools() of complete responses',
+    run: ({ chat }) =>
+      chat.completions
+        .runTools({ model: 'model-a', messages, tools: [find] }, { fallback })
+        .finalContent(),
+    failed: json({ error: { message: 'Overloaded', code: 502 } }),
+    wants: completion(called, 'tool_calls'),
+    done: completion({ role: 'assistant', content: 'Rome.' }, 'stop'),
+  },
+  {
+    kind: 'chat.completions.runTools() of streams',
+    run: ({ chat }) =>
+      chat.completions
+        .runTools({ model: 'model-a', messages, tools: [find], stream: true }, { fallback })
+        .finalContent(),
+    failed: eventStream(chunk({ role: 'assistant' }), { error: { message: 'Overloaded' } }),
+    wants: eventStream(chunk({ tool_calls: pieces }, 'tool_calls')),
+    done: eventStream(chunk({ content: 'Rome.' }, 'stop')),
+  },
+  {
+    kind: 'generate.runTools()',
+    run: ({ generate }) =>
+      generate
+        .runTools({ model: 'model-a', contents: 'Where to?', functions: [find] }, { fallback })
+        .then(({ response }) => response.text),
+    failed: json({ error: { message: 'Overloaded', code: 502 } }),
+    wants,
+    done: answer({ text: 'Rome.' }),
+  },
+];
+
+describe.each(kinds)('each request of $kind', ({ run, failed, wants: calls, done }) => {
+  const rejects = json({ error: {} }, 429);
+
+  test.for<{ when: string; answers: readonly Answer[]; models: readonly string[] }>([
+    {
+      when: 'is to the model of the run if that answered',
+      answers: [calls, done],
+      models: ['model-a', 'model-a'],
+    },
+    {
+      when: 'is to the fallback after a failure while the first response was read',
+      answers: [failed, calls, done],
+      models: ['model-a', 'model-b', 'model-b'],
+    },
+    {
+      when: 'is to the fallback, however many turns follow',
+      answers: [rejects, calls, calls, done],
+      models: ['model-a', 'model-b', 'model-b', 'model-b'],
+    },
+    {
+      when: 'is to the last fallback that was sent',
+      answers: [rejects, failed, calls, calls, done],
+      models: ['model-a', 'model-b', 'model-c', 'model-c', 'model-c'],
+    },
+  ])('$when', async ({ answers, models }) => {
+    const { client, requests } = scripted(answers, { maxRetries: 0 });
+
+    await expect(run(client)).resolves.toBe('Rome.');
+
+    await expect(Promise.all(requests.map(modelIn))).resolves.toEqual(models);
+  });
 });
 
 describe('chat.completions.runTools() with fallbacks', () => {
@@ -66,17 +142,10 @@ describe('chat.completions.runTools() with fallbacks', () => {
   test.for([false, true])(
     'takes nothing of a model that failed, or was never requested (stream: %s)',
     async (stream) => {
-      const delta = called.tool_calls.map((call) => ({ ...call, index: 0 }));
-      const answers: readonly (() => Response)[] = stream
+      const answers: readonly Answer[] = stream
         ? [
-            eventStream({
-              id: 'x',
-              choices: [{ index: 0, delta: { tool_calls: delta }, finish_reason: 'tool_calls' }],
-            }),
-            eventStream({
-              id: 'x',
-              choices: [{ index: 0, delta: { content: 'Rome.' }, finish_reason: 'stop' }],
-            }),
+            eventStream(chunk({ tool_calls: pieces }, 'tool_calls')),
+            eventStream(chunk({ content: 'Rome.' }, 'stop')),
           ]
         : [
             completion(called, 'tool_calls'),
@@ -175,14 +244,18 @@ describe('chat.completions.runTools() with fallbacks', () => {
 describe('generate.runTools() with fallbacks', () => {
   const params = { model: 'model-a', contents: 'Where to?', functions: [find] };
 
-  test('takes nothing of a model that failed', async () => {
+  test('takes nothing of a model that failed, or was never requested', async () => {
     const { client, requests } = scripted(
       [json({ error: {} }, 429), json({ error: {} }, 429), wants, answer({ text: 'Rome.' })],
       { maxRetries: 0 },
     );
     const generationConfig = { maxOutputTokens: 50 };
     await client.generate.runTools(params, {
-      fallback: [{ model: 'model-b', generationConfig }, 'model-c'],
+      fallback: [
+        { model: 'model-b', generationConfig },
+        'model-c',
+        { model: 'model-d', generationConfig: { maxOutputTokens: 10 } },
+      ],
     });
     expect(pathsOf(requests)).toEqual(['model-a', 'model-b', 'model-c', 'model-c']);
     const bodies = await Promise.all(requests.map(bodyOf));
@@ -192,16 +265,6 @@ describe('generate.runTools() with fallbacks', () => {
       undefined,
       undefined,
     ]);
-  });
-
-  test('stays with the model that answered', async () => {
-    const { client, requests } = scripted(
-      [json({ error: {} }, 429), wants, answer({ text: 'Rome.' })],
-      { maxRetries: 0 },
-    );
-    const { response } = await client.generate.runTools(params, { fallback: ['model-b'] });
-    expect(response.text).toBe('Rome.');
-    expect(pathsOf(requests)).toEqual(['model-a', 'model-b', 'model-b']);
   });
 
   test('ends if the model that answered fails later', async () => {
