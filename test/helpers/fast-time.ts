@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
-import { beforeEach, vi } from 'vitest';
+import { beforeEach, onTestFinished, vi } from 'vitest';
 import { listCallers } from './callers.ts';
 import { root } from './run-program.ts';
 
@@ -10,6 +10,11 @@ const emulator = join(source, 'testing/');
 const { setTimeout, setInterval, Date: RealDate } = globalThis;
 const { setTimeout: wait } = timers;
 const realTime = performance.now.bind(performance);
+
+function replaceWait(replacement: unknown): void {
+  Reflect.set(timers, 'setTimeout', replacement);
+  syncBuiltinESMExports();
+}
 
 /** Returns whether the source, but not its emulator, sets the timer whose function calls this. */
 function isOfSource(): boolean {
@@ -20,9 +25,9 @@ function isOfSource(): boolean {
 }
 
 /**
- * Lets the time of the source pass faster in the tests of a file or group, for waits that prove nothing: the clocks of the
- * process, and the timers of the source. Sockets, other processes, delays of the emulator, and timers of packages
- * and tests keep the real time.
+ * Lets the time of the source pass faster in the tests of a file or group, for waits that prove nothing: the clocks
+ * of the process, and the timers of the source. Sockets, other processes, delays of the emulator, and timers of
+ * packages and tests keep the real time.
  *
  * @param factor - Divides the time limits of the source too, which must stay longer than a busy machine needs.
  */
@@ -39,10 +44,9 @@ export function passTimeFaster(factor = 10): void {
         set(run, shorten(delay), ...rest);
       vi.stubGlobal(name, setFaster);
     }
-    Reflect.set(timers, 'setTimeout', (delay?: number, ...rest: readonly []) =>
-      wait(shorten(delay), ...rest),
-    );
-    syncBuiltinESMExports();
+    replaceWait((delay?: number, ...rest: readonly []) => wait(shorten(delay), ...rest));
+    // The rest is restored before the next test.
+    onTestFinished(() => replaceWait(wait));
     vi.stubGlobal(
       'Date',
       new Proxy(RealDate, {

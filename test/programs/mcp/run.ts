@@ -233,4 +233,4 @@ export class McpMachine {
 
 const ownProgram = join(import.meta.dirname, '../../../dist/cli/main.js');
 
-export const image = { model: 'm-image', prompt: 'A lighthouse at dusk' };
+export const image = { model: 'm-image', prompt: 'A lighthouse at dusk', size: '64x64' };
