@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../../src/testing/index.ts';
 import { passTimeFaster } from '../../helpers/fast-time.ts';
-import { begin, Machine } from './run.ts';
+import { begin, draw, Machine } from './run.ts';
 
 let emulator: Emulator;
 let server: EmulatorServer;
@@ -142,7 +142,7 @@ describe('chat', () => {
   });
 
   test('sends images', async () => {
-    await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'cat.png', '-y']);
+    await machine.run([...draw, 'a cat', '-o', 'cat.png', '-y']);
 
     const { stdout } = await machine.run(['chat', '-m', 'm-large', '--image', 'cat.png', 'What?']);
 
@@ -176,7 +176,7 @@ describe('a lost response', () => {
     ['chat', '-m', 'm-large', '--json', 'Hello'],
     ['embed', '-m', 'm-embed', 'a cat'],
     ['speak', '-m', 'm-speech', 'Hello'],
-    ['image', '-m', 'm-image', 'A boat'],
+    [...draw, 'A boat'],
     ['post', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
   ])('ends %s with 3: it may have been charged', async (...words) => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
@@ -397,7 +397,7 @@ describe('usage', () => {
 });
 
 describe('images', () => {
-  const image = ['image', '-m', 'm-image', 'A boat'];
+  const image = [...draw, 'A boat'];
 
   test('are written to unused names, and listed as JSON', async () => {
     const first = await machine.run([...image, '-n', '2']);
@@ -440,7 +440,7 @@ describe('images', () => {
   test('a second run with the call id lists the same files, without a charge', async () => {
     const first = await machine.run([...image, '--call-id', 'poster']);
     const second = await machine.run([...image, '--call-id', 'poster']);
-    const other = await machine.run(['image', '-m', 'm-image', 'A ship', '--call-id', 'poster']);
+    const other = await machine.run([...draw, 'A ship', '--call-id', 'poster']);
 
     expect(second.stdout).toBe(first.stdout);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('another request') });
@@ -534,8 +534,8 @@ describe('speech, text and vectors', () => {
   });
 
   test('image requests the format of the file name', async () => {
-    const { stderr } = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.jpg']);
-    const unknown = await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'a.tiff']);
+    const { stderr } = await machine.run([...draw, 'a cat', '-o', 'a.jpg']);
+    const unknown = await machine.run([...draw, 'a cat', '-o', 'a.tiff']);
 
     const [request] = emulator.requests;
     expect(request?.body).toMatchObject({ value: { output_format: 'jpeg' } });
@@ -838,7 +838,7 @@ describe('emulator', () => {
 
 describe('account', () => {
   test('balance, prices and charges, for a person and for a program', async () => {
-    await machine.run(['image', '-m', 'm-image', '-o', 'a.png', 'A boat']);
+    await machine.run([...draw, '-o', 'a.png', 'A boat']);
     const balance = await machine.run(['account', 'balance']);
     const prices = await machine.run(['account', 'prices', 'M-IMAGE']);
     const charges = await machine.run(['account', 'charges', '--since', '24h']);
@@ -875,13 +875,13 @@ describe('account', () => {
 
 test('each command ends by itself, with its exit code, in a process of its own', async () => {
   await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
-  await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
+  await machine.run([...draw, 'A boat', '-o', 'boat.png']);
   const submitted = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
   const { id } = JSON.parse(submitted.stdout);
   emulator.clock.advance(60_000);
   const commands: [code: number, ...words: string[]][] = [
     [0, 'chat', '-m', 'm-large', 'Hello'],
-    [0, 'image', '-m', 'm-image', 'A ship', '-o', 'ship.png'],
+    [0, ...draw, 'A ship', '-o', 'ship.png'],
     [0, 'edit', '-m', 'm-image', '--image', 'boat.png', 'snow', '-o', 'snow.png'],
     [0, 'speak', '-m', 'm-speech', 'hello', '-o', 'b.mp3'],
     [0, 'transcribe', '-m', 'm-transcribe', 'a.mp3'],

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Emulator, EmulatorServer } from '../../../src/testing/index.ts';
-import { begin, type Machine } from './run.ts';
+import { begin, draw, type Machine } from './run.ts';
 
 let emulator: Emulator;
 let server: EmulatorServer;
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 const create = ['video', 'create', '-m', 'm-video', 'A boat'];
-const image = ['image', '-m', 'm-image', 'A boat'];
+const image = [...draw, 'A boat'];
 
 /** Puts a file where the program would have a folder of its state. */
 function block(name: string): void {

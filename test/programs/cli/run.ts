@@ -10,6 +10,9 @@ import { inThisProcess, type Ended } from './this-process.ts';
 
 const program = join(import.meta.dirname, '../../../dist/cli/main.js');
 
+/** The beginning of a command for a picture that is soon painted. */
+export const draw = ['image', '-m', 'm-image', '--size', '64x64'];
+
 /** A person's machine: a folder to work in, and a home. It is removed after the test. */
 export class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), 'cli-'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Emulator } from '../../../src/testing/index.ts';
 import { startProxy } from './proxy.ts';
-import { begin, Machine } from './run.ts';
+import { begin, draw, Machine } from './run.ts';
 
 let emulator: Emulator;
 let machine: Machine;
@@ -89,7 +89,7 @@ test('Ctrl-C ends a chat with 130', async () => {
 });
 
 test.each(['n\r', '\r'])('asks before an image is charged, and stops after %j', async (answer) => {
-  const run = machine.open(['image', '-m', 'm-image', 'A boat']);
+  const run = machine.open([...draw, 'A boat']);
   await run.shows(/will be charged[\s\S]*Continue\? \[y\/N\]/);
   run.type(answer);
 
@@ -108,7 +108,7 @@ test.each(['\u0003', '\u0004'])('%j ends the prompt without an error', async (ke
 });
 
 test('creates the image after "yes", and prints its path', async () => {
-  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
+  const run = machine.open([...draw, 'A boat', '-o', 'boat.png']);
   await run.shows(/Continue\?/);
   run.type('y\r');
 
@@ -119,7 +119,7 @@ test('creates the image after "yes", and prints its path', async () => {
 
 test('shows images on a terminal that supports them', async () => {
   machine.env['TERM'] = 'xterm-kitty';
-  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-y']);
+  const run = machine.open([...draw, 'A boat', '-y']);
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toContain('\u001B_Ga=T,f=100');
@@ -206,7 +206,7 @@ describe('a terminal shows text and paths, not JSON', () => {
     },
   ])('$name', async ({ words, expected }) => {
     if (words.includes('a.png')) {
-      await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
+      await machine.run([...draw, 'A boat', '-o', 'a.png']);
     }
     if (words.includes('hello.mp3')) {
       await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'hello.mp3']);
@@ -268,7 +268,7 @@ test.each([
   { rate: {}, used: 'used       1,000 quota' },
   { rate: undefined, used: 'used       1,000 quota' },
 ])('the balance is in dollars if the gateway shows its rate: $rate', async ({ rate, used }) => {
-  await machine.run(['image', '-m', 'm-image', 'A boat']);
+  await machine.run([...draw, 'A boat']);
   const url = await startProxy(emulator, (response, { path }) =>
     path === '/api/status' && rate !== undefined
       ? Response.json({ success: true, data: rate })
