@@ -9,10 +9,11 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { runAtMost } from '../lib/limits.ts';
 import type { GatewayName } from '../lib/model-gateway.ts';
 import { describeEnvironment, saveJSON, saveResult } from '../lib/results.ts';
 import { findProblems } from './check.ts';
-import { faults } from './faults.ts';
+import { faults, type Fault } from './faults.ts';
 import { Measurement, type Cell } from './measure.ts';
 import { playAll, scenarioProblems } from './scenarios/index.ts';
 import { scenarioText, withScenarios } from './scenarios/table.ts';
@@ -60,18 +61,31 @@ const gateways: readonly GatewayName[] = values.check
   : ['new-api'];
 const subjects = [...(await ours(gateways)), ...(values.check ? [] : await peers())];
 const measurement = new Measurement(callLimit);
-const cells: Cell[] = [];
-for (const fault of faults) {
+
+async function measureRow(fault: Fault): Promise<Cell[]> {
   const start = performance.now();
   // A `fetch` that fails looks up a host, and Node looks up only four at the same time.
   const groups =
     fault.clientFetch === true
       ? [...gateways, undefined].map((kind) => subjects.filter(({ gateway }) => gateway === kind))
       : [subjects];
-  for (const group of groups) cells.push(...(await measurement.row(fault, group)));
+  const rows = await runAtMost(1, groups, (group) => measurement.row(fault, group));
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.error(`${fault.label}: ${seconds} s`);
+  return rows.flat();
 }
+
+// No other server may take a port that refuses, and nothing may delay a request whose time is limited.
+const isMeasuredAlone = ({ at, clientTimeout: isLimited }: Fault): boolean =>
+  at === 'port' || isLimited === true;
+const rows = await runAtMost(1, faults.filter(isMeasuredAlone), measureRow);
+// Counts of this client are the same beside others. Peers are measured alone, one fault after the other.
+const most = values.check ? 6 : 1;
+const others = faults.filter((fault) => !isMeasuredAlone(fault));
+rows.push(...(await runAtMost(most, others, measureRow)));
+const cells = rows
+  .flat()
+  .toSorted((one, other) => faults.indexOf(one.fault) - faults.indexOf(other.fault));
 
 for (const gateway of gateways) {
   const shown = cells.filter(({ subject }) => (subject.gateway ?? gateway) === gateway);
@@ -83,7 +97,8 @@ for (const gateway of gateways) {
 const settled = await settleAll(faults);
 console.log(`\nVerdicts of settle() after a failed image or video call\n\n${settleTable(settled)}`);
 
-const scenarios = await playAll(!values.check);
+// Some have limits of half a second, so fewer of them run at once.
+const scenarios = await playAll(values.check ? 3 : 1, !values.check);
 console.log(`\nOther ways to pay twice, or too much\n\n${scenarioText(scenarios)}`);
 
 const problems = [

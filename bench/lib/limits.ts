@@ -21,3 +21,21 @@ export async function settleWithin<T>(
   clearTimeout(timer);
   return ending;
 }
+
+/** Runs at most some of the tasks at the same time. @returns their results in order */
+export async function runAtMost<Item, Result>(
+  most: number,
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = [...items.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, item] = next;
+      results[index] = await run(item);
+    }
+  };
+  await Promise.all(Array.from({ length: most }, work));
+  return results;
+}

@@ -1,4 +1,4 @@
-import { settleWithin } from '../../lib/limits.ts';
+import { runAtMost, settleWithin } from '../../lib/limits.ts';
 import { answerScenarios } from './answers.ts';
 import { budgetScenarios } from './budget.ts';
 import { commandScenarios } from './command.ts';
@@ -20,7 +20,7 @@ const scenarios: readonly Scenario[] = [
 ];
 
 /** Time limit of a scenario, in milliseconds. */
-const limit = 30_000;
+const limit = 60_000;
 
 async function formatCounts(run: () => Promise<Counts>): Promise<Counts | undefined> {
   const ending = await settleWithin(run(), limit);
@@ -28,10 +28,9 @@ async function formatCounts(run: () => Promise<Counts>): Promise<Counts | undefi
   return ending.how === 'returned' ? ending.value : undefined;
 }
 
-/** Plays every scenario, for this client alone or for its peers too. */
-export async function playAll(withPeers: boolean): Promise<ScenarioResult[]> {
-  const results: ScenarioResult[] = [];
-  for (const { id, label, promise, isKept, ours, peers = {} } of scenarios) {
+/** Plays every scenario, at most some at the same time, for this client alone or for its peers too. */
+export function playAll(most: number, withPeers: boolean): Promise<ScenarioResult[]> {
+  return runAtMost(most, scenarios, async ({ id, label, promise, isKept, ours, peers = {} }) => {
     const own = await formatCounts(ours);
     const others = await Promise.all(
       Object.entries(withPeers ? peers : {}).map(async ([name, run]) => {
@@ -40,9 +39,8 @@ export async function playAll(withPeers: boolean): Promise<ScenarioResult[]> {
       }),
     );
     const packages = [{ package: 'model-gateway', ...(own && { counts: own }) }, ...others];
-    results.push({ id, label, promise, isKept: own !== undefined && isKept(own), packages });
-  }
-  return results;
+    return { id, label, promise, isKept: own !== undefined && isKept(own), packages };
+  });
 }
 
 /** The broken promises of this client. */
