@@ -1,44 +1,51 @@
 import type { Call } from '../../../src/calls/call.ts';
-import type { Plan } from '../../../src/calls/plan.ts';
+import { Plan } from '../../../src/calls/plan.ts';
 import type { OpenAnswer } from '../../../src/calls/promise.ts';
 import { Request } from '../../../src/calls/request.ts';
+import { readContentType } from '../../../src/calls/response.ts';
 import type { Send } from '../../../src/calls/send-each.ts';
+import type { ClientSettings } from '../../../src/calls/settings.ts';
 import type { Policy } from '../../../src/calls/transport.ts';
+import { writeJSON } from '../../../src/http/json.ts';
+import { readText } from '../../../src/http/response-body.ts';
 
-type Answer = Pick<OpenAnswer<unknown>, 'response' | 'requestId'>;
-type Stored = Map<string, Answer & { readonly until: number }>;
+type Stored = Pick<OpenAnswer<unknown>, 'response' | 'requestId'> & { text: string; until: number };
 
+/** By client, because another one may have the key, address or headers of another tenant. */
+export const answers = new WeakMap<ClientSettings, Map<string, Stored>>();
+
+const asks: Policy['asks'] = ({ credential }) => typeof credential.reveal() !== 'function';
+const wrap: Policy['wrap'] = (next) => (call, plan) => sendOnce(next, call, plan);
 /** Answers a repeated call from memory for a minute. */
-export function withCache(): Policy {
-  const stored: Stored = new Map();
-  const wrap: Policy['wrap'] = (next) => (call, plan) => sendOnce(stored, next, call, plan);
-  return { name: 'cache', rank: 55, options: [], asks: () => true, wrap };
-}
+export const cache: Policy = { name: 'cache', rank: 80, options: [], asks, wrap };
 
-async function sendOnce<T>(stored: Stored, next: Send, call: Call, plan: Plan<T>) {
-  const { spec, params, format } = plan;
-  if (format.kind !== 'json' || spec.json === undefined) return next(call, plan);
-  const key = JSON.stringify([spec.operation, params]);
-  const known = stored.get(key);
-  if (known !== undefined && known.until > Date.now()) {
-    const response = known.response.clone();
-    const { requestId } = known;
+async function sendOnce<T>(next: Send, call: Call, plan: Plan<T>): Promise<OpenAnswer<T>> {
+  const { spec, params, format, change } = plan;
+  const { headers, query, fetchOptions } = call.options ?? {};
+  const isText = format.kind === 'json' && /^(chat|generate|embeddings)\./.test(spec.operation);
+  if (!isText || (headers ?? query ?? fetchOptions)) return next(call, plan);
+  const known = answers.get(call.client) ?? new Map<string, Stored>();
+  answers.set(call.client, known);
+  for (const [key, { until }] of known) if (until <= Date.now()) known.delete(key);
+  const key = `${spec.operation} ${writeJSON('', params)}`;
+  const found = known.get(key);
+  if (found !== undefined) {
     const request = new Request(call, plan);
-    const read = () => format.read(request, { response, requestId, spec, scope: request.scope });
-    const parse = () => read().then(({ value }) => value);
     request.release({});
-    return { response, requestId, parse, raw: () => response } satisfies OpenAnswer<T>;
+    const response = new Response(found.text, found.response);
+    const answer = { ...found, response, spec, scope: request.scope };
+    const parse = () => format.read(request, answer).then(({ value }) => value);
+    return { ...found, response, change, parse, raw: () => response };
   }
-  const open = await next(call, plan);
-  const parse = open.parse.bind(open);
-  const { response, requestId } = open;
-  const copy = response.clone();
-  open.parse = async () => {
-    const value = await parse();
-    // After a retry, `copy` is not the response that was parsed.
-    const until = Date.now() + 60_000;
-    if (open.response === response) stored.set(key, { until, requestId, response: copy });
-    return value;
+  const read: typeof format.read = async (request, answer) => {
+    const { response, requestId } = answer;
+    // An event stream instead of JSON may not end.
+    if (!readContentType(response).includes('json')) return format.read(request, answer);
+    const text = await readText(answer, request.settings.maxResponseBytes);
+    const copy = new Response(text, response);
+    const result = await format.read(request, { ...answer, response: copy });
+    known.set(key, { response, requestId, text, until: Date.now() + 60_000 });
+    return result;
   };
-  return open;
+  return next(call, new Plan(() => ({ spec, format: { kind: format.kind, read } }), { change }));
 }
