@@ -19,7 +19,8 @@ const kills = Number(process.argv[2] ?? 100);
 const count = 20;
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-mcp-'));
 await mkdir(join(folder, 'project'));
-const emulator = createEmulator({ videoDuration: 2_000 });
+// Its limit of downloads would make most videos wait a minute.
+const emulator = createEmulator({ videoDuration: 2_000, quirks: { contentLimit: 0 } });
 const { url } = await emulator.listen();
 // Most kills then happen during a paid call.
 const slow = { type: 'slow', milliseconds: 400 } as const;
@@ -106,20 +107,23 @@ async function make(index: number): Promise<string> {
 
 const begun = performance.now();
 const progress = { killed: 0, isOver: false };
+const waiting = Array.from({ length: 2 * count }, (_, index) => index);
+/** The kills that belong to the calls so far. */
+const due = (): number => kills * (1 - waiting.length / (2 * count));
 const killing = (async () => {
   while (progress.killed < kills && !progress.isOver) {
     await delay(50 + Math.random() * 700);
+    if (progress.killed >= due()) continue;
     server.kill();
     progress.killed += 1;
   }
 })();
-const waiting = Array.from({ length: 2 * count }, (_, index) => index);
 const ends: string[] = [];
-// Few at a time, so that the calls last as long as the kills.
+// Few at a time, and none long before its kills, so that the calls last as long as the kills.
 await Promise.all(
   Array.from({ length: 4 }, async () => {
     for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-      const left = kills * (1 - waiting.length / (2 * count));
+      const left = due();
       while (progress.killed < left - 4) await delay(20);
       ends.push(await make(index));
     }
