@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { someOf } from '../../helpers/some-cases.ts';
+import { takesSome } from '../../helpers/some-cases.ts';
 import { programOfNames } from '../../helpers/openai-names.ts';
 import type { Case } from './case.ts';
 import type { Project } from './project.ts';
@@ -101,6 +101,9 @@ function namesCase(major: number, kind: string, options: object): Case {
   };
 }
 
+/** With `TEST_CASES=some`: the compiler of each way to find modules. 7 is ten times faster than the others. */
+const compilers = [7, 6, 5, 7, 7, 7, 6, 5, 7];
+
 /** Every compiler, with every way to find modules; with `TEST_CASES=some`, each way with one of the compilers. */
 export const typescriptCases: readonly Case[] = [
   ...[5, 6, 7].flatMap((major) => {
@@ -109,7 +112,7 @@ export const typescriptCases: readonly Case[] = [
       namesCase(major, 'NodeNext', nodeNext),
       namesCase(major, 'bundler', bundler),
     ];
-    return someOf(cases, major);
+    return takesSome ? cases.filter((_, index) => compilers[index] === major) : cases;
   }),
   // The oldest version that compiles the declarations.
   toCase('5.6', { name: 'NodeNext, web', options: { ...nodeNext, ...web }, files: ['app.ts'] }),

@@ -24,8 +24,9 @@ function firstFile(candidates: readonly (readonly [name: string, file: string])[
 
 const { platform, arch } = process;
 
-/** Node of a major version, from its package for this platform. */
+/** Node of a major version: this one, or that of its package for this platform. */
 export function nodeBinary(major: number): string {
+  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   return firstFile([[`node-${major}-${platform}-${arch}`, 'bin/node']]);
 }
 
