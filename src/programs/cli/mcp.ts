@@ -212,8 +212,8 @@ async function serve(
   const server = await start.serveOnHttp(mcp, port, token === '' ? undefined : token);
   terminal.line(server.url);
   terminal.note(`Send this header with every request: Authorization: Bearer ${server.token}`);
-  await new Promise<void>((resolve) => {
-    controller.signal.addEventListener('abort', () => resolve(), { once: true });
+  await new Promise<void>((end) => {
+    controller.signal.addEventListener('abort', () => end(), { once: true });
   });
   terminal.note('Finishing running calls…');
   await server.close();
