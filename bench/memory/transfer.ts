@@ -105,5 +105,5 @@ if (transfer === undefined) {
   const begun = performance.now();
   const growth = await growthDuring(() => transfer(bytes));
   const seconds = (performance.now() - begun) / 1_000;
-  console.log(JSON.stringify({ ...growth, seconds, isFloor: Number(kind.endsWith(' alone')) }));
+  console.log(JSON.stringify({ ...growth, seconds }));
 }
