@@ -54,6 +54,10 @@ function withLocalLinks(text: string): string {
     });
 }
 
+/** Leaves out the spaces and dashes that align the columns of tables. */
+const withNarrowTables = (text: string): string =>
+  text.replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'));
+
 const readme = await readFile(path.join(root, 'README.md'), 'utf8');
 const [, about = ''] = /^# .*\n\n(.*)$/m.exec(withLocalLinks(readme)) ?? [];
 const list = ['# model-gateway', '', `> ${about}`];
@@ -67,5 +71,5 @@ for (const { text, pages } of groups) {
   }
 }
 await writeFile(path.join(root, 'dist', 'llms.txt'), `${list.join('\n')}\n`);
-const full = whole.map((page) => page.trim()).join('\n\n---\n\n');
+const full = whole.map((page) => withNarrowTables(page.trim())).join('\n\n---\n\n');
 await writeFile(path.join(root, 'dist', 'llms-full.txt'), `${full}\n`);
