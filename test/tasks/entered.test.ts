@@ -1,6 +1,6 @@
-import inspector from 'node:inspector/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { json, scripted } from '../helpers/clients.ts';
+import { coverSource } from '../helpers/entered.ts';
 import { fakeWaitingTime, resolved } from '../helpers/fake-time.ts';
 
 /*
@@ -10,35 +10,7 @@ import { fakeWaitingTime, resolved } from '../helpers/fake-time.ts';
 
 fakeWaitingTime();
 
-const session = new inspector.Session();
-
-beforeAll(async () => {
-  session.connect();
-  await session.post('Profiler.enable');
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-});
-
-afterAll(async () => {
-  await session.post('Profiler.stopPreciseCoverage');
-  session.disconnect();
-});
-
-/** Returns how often each function of `src` was entered since the last call. */
-async function takeEntries(): Promise<ReadonlyMap<string, number>> {
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  const entries = new Map<string, number>();
-  for (const { url, functions } of result) {
-    const [, file] = url.split('/src/');
-    if (file === undefined) continue;
-    for (const { functionName, ranges } of functions) {
-      const [{ startOffset, count } = { startOffset: 0, count: 0 }] = ranges;
-      // Without a name are files, and the functions by which Vite exports.
-      if (count > 0 && functionName !== '')
-        entries.set(`${file} ${functionName} ${startOffset}`, count);
-    }
-  }
-  return entries;
-}
+const takeEntries = coverSource();
 
 const submitted = json({ id: 'task_1', task_id: 'task_1', status: 'queued' });
 const running = json({ id: 'task_1', status: 'running' });
