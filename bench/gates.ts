@@ -11,8 +11,8 @@ export interface Gate {
   readonly ofMetric?: string | undefined;
   readonly reason: string;
   /**
-   * A gate that is missed today. `--check` lets it pass while the value is not above `atMost`, which
-   * may only ever be lowered; a full run still fails. To be removed once the gate is met.
+   * A gate that is missed today. `--check` lets it pass while the value is not above `atMost`, which is
+   * raised only for something that `why` names; a full run still fails. To be removed once the gate is met.
    */
   readonly missed?: { readonly atMost: number; readonly why: string } | undefined;
 }
