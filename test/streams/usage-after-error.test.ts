@@ -117,10 +117,15 @@ function breaking(...data: unknown[]): () => Response {
   };
 }
 
+/** @param onTime - Milliseconds after which the stream must have ended. */
 async function readToError(
   answer: () => Response,
   { onTime, ...options }: GatewayOptions & { onTime?: number } = {},
 ) {
+  if (onTime !== undefined) {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+  }
   const { client } = scripted([answer], { maxRetries: 0, ...options });
   const texts: unknown[] = [];
   const stream = await client.chat.completions.create({ ...params, stream: true });
@@ -130,7 +135,8 @@ async function readToError(
     })(),
   );
   if (onTime !== undefined) await vi.advanceTimersByTimeAsync(onTime);
-  return { error: await reading, texts, stream, client };
+  const error = await (onTime === undefined ? reading : Promise.race([reading, 'still reading']));
+  return { error, texts, stream, client };
 }
 
 describe('after an error', () => {
@@ -167,9 +173,6 @@ describe('after an error', () => {
   });
 
   test('the stream is read for two seconds', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-
     const { error, stream } = await readToError(hanging(chunk({ content: 'a' }), failure), {
       onTime: 2_000,
     });
@@ -180,9 +183,6 @@ describe('after an error', () => {
   });
 
   test('a shorter time limit still ends with the error', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-
     const { error } = await readToError(hanging(failure), { onTime: 500, idleTimeout: 500 });
 
     expect(String(error)).toContain('disconnected');
@@ -190,14 +190,15 @@ describe('after an error', () => {
 
   test('the stream is read for 16 events', async () => {
     const pings = Array.from({ length: 16 }, () => ({ type: 'ping' }));
-    const { error } = await readToError(hanging(failure, ...pings));
+    const { error } = await readToError(hanging(failure, ...pings), { onTime: 100 });
 
     expect(String(error)).toContain('disconnected');
     expect(error).toHaveProperty('usage', undefined);
   });
 
   test('nothing is read if the error has its usage', async () => {
-    const { error } = await readToError(hanging(chunk({ content: 'a' }), { ...failure, usage }));
+    const answer = hanging(chunk({ content: 'a' }), { ...failure, usage });
+    const { error } = await readToError(answer, { onTime: 100 });
 
     expect(error).toMatchObject({ usage });
   });
@@ -221,10 +222,11 @@ describe('after an error', () => {
   });
 });
 
-test('bare JSON between events is an error with the usage after it', async () => {
+test('bare JSON between events is an error with the usage after it, the first of two', async () => {
   const text = [
     `data: ${JSON.stringify(chunk({ content: 'a' }))}\n\n`,
-    `${JSON.stringify({ error: { message: 'Provider disconnected' } })}\n\n`,
+    `${JSON.stringify({ error: { message: 'Provider disconnected' } })}\n`,
+    `${JSON.stringify({ error: { message: 'Another error' } })}\n\n`,
     `data: ${JSON.stringify(usageAfter)}\n\ndata: [DONE]\n\n`,
   ].join('');
   const headers = { 'content-type': 'text/event-stream' };
