@@ -97,7 +97,9 @@ for await (const changed of createInterface(process.stdin)) {
   // The file before it has its own text again.
   for (const file of [source, changed]) vitest.invalidateFile(join(process.cwd(), 'src', file));
   source = changed;
-  const tests = await vitest.globTestSpecifications(isNear ? listFolders(source) : []);
+  const tests = await vitest.globTestSpecifications(
+    isNear ? [...listFolders(source), 'test/golden/'] : [],
+  );
   await vitest.runTestSpecifications(tests);
   print({ isEnd: true });
 }

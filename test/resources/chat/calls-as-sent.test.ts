@@ -505,6 +505,36 @@ test('a loop gets the pieces of a call that shares an index with a name, an id a
   ]);
 });
 
+test.each(['a loop', 'the helper'])(
+  'torn arguments that end in an object are not replaced by it in %s',
+  async (name) => {
+    const result = await streamReaders[name]?.(
+      streamed([
+        { index: 0, id: 'x', name: 'look', args: '{"city":"P' },
+        { index: 0, args: romeArgs },
+      ]),
+    );
+
+    expect(result?.calls).toEqual([['look', `{"city":"P${romeArgs}`]]);
+  },
+);
+
+test('a loop gets arguments that are sent again once', async () => {
+  const { client } = scripted([
+    streamed([
+      { index: 0, id: 'x', name: 'look', args: parisArgs },
+      { index: 0, id: 'x', name: 'look', args: parisArgs },
+    ]),
+  ]);
+
+  const stream = await client.chat.completions.create({ ...params, stream: true });
+  const pieces = (await collect(stream)).flatMap(
+    ({ choices }) => choices[0]?.delta.tool_calls ?? [],
+  );
+
+  expect(pieces.map((piece) => piece.function?.arguments ?? '').join('')).toBe(parisArgs);
+});
+
 test('the helper emits the end of each call, also of those that were joined', async () => {
   const { client } = scripted([
     streamed([{ index: 0, id: 'x', name: 'look', args: parisArgs + romeArgs }]),
