@@ -23,10 +23,10 @@ const [isWhole, isNear] = ['--all', '--near'].map((flag) => process.argv.include
 /** Rooms whose tests are in more folders than the one of the same name. */
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
   answers: ['resources'],
-  calls: ['http', 'options', 'resources'],
-  streams: ['resources'],
+  calls: ['http', 'options', 'resources', 'policies'],
+  streams: ['resources', 'answers', 'policies'],
   structured: ['resources/chat', 'resources/generate'],
-  tasks: ['resources/videos', 'resources/images'],
+  tasks: ['resources/videos', 'resources/images', 'resources/account', 'policies'],
 };
 
 /** The folders of the tests of a source file, the likeliest first. */

@@ -43,6 +43,23 @@ test('totalTimeout of a stream counts from the first model', async () => {
   expect(requestedModels(emulator).requests).toEqual(['model-a', 'model-b', 'model-c']);
 });
 
+test.each([
+  [['timeout'], ['model-a', 'model-b']],
+  [['overload'], ['model-a']],
+] as const)('a stream without a first event is a time-out: %j', async (fallbackOn, models) => {
+  const { client, emulator } = emulated({ maxRetries: 0 });
+  emulator.fail({ fault: { type: 'stall-events', after: 0 } });
+  const options = { fallback, fallbackOn, firstByteTimeout: 4_000 };
+
+  await settle<unknown>(
+    client.chat.completions
+      .create({ ...params, stream: true }, options)
+      .then((stream) => Array.fromAsync(stream)),
+  );
+
+  expect(requestedModels(emulator).requests).toEqual(models);
+});
+
 test('pauses between retries count towards the totalTimeout of the next model', async () => {
   const { client, emulator } = emulated({ maxRetries: 1 });
   emulator.fail({ fault: { type: 'rate-limit', retryAfter: 6 }, times: 2 });
