@@ -57,6 +57,19 @@ test('a retried call emits the events of each attempt, and ends once', async () 
   expect(events).toEqual([...first, 'sent', 'answered', 'reading', 'reading', 'ended']);
 });
 
+test.each([
+  ['a whole response', completion],
+  ['a stream in place of it', chunks],
+])('a call that is awaited after asResponse() ends once: %s', async (_, respond) => {
+  const { completions, events } = chatWith([respond]);
+  const answer = completions.create(ask);
+
+  await answer.asResponse();
+  await answer;
+
+  expect(events.filter((name) => name === 'ended')).toHaveLength(1);
+});
+
 test('a failed call emits its error, and ends', async () => {
   const { completions, events } = chatWith([broken]);
 
