@@ -24,6 +24,7 @@ const [isWhole, isNear] = ['--all', '--near'].map((flag) => process.argv.include
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
   answers: ['resources'],
   calls: ['http', 'options', 'resources', 'policies'],
+  http: ['policies'],
   streams: ['resources', 'answers', 'policies'],
   structured: ['resources/chat', 'resources/generate'],
   tasks: ['resources/videos', 'resources/images', 'resources/account', 'policies'],

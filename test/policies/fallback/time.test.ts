@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emulated, failureOf } from '../../helpers/clients.ts';
+import { collect, emulated, failureOf } from '../../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../../helpers/fake-time.ts';
 import { requestedModels } from '../../helpers/requested-models.ts';
 
@@ -52,9 +52,7 @@ test.each([
   const options = { fallback, fallbackOn, firstByteTimeout: 4_000 };
 
   await settle<unknown>(
-    client.chat.completions
-      .create({ ...params, stream: true }, options)
-      .then((stream) => Array.fromAsync(stream)),
+    client.chat.completions.create({ ...params, stream: true }, options).then(collect),
   );
 
   expect(requestedModels(emulator).requests).toEqual(models);
