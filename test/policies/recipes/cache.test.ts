@@ -51,10 +51,10 @@ function connect(own: GatewayOptions = {}) {
 
 /** A client that has sent a call. */
 async function connectAndSend(own: GatewayOptions = {}) {
-  const { fetch } = createEmulator();
+  const { fetch, apiKey } = createEmulator();
   const sent = vi.fn(fetch);
-  const { client, completions } = connect({ ...own, fetch: sent });
-  await Promise.allSettled([completions.create(params)]);
+  const { client, completions } = connect({ apiKey, ...own, fetch: sent });
+  await completions.create(params);
   expect(sent).toHaveBeenCalledTimes(1);
   return { client, completions, sent };
 }
@@ -102,6 +102,11 @@ describe('the recipe for a cache', () => {
     await cancelled.body?.cancel();
 
     expect(emulator.charges).toHaveLength(2);
+    await completions.create(params);
+    const stored = await completions.create(params).asResponse();
+    await stored.body?.cancel();
+    await completions.create(params);
+    expect(emulator.charges).toHaveLength(3);
   });
 
   test.for<{ what: string; make: (client: ReturnType<typeof connect>['client']) => unknown }>([
