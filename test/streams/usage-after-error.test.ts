@@ -135,7 +135,9 @@ async function readToError(
     })(),
   );
   if (onTime !== undefined) await vi.advanceTimersByTimeAsync(onTime);
-  const error = await (onTime === undefined ? reading : Promise.race([reading, 'still reading']));
+  const error = await (onTime === undefined
+    ? reading
+    : Promise.race([reading, Promise.resolve('still reading')]));
   return { error, texts, stream, client };
 }
 
