@@ -65,7 +65,17 @@ export const gates: readonly Gate[] = [
     reason: 'A server that makes many calls pays for the CPU of each.',
     missed: {
       atMost: 1,
-      why: 'It is about 0.85 ×. ky takes a quarter of a profile (a Request, merged options and retries for every call, even if they are off), the response and its JSON another, promises between the steps of a call a tenth.',
+      why: 'It is 0.79 to 0.95 × from run to run; ky by itself, with the same headers and JSON, is 0.79 ×. ky takes a quarter of a profile (a Request, merged options and retries for every call, even if they are off), the response and its JSON another, promises between the steps of a call a tenth.',
+    },
+  },
+  {
+    metric: 'provider.memory',
+    atMost: 1.8,
+    of: 'ai',
+    reason: 'A provider should not cost much more than the one it replaces.',
+    missed: {
+      atMost: 2.4,
+      why: 'It is the call above and the translation of its result, beside a provider that leaves retries to the AI SDK. With a connection, which every call has, it is 1.5 to 1.75 ×.',
     },
   },
   ...[170, 1_400, 65_536].flatMap((size): Gate[] => [
@@ -102,7 +112,7 @@ export const gates: readonly Gate[] = [
     reason: 'Indexing a library is many thousand vectors.',
     missed: {
       atMost: 0.42,
-      why: 'It is 0.19 to 0.30 ×, depending on the run, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed. Half of a profile is moving memory.',
+      why: 'It is 0.19 to 0.33 ×, depending on the run, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed. Half of a profile is moving memory.',
     },
   },
   {
