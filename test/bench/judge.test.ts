@@ -149,6 +149,7 @@ describe('a measurement runs', () => {
 
 test('every gate belongs to a measurement', () => {
   const parts = ['bundle', 'page', 'import', 'calls', 'chunks', 'embeddings', 'upload'].concat(
+    'provider',
     'responses',
     'streams',
     'waits',
