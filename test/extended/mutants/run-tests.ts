@@ -25,8 +25,9 @@ const moreFolders: Readonly<Record<string, readonly string[]>> = {
   answers: ['resources'],
   calls: ['http', 'options', 'resources', 'policies'],
   http: ['policies'],
+  'policies/modes': ['structured'],
   streams: ['resources', 'answers', 'policies'],
-  structured: ['resources/chat', 'resources/generate'],
+  structured: ['resources/chat', 'resources/generate', 'policies'],
   tasks: ['resources/videos', 'resources/images', 'resources/account', 'policies'],
 };
 
