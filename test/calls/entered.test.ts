@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Chat, createGateway } from '../../src/core.ts';
 import { Gateway } from '../../src/index.ts';
 import { coverSource } from '../helpers/entered.ts';
+import { completion } from '../helpers/transport.ts';
 
 /*
  * The functions and files of this package between `chat.completions.create()` and `fetch`, and back. A number is there
@@ -10,19 +11,12 @@ import { coverSource } from '../helpers/entered.ts';
 
 const takeEntries = coverSource();
 
-const answer = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
-};
+const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
 
 const options = {
   apiKey: 'sk-test',
   baseURL: 'https://gateway.test',
-  fetch: async () => Promise.resolve(Response.json(answer)),
+  fetch: async () => Promise.resolve(Response.json({ ...completion, usage })),
 };
 
 const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello' }] };

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { ReportedCosts } from '../reported-costs.ts';
 import { bareCommand, define, gatewayOption, headerOption, type Run } from './command.ts';
-import { configure, type Host, hosts, isForAllProjects } from '../mcp/configuration.ts';
+import { configure, type Host, hosts, isForAllProjects, outputName } from '../mcp/configuration.ts';
 import type { McpOptions, serveOnStdio } from '../mcp/start.ts';
 import { busyCode, type Kind, kinds } from '../mcp/jobs/job.ts';
 import type { WorkerMessage } from '../mcp/jobs/jobs.ts';
@@ -164,7 +164,7 @@ function printConfiguration(host: Host, { options, terminal }: Run<McpCommandOpt
   const args = otherOptions(process.argv.slice(2), isForAllProjects(host));
   // It may start its servers in a folder that cannot be written.
   if (host === 'claude-desktop' && dir === undefined && root === undefined) {
-    args.push('--dir', join(homedir(), 'model-gateway-output'));
+    args.push('--dir', join(homedir(), outputName));
   }
   const { where, text } = configure(host, { baseURL, gateway }, args);
   terminal.note(`Put this into ${where}:`);

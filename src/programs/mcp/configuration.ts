@@ -3,6 +3,9 @@ export const hosts = ['claude', 'claude-desktop', 'codex', 'cursor', 'opencode',
 
 export type Host = (typeof hosts)[number];
 
+/** The name of the folder for results in a workspace, or in the home folder. */
+export const outputName = 'model-gateway-output';
+
 /** Tells whether a host has one configuration for all projects. */
 export const isForAllProjects = (host: Host): boolean =>
   host === 'claude-desktop' || host === 'codex';
@@ -21,7 +24,7 @@ interface Variables {
 
 const toJSON = (config: object): string => JSON.stringify(config, undefined, 2);
 
-/** Strings, and lists of them, are the same in TOML as in JSON. */
+/** Strings, lists of them and numbers are the same in TOML as in JSON. */
 const toTOML = (entries: object): string =>
   Object.entries(entries)
     .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
@@ -64,9 +67,13 @@ export function configure(
         where: '~/.codex/config.toml',
         text: [
           '[mcp_servers.model-gateway]',
-          toTOML({ command, args: all, env_vars: ['GATEWAY_API_KEY'] }),
-          // npx downloads the package first, for which the default of 10 s may be too short.
-          toTOML({ startup_timeout_sec: 60 }),
+          toTOML({
+            command,
+            args: all,
+            env_vars: ['GATEWAY_API_KEY'],
+            // npx downloads the package first, for which the default of 10 s may be too short.
+            startup_timeout_sec: 60,
+          }),
           '',
           '[mcp_servers.model-gateway.env]',
           toTOML(settings),

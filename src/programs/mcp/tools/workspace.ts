@@ -1,12 +1,10 @@
 import { homedir } from 'node:os';
 import { parse, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { outputName } from '../configuration.ts';
 import { ToolError } from './errors.ts';
 import type { InputRules } from './inputs.ts';
 import { prepareFolder } from '../jobs/outputs.ts';
-
-/** The name of the folder for results in a workspace. */
-const outputName = 'model-gateway-output';
 
 /** The folders of a connection: where files may be read, and where results are written. */
 export interface Workspace extends Pick<InputRules, 'folders' | 'hosts'> {
