@@ -122,7 +122,7 @@ function otherCharges(
 ): number {
   if (idempotency?.honored === true) return 0;
   if (end?.outcome === undefined) return lost;
-  // A task that failed, or a stream that broke off, was accepted and is not one of the lost attempts.
+  // A stream that broke off was accepted and is not one of the lost attempts.
   return Math.max(0, lost + (isAccepted ? 1 : 0) - 1);
 }
 

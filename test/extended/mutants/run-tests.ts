@@ -22,12 +22,14 @@ const [isWhole, isNear] = ['--all', '--near'].map((flag) => process.argv.include
 
 /** Rooms whose tests are in more folders than the one of the same name. */
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
+  'adapters/node': ['resources/videos'],
   answers: ['resources'],
   calls: ['http', 'options', 'resources', 'policies'],
   http: ['policies'],
   'policies/modes': ['structured'],
+  'resources/account': ['gateways', 'policies'],
   streams: ['resources', 'answers', 'policies'],
-  structured: ['resources/chat', 'resources/generate', 'policies'],
+  structured: ['resources/chat', 'resources/generate', 'options', 'policies'],
   tasks: ['resources/videos', 'resources/images', 'resources/account', 'policies'],
 };
 

@@ -70,6 +70,26 @@ describe('the attempts of a call', () => {
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(2 * price, 9);
   });
 
+  test('include a stream that broke off after a lost attempt', async () => {
+    const perCall = { 'm-chat': price };
+    const { client, emulator } = emulated({
+      budget: { limit: 1, perCall },
+      retryUnknownOutcome: true,
+    });
+    const broken: Fault = { type: 'cut-events', after: 1 };
+    for (const fault of [timedOut, broken]) {
+      emulator.fail({ fault, operation: 'chat.completions.create', times: 1 });
+    }
+    const messages = [{ role: 'user' as const, content: 'A red circle' }];
+    const stream = client.chat.completions.stream({ model: 'm-chat', messages });
+
+    const { error } = await settle(stream.finalMessage());
+
+    expect(error).toMatchObject({ name: 'StreamTruncatedError' });
+    expect(emulator.charges).toHaveLength(2);
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(2 * price, 9);
+  });
+
   test('each count after a 500 too, which a gateway may charge', async () => {
     const budget = { limit: 5 * price };
     const { client, emulator } = emulated({ budget, retryUnknownOutcome: true, maxRetries: 3 });
