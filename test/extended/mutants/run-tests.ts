@@ -23,7 +23,7 @@ const [isWhole, isNear] = ['--all', '--near'].map((flag) => process.argv.include
 /** Rooms whose tests are in more folders than the one of the same name. */
 const moreFolders: Readonly<Record<string, readonly string[]>> = {
   'adapters/node': ['resources/videos'],
-  answers: ['resources'],
+  answers: ['resources', 'structured'],
   calls: ['http', 'options', 'resources', 'policies'],
   http: ['policies'],
   'policies/modes': ['structured'],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { zodResponseFormat } from '../../../src/adapters/helpers/zod.ts';
 import { type Gateway, memoryLedger } from '../../../src/index.ts';
 import type { GatewayOptions } from '../../../src/options/options.ts';
 import type { Fault } from '../../../src/testing/index.ts';
@@ -105,6 +107,44 @@ describe('a call with fallbacks', () => {
       expect.objectContaining({ model: 'model-b', status: 429 }),
     ]);
     expect(failed).toHaveProperty('message', expect.stringContaining('earlier attempt'));
+  });
+
+  test('counts the attempts of all models, in its error and in the ids of its requests', async () => {
+    const { client, requests } = scripted([json({}, 429), json({}, 429)], {
+      maxRetries: 0,
+      gateway: 'litellm',
+      fallback: ['model-b'],
+    });
+
+    const failed = await failureOf(
+      client.images.generate({ model: 'model-a', prompt: 'a boat' }, { callId: 'job' }),
+    );
+
+    expect(String(failed)).toContain('2 attempts were made.');
+    expect(requests.map(({ headers }) => headers.get('x-litellm-call-id'))).toEqual([
+      'job-1',
+      'job-2',
+    ]);
+  });
+
+  test('keeps the attempts of the first model if the response of the next cannot be parsed', async () => {
+    const message = { role: 'assistant', content: 'Rome' };
+    const answer = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const { client } = scripted([json({}, 429), json(answer)], { maxRetries: 0 });
+    const params = {
+      model: 'model-a',
+      messages: [...messages],
+      response_format: zodResponseFormat(z.object({ city: z.string() }), 'city'),
+    };
+
+    const failed = await failureOf(
+      client.chat.completions.parse(params, { fallback: ['model-b'] }),
+    );
+
+    expect(failed).toMatchObject({
+      name: 'InvalidOutputError',
+      evidence: { attempts: [{ model: 'model-a', status: 429 }, { model: 'model-b' }] },
+    });
   });
 
   test('retries a model before the next one, each with its own idempotency key', async () => {
