@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { downloadVideo, saveTo } from '../../../src/adapters/node/index.ts';
 import { ImageFailedError } from '../../../src/index.ts';
 import { type EmulatorOptions, markers } from '../../../src/testing/index.ts';
-import { emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { emulated, json, scripted } from '../../helpers/clients.ts';
 import { fakeWaitingTime, rejected, resolved } from '../../helpers/fake-time.ts';
 import {
   imageDeliveries,
@@ -157,7 +157,9 @@ describe('downloadVideo', () => {
     const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
     emulator.videos.fail(task.id, 'No face was found');
 
-    const error = await failureOf(client.videos.wait(task));
+    vi.useFakeTimers();
+    const error = await rejected(client.videos.wait(task)).finally(() => vi.useRealTimers());
+
     expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
   });
 });
