@@ -46,7 +46,7 @@ export function* videoPictures(prompt: string, grid: Grid, count: number): Gener
     for (let row = 0; row < grid.rows; row += 1) {
       for (let column = 0; column < grid.columns; column += 1) {
         const ball = places.find(
-          (place) => Math.hypot(place.column - column, place.row - row) <= place.radius,
+          (place) => (place.column - column) ** 2 + (place.row - row) ** 2 <= place.radius ** 2,
         );
         const shade = (slope.column * column) / grid.columns + (slope.row * row) / grid.rows;
         picture.push(ball?.colour ?? [Math.round(120 + 80 * shade), ...tint]);
