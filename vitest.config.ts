@@ -54,7 +54,6 @@ export default defineConfig({
             '**/node_modules/**',
             ...systemTests,
           ],
-          typecheck: { include: ['test/**/*.test-d.ts'] },
           // Test files share the modules they import, so that a worker loads the source only once.
           isolate: false,
           setupFiles: ['test/helpers/shared-worker.ts'],
@@ -65,7 +64,6 @@ export default defineConfig({
         test: {
           name: 'system',
           include: systemTests,
-          typecheck: { include: [] },
           // A process takes longer beside the other steps of `.ci/run`.
           testTimeout: 90_000,
         },
