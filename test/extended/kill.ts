@@ -3,7 +3,7 @@
  * again, and fails when a task was submitted twice, got lost, or was saved as anything but the whole.
  *
  *   node test/extended/kill.ts [random moments, 200 by default] [--kind video|image]
- *     [--gateway new-api|openrouter|litellm|openai] [--every 8 (each eighth step)]
+ *     [--gateway new-api|openrouter|litellm|openai] [--every 8 (each eighth step)] [--from 3 (the first of them)]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,11 +28,13 @@ const { values, positionals } = parseArgs({
     gateway: { type: 'string', default: 'new-api' },
     kind: { type: 'string', default: 'video' },
     every: { type: 'string', default: '1' },
+    from: { type: 'string' },
   },
 });
 const gateway = readMode(values.gateway);
 const kind = readKind(values.kind);
 const every = Number(values.every);
+const from = Number(values.from ?? every);
 const moments = Number(positionals[0] ?? 200);
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
 const program = await bundleWorker(folder);
@@ -68,12 +70,9 @@ function report(name: string, results: readonly KillResult[]): void {
 
 const begun = performance.now();
 const [plain] = await tryAll([{ step: 0 }]);
-const steps = plain?.steps ?? 0;
-const count = Math.floor(steps / every);
-report(
-  `${kind} at ${gateway}, steps`,
-  await tryAll(Array.from({ length: count }, (_, index) => ({ step: (index + 1) * every }))),
-);
+const kills: Kill[] = [];
+for (let step = from; step <= (plain?.steps ?? 0); step += every) kills.push({ step });
+report(`${kind} at ${gateway}, every ${every} steps from ${from}`, await tryAll(kills));
 
 if (moments > 0) {
   const before = performance.now();
@@ -89,6 +88,6 @@ if (moments > 0) {
 
 await rm(folder, { recursive: true });
 console.log(`${((performance.now() - begun) / 1_000).toFixed(0)} s`);
-if (count === 0) problems.push('no steps were counted');
+if (kills.length === 0) problems.push('no steps were counted');
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
