@@ -35,6 +35,7 @@ const gateway = readMode(values.gateway);
 const kind = readKind(values.kind);
 const every = Number(values.every);
 const from = Number(values.from ?? every);
+if (!(every >= 1 && from >= 1)) throw new Error('Pass --every and --from as 1 or more.');
 const moments = Number(positionals[0] ?? 200);
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
 const program = await bundleWorker(folder);

@@ -152,14 +152,17 @@ describe('downloadVideo', () => {
     expect(video.error).toEqual({ message: remark, code: 'upscaling' });
   });
 
-  test.each(videoFailures)('is not reached by a failure of the form %s', async (videoFailure) => {
-    const { client, emulator } = emulated({}, { quirks: { videoFailure } });
-    const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
-    emulator.videos.fail(task.id, 'No face was found');
+  describe('with a task that failed', () => {
+    fakeWaitingTime();
 
-    vi.useFakeTimers();
-    const error = await rejected(client.videos.wait(task)).finally(() => vi.useRealTimers());
+    test.each(videoFailures)('is not reached by a failure of the form %s', async (videoFailure) => {
+      const { client, emulator } = emulated({}, { quirks: { videoFailure } });
+      const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+      emulator.videos.fail(task.id, 'No face was found');
 
-    expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
+      const error = await rejected(client.videos.wait(task));
+
+      expect(String(error)).toMatch(reasonFor(videoFailure, /No face was found/));
+    });
   });
 });
