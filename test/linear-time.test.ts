@@ -14,7 +14,7 @@ const { Limits } = await import('../src/policies/limits/limits.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { locateJSON } = await import('../src/structured/locate-json.ts');
 const { repairArguments } = await import('../src/resources/chat/call-repair.ts');
-const { readErrorText } = await import('../src/answers/error-body.ts');
+const { readErrorText } = await import('../src/answers/failure.ts');
 const { readRetryAfter } = await import('../src/http/waits.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 

@@ -1,4 +1,4 @@
-import type { ErrorBody } from './error-body.ts';
+import type { ErrorBody } from './failure.ts';
 
 /** Codes and messages, English and Chinese, with which gateways and providers report one problem with a model. */
 export interface Wording {

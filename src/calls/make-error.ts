@@ -1,4 +1,4 @@
-import { asSentence } from '../answers/error-body.ts';
+import { asSentence } from '../answers/failure.ts';
 import { toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {

@@ -1,4 +1,4 @@
-import { isJSON, readErrorText } from '../answers/error-body.ts';
+import { isJSON, readErrorText } from '../answers/failure.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';

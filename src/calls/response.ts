@@ -4,7 +4,7 @@ import {
   readErrorValue,
   readFailedResponse,
   unwrapData,
-} from '../answers/error-body.ts';
+} from '../answers/failure.ts';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';

@@ -1,4 +1,4 @@
-import { type ErrorBody, isJSON } from '../answers/error-body.ts';
+import { type ErrorBody, isJSON } from '../answers/failure.ts';
 import { hasCode, missingModel } from '../answers/model-errors.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';

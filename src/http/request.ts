@@ -1,4 +1,4 @@
-import type { TaskRole } from '../answers/error-body.ts';
+import type { TaskRole } from '../answers/failure.ts';
 import { isObject } from '../answers/objects.ts';
 import { check } from '../options/check.ts';
 import {

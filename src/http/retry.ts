@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../answers/error-body.ts';
+import type { ErrorBody } from '../answers/failure.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome, Phase } from '../errors/gateway-error.ts';
 import type { ResponseIssue } from '../types.ts';

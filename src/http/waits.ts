@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../answers/error-body.ts';
+import type { ErrorBody } from '../answers/failure.ts';
 import { codeText, findFirst, isObject, parseJSON, toFields } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 

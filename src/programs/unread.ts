@@ -1,4 +1,4 @@
-import { isHTMLPage } from '../answers/error-body.ts';
+import { isHTMLPage } from '../answers/failure.ts';
 import { isText, parseJSON } from '../answers/objects.ts';
 import { APIError } from '../index.ts';
 

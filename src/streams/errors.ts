@@ -1,4 +1,4 @@
-import { asSentence, type ErrorBody, readErrorValue } from '../answers/error-body.ts';
+import { asSentence, type ErrorBody, readErrorValue } from '../answers/failure.ts';
 import { safeReason } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {

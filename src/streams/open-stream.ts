@@ -1,4 +1,4 @@
-import { readErrorValue } from '../answers/error-body.ts';
+import { readErrorValue } from '../answers/failure.ts';
 import { parseJSON, parseLines } from '../answers/objects.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';

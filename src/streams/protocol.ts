@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../answers/error-body.ts';
+import type { ErrorBody } from '../answers/failure.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';

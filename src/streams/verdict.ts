@@ -4,7 +4,7 @@ import {
   readPlainText,
   isNonEmpty,
   unwrapData,
-} from '../answers/error-body.ts';
+} from '../answers/failure.ts';
 import { hasValue, isObject, parseJSON, parseLines, toFields } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';

@@ -1,4 +1,4 @@
-import { asSentence } from '../answers/error-body.ts';
+import { asSentence } from '../answers/failure.ts';
 import { APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { rewriteText, withoutQueries } from '../http/redaction.ts';

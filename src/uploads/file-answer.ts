@@ -1,5 +1,5 @@
 import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
-import { isHTMLPage } from '../answers/error-body.ts';
+import { isHTMLPage } from '../answers/failure.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import {

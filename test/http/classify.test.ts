@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
-import { readErrorText } from '../../src/answers/error-body.ts';
+import { readErrorText } from '../../src/answers/failure.ts';
 import { failures } from '../../src/http/retry.ts';
 
 // The tables of failures have the cases. Here is what holds for all others.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readErrorText } from '../../src/answers/error-body.ts';
+import { readErrorText } from '../../src/answers/failure.ts';
 import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
 import { decide, failures as rules, getOutcome } from '../../src/http/retry.ts';
 import type { ChargeClass, Gateway } from '../../src/index.ts';

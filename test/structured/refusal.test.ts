@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readErrorText } from '../../src/answers/error-body.ts';
+import { readErrorText } from '../../src/answers/failure.ts';
 import { classifyStatus } from '../../src/http/classify.ts';
 import { refusesStructuredOutput } from '../../src/policies/modes/refusal.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../../answers/error-body.ts';
+import type { ErrorBody } from '../../answers/failure.ts';
 import {
   hasCode,
   mentionsModel,

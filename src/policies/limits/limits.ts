@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../../answers/error-body.ts';
+import type { ErrorBody } from '../../answers/failure.ts';
 import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';

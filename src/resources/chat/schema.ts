@@ -19,7 +19,7 @@ import {
   normalizeChunk,
   normalizeCompletion,
 } from './normalize.ts';
-import { isEmptyResult } from '../../answers/error-body.ts';
+import { isEmptyResult } from '../../answers/failure.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 
 /** Fields shared by completions and chunks. */

@@ -9,7 +9,7 @@ import type {
   ImageGenStreamEvent,
 } from './types.ts';
 import { detectType, encodeBase64 } from '../../answers/bytes.ts';
-import { isEmptyResult } from '../../answers/error-body.ts';
+import { isEmptyResult } from '../../answers/failure.ts';
 import {
   fill,
   isObject,

@@ -1,4 +1,4 @@
-import { isEmptyResult } from '../../answers/error-body.ts';
+import { isEmptyResult } from '../../answers/failure.ts';
 import { fill, hasValue, normalizeItems, listObjects } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import { checkModel } from '../../options/check.ts';

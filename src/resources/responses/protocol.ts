@@ -1,4 +1,4 @@
-import { readResponseEventError } from '../../answers/error-body.ts';
+import { readResponseEventError } from '../../answers/failure.ts';
 import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { collectAs } from '../../streams/open-stream.ts';

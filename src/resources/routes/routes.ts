@@ -1,4 +1,4 @@
-import { readResponseEventError } from '../../answers/error-body.ts';
+import { readResponseEventError } from '../../answers/failure.ts';
 import { isObject, listObjects, getTag } from '../../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';

@@ -2,7 +2,7 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Errors in bodies, and tolerant readings of answers. */
 export const answerMutants: MutantsByFile = {
-  'answers/error-body.ts': [
+  'answers/failure.ts': [
     { is: '.at(-1)?.[1]', becomes: '.at(0)?.[1]' },
     { is: "value !== '0' && typeof value !== 'object'", becomes: "typeof value !== 'object'" },
     {

@@ -1,4 +1,4 @@
-import { readErrorText } from '../../../answers/error-body.ts';
+import { readErrorText } from '../../../answers/failure.ts';
 import { errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
 import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';

@@ -2,7 +2,7 @@
  * Differences of responses from OpenAI's (or Gemini's) documented format, as short phrases without contents.
  * A response in the documented format has none.
  */
-import { unwrapData } from '../../../../answers/error-body.ts';
+import { unwrapData } from '../../../../answers/failure.ts';
 import {
   findFirst,
   isNumber,

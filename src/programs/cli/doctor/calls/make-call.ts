@@ -1,4 +1,4 @@
-import { readErrorText } from '../../../../answers/error-body.ts';
+import { readErrorText } from '../../../../answers/failure.ts';
 import { missingModel, reports, unsuitedModel } from '../../../../answers/model-errors.ts';
 import { codeText, errorMessage, trimmedText } from '../../../../answers/objects.ts';
 import {

@@ -6,7 +6,7 @@ import {
   readErrorInSuccess,
   readErrorText,
   type ErrorBody,
-} from '../../src/answers/error-body.ts';
+} from '../../src/answers/failure.ts';
 import { anyText } from '../helpers/any-text.ts';
 
 type Expected = Partial<ErrorBody>;
