@@ -28,7 +28,7 @@ import {
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
 import { isForbiddenPort } from '../http/proxy.ts';
-import { notAResponse } from '../http/send.ts';
+import { notAResponse } from '../http/foreign-response.ts';
 import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
 import { displayURL } from '../http/url.ts';
 

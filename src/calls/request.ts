@@ -284,6 +284,7 @@ export class Request {
         scope,
         fetch: client.fetch,
         fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
+        log: client.log,
         isSent: false,
       };
       this.#emit('sent', { headers, body });
@@ -298,6 +299,11 @@ export class Request {
       return { response, requestId, spec, scope };
     } catch (error) {
       if (request?.isSent !== true) return this.#localFailure(error);
+      if (error instanceof ReadFailure) {
+        const { headers } = error.failed;
+        const requestId = (headers && this.#findRequestId({ headers })) ?? sentId;
+        return this.explain({ ...error.failed, requestId });
+      }
       const sourceError = body.sourceError?.();
       if (sourceError !== undefined && scope.stopped === undefined) {
         return this.#localFailure(sourceError);
@@ -308,7 +314,7 @@ export class Request {
     }
   }
 
-  #findRequestId({ headers }: Response, fromMessage?: string): string | undefined {
+  #findRequestId({ headers }: Pick<Response, 'headers'>, fromMessage?: string): string | undefined {
     const { gateway } = requireBase(this.client);
     return findRequestId(headers, fromMessage, gateway?.profile.requestIdHeaders);
   }

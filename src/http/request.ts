@@ -124,6 +124,7 @@ export interface OutgoingRequest {
   readonly scope: CallScope;
   readonly fetch: (url: string, init: object) => Promise<ForeignResponse>;
   readonly fetchOptions: FetchOptions | undefined;
+  readonly log: { warnOnce(messages: readonly string[]): void };
   /** `true` once it may have been sent. */
   isSent: boolean;
 }

@@ -1,4 +1,6 @@
 import { abortOwn, type CallScope, onAbort } from './abort.ts';
+import { toBytes } from './chunks.ts';
+import { createResponse } from './foreign-response.ts';
 import { requestIdHeaders } from '../gateways/signs.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
@@ -110,9 +112,9 @@ async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, len
         end = 'whole';
         break;
       }
-      // A custom `fetch` may return chunks that aren't bytes.
-      chunks.push(value.subarray());
-      remaining -= value.byteLength;
+      const chunk = toBytes(value, reader);
+      chunks.push(chunk);
+      remaining -= chunk.byteLength;
     }
   } catch (error) {
     discardBody(reader);
@@ -135,13 +137,7 @@ export async function readBody(
   limit: number,
   scope: CallScope,
 ): Promise<BodyText> {
-  if (!(response.body instanceof ReadableStream)) {
-    // Some runtimes don't provide a stream.
-    return scope.until(response.text()).then(
-      (text) => ({ text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' }),
-      (cause: unknown) => ({ text: '', end: 'broken', cause }),
-    );
-  }
+  if (response.body === null) return { text: '', end: 'whole' };
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   if (end === 'whole') return { text: decoder.decode(bytes), end };
   if (end === 'limit') discardBody(reader);
@@ -188,15 +184,6 @@ function lazyStream(source: UnderlyingDefaultSource<Uint8Array>): ReadableStream
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** Returns a copy of a response with another body. */
-function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
-  const copy = new Response(body, response);
-  // The constructor can't set these two.
-  Object.defineProperty(copy, 'url', { value: response.url });
-  Object.defineProperty(copy, 'redirected', { value: response.redirected });
-  return copy;
-}
-
 /** The beginning of a response as text, and the whole response, still unread. */
 interface Peeked {
   readonly beginning: string;
@@ -216,8 +203,8 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
     async pull(controller) {
       const next = pending ? { value: bytes } : await reader?.read();
       pending = false;
-      if (next?.value === undefined) controller.close();
-      else controller.enqueue(next.value);
+      if (reader === undefined || next?.value === undefined) controller.close();
+      else controller.enqueue(toBytes(next.value, reader));
     },
     cancel: (reason) => reader?.cancel(reason),
   });
@@ -226,7 +213,7 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   return {
     beginning: decoder.decode(seen),
     isEmpty: bytes.byteLength === 0,
-    answer: { ...answer, response: withBody(response, again) },
+    answer: { ...answer, response: createResponse(again, response) },
   };
 }
 
@@ -283,8 +270,9 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
         const { done, value } = await reader.read();
         controller.signal.throwIfAborted();
         if (!done) {
-          received += value.byteLength;
-          target.enqueue(value);
+          const chunk = toBytes(value, reader);
+          received += chunk.byteLength;
+          target.enqueue(chunk);
           return;
         }
         if (received < expected) {
@@ -314,7 +302,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
       await reader.cancel(reason).catch(() => undefined);
     },
   });
-  return withBody(response, guarded);
+  return createResponse(guarded, response);
 }
 
 /** Returns `content-length`; 0 if it is absent or counts bytes of a content coding. */

@@ -1,8 +1,9 @@
 import ky from 'ky';
 import { nodeProcess } from './node-process.ts';
-import type { Fetch, ForeignResponse } from '../options/options.ts';
+import type { Fetch } from '../options/options.ts';
+import { toResponse } from './foreign-response.ts';
 import type { CallSpec, OutgoingRequest } from './request.ts';
-import { discardBody } from './response-body.ts';
+import { discardBody, ReadFailure } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';
 import { isSameOrigin } from './url.ts';
 
@@ -54,48 +55,11 @@ function isInvalidRequest({
   }
 }
 
-/** Error code for a `fetch` that returned something other than a response. */
-export const notAResponse = 'NOT_A_RESPONSE';
-
-function isResponse(value: unknown): value is Response {
-  const { status, headers, type }: Partial<Response> = Object(value);
-  const isIterable = typeof headers?.[Symbol.iterator] === 'function';
-  return typeof status === 'number' && isIterable && type !== 'error';
-}
-
-function isNodeBody(body: object): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
-  return !('getReader' in body) && Symbol.asyncIterator in body;
-}
-
-/**
- * Returns the response of any `fetch`. The body of node-fetch is a Node stream, which becomes a web stream.
- *
- * @throws `TypeError` if it isn't a response, although the request may have been sent
- */
-function toResponse(value: ForeignResponse): Response {
-  if (!isResponse(value)) {
-    throw Object.assign(new TypeError('fetch returned no Response'), { code: notAResponse });
-  }
-  const { body, status, statusText } = value;
-  if (body === null || !isNodeBody(body)) return value;
-  const headers = new Headers([...value.headers]);
-  return new Response(toWebStream(body), { status, statusText, headers });
-}
-
-function toWebStream(
-  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done === true) controller.close();
-      else controller.enqueue(new Uint8Array(value));
-    },
-    async cancel() {
-      await iterator.return?.();
-    },
-  });
+function warnOfWhole({ headers, log }: OutgoingRequest): void {
+  if (headers.get('accept') !== 'text/event-stream') return;
+  log.warnOnce([
+    'fetch returned a response without a readable body, so the events of a stream arrive together at its end',
+  ]);
 }
 
 /**
@@ -105,7 +69,8 @@ function toWebStream(
  * and HTTP errors are off, because it would repeat charged requests, and its errors contain the request with
  * its key. They are replaced by the platform's own error.
  *
- * @throws the exception of the platform; `request.isSent` is `true` if the request may have been sent
+ * @throws the exception of the platform, or `ReadFailure` if `fetch` resolved with something that cannot be read;
+ *   `request.isSent` is `true` if the request may have been sent
  */
 export async function send(request: OutgoingRequest): Promise<Response> {
   const { url, scope } = request;
@@ -125,7 +90,10 @@ export async function send(request: OutgoingRequest): Promise<Response> {
         scope.controller.signal.throwIfAborted();
         request.isSent = true;
         try {
-          return toResponse(await request.fetch(url, createInit(request)));
+          const value = await request.fetch(url, createInit(request));
+          const response = toResponse(value, () => warnOfWhole(request));
+          if ('kind' in response) throw new ReadFailure(response);
+          return response;
         } catch (error) {
           thrown = error;
           request.isSent = !isInvalidRequest(request);

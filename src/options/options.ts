@@ -27,7 +27,8 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 export interface ForeignResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  readonly body: unknown;
+  /** Missing in React Native, where a response only has methods such as `text()`. */
+  readonly body?: unknown;
 }
 
 /**

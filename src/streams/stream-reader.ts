@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import { abortOwn, keepAlive } from '../http/abort.ts';
+import { toBytes } from '../http/chunks.ts';
 import {
   describeEnding,
   readingFailure,
@@ -243,7 +244,7 @@ export function readStream<Item>(
       try {
         const { value } = await body.read();
         if (outcome !== undefined) break;
-        attempt(() => (value === undefined ? finish() : takeBytes(value)));
+        attempt(() => (value === undefined ? finish() : takeBytes(toBytes(value, body))));
       } catch (cause) {
         if (outcome !== undefined) break;
         if (GatewayError.isInstance(cause) && !answer.hasFailed())

@@ -10,6 +10,7 @@ import type { ChargeClass } from '../../endpoints.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import type { FallbackReason } from '../../options/options.ts';
 import { isModelMissing, isProviderRefusal } from '../../http/classify.ts';
+import { notAResponse } from '../../http/foreign-response.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 
 /** Codes of the gateway for a key or an account without credit. */
@@ -40,13 +41,13 @@ const elsewhere =
 
 /** Returns the reason to request another model after a failure, or `undefined` if that would fail too. */
 export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
-  const { kind, phase, status, headers, body, issues, problem } = failed;
+  const { kind, phase, code, status, headers, body, issues, problem } = failed;
   // A response that only fails validation is still a response.
   if (elsewhere.test(kind) || phase === 'local' || issues !== undefined) return undefined;
   const has = (code: RegExp, text?: RegExp): boolean =>
     body !== undefined && (hasCode(code, body) || text?.test(body.message ?? '') === true);
-  // Another model's response would be as large.
-  if (problem?.includes('maxResponseBytes')) return undefined;
+  // Another model's response would be as large, or as unreadable.
+  if (problem?.includes('maxResponseBytes') || code === notAResponse) return undefined;
   if (has(noCredit, noCreditText) || status === 402) return undefined;
   if (kind === 'content_refused' || has(contentCode, contentText)) return 'content';
   if (has(contextCode, contextText)) return 'context';
