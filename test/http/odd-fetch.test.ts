@@ -214,9 +214,12 @@ const chunk = {
 const candidate = { content: { role: 'model', parts: [{ text: hello }] }, finishReason: 'STOP' };
 const generated = { candidates: [candidate] };
 
-async function join<T>(stream: AsyncIterable<T>, toText: (item: T) => unknown): Promise<string> {
+async function join<T>(
+  stream: AsyncIterable<T>,
+  toText: (item: T) => string | null | undefined,
+): Promise<string> {
   let text = '';
-  for await (const item of stream) text += String(toText(item) ?? '');
+  for await (const item of stream) text += toText(item) ?? '';
   return text;
 }
 

@@ -44,8 +44,8 @@ export function reasonFor(failed: FailedAttempt): FallbackReason | undefined {
   const { kind, phase, code, status, headers, body, issues, problem } = failed;
   // A response that only fails validation is still a response.
   if (elsewhere.test(kind) || phase === 'local' || issues !== undefined) return undefined;
-  const has = (code: RegExp, text?: RegExp): boolean =>
-    body !== undefined && (hasCode(code, body) || text?.test(body.message ?? '') === true);
+  const has = (pattern: RegExp, text?: RegExp): boolean =>
+    body !== undefined && (hasCode(pattern, body) || text?.test(body.message ?? '') === true);
   // Another model's response would be as large, or as unreadable.
   if (problem?.includes('maxResponseBytes') || code === notAResponse) return undefined;
   if (has(noCredit, noCreditText) || status === 402) return undefined;
