@@ -105,7 +105,8 @@ const ref = parseVideoTaskRef({
 const mask = (text: string): string =>
   text
     .replaceAll(/"owner":\{"host":"\w+","pid":\d+,"start":"\w*"\}/g, '"owner":(this process)')
-    .replaceAll(/"claimId":"\w+"/g, '"claimId":(one)');
+    .replaceAll(/"claimId":"\w+"/g, '"claimId":(one)')
+    .replaceAll(/"id":"[\da-f]{12}"/g, '"id":(random)');
 
 test('what is stored', async () => {
   const folder = await temporaryFolder();

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, readFileSync, readlinkSync } from 'node:fs';
 import { link, lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -98,6 +98,12 @@ async function moveInto(target: string, path: string): Promise<void> {
   await syncFolder(dirname(target));
 }
 
+/** Removes a file that this call created under a name that no other process uses. */
+async function removeTemporary(path: string): Promise<void> {
+  // A leftover is harmless, and must not hide the outcome.
+  await rm(path, { force: true }).catch(() => {});
+}
+
 /** Replaces a file atomically: readers see the old or the new one, even after a crash. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = temporaryName(path);
@@ -105,42 +111,101 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     await writeFlushed(temporary, text);
     await moveInto(path, temporary);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await removeTemporary(temporary);
     throw error;
   }
 }
 
 /**
- * Creates a file atomically. If several processes create the same file, only one succeeds.
+ * Creates a file atomically. If several processes create the same file, only one succeeds. If it throws, it has
+ * removed what it created, unless that failed too.
  *
- * @returns `false` if the file already exists
+ * @param unique - Returns a path that no other process uses. The file gets it on a file system without hard links,
+ * where a crash could leave a file at `path` without its content. Another process may create `path` then.
+ * @returns The path of the file; `undefined` if `path` already exists
  */
-export async function createFile(path: string, text: string): Promise<boolean> {
+export async function createFile(
+  path: string,
+  text: string,
+  unique?: () => Promise<string>,
+): Promise<string | undefined> {
   const temporary = temporaryName(path);
+  let created: string | undefined;
   try {
     await writeFlushed(temporary, text);
-    await link(temporary, path).catch(async (error: unknown) => {
-      if (!unsupported.has(systemErrorCode(error))) throw error;
-      await writeNew(path, text);
-    });
+    const isLinked = await linkNew(temporary, path);
+    if (isLinked === true) created = path;
+    else if (isLinked === undefined && unique === undefined) {
+      created = (await writeNew(path, text)) ? path : undefined;
+    } else if (isLinked === undefined && unique !== undefined) {
+      created = await unique();
+      await rename(temporary, created);
+    }
+    if (created !== undefined) await syncFolder(dirname(created));
+    return created;
   } catch (error) {
-    if (systemErrorCode(error) === 'EEXIST') return false;
+    if (created !== undefined) await rm(created, { force: true }).catch(() => {});
     throw error;
   } finally {
-    await rm(temporary, { force: true });
+    await removeTemporary(temporary);
   }
-  await syncFolder(dirname(path));
-  return true;
 }
 
-/** Creates a file on systems without hard links. A crash may leave it empty. */
-async function writeNew(path: string, text: string): Promise<void> {
+/**
+ * Gives a file another name that does not exist yet.
+ *
+ * @returns `false` if the name exists, `undefined` if the file system has no hard links
+ */
+async function linkNew(from: string, to: string): Promise<boolean | undefined> {
   try {
-    await writeFlushed(path, text);
+    await link(from, to);
+    return true;
   } catch (error) {
-    if (systemErrorCode(error) !== 'EEXIST') await rm(path, { force: true });
+    // Network file systems may repeat a request that had succeeded, and report the failure of the second.
+    const own = await lstat(from, { bigint: true }).catch(() => undefined);
+    if (own !== undefined && own.nlink > 1n && (await isAt(to, own))) return true;
+    const code = systemErrorCode(error);
+    if (code === 'EEXIST') return false;
+    if (unsupported.has(code)) return undefined;
     throw error;
   }
+}
+
+/** Returns whether a path names this file. */
+async function isAt(path: string, { dev, ino }: BigIntStats): Promise<boolean> {
+  const named = await lstat(path, { bigint: true }).catch(() => undefined);
+  return named !== undefined && ino !== 0n && named.ino === ino && named.dev === dev;
+}
+
+/**
+ * Creates a file on systems without hard links. A crash may leave it empty.
+ *
+ * @returns `false` if it exists
+ */
+async function writeNew(path: string, text: string): Promise<boolean> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'wx');
+  } catch (error) {
+    // With any other error too, the file at this path may belong to another process.
+    if (systemErrorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    // Another process may have moved the empty file away, and created its own.
+    const own = await file.stat({ bigint: true }).catch(() => undefined);
+    if (own !== undefined && (await isAt(path, own))) {
+      await rm(path, { force: true }).catch(() => {});
+    }
+    throw error;
+  } finally {
+    // Everything is flushed.
+    await file.close().catch(() => {});
+  }
+  return true;
 }
 
 /** Throws if the target cannot be a file, before anything is downloaded. */

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isObject, parseJSON } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
 import {
@@ -27,6 +29,8 @@ import {
 interface Entry {
   readonly v: 1;
   readonly callId: string;
+  /** A random id of the claim, which proves whose file it is. Missing in entries of older versions. */
+  readonly id?: string | undefined;
   readonly inputHash: string;
   readonly owner: Owner;
   /** Time of the claim, for readers of the file. */
@@ -73,9 +77,20 @@ export function fileLedger(folder: string): SubmitLedger {
   return new FileLedger(resolve(folder));
 }
 
+/** Maximum number of calls whose unsent claims are remembered. */
+const maxUnsent = 10_000;
+
+/** The longest pause before a call is claimed again next to a rival, in milliseconds. It doubles up to the limit. */
+const firstPause = 5;
+const longestPause = 500;
+
 class FileLedger implements SubmitLedger {
   readonly #folder: string;
   #older: Promise<ReadonlyMap<string, readonly number[]>> | undefined;
+  /** Claims of this ledger under which nothing was submitted, but whose files may exist, by call ids. */
+  readonly #unsent = new Map<string, Set<string>>();
+  /** The last claim of each call, because only one of them may remove such files. */
+  readonly #claims = new Map<string, Promise<unknown>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -83,29 +98,92 @@ class FileLedger implements SubmitLedger {
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     checkLedgerCall(callId);
+    const before = this.#claims.get(callId) ?? Promise.resolve();
+    const claim = before.then(() => this.#claim(callId, inputHash, replaces));
+    const settled = claim.catch(() => {});
+    this.#claims.set(callId, settled);
+    return claim.finally(() => {
+      if (this.#claims.get(callId) === settled) this.#claims.delete(callId);
+    });
+  }
+
+  async #claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     // Create it each time, because it may have been deleted.
     await makeFolder(this.#folder);
-    const claimedAt = new Date().toISOString();
-    const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
-    for (;;) {
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+      await this.#removeUnsent(callId);
       const found = await this.#find(callId);
       const known = toEntry(found);
       if (known !== undefined && ('ref' in known || known.claimId !== replaces)) {
         const { refs: _, ...claim } = known;
         return claim;
       }
-      const number = (found.at(-1)?.number ?? 0) + 1;
+      const claimId = await this.#enter(callId, inputHash, found);
+      if (claimId !== undefined) return { status: 'claimed', claimId };
+      // Another process was faster; the next lookup finds its claim. If each has seen the other, both have given way.
+      await delay(pause * Math.random());
+    }
+  }
+
+  /**
+   * Creates the file of a claim.
+   *
+   * @returns The id of the claim; `undefined` if another process has claimed the call, too
+   */
+  async #enter(
+    callId: string,
+    inputHash: string,
+    found: readonly Found[],
+  ): Promise<string | undefined> {
+    const id = randomBytes(6).toString('hex');
+    const claimedAt = new Date().toISOString();
+    const entry: Entry = { v: 1, callId, id, inputHash, owner: thisProcess(), claimedAt };
+    const number = (found.at(-1)?.number ?? 0) + 1;
+    const claimId = claimIdFor({ number, entry });
+    const unique = async (): Promise<string> => {
+      const folder = join(this.#folder, callFileName(callId));
+      await makeFolder(folder);
+      return join(folder, `${number}.${id}.json`);
+    };
+    let isClaimed = false;
+    try {
       const path = this.#path(callId, number);
       await makeFolder(dirname(path));
-      const isCreated = await createFile(path, JSON.stringify(entry));
-      if (isCreated && !(await this.#hasRival(callId, path, found))) {
-        // Removed only now, because these files determine the number of the new one.
-        for (const claim of found.filter(isReleased)) await rm(claim.path, { force: true });
-        return { status: 'claimed', claimId: claimIdFor({ number, path, entry }) };
-      }
-      if (isCreated) await rm(path, { force: true });
-      // Another process was faster; the next lookup finds its claim.
+      const created = await createFile(path, JSON.stringify(entry), unique);
+      isClaimed = created !== undefined && !(await this.#hasRival(callId, claimId, found));
+    } finally {
+      // After an error too: the file may exist nevertheless.
+      if (!isClaimed) await this.#withdraw(callId, claimId);
     }
+    if (!isClaimed) return undefined;
+    // Removed only now, because these files determine the number of the new one.
+    for (const claim of found.filter(isReleased)) {
+      await rm(claim.path, { force: true }).catch(() => {});
+    }
+    return claimId;
+  }
+
+  /** Removes the file of a claim under which nothing was submitted, or remembers the claim. */
+  async #withdraw(callId: string, claimId: string): Promise<void> {
+    this.#remember(callId, claimId);
+    await this.#removeUnsent(callId).catch(() => {});
+  }
+
+  #remember(callId: string, claimId: string): void {
+    const others = this.#unsent.get(callId) ?? new Set();
+    if (this.#unsent.size < maxUnsent) this.#unsent.set(callId, others.add(claimId));
+  }
+
+  /** Removes the files of claims of this ledger under which nothing was submitted. */
+  async #removeUnsent(callId: string): Promise<void> {
+    const unsent = this.#unsent.get(callId);
+    if (unsent === undefined) return;
+    for (const claim of await this.#find(callId)) {
+      const { ref, end } = claim.entry;
+      const isUnsent = ref === undefined && end === undefined && unsent.has(claimIdFor(claim));
+      if (isUnsent) await rm(claim.path, { force: true });
+    }
+    this.#unsent.delete(callId);
   }
 
   async accept(callId: string, taskRef: TaskRef, claimId?: string): Promise<void> {
@@ -142,18 +220,29 @@ class FileLedger implements SubmitLedger {
     isErrorComplete?: boolean,
   ): Promise<void> {
     checkLedgerCall(callId, claimId, end);
+    const details = isErrorComplete === true && requestId ? { isErrorComplete } : {};
+    try {
+      await this.#finish(callId, end, claimId, { requestId, ...details });
+    } catch (error) {
+      // Otherwise the claim would keep the call from being submitted.
+      if (end === 'not_submitted' && claimId !== undefined) this.#remember(callId, claimId);
+      throw error;
+    }
+  }
+
+  async #finish(
+    callId: string,
+    end: SubmitEnd,
+    claimId: string | undefined,
+    request: Pick<Entry, 'requestId' | 'isErrorComplete'>,
+  ): Promise<void> {
     const found = await this.#find(callId);
     const current = found.at(-1);
     if (current === undefined || (claimId ?? claimIdFor(current)) !== claimIdFor(current)) return;
     const [task] = findTasks(found);
     if (end === 'completed' || end === 'failed') {
       if (task !== undefined) await write(task, { end });
-    } else if (task === undefined)
-      await write(current, {
-        end,
-        requestId,
-        ...(isErrorComplete === true && requestId && { isErrorComplete }),
-      });
+    } else if (task === undefined) await write(current, { end, ...request });
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
@@ -166,8 +255,8 @@ class FileLedger implements SubmitLedger {
     const folder = join(this.#folder, callFileName(entry.callId));
     await makeFolder(folder);
     const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
-    // If the file exists, it is for the same task.
-    await createFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
+    // A file with this name is for the same task.
+    await replaceFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
   }
 
   /**
@@ -176,9 +265,9 @@ class FileLedger implements SubmitLedger {
    * least one of them sees the other and backs off.
    */
   async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
-    const known = new Set(before.map(claimIdFor));
-    const others = (await this.#find(callId)).filter((claim) => !isReleased(claim));
-    return others.some((claim) => claim.path !== own && !known.has(claimIdFor(claim)));
+    const known = new Set([own, ...before.map(claimIdFor)]);
+    const claims = (await this.#find(callId)).filter((claim) => !isReleased(claim));
+    return claims.some((claim) => !known.has(claimIdFor(claim)));
   }
 
   /**
@@ -227,8 +316,9 @@ function callFileName(callId: string): string {
 }
 
 /** Returns the id of a claim. */
-function claimIdFor({ number, entry: { claimedAt, owner } }: Found): string {
-  return shortHash(JSON.stringify([number, claimedAt, owner]));
+function claimIdFor({ number, entry }: Pick<Found, 'number' | 'entry'>): string {
+  const { id, claimedAt, owner } = entry;
+  return shortHash(JSON.stringify([number, claimedAt, owner, ...(id === undefined ? [] : [id])]));
 }
 
 /** A claim with a task. */
@@ -307,12 +397,24 @@ async function listNames(folder: string): Promise<string[]> {
   });
 }
 
+/** Folders that were created, but whose names may not be on the disk because a step failed. */
+const unflushed = new Set<string>();
+
 /** Creates a folder and its parents durably, so that they survive a power failure. */
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let path = folder; path.length >= first.length; path = dirname(path)) {
+  let first: string | undefined;
+  try {
+    first = await mkdir(folder, { recursive: true });
+  } catch (error) {
+    unflushed.add(folder);
+    throw error;
+  }
+  if (first !== undefined) {
+    for (let path = folder; path.length >= first.length; path = dirname(path)) unflushed.add(path);
+  }
+  for (let path = folder; unflushed.has(path); path = dirname(path)) {
     await syncFolder(dirname(path));
+    unflushed.delete(path);
   }
 }
 

@@ -66,7 +66,7 @@ export async function beginOnce(callId: string, input: unknown): Promise<OnceCal
     release: () => rm(path, { force: true }),
     finish: (written) => replaceFile(path, JSON.stringify({ ...record, paths: written })),
   });
-  if (await createFile(path, JSON.stringify(record))) return call();
+  if ((await createFile(path, JSON.stringify(record))) !== undefined) return call();
   const before = await readRecord(path);
   if (before !== undefined && before.input !== record.input) {
     throw new UsageError(

@@ -1,10 +1,12 @@
-import fsPromises, { type FileHandle } from 'node:fs/promises';
+import fsPromises, { type FileHandle, readFile, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFile } from '../../../src/adapters/node/durable.ts';
 import { downloadVideo, fileLedger, saveTo } from '../../../src/adapters/node/index.ts';
 import { makeRef } from '../../../src/tasks/ref.ts';
 import { contentServer } from '../../helpers/content-server.ts';
+import { breakDisk } from '../../helpers/faults.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 /** The name of a file without what is random in it. */
@@ -76,4 +78,29 @@ test('flushes a file before it is renamed, and the folder afterwards', async () 
   expect(once()).toEqual(flushed);
   await saveTo(new Blob(['abc']), join(folder, 'out'));
   expect(once()).toEqual(flushed);
+});
+
+describe.each([true, false])('a new file, on a disk with hard links: %s', (hasLinks) => {
+  const faults = [true, false].flatMap((isLasting) =>
+    (['before', 'after'] as const).map((moment) => ({ moment, isLasting })),
+  );
+
+  test.each(faults)('that fails $moment a step, lasting: $isLasting', async (fault) => {
+    const folder = await temporaryFolder();
+    for (let step = 1, isReached = true; isReached; step += 1) {
+      const theirs = join(folder, `theirs.${step}`);
+      const ours = join(folder, `ours.${step}`);
+      await writeFile(theirs, 'theirs');
+      const disk = breakDisk(hasLinks);
+      const results: unknown[] = [];
+      isReached = await disk.during({ ...fault, step }, async () => {
+        results.push(await createFile(theirs, 'ours').catch(String));
+        results.push(await createFile(ours, 'ours').catch(String));
+      });
+
+      expect(await readFile(theirs, 'utf8')).toBe('theirs');
+      expect(results[0]).not.toBe(theirs);
+      if (results[1] === ours) expect(await readFile(ours, 'utf8')).toBe('ours');
+    }
+  });
 });

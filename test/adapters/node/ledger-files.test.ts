@@ -8,8 +8,9 @@ import fsPromises, {
   writeFile,
 } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { shortHash, thisProcess } from '../../../src/adapters/node/durable.ts';
 import { fileLedger } from '../../../src/adapters/node/index.ts';
 import { makeRef } from '../../../src/tasks/ref.ts';
 import type { SubmitClaim, SubmitLedger } from '../../../src/index.ts';
@@ -302,17 +303,6 @@ describe('a full disk', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('prevents the claim on file systems without hard links too', async () => {
-    const folder = await temporaryFolder();
-    replaceOnDisk({ link: () => Promise.reject(diskError('EPERM', 'link')) });
-    fillDisk(1);
-
-    expect(await failureOf(fileLedger(folder).claim('job', 'hash'))).toMatchObject({
-      code: 'ENOSPC',
-    });
-    expect(await readdir(folder)).toEqual([]);
-  });
-
   test('while a task is stored returns the task, and nothing is charged twice', async () => {
     const { emulator, videos } = emulatedVideos();
     const folder = await temporaryFolder();
@@ -452,6 +442,38 @@ function beforeFirst(
   };
   replaceOnDisk(Object.fromEntries([[name, replaced]]));
 }
+
+test.each([undefined, 'EMFILE'])(
+  'a claim without hard links leaves that of an older version: %s',
+  async (code) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, `${shortHash('job', 32)}.1.json`);
+    const claim = { v: 1, callId: 'job', inputHash: 'hash', owner: thisProcess(), claimedAt: '' };
+    const { open } = fsPromises;
+    replaceOnDisk({
+      // Both workers have looked at the same time.
+      async link() {
+        await writeFile(path, JSON.stringify(claim));
+        if (code !== undefined) {
+          fsPromises.open = () => Promise.reject(diskError(code, 'open'));
+          syncBuiltinESMExports();
+        }
+        throw diskError('EPERM', 'link');
+      },
+    });
+    const ledger = fileLedger(folder);
+
+    const answer = await ledger.claim('job', 'hash').catch(() => undefined);
+    replaceOnDisk({ open });
+
+    for (const known of [answer ?? (await ledger.claim('job', 'hash')), await ledger.entry('job')])
+      expect(known).toMatchObject({ status: 'submitting', inputHash: 'hash' });
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(claim);
+    expect(
+      (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.json')),
+    ).toEqual([basename(path)]);
+  },
+);
 
 describe('a ledger that is read while another worker claims a released call', () => {
   test.each([

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { fileLedger } from '../../../src/adapters/node/index.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
 import type { SubmitClaim, SubmitLedger } from '../../../src/tasks/ledger.ts';
+import { testFaults, type FaultyLedger } from '../../helpers/fault-contract.ts';
+import { breakDisk } from '../../helpers/faults.ts';
 import { testFencing } from '../../helpers/fencing-contract.ts';
 import { testInterleavings } from '../../helpers/fencing-properties.ts';
 import { testLedger } from '../../helpers/ledger-contract.ts';
@@ -17,11 +19,20 @@ const makers: readonly [string, () => Promise<SubmitLedger>][] = [
   ['fileLedger()', async () => fileLedger(join(await temporaryFolder(), 'ledger'))],
 ];
 
+async function makeFaulty(hasLinks: boolean): Promise<FaultyLedger> {
+  const folder = join(await temporaryFolder(), 'ledger');
+  const faults = breakDisk(hasLinks);
+  return { own: fileLedger(folder), rival: fileLedger(folder), faults };
+}
+
 for (const [name, make] of makers) {
   testLedger(name, make);
   testFencing(name, make);
   testInterleavings(name, make, 60);
 }
+
+testFaults('fileLedger()', () => makeFaulty(true));
+testFaults('fileLedger() without hard links', () => makeFaulty(false));
 
 describe('a ledger of an older version', () => {
   test('without entry() is rejected before anything is claimed', async () => {

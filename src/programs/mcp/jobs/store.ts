@@ -65,12 +65,12 @@ export class JobStore {
     };
     const path = this.#path(callId);
     const text = JSON.stringify(record);
-    if (await createFile(path, text)) return record;
+    if ((await createFile(path, text)) !== undefined) return record;
     const stored = parseJSON(await readFile(path, 'utf8').catch(() => ''));
     if (isObject(stored)) return undefined;
     // A disk error damaged it. The ledger still knows whether the call was sent.
     await rename(path, `${path}.damaged`);
-    return (await createFile(path, text)) ? record : undefined;
+    return (await createFile(path, text)) === undefined ? undefined : record;
   }
 
   /** Removes the record of a job that was never sent. */
