@@ -123,9 +123,9 @@ export default {
     ),
     only(
       'queues',
-      'Workers of a queue save files with the public API for Node.',
+      'Workers of a queue save files with the public API for Node, and read codes of errors as the client does.',
       'adapters/bullmq',
-      ['(adapters/node/)?index\\.ts$'],
+      ['(adapters/node/)?index\\.ts$', 'answers/(error-codes|objects)\\.ts$'],
     ),
     only('helpers', 'Helpers convert schemas and tools, and send nothing.', 'adapters/helpers', [
       'types\\.ts$',

@@ -33,6 +33,7 @@ export const kinds: readonly Kind[] = [
   proves('timed_out', 'unknown', 3, 1, 1, 3),
   proves('interrupted', 'unknown', 3, 3, 1),
   proves('server_error', 'unknown', 3, 3, 1),
+  proves('response_lost', 'unknown', 3, 3, 1),
   proves('unusable_answer', 'unknown', 3, 1),
   proves('undecided', 'unknown', 1),
   proves('content_refused', 'unknown', 1),
@@ -80,7 +81,7 @@ type Row = readonly [
   error: string,
   text: string,
   free?: FailureKind | 'none' | undefined,
-  lasts?: 'permanent',
+  lasts?: 'permanent' | undefined,
 ];
 
 const lost = 'lost its connection';
@@ -114,6 +115,371 @@ const raw =
 
 const page = (status: number): (() => Response) =>
   raw(status, '<html><title>nginx</title></html>', { 'content-type': 'text/html' });
+
+const errorNames: Readonly<Record<number, string>> = {
+  200: 'APIError',
+  400: 'BadRequestError',
+  403: 'PermissionDeniedError',
+  404: 'NotFoundError',
+  413: 'RequestTooLargeError',
+  422: 'UnprocessableEntityError',
+  429: 'RateLimitError',
+  500: 'InternalServerError',
+  503: 'InternalServerError',
+};
+
+/** A rejection in the format of a vendor. */
+const refusal = (
+  name: string,
+  status: number,
+  body: unknown,
+  reason: FallbackReason | undefined,
+  text: string,
+  lasts?: 'permanent',
+): Row => [
+  `${status} ${name}`,
+  () => Response.json(body, { status }),
+  'refused',
+  reason,
+  errorNames[status] ?? 'APIError',
+  text,
+  undefined,
+  lasts,
+];
+
+/** An error about the account, which is not retried. */
+const noCredit = (name: string, status: number, body: unknown): Row =>
+  refusal(`without credit: ${name}`, status, body, 'limits', 'No credit is left', 'permanent');
+
+/** A limit of a day or longer, which is not retried. */
+const usedUp = (name: string, body: unknown): Row =>
+  refusal(`for a long limit: ${name}`, 429, body, 'limits', 'A limit of a day', 'permanent');
+
+/** A model that is missing at a vendor. */
+const noModel = (name: string, status: number, body: unknown): Row =>
+  refusal(`for the model: ${name}`, status, body, 'model', 'models.list()', 'permanent');
+
+/** A model that cannot be used for this call. */
+const otherModel = (name: string, status: number, body: unknown): Row =>
+  refusal(`for another model: ${name}`, status, body, 'model', `${status}`);
+
+/** A prompt that is too long for the model. */
+const tooLong = (name: string, status: number, body: unknown): Row =>
+  refusal(`for the length: ${name}`, status, body, 'context', `${status}`);
+
+/** An error after which another model would fail too. */
+const callers = (name: string, message: string): Row =>
+  refusal(`for ${name}`, 400, { error: { message } }, undefined, message);
+
+const vendorError = (message: string, fields: object = {}): object => ({
+  error: { message, ...fields },
+});
+
+/** Google's error for a limit that is used up. */
+const googleLimit = (quotaId: string): object => ({
+  error: {
+    code: 429,
+    message:
+      'You exceeded your current quota, please check your plan and billing details. Please retry in 1.5s.',
+    status: 'RESOURCE_EXHAUSTED',
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId }] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s' },
+    ],
+  },
+});
+
+// Texts as vendors document them, or as their users report them.
+const vendorRows: readonly Row[] = [
+  noCredit('MiniMax', 429, {
+    type: 'error',
+    error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' },
+    request_id: '06',
+  }),
+  noCredit('MiniMax, by number', 429, { base_resp: { status_code: 1008, status_msg: 'no' } }),
+  noCredit('MiniMax', 500, {
+    base_resp: { status_code: 1008, status_msg: 'insufficient balance' },
+  }),
+  noCredit('Zhipu', 429, vendorError('余额不足或无可用资源包,请充值。', { code: '1113' })),
+  noCredit('Zhipu, by number', 429, vendorError('no', { code: 1309 })),
+  noCredit(
+    'Z.ai',
+    429,
+    vendorError('Insufficient balance or no resource package. Please recharge.', { code: '1113' }),
+  ),
+  noCredit(
+    'Moonshot',
+    429,
+    vendorError(
+      'Your account org-1 <ak-1> is suspended due to insufficient balance, please recharge your account or check your plan and billing details',
+      { type: 'exceeded_current_quota_error' },
+    ),
+  ),
+  noCredit(
+    'Moonshot, inactive',
+    403,
+    vendorError('Your account is not active, organization <org-1> exceeded current quota', {
+      type: 'exceeded_current_quota_error',
+    }),
+  ),
+  noCredit(
+    'Ark',
+    429,
+    vendorError(
+      'Your account 1 has reached the set inference limit for the m model, and the model service has been paused.',
+      { code: 'SetLimitExceeded', type: 'TooManyRequests' },
+    ),
+  ),
+  noCredit(
+    'Ark, overdue',
+    403,
+    vendorError('The request failed because your account has an overdue balance.', {
+      code: 'AccountOverdueError',
+    }),
+  ),
+  noCredit(
+    'Anthropic',
+    400,
+    vendorError('Your credit balance is too low to access the Anthropic API.', {
+      type: 'invalid_request_error',
+    }),
+  ),
+  noCredit('in a success', 200, vendorError('no', { code: 'insufficient_quota' })),
+  usedUp('Cohere', {
+    message: 'You are using a Trial key, which is limited to 1000 API calls / month.',
+  }),
+  usedUp('GitHub', {
+    error: {
+      code: 'RateLimitReached',
+      message:
+        'Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 41234 seconds before retrying.',
+    },
+  }),
+  usedUp('Google', googleLimit('GenerateRequestsPerDayPerProjectPerModel-FreeTier')),
+  usedUp('OpenRouter', vendorError('Rate limit exceeded: free-models-per-day', { code: 429 })),
+  [
+    '429 for a limit of a minute, of Google',
+    () =>
+      Response.json(googleLimit('GenerateRequestsPerMinutePerProjectPerModel'), { status: 429 }),
+    'rate_limited',
+    'limits',
+    'RateLimitError',
+    'exceeded',
+  ],
+  [
+    '429 for a limit of a day that is reset soon',
+    () =>
+      Response.json(
+        vendorError('Rate limit reached on tokens per day (TPD). Please try again in 8.64s.'),
+        { status: 429 },
+      ),
+    'rate_limited',
+    'limits',
+    'RateLimitError',
+    'TPD',
+  ],
+  [
+    '429 for a limit of a minute, of Cohere',
+    () =>
+      Response.json(
+        { message: 'You are using a Trial key, which is limited to 40 API calls / minute.' },
+        { status: 429 },
+      ),
+    'rate_limited',
+    'limits',
+    'RateLimitError',
+    'minute',
+  ],
+  noModel(
+    'One Hub',
+    503,
+    vendorError('当前分组 default 下对于模型 m 无可用渠道', { code: 'one_hub_error' }),
+  ),
+  noModel('One Hub, in English', 503, vendorError('no channel', { code: 'one_hub_error' })),
+  [
+    '503 without another channel, with a code of its own',
+    gatewayError(503, { message: 'No available channel (retry)', code: 'one_hub_error' }),
+    'interrupted',
+    'model',
+    'InternalServerError',
+    'retry',
+  ],
+  noModel('in a success', 200, vendorError('no available channel for model m', { code: 'x' })),
+  noModel(
+    'Ark',
+    404,
+    vendorError('The model or endpoint m does not exist or you do not have access to it.', {
+      code: 'InvalidEndpointOrModel.NotFound',
+    }),
+  ),
+  noModel('GitHub', 404, vendorError('Unknown model: m', { code: 'unknown_model' })),
+  noModel('Databricks', 404, {
+    error_code: 'RESOURCE_DOES_NOT_EXIST',
+    message:
+      'The given endpoint does not exist, please retry after checking the specified model and version deployment exists.',
+  }),
+  noModel(
+    'Google',
+    404,
+    vendorError(
+      'models/m is not found for API version v1beta, or is not supported for generateContent.',
+      { code: 404, status: 'NOT_FOUND' },
+    ),
+  ),
+  noModel(
+    'Fireworks',
+    404,
+    vendorError('Model not found, inaccessible, and/or not deployed', { code: 'NOT_FOUND' }),
+  ),
+  [
+    '404 for the model: Envoy',
+    raw(
+      404,
+      'No matching route found. It is likely because the model specified in your request is not configured in the Gateway.',
+    ),
+    'refused',
+    'model',
+    'NotFoundError',
+    'models.list()',
+    undefined,
+    'permanent',
+  ],
+  noModel('NVIDIA', 404, {
+    status: 404,
+    title: 'Not Found',
+    detail: "Function '1': Not found for account '2'",
+  }),
+  otherModel(
+    'Azure',
+    400,
+    vendorError(
+      'The chatCompletion operation does not work with the specified model, m. Please choose different model and try again.',
+      { code: 'OperationNotSupported' },
+    ),
+  ),
+  otherModel(
+    'Together',
+    400,
+    vendorError(
+      'Unable to access non-serverless model m. Please create a new dedicated endpoint.',
+      { code: 'model_not_available' },
+    ),
+  ),
+  otherModel('a route', 400, vendorError("m isn't supported on this route")),
+  otherModel('Bedrock', 400, { message: 'The provided model identifier is invalid.' }),
+  otherModel('GitHub', 400, vendorError('Unavailable model: m', { code: 'unavailable_model' })),
+  [
+    '410 for another model: NVIDIA',
+    () =>
+      Response.json(
+        { status: 410, title: 'Gone', detail: "The model 'm' has reached its end of life." },
+        { status: 410 },
+      ),
+    'refused',
+    'model',
+    'APIError',
+    'end of life',
+  ],
+  tooLong('Text Generation Inference', 422, {
+    error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096.',
+  }),
+  tooLong('TabbyAPI', 400, vendorError('Prompt length 5000 is greater than max_seq_len 4096')),
+  tooLong('Cohere', 400, { message: 'too many tokens: size limit exceeded by 3 tokens' }),
+  tooLong(
+    'GitHub',
+    413,
+    vendorError('Request body too large for m. Max size: 8000 tokens.', {
+      code: 'tokens_limit_reached',
+    }),
+  ),
+  tooLong(
+    'LM Studio',
+    400,
+    vendorError(
+      'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
+    ),
+  ),
+  tooLong(
+    'Ark',
+    400,
+    vendorError('Total tokens of image and text exceed max message tokens.', {
+      code: 'InvalidParameter',
+    }),
+  ),
+  tooLong('Snowflake', 400, { message: 'max tokens of 4096 exceeded' }),
+  callers('the number of tokens', 'max_tokens is too large: 5000. It must be at most 4096.'),
+  callers('a missing field', "Missing required parameter: 'messages'."),
+  callers('a wrong image', 'Failed to download the image at this URL.'),
+  callers('a wrong tool', "Invalid 'tools[0].function.name': string does not match pattern."),
+  callers('a wrong role', "Invalid value: 'bot'. Supported values are: 'system' and 'user'."),
+  refusal(
+    'for the key, in words',
+    403,
+    { message: 'Invalid access token' },
+    undefined,
+    'Check apiKey',
+  ),
+  refusal(
+    'for the key, in other words',
+    403,
+    vendorError('Forbidden, please make sure your API Key is valid'),
+    undefined,
+    'Check apiKey',
+  ),
+  refusal(
+    'for the key',
+    500,
+    vendorError('no', { code: 'invalid_api_key' }),
+    undefined,
+    'Check apiKey',
+  ),
+  refusal(
+    'for the key',
+    200,
+    vendorError('no', { code: 'invalid_api_key' }),
+    undefined,
+    'Check apiKey',
+  ),
+  refusal('for the request', 200, vendorError('no', { code: 'invalid_request' }), undefined, says),
+  refusal(
+    'for the format: llama.cpp',
+    500,
+    vendorError(
+      'response_format type must be one of "text" or "json_object", but got: json_schema',
+      {
+        type: 'server_error',
+        code: 500,
+      },
+    ),
+    undefined,
+    'json_schema',
+    'permanent',
+  ),
+  refusal(
+    'for the format: llama-cpp-python',
+    500,
+    vendorError(
+      "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\"}]",
+      { type: 'internal_server_error' },
+    ),
+    undefined,
+    'literal_error',
+    'permanent',
+  ),
+  ...[
+    gatewayError(500, { code: 'unmarshal_response_body_failed' }),
+    gatewayError(500, { code: 'read_response_body_failed' }),
+    gatewayError(500, { code: 'do_request_failed' }),
+    gatewayError(500, { message: 'Post: unexpected EOF, no more' }),
+  ].map((wire, at): Row => [
+    `500 after a lost response, ${at}`,
+    wire,
+    'response_lost',
+    'overload',
+    'InternalServerError',
+    says,
+  ]),
+];
 
 const rows: readonly Row[] = [
   [
@@ -378,7 +744,9 @@ const rows: readonly Row[] = [
     'refused',
     undefined,
     'PermissionDeniedError',
-    'quota',
+    'No credit is left',
+    undefined,
+    'permanent',
   ],
   [
     '403 for the key',
@@ -637,6 +1005,7 @@ const rows: readonly Row[] = [
   ],
   ['505', gatewayError(505), 'refused', undefined, 'InternalServerError', says],
   ['504 of a proxy', page(504), 'interrupted', 'overload', 'InternalServerError', 'nginx'],
+  ...vendorRows,
 ];
 
 /** What failures on the wire mean for calls: a new failure gets its row here. */

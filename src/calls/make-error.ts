@@ -1,4 +1,5 @@
 import { asSentence } from '../answers/failure.ts';
+import { means } from '../answers/error-codes.ts';
 import { toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
@@ -23,6 +24,7 @@ import {
   isModelMissing,
   isProviderRefusal,
   isTimeout,
+  isUsedUp,
   isWrongKey,
 } from '../http/classify.ts';
 import type { CallSpec } from '../http/request.ts';
@@ -61,20 +63,26 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
-/** Returns the likely fix for a status with a common cause, or `undefined`. */
+/** Returns the likely fix for an error with a common cause, or `undefined`. */
 function fixFor(
-  { body, status }: FailedAttempt,
+  { body, status, headers, kind }: FailedAttempt,
   { spec, url, client }: FailedCall,
 ): string | undefined {
-  const { operation } = spec;
-  if (status !== 404 && status !== 503) return undefined;
-  if (isModelMissing(status, body)) {
+  const isRefused = kind === 'refused' && body !== undefined;
+  if (status === 402 || (isRefused && means(body, 'credit', 'provider_credit'))) {
+    return 'No credit is left: add credit to the account of the key. At a gateway it may be the account at the provider: tell its operator.';
+  }
+  if (isUsedUp(status, body, headers)) {
+    return 'A limit of a day or longer is used up: wait until it is reset, or use another model or key.';
+  }
+  if (isRefused && isModelMissing(status, body)) {
     return 'No channel of the gateway serves this model for your key; models.list() returns the models that the key can use.';
   }
-  if (status === 503) return undefined;
+  if (status !== 404) return undefined;
   if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
     return 'The path names its version twice: take it off the end of baseURL or off the path.';
   }
+  const { operation } = spec;
   const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
   if (usesTask) return 'Check the id, and that baseURL is the gateway that issued it.';
   const { root, api, gateway } = requireBase(client);

@@ -5,7 +5,7 @@ import {
   readFailedResponse,
   unwrapData,
 } from '../answers/failure.ts';
-import { isObject, parseJSON } from '../answers/objects.ts';
+import { findId, isObject, parseJSON, toFields } from '../answers/objects.ts';
 import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { classifyErrorInSuccess } from '../http/classify.ts';
@@ -48,7 +48,8 @@ export function throwIfError(value: unknown, { spec, response }: Answer, text: s
   if (body === undefined || spec.holdsResult?.(value) === true) return;
   const { status, headers } = response;
   const requestId = findRequestId(headers, body.requestId);
-  const kind = classifyErrorInSuccess(body, charge, task === 'creates');
+  const hasId = findId(toFields(value)) !== undefined;
+  const kind = classifyErrorInSuccess(body, charge, task === 'creates', hasId);
   throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorBody, isJSON } from '../answers/failure.ts';
-import { hasCode, missingModel } from '../answers/model-errors.ts';
+import { means } from '../answers/error-codes.ts';
 import { codeText, isObject, toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
@@ -13,17 +13,7 @@ import {
 import type { JsonObject } from '../types.ts';
 import { isForbiddenPort } from './proxy.ts';
 import { failures, type FailedAttempt, type FailureKind } from './retry.ts';
-import { readRetryAfter } from './waits.ts';
-
-/** Codes of errors that precede any work and recur for the same request, whatever the HTTP status. */
-const permanent =
-  /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
-
-/** Codes of rejected content. The provider has processed it, and gateways bill for that. */
-const blocked = /^(prompt_blocked$|violation_fee)/;
-
-/** Codes of errors after the provider did the work. Operators can remap their status. */
-const afterWork = /^(read_response_body_failed|bad_response_body)$/;
+import { longestRetryAfter, readRetryAfter } from './waits.ts';
 
 /** The provider may have charged, whatever the HTTP status. */
 const settlementUnknown = 'blockrun_settlement_unknown';
@@ -50,18 +40,40 @@ const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(408|460|499|5(?!00)|[6-9])/, 'interrupted'],
 ];
 
+/** Statuses with which servers report a model that they do not have, in words. */
+const missingStatus = /^(2\d\d|404|503)$/;
+
 /**
- * Returns whether a 404 or 503 means that the gateway does not serve the model to this key. Gateways decide
- * that before any work, except for messages with "(retry)": these follow failed attempts on other channels.
+ * Returns whether an error means that the server does not serve the model to this key. Gateways decide that
+ * before any work, except for messages with "(retry)": these follow failed attempts on other channels.
  */
 export function isModelMissing(status: number | undefined, body: ErrorBody | undefined): boolean {
-  if (body === undefined || (status !== 404 && status !== 503)) return false;
-  const { code, message = '' } = body;
-  if (missingModel.code.test(code ?? '')) return true;
+  const { code, type, message = '' } = body ?? {};
+  if (means({ code, type }, 'missing_model')) return true;
+  const isWorded = missingStatus.test(`${status}`) && !/[(（]retry[)）]/i.test(message);
+  return isWorded && means({ message }, 'missing_model');
+}
+
+/** A limit of Google for a day or longer. The wait that stands beside it is that of a minute. */
+const longQuota = /"quotaId":"\w{0,80}Per(?:Day|Week|Month)/;
+
+/** Returns whether a 429 means that no credit is left, or a limit that outlasts retries is used up. */
+export function isUsedUp(
+  status: number | undefined,
+  body: ErrorBody | undefined,
+  headers: Headers | undefined,
+): boolean {
+  if (status !== 429 || body === undefined) return false;
+  if (means(body, 'credit', 'provider_credit')) return true;
+  if (longQuota.test(JSON.stringify(body.error ?? null))) return true;
+  const wait = readRetryAfter(headers, status, body) ?? Infinity;
+  return wait > longestRetryAfter && means(body, 'daily_limit');
+}
+
+/** Returns whether an error precedes any work and recurs for the same request. */
+function isPermanent(status: number | undefined, body: ErrorBody, headers?: Headers): boolean {
   return (
-    missingModel.message.test(message) &&
-    !/[(（]retry[)）]/i.test(message) &&
-    (!code || code === `${status}`)
+    means(body, 'permanent') || isModelMissing(status, body) || isUsedUp(status, body, headers)
   );
 }
 
@@ -89,15 +101,9 @@ export function isKeyUnknown({ type, message }: ErrorBody): boolean {
   return type === unknownKey.type || unknownKey.message.test(message ?? '');
 }
 
-/** Codes and messages of a 400 or 403 that rejects the key, as from xAI, Google and Novita. */
-const wrongKey =
-  /^((invalid|wrong)_api_key|api_key_invalid|failed_to_auth)$|\b(incorrect|invalid|wrong) api[ _-]?key\b|\bapi key (is )?(not valid|invalid)\b|\bfailed to authenticate\b/i;
-
-/** Returns whether an error says that a key is wrong: by its status, or with a 400 or 403 by its text. */
-export function isWrongKey({ kind, status, body }: FailedAttempt): boolean {
-  if (kind === 'unauthorized') return true;
-  if (kind !== 'refused' || (status !== 400 && status !== 403)) return false;
-  return wrongKey.test(body?.code ?? '') || wrongKey.test(body?.message ?? '');
+/** Returns whether an error says that a key is wrong: by its status, or by its code and text. */
+export function isWrongKey({ kind, body }: FailedAttempt): boolean {
+  return kind === 'unauthorized' || (kind === 'refused' && means(body ?? {}, 'key'));
 }
 
 /** Returns the value of `x-should-retry`. A permanent error overrides `true`. */
@@ -105,8 +111,9 @@ export function readShouldRetry({ headers, body, status }: FailedAttempt): boole
   const value = headers?.get('x-should-retry');
   if (value === 'false') return false;
   if (value !== 'true') return undefined;
-  const isPermanent = body !== undefined && (hasCode(permanent, body) || hasCode(blocked, body));
-  return isPermanent || isModelMissing(status, body) ? undefined : true;
+  const isFinal =
+    body !== undefined && (means(body, 'billed_content') || isPermanent(status, body, headers));
+  return isFinal ? undefined : true;
 }
 
 /** Classifies an error response. */
@@ -116,12 +123,14 @@ export function classifyStatus(
   headers: Headers,
   charge: ChargeClass = 'charged',
 ): FailureKind {
-  const { code } = body;
-  if (hasCode(blocked, body)) return charge === 'free' ? 'refused' : 'content_refused';
-  if (hasCode(permanent, body) || isModelMissing(status, body)) return 'refused';
+  const { code, type } = body;
+  if (means(body, 'billed_content')) return charge === 'free' ? 'refused' : 'content_refused';
+  if (isPermanent(status, body, headers)) return 'refused';
+  // After the work, storage may reject a key too, but has other codes.
+  if (status >= 500 && means({ code, type }, 'key')) return 'refused';
   if (status === 400 && isKeyUnknown(body)) return 'unauthorized';
   if (charge !== 'free' && isResentEmpty(body.message ?? '')) return 'undecided';
-  const isDone = code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''));
+  const isDone = code === settlementUnknown || (status < 500 && means({ code }, 'after_work'));
   if (isDone) return 'unusable_answer';
   const kind = classifyByStatus(status, body, headers);
   if (code !== submissionFailed) return kind;
@@ -139,24 +148,33 @@ function classifyByStatus(status: number, body: ErrorBody, headers: Headers): Fa
   }
   // Proxies respond with JSON too; only the gateway's error format proves that it is the gateway.
   const isFromGateway = isJSON(body) && body.envelope !== 'other';
-  if (status === 500) return isFromGateway ? 'server_error' : 'interrupted';
+  if (status === 500 && isFromGateway) {
+    return means(body, 'lost_response') ? 'response_lost' : 'server_error';
+  }
+  if (status === 500) return 'interrupted';
   return isFromGateway ? 'refused' : 'undecided';
 }
 
 /**
  * Classifies an error with a success status. Gateways charge for most of them, but refund tasks that were not
- * created.
+ * created, and what precedes any work is not charged either.
+ *
+ * @param hasId - `true` if an id is next to the error, which may be that of a task.
  */
 export function classifyErrorInSuccess(
   body: ErrorBody,
   charge: ChargeClass,
   createsTask: boolean,
+  hasId = false,
 ): FailureKind {
   // With a success status, `fail_to_fetch_task` means that the provider created the task.
   const hasTask = body.code === submissionFailed || containsId(body) || mentionsTaskId(body);
   const isTaskError = createsTask && body.envelope === 'task' && !hasTask;
   if (charge === 'free' || isTaskError) return 'refused';
-  return hasCode(blocked, body) ? 'content_refused' : 'undecided';
+  if (means(body, 'billed_content')) return 'content_refused';
+  const mayBeTask = charge === 'charged' && (hasTask || hasId);
+  const isRefused = isPermanent(200, body) || means(body, 'key');
+  return isRefused && !mayBeTask ? 'refused' : 'undecided';
 }
 
 /** Returns whether a body contains an id other than a request id, also in nested JSON text. */

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../answers/failure.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome, Phase } from '../errors/gateway-error.ts';
 import type { ResponseIssue } from '../types.ts';
-import { readRetryAfter } from './waits.ts';
+import { longestRetryAfter, readRetryAfter } from './waits.ts';
 
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
 type Rule = 'retry' | 'once' | 'refresh' | 'throw';
@@ -77,6 +77,12 @@ export const failures = {
     'unknown',
     unlessCharged,
     `The gateway reports that the work failed and usually refunds it; ${checkFirst}`,
+  ),
+  /** The gateway reports that it lost the response of the provider, which some gateways charge for. */
+  response_lost: row(
+    'unknown',
+    unlessCharged,
+    `The gateway lost the provider's response, and the provider may have billed it; ${checkFirst}`,
   ),
   /**
    * The status is a success, or the provider may have done the work, so the request was probably accepted.
@@ -205,9 +211,6 @@ export function decide(
 
 const firstPause = 500;
 const longestPause = 8_000;
-
-/** The longest requested wait that is honoured. The call fails immediately if it is longer. */
-const longestRetryAfter = 60_000;
 
 /**
  * Returns the pause before a retry in milliseconds, or `undefined` if the server requests too long a wait.

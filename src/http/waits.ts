@@ -119,6 +119,9 @@ function readBodyWait({ message = '', error }: RefusedBody, isLimit: boolean): n
   );
 }
 
+/** The longest requested wait that is honoured. The call fails immediately if it is longer. */
+export const longestRetryAfter = 60_000;
+
 /** The content of an error response. */
 type RefusedBody = Partial<Pick<ErrorBody, 'message' | 'error'>>;
 

@@ -105,6 +105,16 @@ describe('errors', () => {
     },
   );
 
+  test('have outcome unknown for a rejection next to an id, which may be that of a task', async () => {
+    const rejected = { error: { message: 'no', code: 'insufficient_quota' } };
+    const first = scripted([json(rejected)]);
+    const second = scripted([json({ id: 'task_1', ...rejected })]);
+
+    expect(await apiErrorOf(draw(first.client))).toMatchObject({ outcome: 'rejected' });
+    expect(await apiErrorOf(draw(second.client))).toMatchObject({ outcome: 'unknown' });
+    expect(second.requests).toHaveLength(1);
+  });
+
   test.each<{ name: string; status: number; problem: object }>([
     {
       name: 'one-api',

@@ -110,6 +110,25 @@ describe.each(calls)('$name with a schema', ({ run }) => {
     },
   );
 
+  // As the server of llama.cpp rejects it; without a retry of the rejected request.
+  test('requests the next mode after a 500 that rejects the first one', async () => {
+    const message =
+      'response_format type must be one of "text" or "json_object", but got: json_schema';
+    const content = JSON.stringify(rome);
+    const { client, requests } = scripted([
+      json({ error: { code: 500, message, type: 'server_error' } }, 500),
+      json({
+        id: 'c',
+        choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+      }),
+    ]);
+
+    expect(await run(client)).toEqual(rome);
+
+    expect(requests).toHaveLength(2);
+    expect(await bodyOf(requests[1])).toMatchObject({ response_format: { type: 'json_object' } });
+  });
+
   test("remembers the model's mode, also in copies of the client", async () => {
     const { client, emulator } = limited('none');
     await run(client);

@@ -164,6 +164,33 @@ const rejected: readonly Row[] = [
     source: 'dzhng/deep-research#127',
   },
   {
+    by: 'the server of llama.cpp',
+    status: 500,
+    answer: {
+      error: {
+        code: 500,
+        message:
+          'response_format type must be one of "text" or "json_object", but got: json_schema',
+        type: 'server_error',
+      },
+    },
+    source: 'ikawrakow/ik_llama.cpp#778',
+  },
+  {
+    by: 'llama-cpp-python',
+    status: 500,
+    answer: {
+      error: {
+        message:
+          "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}]",
+        type: 'internal_server_error',
+        param: null,
+        code: null,
+      },
+    },
+    source: 'ggml-org/llama.cpp#23463',
+  },
+  {
     by: 'Groq, of a stream',
     status: 400,
     answer: {

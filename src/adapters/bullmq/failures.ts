@@ -1,3 +1,5 @@
+import { means } from '../../answers/error-codes.ts';
+import { codeText } from '../../answers/objects.ts';
 import {
   APIConnectionError,
   APIError,
@@ -15,15 +17,13 @@ import { UnrecoverableError } from './job.ts';
 /** Fields of the worker's configuration, not of the job. A restart may fix them. */
 const workerFields = ['apiKey', 'baseURL', 'client', 'ledger'];
 
-/** Error codes that are permanent regardless of the HTTP status. */
-const permanentCodes =
-  /^(model_not_found|invalid_request|sensitive_words_detected|prompt_blocked|billing_hard_limit_reached)$|quota/;
-
 /** Returns whether a failed request may succeed later. */
 function isTransient(error: APIError): boolean {
-  const { status, code } = error;
+  const { status, type, message } = error;
+  const coded = { code: codeText(error.code), type, message };
   if (APIConnectionError.isInstance(error) || ContentNotReadyError.isInstance(error)) return true;
-  if (status === undefined || permanentCodes.test(String(code ?? ''))) return false;
+  if (status === undefined) return false;
+  if (means(coded, 'permanent', 'billed_content', 'provider_credit')) return false;
   return status < 300 || [408, 425, 429].includes(status) || status >= 500;
 }
 

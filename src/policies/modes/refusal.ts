@@ -26,7 +26,7 @@ export function refusesStructuredOutput({
   if (body === undefined || !namesStructuredOutput(body)) return false;
   // A 2xx status: the error was the whole body or the first event of the stream.
   if (kind === 'undecided') return status !== undefined && status < 300;
-  return kind === 'refused' && (status === 400 || status === 422 || status === 501);
+  return kind === 'refused' && /^(400|422|50[01])$/.test(`${status}`);
 }
 
 /** The fields of an error that name what was rejected. */

@@ -1,10 +1,4 @@
-import {
-  hasCode,
-  missingModel,
-  reports,
-  unsuitedModel,
-  unusableModel,
-} from '../../answers/model-errors.ts';
+import { means } from '../../answers/error-codes.ts';
 import { codeText } from '../../answers/objects.ts';
 import { closeTo } from '../../answers/similar-names.ts';
 import {
@@ -31,11 +25,10 @@ function isModelUnknown(error: unknown): boolean {
   if (!APIError.isInstance(error)) return false;
   const { type, message } = error;
   const code = codeText(error.code);
-  if (hasCode(missingModel.code, { code, type })) return true;
-  const wordings = [missingModel, unusableModel, unsuitedModel];
+  if (means({ code, type }, 'missing_model')) return true;
   return (
     [400, 404, 503].includes(error.status ?? 0) &&
-    wordings.some((wording) => reports(wording, { code, type, message }))
+    means({ code, type, message }, 'missing_model', 'unusable_model', 'unsuited_model')
   );
 }
 

@@ -109,13 +109,20 @@ export const httpMutants: MutantsByFile = {
       is: '!/[(（]retry[)）]/i.test(message)',
       becomes: 'true',
     },
+    { is: 'if (longQuota.test(', becomes: "if (''.includes(" },
+    {
+      is: "wait > longestRetryAfter && means(body, 'daily_limit')",
+      becomes: "means(body, 'daily_limit')",
+    },
+    { is: 'return isRefused && !mayBeTask', becomes: 'return isRefused' },
+    { is: 'missingStatus.test(`${status}`) && ', becomes: '' },
     {
       is: "return charge === 'free' ? 'refused' : 'content_refused';",
       becomes: "return 'refused';",
     },
     {
-      is: "code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''))",
-      becomes: "status < 500 && afterWork.test(code ?? '')",
+      is: "code === settlementUnknown || (status < 500 && means({ code }, 'after_work'))",
+      becomes: "status < 500 && means({ code }, 'after_work')",
     },
     {
       is: 'containsId(body) || (status === 429 && mentionsTaskId(body))',
@@ -126,7 +133,7 @@ export const httpMutants: MutantsByFile = {
       becomes: "return 'rate_limited';",
     },
     {
-      is: "if (status === 500) return isFromGateway ? 'server_error' : 'interrupted';",
+      is: "if (status === 500) return 'interrupted';",
       becomes: "if (status === 500) return 'server_error';",
     },
     {

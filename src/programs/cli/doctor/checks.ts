@@ -1,5 +1,6 @@
 import { readErrorText } from '../../../answers/failure.ts';
-import { errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
+import { means } from '../../../answers/error-codes.ts';
+import { codeText, errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
 import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';
 import { findProxy } from '../../../http/proxy.ts';
@@ -538,13 +539,18 @@ async function chatFindings(
   return findings;
 }
 
+/** Returns whether the key or its account has no credit left. */
+function hasNoCredit({ code, type, message }: APIError): boolean {
+  return means({ code: codeText(code), type, message }, 'credit', 'provider_credit');
+}
+
 /** Runs a check. An error becomes a finding, so the other checks continue. */
 async function guarded(id: string, check: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
     const message = errorMessage(error);
-    const isEmpty = APIError.isInstance(error) && `${error.code ?? ''}`.startsWith('insufficient_');
+    const isEmpty = APIError.isInstance(error) && hasNoCredit(error);
     return [
       fail(
         id,

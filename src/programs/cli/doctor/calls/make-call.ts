@@ -1,5 +1,5 @@
 import { readErrorText } from '../../../../answers/failure.ts';
-import { missingModel, reports, unsuitedModel } from '../../../../answers/model-errors.ts';
+import { means } from '../../../../answers/error-codes.ts';
 import { codeText, errorMessage, trimmedText } from '../../../../answers/objects.ts';
 import {
   APIConnectionTimeoutError,
@@ -53,9 +53,9 @@ function findModelProblem(
   if (!APIError.isInstance(error) || last === undefined || last.status < 400) return undefined;
   const body = readErrorText(last.text);
   const { message = '' } = body;
-  if (reports(missingModel, body)) return 'unknown';
+  if (means(body, 'missing_model')) return 'unknown';
   if (tested?.test(message) === true) return undefined;
-  return reports(unsuitedModel, body) || otherModel?.test(message) === true
+  return means(body, 'unsuited_model') || otherModel?.test(message) === true
     ? 'unserved'
     : undefined;
 }
@@ -68,7 +68,7 @@ function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status']
   if (!APIError.isInstance(error)) return 'fail';
   const { status = 0, message, type } = error;
   if (status === 408 || status === 504) return 'timeout';
-  if (reports(missingModel, { code: codeText(error.code), type, message })) return 'fail';
+  if (means({ code: codeText(error.code), type, message }, 'missing_model')) return 'fail';
   const isForeign = unsupportedMessage.test(message) || foreign?.test(message) === true;
   return [404, 405, 501].includes(status) || isForeign ? 'unsupported' : 'fail';
 }
