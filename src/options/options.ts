@@ -141,6 +141,16 @@ export interface ObservedResponse {
   readonly durationMs: number;
 }
 
+/** A failed attempt that is repeated after a wait. */
+export interface ObservedRetry {
+  /** Number of the retry, from 1. */
+  readonly retry: number;
+  /** The most retries of the call: its option `maxRetries`. */
+  readonly maxRetries: number;
+  /** Wait before the next attempt, in milliseconds. */
+  readonly delayMs: number;
+}
+
 /** The result of a call. */
 export interface ObservedEnd {
   /**
@@ -177,6 +187,8 @@ export interface CallObserver {
   run?(work: () => void): void;
   /** An attempt is about to be sent. The returned function is called with its result. */
   attempt?(request: ObservedRequest): ((response: ObservedResponse) => void) | void;
+  /** The attempt failed, and the next one follows after a wait. Called before the wait. */
+  retry?(retry: ObservedRetry): void;
   /** The first event of a stream was received. */
   firstChunk?(): void;
   /** Events of a stream were received, also the first one. Events that arrive together are one chunk. */

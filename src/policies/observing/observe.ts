@@ -93,6 +93,7 @@ export function observeWith(
   let requestId: string | undefined;
   let received: Headers | undefined;
   let attempt = 0;
+  let retry = 0;
   let sentAt = 0;
   let settledAt = 0;
   let callbacks: ReturnType<NonNullable<CallObserver['attempt']>>[] = [];
@@ -158,6 +159,11 @@ export function observeWith(
     },
     answered: settleAttempt,
     failed: settleAttempt,
+    retrying({ delayMs }) {
+      if (delayMs === undefined) return;
+      retry += 1;
+      each((one) => one.retry?.({ retry, maxRetries: settings.maxRetries, delayMs }));
+    },
     chunk(isFirst) {
       if (isFirst) each((one) => one.firstChunk?.());
       each((one) => one.chunk?.());

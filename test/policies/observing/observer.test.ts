@@ -129,15 +129,22 @@ describe('an observer of a call', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
   });
 
-  test('that is retried reports the pauses', async () => {
-    const { observer, calls } = recorder();
+  test('that is retried reports the pauses, before and after each', async () => {
+    const retry = vi.fn<NonNullable<CallObserver['retry']>>();
+    const { observer, calls } = recorder({ retry });
     const limited = new Response('', { status: 429, headers: { 'retry-after-ms': '15' } });
     const { client } = scripted([limited, json(completion)], { observer });
     vi.useFakeTimers();
 
-    await resolved(client.chat.completions.create(ask));
+    const answer = client.chat.completions.create(ask);
+    await vi.waitFor(() => expect(retry).toHaveBeenCalledOnce());
+    expect(calls[0]?.requests).toHaveLength(1);
+    await resolved(answer);
     vi.useRealTimers();
 
+    const [[waited] = []] = retry.mock.calls;
+    expect(waited).toEqual({ retry: 1, maxRetries: 2, delayMs: expect.any(Number) });
+    expect(waited?.delayMs).toBeGreaterThanOrEqual(15);
     const [before = NaN, between = NaN] = calls[0]?.requests.map(({ delayMs }) => delayMs) ?? [];
     expect(before).toBe(0);
     expect(between).toBeGreaterThanOrEqual(14);
