@@ -16,6 +16,8 @@ import { serve } from './playground/served.ts';
 stagePackage();
 // Imported only now, because they import the package that was put in place.
 const { checkLosses } = await import('./playground/losses.ts');
+const { checkPresses } = await import('./playground/presses.ts');
+const { checkStates } = await import('./playground/states.ts');
 const { checkSpeed } = await import('./playground/speed.ts');
 
 const kept = process.env['PLAYGROUND_SHOTS'];
@@ -41,6 +43,8 @@ try {
     await checkPanels(checks, browser, served.url, shots);
     await served.end();
     await checkLosses(checks, browser, shots);
+    await checkPresses(checks, browser, shots);
+    await checkStates(checks, browser, shots);
     await checkSpeed(checks, browser, shots);
     console.log(`${checks.passed} passed, ${checks.failures.length} failed`);
     if (kept !== undefined) console.log(`Screenshots are in ${kept}`);

@@ -4,7 +4,15 @@ import type { Backend } from './backend.ts';
 import { callLimit, type Board } from './board.ts';
 import { isCallId, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
-import type { CallInput, Hello, ListedModel, Problem, UsageLog } from './protocol.ts';
+import type {
+  CallInput,
+  Estimate,
+  Hello,
+  ListedModel,
+  Priced,
+  Problem,
+  UsageLog,
+} from './protocol.ts';
 import { callKinds, findFault, scenarios } from './scenarios.ts';
 
 /** The largest upload, in bytes. Gateways accept less. */
@@ -115,6 +123,19 @@ async function listModels({ free }: Backend): Promise<{
 /** The most calls whose log entries are read one by one. */
 const readLimit = 50;
 
+/** Returns the estimated price of a call as text, if the gateway's price list has it. Free. */
+async function estimatePrice({ free }: Backend, request: Request): Promise<Estimate> {
+  try {
+    const priced: Priced = await request.json();
+    const signal = AbortSignal.timeout(15_000);
+    const { amount } = await free.account.estimate(priced, { signal });
+    return amount === undefined ? {} : { price: formatAmount(amount.value, amount.unit) };
+  } catch {
+    // Not every gateway publishes prices, and the button has room for a price alone.
+    return {};
+  }
+}
+
 async function readCharges({ backend, board }: ApiParts): Promise<readonly ChargeEntry[]> {
   const { account } = backend.free;
   const options = { signal: AbortSignal.timeout(30_000) };
@@ -216,6 +237,8 @@ async function answer(request: Request, parts: ApiParts): Promise<Response> {
       return Response.json(hello);
     case 'GET models':
       return Response.json(await listModels(backend));
+    case 'POST estimate':
+      return Response.json(await estimatePrice(backend, request));
     case 'GET usage-log':
       return Response.json(await readUsageLog(parts));
     case 'GET events':

@@ -1,4 +1,4 @@
-import type { Gateway, VideoTaskRef } from '../../index.ts';
+import type { Gateway, Observer, VideoTaskRef } from '../../index.ts';
 import { ReportedCosts } from '../reported-costs.ts';
 import type { Backend } from './backend.ts';
 import { newView, LiveCall, type SentFiles } from './live-call.ts';
@@ -31,6 +31,28 @@ export const callLimit = 500;
 
 /** Time between reads of the emulator's account, in milliseconds. */
 const accountInterval = 200;
+
+/** Adds the attempts of a call to its steps. Polls of a video are not part of them. */
+const observeSteps = (call: LiveCall): Observer => ({
+  start: ({ chargeClass }) =>
+    chargeClass === 'free'
+      ? undefined
+      : {
+          attempt() {
+            call.addStep({ type: 'sent' });
+            return ({ status = 0 }) => {
+              const type = status >= 200 && status < 300 ? 'answered' : 'failed';
+              call.addStep({ type, ...(status === 0 ? {} : { status }) });
+            };
+          },
+          retry: ({ retry: number, maxRetries: most, delayMs }) =>
+            call.addStep({
+              type: 'waiting',
+              retry: { number, most },
+              until: Date.now() + delayMs,
+            }),
+        },
+});
 
 /** All calls, and the pages that watch them. A call continues when its page is closed. */
 export class Board implements AsyncDisposable {
@@ -155,9 +177,9 @@ export class Board implements AsyncDisposable {
     await call.save();
   }
 
-  /** Returns a client that adds reported costs to the call. */
+  /** Returns a client that adds steps and reported costs to the call. */
   #clientFor(call: LiveCall): Gateway {
-    const observer = new ReportedCosts((cost) => call.set({ cost }));
+    const observer = [new ReportedCosts((cost) => call.set({ cost })), observeSteps(call)];
     return this.#parts.backend.client(call).withOptions({ observer });
   }
 

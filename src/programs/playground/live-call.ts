@@ -1,7 +1,7 @@
-import type { CallInput, CallView } from './protocol.ts';
+import type { CallInput, CallStep, CallView } from './protocol.ts';
 import type { Store } from './store.ts';
-import type { Operation } from '../../endpoints.ts';
 import { usageOf } from '../../index.ts';
+import { selectOperation } from './operation.ts';
 
 /** Receives the changes of a call. */
 export interface CallListener {
@@ -12,25 +12,6 @@ export interface CallListener {
 /** The files of a call, by the field of the form. */
 export type SentFiles = ReadonlyMap<string, readonly File[]>;
 
-function selectOperation({ kind, remixOf }: CallInput, files: SentFiles): Operation {
-  switch (kind) {
-    case 'chat':
-      return 'chat.completions.create';
-    case 'image':
-      return files.has('image') ? 'images.edit' : 'images.generate';
-    case 'speech':
-      return 'audio.speech.create';
-    case 'transcription':
-      return 'audio.transcriptions.create';
-    case 'translation':
-      return 'audio.translations.create';
-    case 'embeddings':
-      return 'embeddings.create';
-    case 'video':
-      return remixOf === undefined ? 'videos.create' : 'videos.remix';
-  }
-}
-
 /** Creates the initial state of a call. */
 export function newView(id: string, input: CallInput, files: SentFiles): CallView {
   const { times: _, ...rest } = input;
@@ -38,11 +19,12 @@ export function newView(id: string, input: CallInput, files: SentFiles): CallVie
   return {
     ...rest,
     id,
-    operation: selectOperation(input, files),
+    operation: selectOperation(input, [...files.keys()]),
     model: typeof model === 'string' ? model : '',
     sent: [...files].flatMap(([field, list]) => list.map(({ name }) => ({ field, name }))),
     startedAt: Date.now(),
     status: 'running',
+    steps: [],
     text: '',
     reasoning: '',
     chunks: 0,
@@ -115,9 +97,14 @@ export class LiveCall {
     this.#listener.changed(this, Object.keys(changes));
   }
 
+  addStep(step: Omit<CallStep, 'at'>): void {
+    this.set({ steps: [...(this.#view.steps ?? []), { at: Date.now(), ...step }] });
+  }
+
   /** Appends text. Viewers receive it together with other changes of the same frame. */
   add(text: string, reasoning: string): void {
     const { firstAt = Date.now(), chunks } = this.#view;
+    if (chunks === 0) this.addStep({ type: 'first-token' });
     this.#view = {
       ...this.#view,
       firstAt,

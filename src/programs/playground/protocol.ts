@@ -89,6 +89,19 @@ interface ToolCallView {
   readonly arguments: string;
 }
 
+/** A step of a call: an attempt, its result, or the wait for the next one. */
+export interface CallStep {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  readonly type: 'sent' | 'answered' | 'failed' | 'waiting' | 'first-token';
+  /** The HTTP status of a response; missing if there was none. */
+  readonly status?: number | undefined;
+  /** For `waiting`: the number of the retry, from 1, and the most retries. */
+  readonly retry?: { readonly number: number; readonly most: number } | undefined;
+  /** For `waiting`: the time of the next attempt, in milliseconds since 1970. */
+  readonly until?: number | undefined;
+}
+
 /** The state of a video task. */
 interface VideoView {
   readonly ref: VideoTaskRef;
@@ -121,6 +134,8 @@ export interface CallView extends Omit<CallInput, 'times'> {
   /** The time of the first token, in milliseconds since 1970. */
   readonly firstAt?: number | undefined;
   readonly status: 'running' | 'done' | 'failed' | 'stopped';
+  /** Without the polls of a video. Missing in calls that earlier versions stored. */
+  readonly steps?: readonly CallStep[] | undefined;
   readonly text: string;
   readonly reasoning: string;
   readonly chunks: number;
@@ -165,6 +180,20 @@ export interface EmulatorAccount {
   readonly amount: number;
   readonly refunded: number;
   readonly clock: { readonly held: boolean; readonly speed: number };
+}
+
+/** What determines the price of a call. */
+export interface Priced {
+  readonly model: string;
+  readonly images?: number | undefined;
+  readonly seconds?: number | undefined;
+  readonly characters?: number | undefined;
+}
+
+/** The estimated price of a call. */
+export interface Estimate {
+  /** With its unit; missing if the price list of the gateway does not have it. */
+  readonly price?: string | undefined;
 }
 
 /** The usage log of a real gateway. */

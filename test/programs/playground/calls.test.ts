@@ -72,6 +72,40 @@ test('a fault affects only its own call, not a concurrent one', async () => {
   expect(await ended(playground, 'sound-001')).toMatchObject({ status: 'done' });
 });
 
+test('the steps of a call are stored: each attempt, the wait between, the first token', async () => {
+  const { emulator, options } = await gateway();
+  const playground = await open({ gateway: options });
+  emulator.fail({ fault: { type: 'rate-limit', retryAfter: 1 } });
+
+  await order(playground, id, chat);
+
+  const { steps } = await ended(playground, id);
+  expect(steps).toEqual([
+    { at: expect.any(Number), type: 'sent' },
+    { at: expect.any(Number), type: 'failed', status: 429 },
+    {
+      at: expect.any(Number),
+      type: 'waiting',
+      retry: { number: 1, most: 2 },
+      until: expect.any(Number),
+    },
+    { at: expect.any(Number), type: 'sent' },
+    { at: expect.any(Number), type: 'answered', status: 200 },
+    { at: expect.any(Number), type: 'first-token' },
+  ]);
+});
+
+test('the price of a call is that of the price list, and missing if the list does not have it', async () => {
+  const playground = await open();
+  const estimate = async (priced: object): Promise<unknown> =>
+    (await ask(playground, 'estimate', { method: 'POST', body: JSON.stringify(priced) })).json();
+
+  expect(await estimate({ model: 'm-image', images: 3 })).toEqual({ price: '$0.006' });
+  expect(await estimate({ model: 'm-large' })).toEqual({});
+  expect(await estimate({ model: 'missing' })).toEqual({});
+  expect(await estimate({ model: 7 })).toEqual({});
+});
+
 test('a request that the browser repeats makes one call', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });

@@ -37,7 +37,8 @@ async function checkCharges(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.shot('charges-empty');
   await visit.shifted();
-  await visit.press('Cut after the charge');
+  // The totals below count a double click as one call.
+  await page.getByRole('button', { name: 'Cut after the charge' }).dblclick();
   await page.waitForFunction(() =>
     document.querySelectorAll('.big')[1]?.textContent?.startsWith('2'),
   );
@@ -108,9 +109,11 @@ async function checkMessages(visit: Visit): Promise<void> {
   const message = page.getByLabel('Message', { exact: false });
   await message.focus();
   await page.keyboard.press('Tab');
-  assert.equal(await message.inputValue(), 'Why does light bend?');
-  await page.keyboard.press('Tab');
   assert.equal(await message.evaluate((field) => field === document.activeElement), false);
+  assert.equal(await message.inputValue(), '', 'Tab moves on and writes nothing');
+  await visit.press('Use the example');
+  assert.equal(await message.inputValue(), 'Why does light bend?');
+  assert.equal(await message.evaluate((field) => field === document.activeElement), true);
   await message.fill('');
   await message.focus();
   await page.keyboard.type('One');
@@ -168,7 +171,7 @@ async function checkSettings(visit: Visit, browser: Browser, url: string): Promi
   const { page } = visit;
   await visit.go('Chat');
   await page.getByLabel('Preset').selectOption('Short answers');
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
   const system = page.getByLabel('System prompt');
   assert.equal(await system.inputValue(), 'Answer in one or two sentences.');
   await system.fill('Answer in Latin.');
@@ -198,7 +201,7 @@ async function checkSettings(visit: Visit, browser: Browser, url: string): Promi
   await tab.goto('about:blank');
   await tab.goto(url);
   await tab.getByRole('heading', { name: 'Chat' }).waitFor();
-  await tab.locator('.settings summary').click();
+  await tab.locator('.settings > summary').click();
   assert.equal(await tab.getByLabel('System prompt').inputValue(), 'Answer in Latin.');
   assert.equal(await tab.getByLabel('Model', { exact: false }).first().inputValue(), 'm-flash');
   assert.doesNotMatch(tab.url(), /settings=|token=/);
@@ -250,17 +253,19 @@ async function checkChat(visit: Visit): Promise<void> {
   assert.match(second ?? '', /Reasoning.*I repeat them/);
   await visit.shot('chat');
 
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
   await page.getByLabel('Offer tools').check();
   await page.getByLabel('Message').fill('And the weather?');
   await visit.press('Send');
   const answers = page.getByPlaceholder('the result of the tool');
   await answers.nth(1).waitFor();
   await answers.first().fill('Rain');
-  await visit.press('Send results');
+  const turns = await page.locator('.column').first().locator('.turn').count();
+  await page.getByRole('button', { name: 'Send results' }).first().dblclick();
   await page.getByText('get_weather says: Rain').waitFor();
+  assert.equal(await page.locator('.column').first().locator('.turn').count(), turns + 1);
   await page.getByLabel('Offer tools').uncheck();
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
 
   await page.getByLabel('Images').setInputFiles({
     name: 'dot.png',
@@ -326,10 +331,10 @@ async function checkBar(visit: Visit): Promise<void> {
   }));
   assert.ok(scrolled > 200, `the page is scrolled by ${scrolled}`);
   assert.equal(top, 0);
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
   const system = await page.getByLabel('System prompt').boundingBox();
   assert.ok(system !== null && system.y > 0, 'settings open where they are pressed');
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
 }
 
 /** Sends a message on a phone, leaves the panel and comes back: the newest answer can be read each time. */
@@ -489,7 +494,7 @@ async function checkBadInput(visit: Visit): Promise<void> {
   await page.locator('.result .problem.rejected', { hasText: 'missing-model' }).first().waitFor();
   await page.getByLabel('Model').fill('m-image');
   await visit.go('Chat');
-  await page.locator('.settings summary').click();
+  await page.locator('.settings > summary').click();
   await page.getByLabel('Offer tools').check();
   await page.getByLabel('Tools', { exact: false }).last().fill('{');
   await page.getByLabel('Message').fill('Hi');
@@ -535,8 +540,9 @@ async function checkVideo(visit: Visit): Promise<void> {
   await visit.shot('video', true);
   await page.locator('summary', { hasText: 'Remix' }).first().click();
   await page.getByLabel('What to change').fill('At night');
-  await visit.press('Remix');
+  await page.getByRole('button', { name: 'Remix', exact: true }).dblclick();
   await page.getByText('Remix: At night').waitFor();
+  assert.equal(await page.getByText('Remix: At night').count(), 1);
   await visit.press('Continue');
   await visit.press('10× faster');
   await page.waitForFunction(() => document.querySelectorAll('video').length === 2);

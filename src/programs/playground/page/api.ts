@@ -1,4 +1,12 @@
-import type { CallInput, Hello, ListedModel, Problem, UsageLog } from '../protocol.ts';
+import type {
+  CallInput,
+  Estimate,
+  Hello,
+  ListedModel,
+  Priced,
+  Problem,
+  UsageLog,
+} from '../protocol.ts';
 import { token } from './setup/token.ts';
 
 /** The server rejected a request. The message says why and what to do. */
@@ -50,6 +58,11 @@ export async function fetchModels(): Promise<{ models: ListedModel[]; problem?: 
   return (await send('models')).json();
 }
 
+/** Reads the price of a call from the gateway's price list. Free. */
+export async function fetchEstimate(priced: Priced): Promise<Estimate> {
+  return (await send('estimate', { method: 'POST', body: JSON.stringify(priced) })).json();
+}
+
 export async function fetchUsageLog(): Promise<UsageLog> {
   return (await send('usage-log')).json();
 }
@@ -65,13 +78,8 @@ const totalSize = (files: CallFiles): number =>
     .flat()
     .reduce((sum, { size }) => sum + size, 0);
 
-/**
- * Starts a call. The id is created here, so that the call is made once even if the request is repeated
- * after a lost connection.
- *
- * @returns the id of the call
- */
-export async function startCall(input: CallInput, files: CallFiles = {}): Promise<string> {
+/** Sends a call to the server, which makes the call of an id once even if this request is repeated. */
+export async function sendCall(id: string, input: CallInput, files: CallFiles): Promise<void> {
   const text = JSON.stringify(input);
   if (totalSize(files) + text.length > limit) {
     throw new ServerError(
@@ -79,7 +87,6 @@ export async function startCall(input: CallInput, files: CallFiles = {}): Promis
       `The files are larger than ${Math.round(limit / 1024 / 1024)} MiB. Nothing was sent. Choose smaller ones.`,
     );
   }
-  const id = crypto.randomUUID();
   const form = new FormData();
   form.set('input', text);
   for (const [field, list] of Object.entries(files)) {
@@ -88,7 +95,7 @@ export async function startCall(input: CallInput, files: CallFiles = {}): Promis
   for (let attempt = 1; ; attempt += 1) {
     try {
       await send(`calls/${id}`, { method: 'PUT', body: form });
-      return id;
+      return;
     } catch (error) {
       const isLost = error instanceof ServerError && error.status === 0;
       if (!isLost || attempt === 3) throw error;

@@ -1,5 +1,9 @@
-import type { CallView, Hello } from '../protocol.ts';
+import type { CallInput, CallView, Hello } from '../protocol.ts';
 import { toText } from './format.ts';
+
+/** The input of a call, sent or not, as far as its code depends on it. */
+export type CodedCall = Pick<CallView, 'operation' | 'sent' | 'video'> &
+  Pick<CallInput, 'kind' | 'body' | 'remixOf' | 'strict'>;
 
 /** The routes of the operations. */
 const paths: Readonly<Record<string, string>> = {
@@ -14,7 +18,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** Returns the file extension of speech. */
-const speechFormat = ({ body }: CallView): string => toText(body['response_format']) || 'mp3';
+const speechFormat = ({ body }: CodedCall): string => toText(body['response_format']) || 'mp3';
 
 /** Formats a value as TypeScript: names without quotes, strings in single quotes. */
 function literal(value: unknown, indent = ''): string {
@@ -42,7 +46,7 @@ function literal(value: unknown, indent = ''): string {
 }
 
 /** Formats the parameters as code. Sent files are opened from the disk. */
-function params({ body, sent }: CallView, extra: Readonly<Record<string, unknown>> = {}): string {
+function params({ body, sent }: CodedCall, extra: Readonly<Record<string, unknown>> = {}): string {
   const text = literal({ ...body, ...extra });
   const files = sent.map(
     ({ field, name }) => `  ${field}: await fileFromPath(${literal(name)}),\n`,
@@ -54,7 +58,7 @@ function params({ body, sent }: CallView, extra: Readonly<Record<string, unknown
   return open.replace(/\}$/, `${files.join('')}}`);
 }
 
-const uses: Readonly<Record<string, (call: CallView) => string>> = {
+const uses: Readonly<Record<string, (call: CodedCall) => string>> = {
   'chat.completions.create': (
     call,
   ) => `const stream = await client.chat.completions.create(${params(call, { stream: true })});
@@ -108,7 +112,7 @@ await saveTo(await client.videos.downloadContent(video), 'remix.mp4');
 };
 
 /** Formats a call as a program that reads the key from the environment. */
-export function toTypeScript(call: CallView, { gateway }: Pick<Hello, 'gateway'> = {}): string {
+export function toTypeScript(call: CodedCall, { gateway }: Pick<Hello, 'gateway'> = {}): string {
   const code = uses[call.operation]?.(call) ?? '';
   const helpers = ['fileFromPath', 'saveTo'].filter((name) => code.includes(`${name}(`));
   const node =
@@ -129,7 +133,7 @@ ${code}`;
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Formats a call as a curl command. */
-export function toCurl(call: CallView, hello?: Pick<Hello, 'gateway' | 'baseURL'>): string {
+export function toCurl(call: CodedCall, hello?: Pick<Hello, 'gateway' | 'baseURL'>): string {
   const { body, sent, operation, kind, remixOf } = call;
   const path = paths[operation] ?? (remixOf === undefined ? '' : '/v1/videos/{video_id}/remix');
   const isOpenRouter = hello?.gateway === 'openrouter';

@@ -1,5 +1,5 @@
 import type { JSX, ComponentChildren } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { CallKind } from '../protocol.ts';
 import { hello, models } from './state.ts';
 
@@ -8,22 +8,28 @@ export function Field({
   label,
   hint,
   keys,
+  button,
   children,
 }: {
   label: string;
   hint?: string;
   /** A hint about keys, which is hidden on touch screens. */
   keys?: string;
+  /** A button beside the label. */
+  button?: ComponentChildren;
   children: (id: string) => ComponentChildren;
 }): JSX.Element {
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>
-        {label}
-        {hint === undefined ? null : <span class="hint"> {hint}</span>}
-        {keys === undefined ? null : <span class="hint keys"> {keys}</span>}
-      </label>
+      <div class="field-head">
+        <label for={id}>
+          {label}
+          {hint === undefined ? null : <span class="hint"> {hint}</span>}
+          {keys === undefined ? null : <span class="hint keys"> {keys}</span>}
+        </label>
+        {button}
+      </div>
       {children(id)}
     </div>
   );
@@ -31,7 +37,7 @@ export function Field({
 
 /**
  * A text field. Ctrl+Enter or ⌘Enter sends it; with `sendsOnEnter` also Enter, and Shift+Enter breaks the
- * line. While it is empty, Tab fills in the example.
+ * line. While it is empty, a button fills in the example.
  */
 export function TextField({
   label,
@@ -51,38 +57,50 @@ export function TextField({
   onSend?: () => void;
   rows?: number;
   placeholder?: string;
-  /** A placeholder that Tab fills in. */
+  /** A placeholder that a button fills in. */
   example?: string;
   hint?: string;
   keys?: string;
   sendsOnEnter?: boolean;
 }): JSX.Element {
-  const tab = example === undefined || value !== '' ? [] : ['Tab fills in the example'];
-  const allKeys = [...(keys === undefined ? [] : [keys]), ...tab];
+  const area = useRef<HTMLTextAreaElement>(null);
   return (
     <Field
       label={label}
       {...(hint === undefined ? {} : { hint })}
-      {...(allKeys.length === 0 ? {} : { keys: allKeys.join(', ') })}
+      {...(keys === undefined ? {} : { keys })}
+      button={
+        example === undefined || value !== '' ? null : (
+          <button
+            type="button"
+            class="quiet example"
+            onClick={() => {
+              onInput(example);
+              area.current?.focus();
+            }}
+          >
+            Use the example
+          </button>
+        )
+      }
     >
       {(id) => (
         <textarea
           id={id}
+          ref={area}
+          dir="auto"
           rows={rows}
           value={value}
           placeholder={example ?? placeholder}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={(event) => {
-            const { key, shiftKey, ctrlKey, metaKey, isComposing } = event;
+            const { key, shiftKey, ctrlKey, metaKey, isComposing, repeat } = event;
             const isSent = ctrlKey || metaKey || (sendsOnEnter && !shiftKey);
             // Enter also confirms the choice of an input method.
             if (key === 'Enter' && isSent && !isComposing) {
               event.preventDefault();
-              onSend?.();
-            }
-            if (key === 'Tab' && !shiftKey && value === '' && example !== undefined) {
-              event.preventDefault();
-              onInput(example);
+              // A held key is one press.
+              if (!repeat) onSend?.();
             }
           }}
         />
@@ -246,35 +264,93 @@ export function ModelField({
   );
 }
 
-/** A field for files, with a button and drag and drop. */
+/** Returns whether a file has one of the types of an `accept` attribute. */
+const isAccepted = ({ type, name }: File, accept: string): boolean =>
+  accept.split(',').some((item) => {
+    if (item.startsWith('.')) return name.toLowerCase().endsWith(item);
+    return item.endsWith('/*') ? type.startsWith(item.slice(0, -1)) : type === item;
+  });
+
+// A file that is dropped beside a form would replace the page.
+for (const name of ['dragover', 'drop'] as const) {
+  addEventListener(name, (event) => {
+    if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+  });
+}
+
+/** Calls `onFiles` with files that are dropped on the form around an element, or pasted into it. */
+function useDroppedFiles(
+  element: { readonly current: HTMLElement | null },
+  onFiles: (files: readonly File[]) => void,
+): void {
+  const current = useRef(onFiles);
+  current.current = onFiles;
+  useEffect(() => {
+    const form = element.current?.closest('form');
+    if (form == null) return undefined;
+    const receive = (event: Event, data: DataTransfer | null): void => {
+      const dropped = [...(data?.files ?? [])];
+      if (dropped.length === 0) return;
+      event.preventDefault();
+      current.current(dropped);
+    };
+    const onDrop = (event: DragEvent): void => receive(event, event.dataTransfer);
+    const onPaste = (event: ClipboardEvent): void => receive(event, event.clipboardData);
+    form.addEventListener('drop', onDrop);
+    form.addEventListener('paste', onPaste);
+    return () => {
+      form.removeEventListener('drop', onDrop);
+      form.removeEventListener('paste', onPaste);
+    };
+  }, []);
+}
+
+/** A small picture of a file. */
+function Thumbnail({ file }: { file: File }): JSX.Element | null {
+  const [address, setAddress] = useState<string | undefined>();
+  useEffect(() => {
+    if (!file.type.startsWith('image/')) return undefined;
+    const url = URL.createObjectURL(file);
+    setAddress(url);
+    return () => URL.revokeObjectURL(url);
+  }, [file]);
+  return address === undefined ? null : <img class="thumbnail" src={address} alt="" />;
+}
+
+/** A field for files: chosen, dropped anywhere on the form, or pasted into it. */
 export function FileField({
   label,
+  noun,
   accept,
   files,
   multiple = false,
   onChange,
 }: {
   label: string;
+  /** The kind of file, such as `image`. */
+  noun: string;
   accept: string;
   files: readonly File[];
+  /** Adds files to those that are chosen already. */
   multiple?: boolean;
   onChange: (files: readonly File[]) => void;
 }): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
+  const [refused, setRefused] = useState<readonly string[]>([]);
   const limit = hello.value?.uploadLimit ?? Infinity;
   const total = files.reduce((sum, file) => sum + file.size, 0);
+  const add = (chosen: readonly File[]): void => {
+    const accepted = chosen.filter((file) => isAccepted(file, accept));
+    setRefused(chosen.filter((file) => !accepted.includes(file)).map(({ name }) => name));
+    if (accepted.length > 0) onChange(multiple ? [...files, ...accepted] : accepted.slice(0, 1));
+    // Otherwise the same file could not be chosen again.
+    if (input.current !== null) input.current.value = '';
+  };
+  useDroppedFiles(input, add);
   return (
     <Field label={label}>
       {(id) => (
-        <div
-          class="drop"
-          onDragOver={(event) => event.preventDefault()}
-          onDrop={(event) => {
-            event.preventDefault();
-            const dropped = [...(event.dataTransfer?.files ?? [])];
-            if (dropped.length > 0) onChange(multiple ? dropped : dropped.slice(0, 1));
-          }}
-        >
+        <div class="drop">
           <input
             id={id}
             ref={input}
@@ -282,27 +358,31 @@ export function FileField({
             type="file"
             accept={accept}
             multiple={multiple}
-            onChange={({ currentTarget }) => onChange([...(currentTarget.files ?? [])])}
+            onChange={({ currentTarget }) => add([...(currentTarget.files ?? [])])}
           />
           <label for={id} class="button" aria-hidden="true">
             Choose
           </label>
-          <span class={files.length === 0 ? 'faint' : ''}>
-            {files.length === 0
-              ? 'none, or drop files here'
-              : files.map(({ name }) => name).join(', ')}
-          </span>
-          {files.length === 0 ? null : (
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => {
-                if (input.current !== null) input.current.value = '';
-                onChange([]);
-              }}
-            >
-              Remove
-            </button>
+          {files.length === 0 ? <span class="faint">none, or drop or paste here</span> : null}
+          {files.map((file, index) => (
+            <span key={`${file.name} ${index}`} class="chosen-file">
+              <Thumbnail file={file} />
+              <bdi>{file.name}</bdi>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove ${file.name}`}
+                onClick={() => onChange(files.filter((item) => item !== file))}
+              >
+                Remove
+              </button>
+            </span>
+          ))}
+          {refused.length === 0 ? null : (
+            <p class="warning" role="alert">
+              {refused.join(', ')}: not {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun} file. Choose
+              another file.
+            </p>
           )}
           {total > limit ? (
             <p class="warning" role="alert">

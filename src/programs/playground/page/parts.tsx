@@ -56,11 +56,18 @@ export function CopyButton({ text, label }: { text: () => string; label: string 
   );
 }
 
-/** An error and its advice. */
-export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
+/** An error and its advice. Read out at once, unless the user caused it by a stop. */
+export function ProblemBox({
+  problem,
+  isQuiet = false,
+}: {
+  problem: Problem;
+  isQuiet?: boolean;
+}): JSX.Element {
   const { name, message, advice, outcome = '', status, answer, requestId } = problem;
+  const isNamed = requestId !== undefined && message.includes(requestId);
   return (
-    <div class={`problem ${outcome}`} role="alert">
+    <div class={`problem ${outcome}`} {...(isQuiet ? {} : { role: 'alert' })} dir="auto">
       <p class="problem-title">
         {outcome === '' ? null : <span class={`pill ${outcome}`}>{outcome.replace('_', ' ')}</span>}
         <strong>{name}</strong>
@@ -68,7 +75,7 @@ export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
       </p>
       <p>{message}</p>
       {advice === '' ? null : <p class="advice">{advice}</p>}
-      {requestId === undefined ? null : <p class="faint small">Request {requestId}</p>}
+      {requestId === undefined || isNamed ? null : <p class="faint small">Request {requestId}</p>}
       {answer === undefined ? null : (
         <details>
           <summary>Response of the gateway</summary>
@@ -96,9 +103,14 @@ export function StartProblem({ error }: { error: unknown }): JSX.Element | null 
 
 /** The status of a call. */
 export function StatusPill({ call }: { call: CallView }): JSX.Element {
-  const { status, problem, verdict } = call;
+  const { status, problem, verdict, video } = call;
   if (status === 'running') return <span class="pill running">running</span>;
-  if (status === 'stopped') return <span class="pill">stopped</span>;
+  if (status === 'stopped') {
+    // The task of a video goes on, and continuing to check it is free.
+    const isUnknown = problem?.outcome === 'unknown' && video === undefined;
+    if (!isUnknown) return <span class="pill">stopped</span>;
+    return <span class="pill unknown">stopped · may be charged</span>;
+  }
   if (status === 'failed') {
     const outcome = problem?.outcome ?? 'failed';
     return <span class={`pill ${outcome}`}>{outcome.replace('_', ' ')}</span>;

@@ -11,6 +11,7 @@ import {
 } from './state.ts';
 import { count, price } from './format.ts';
 import { panelAddress, panels, route, type Panel } from './route.ts';
+import { Announcements } from './announcements.tsx';
 import { Icon, ProblemBox } from './parts.tsx';
 import { Charges } from './panels/charges.tsx';
 import { Chat } from './panels/chat.tsx';
@@ -208,6 +209,7 @@ export function Shell(): JSX.Element {
           <ThemeButton />
         </div>
       </aside>
+      <Announcements />
       <main id="main">
         <Banner />
         {hello.value === undefined ? (

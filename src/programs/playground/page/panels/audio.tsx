@@ -69,6 +69,7 @@ export function Speech(): JSX.Element {
       }}
       isReady={body.input.trim() !== ''}
       button="Speak"
+      {...(body.input === '' ? {} : { priced: { characters: body.input.length } })}
       top={(send) => (
         <TextField
           label="Text"
@@ -136,6 +137,7 @@ function AudioSource({
     <div class="row top">
       <FileField
         label="Audio"
+        noun="audio"
         accept="audio/*,video/mp4,video/webm,.mp3,.m4a,.wav,.flac,.ogg"
         files={files}
         onChange={onChange}
@@ -153,7 +155,9 @@ function Transcript({ call }: { call: CallView }): JSX.Element {
       title={call.sent[0]?.name ?? 'audio'}
       actions={call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
     >
-      <p class="transcript">{call.text}</p>
+      <p class="transcript" dir="auto">
+        {call.text}
+      </p>
     </Result>
   );
 }

@@ -1,14 +1,18 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CallKind, CallView } from '../../protocol.ts';
-import { startCall, type CallFiles } from '../api.ts';
+import { selectOperation } from '../../operation.ts';
+import type { CallKind, CallView, Priced } from '../../protocol.ts';
+import { stopCall, type CallFiles } from '../api.ts';
 import { FaultField, ModelField, modelsFor } from '../fields.tsx';
-import { Empty, Heading, StartProblem } from '../parts.tsx';
+import { Empty, Heading } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import type { Preset, Settings } from '../setup/settings.ts';
 import { Setup } from '../setup/setup.tsx';
+import { startCall, starts, usePrice, useStart } from '../start.tsx';
 import { listCalls } from '../state.ts';
+import { useEscape } from '../stop.ts';
+import { CodeDetails } from './call-code.tsx';
 
 /** A panel for one kind of call: a form, and the results below it. */
 export function CallPanel<Form extends Settings>({
@@ -23,6 +27,7 @@ export function CallPanel<Form extends Settings>({
   files = {},
   isReady,
   button,
+  priced,
   note,
   top,
   options,
@@ -47,6 +52,8 @@ export function CallPanel<Form extends Settings>({
   isReady: boolean;
   /** The label of the submit button. */
   button: ComponentChildren;
+  /** What the price of the call depends on besides the model; missing if it is not known before the call. */
+  priced?: Omit<Priced, 'model'>;
   /** A note next to the button. */
   note?: ComponentChildren;
   /** The first fields. */
@@ -63,18 +70,23 @@ export function CallPanel<Form extends Settings>({
   children: (call: CallView, onError: (error: unknown) => void) => ComponentChildren;
 }): JSX.Element {
   const [fault, setFault] = useState('');
-  const [error, setError] = useState<unknown>();
+  const { start, onError, notice } = useStart();
   const model = recalled('model', modelsFor(kind)[0] ?? '');
   const calls = listCalls(kind);
   // The list of models may come late, or not at all.
   const canSend = isReady && model.trim() !== '';
+  const price = usePrice(priced && { model, ...priced });
+  const params = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
+  const input = { kind, body: { model, ...Object.fromEntries(params) } };
   const send = (): void => {
-    setError(undefined);
     if (!canSend) return;
-    const params = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
-    const input = { kind, body: { model, ...Object.fromEntries(params) } };
-    void startCall({ ...input, ...(fault === '' ? {} : { fault }) }, files).catch(setError);
+    void start(() => startCall({ ...input, ...(fault === '' ? {} : { fault }) }, files));
   };
+  // Stopping to wait for a video saves nothing, so Escape does not.
+  const stoppable = kind === 'video' ? [] : calls.filter(({ status }) => status === 'running');
+  useEscape(() => {
+    for (const { id } of stoppable) void stopCall(id).catch(onError);
+  });
   return (
     <>
       <Heading
@@ -91,6 +103,7 @@ export function CallPanel<Form extends Settings>({
       <div class={isBeside ? 'beside' : 'stack'}>
         <form
           class="card stack"
+          {...starts}
           onSubmit={(event) => {
             event.preventDefault();
             send();
@@ -104,17 +117,28 @@ export function CallPanel<Form extends Settings>({
           </div>
           {below}
           <div class="row tight">
-            <button type="submit" class="primary" disabled={!canSend}>
+            <button type="submit" class="primary" {...starts} disabled={!canSend}>
               {button}
+              {price}
             </button>
             {note}
           </div>
-          <StartProblem error={error} />
+          {notice}
+          <CodeDetails
+            label="Code for these settings"
+            call={() => ({
+              ...input,
+              operation: selectOperation(input, Object.keys(files)),
+              sent: Object.entries(files).flatMap(([fieldName, list]) =>
+                list.map(({ name }) => ({ field: fieldName, name })),
+              ),
+            })}
+          />
         </form>
         {calls.length === 0 ? (
           <Empty title={empty[0]}>{empty[1]}</Empty>
         ) : (
-          <ul class="stack">{calls.map((call) => children(call, setError))}</ul>
+          <ul class="stack">{calls.map((call) => children(call, onError))}</ul>
         )}
       </div>
     </>

@@ -2,12 +2,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import type { UsageLog, CallKind, CallView, CallInput, RivalName } from '../../protocol.ts';
-import { fetchUsageLog, startCall } from '../api.ts';
+import { fetchUsageLog } from '../api.ts';
 import { hello, newest } from '../state.ts';
 import { sumCharges, clockTime, dollars, kindNames, rivalNames } from '../format.ts';
 import { recalled, remember } from '../route.ts';
 import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
+import { startCall, starts, useStart } from '../start.tsx';
 import { Outcome, NoOutcome, findRival } from './outcome.tsx';
 import { Clock } from './clock.tsx';
 
@@ -93,14 +94,15 @@ function Faults(): JSX.Element {
   const kind = chosenKind();
   const times = recalled('hits', 'one') === 'all' ? 3 : 1;
   const isStrict = recalled('rule', '') === 'strict';
-  const [error, setError] = useState<unknown>();
-  const run = async (fault: string): Promise<void> => {
-    setError(undefined);
-    remember('fault', fault);
+  const { start, notice } = useStart();
+  const run = (fault: string): void => {
     const body = bodies[kind](modelsFor(kind)[0] ?? fallbacks[kind]);
     const strict = kind === 'chat' && isStrict ? { strict: true } : {};
-    document.querySelector('.outcome')?.scrollIntoView({ block: 'nearest' });
-    await startCall({ kind, body, fault, times, ...strict }).catch(setError);
+    void start(() => {
+      remember('fault', fault);
+      document.querySelector('.outcome')?.scrollIntoView({ block: 'nearest' });
+      return startCall({ kind, body, fault, times, ...strict });
+    });
   };
   const scenarios = (hello.value?.scenarios ?? []).filter(({ kinds: fit }) => fit.includes(kind));
   const chosen = recalled('fault', '');
@@ -150,7 +152,8 @@ function Faults(): JSX.Element {
             <button
               type="button"
               class={name === chosen ? 'fault chosen' : 'fault'}
-              onClick={() => void run(name)}
+              {...starts}
+              onClick={() => run(name)}
             >
               <strong>{label}</strong>
               <span>{description}</span>
@@ -158,7 +161,7 @@ function Faults(): JSX.Element {
           </li>
         ))}
       </ul>
-      <StartProblem error={error} />
+      {notice}
     </section>
   );
 }

@@ -73,7 +73,8 @@ function summarize(): string {
   return changed.length === 0 ? 'system prompt, temperature, tools' : changed.join(', ');
 }
 
-export function Settings(): JSX.Element {
+/** @param props.children - Shown below the settings. */
+export function Settings({ children }: { children: ComponentChildren }): JSX.Element {
   const { hasTools } = settings.value;
   return (
     <details class="card settings">
@@ -105,6 +106,7 @@ export function Settings(): JSX.Element {
         {hasTools ? (
           <TextField label="Tools" hint="JSON" rows={8} {...field(settings, 'tools')} />
         ) : null}
+        {children}
       </div>
     </details>
   );

@@ -2,12 +2,16 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallView, CallInput } from '../../protocol.ts';
 import { calls } from '../state.ts';
-import { startCall, stopCall } from '../api.ts';
+import { stopCall } from '../api.ts';
+import type { CodedCall } from '../code.ts';
 import { draft } from '../draft.ts';
 import { recalled, remember } from '../route.ts';
-import { Heading, StartProblem, Empty } from '../parts.tsx';
+import { Heading, Empty } from '../parts.tsx';
+import { startCall, starts, useStart } from '../start.tsx';
+import { useEscape } from '../stop.ts';
 import { Setup } from '../setup/setup.tsx';
 import { TextField, modelsFor, ModelField, FileField, FaultField } from '../fields.tsx';
+import { CodeDetails } from './call-code.tsx';
 import {
   buildHistory,
   currentCalls,
@@ -16,6 +20,7 @@ import {
   type Part,
   withoutSystem,
 } from './conversation.ts';
+import { Conversations } from './conversations.tsx';
 import { Turn } from './turn.tsx';
 import { initialSettings, presets, Settings, settings } from './chat-settings.tsx';
 
@@ -73,12 +78,26 @@ function buildBody(model: string, messages: readonly Message[]): CallInput['body
   };
 }
 
+/** Returns the next call of the first column as far as its code depends on it. */
+function describeNext(model: string): CodedCall {
+  const text = prompt.value.trim();
+  const next = continued(0, [{ role: 'user', content: text === '' ? 'Hello' : text }]);
+  const { strict } = settings.value;
+  const call = { kind: 'chat', operation: 'chat.completions.create', sent: [], strict } as const;
+  try {
+    return { ...call, body: buildBody(model, next) };
+  } catch {
+    // The tools are being edited.
+    return { ...call, body: { model, messages: next } };
+  }
+}
+
 /** Sends messages in one column. `replaces` is the call that the new one replaces. */
 function sendIn(
   column: number,
   messages: readonly Message[],
   { fault = '', replaces }: { fault?: string; replaces?: string } = {},
-): Promise<string> {
+): Promise<boolean> {
   return startCall({
     kind: 'chat',
     body: buildBody(chosenModels()[column] ?? '', messages),
@@ -142,50 +161,56 @@ export function Chat(): JSX.Element {
   const running = all.filter(({ status }) => status === 'running');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [fault, setFault] = useState('');
-  const [error, setError] = useState<unknown>();
+  const { start, onError, notice } = useStart();
+  const composer = useRef<HTMLFormElement>(null);
   const followAnswer = useScrollToEnd(
     all.reduce((sum, call) => sum + estimateHeight(call), all.length),
   );
 
-  const send = async (): Promise<void> => {
-    setError(undefined);
+  const sendMessage = async (text: string, images: readonly File[]): Promise<void> => {
+    const urls = await Promise.all(images.map(readDataURL));
+    const parts: Part[] = [
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...urls.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
+    ];
+    const content = urls.length === 0 ? text : parts;
+    await Promise.all(
+      models.map((_, column) =>
+        sendIn(column, continued(column, [{ role: 'user', content }]), { fault }),
+      ),
+    );
+  };
+  const send = (): void => {
     const text = prompt.value.trim();
     if (!canSend || (text === '' && files.length === 0)) return;
-    followAnswer();
-    try {
-      const images = await Promise.all(files.map(readDataURL));
-      const parts: Part[] = [
-        ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-        ...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
-      ];
-      const content = images.length === 0 ? text : parts;
-      await Promise.all(
-        models.map((_, column) =>
-          sendIn(column, continued(column, [{ role: 'user', content }]), { fault }),
-        ),
-      );
+    void start(async () => {
+      // The message leaves the field before anything is awaited, so that another press has nothing to send.
       prompt.value = '';
       setFiles([]);
-    } catch (problem) {
-      setError(problem);
-    }
+      followAnswer();
+      try {
+        await sendMessage(text, files);
+      } catch (problem) {
+        if (prompt.value === '') prompt.value = text;
+        setFiles((added) => [...files, ...added]);
+        throw problem;
+      }
+    });
   };
+  const stop = (): void => {
+    if (running.length === 0) return;
+    for (const { id } of running) void stopCall(id).catch(onError);
+    // The button is disabled next, which would lose the focus.
+    composer.current?.querySelector('textarea')?.focus();
+  };
+  useEscape(stop);
   return (
     <>
       <Heading
         title="Chat"
         aside={
           <>
-            <button
-              type="button"
-              class="quiet"
-              disabled={all.length === 0}
-              onClick={() => {
-                conversation.value = crypto.randomUUID();
-              }}
-            >
-              New conversation
-            </button>
+            <Conversations current={conversation} />
             <Setup form={settings} initial={initialSettings} modelName="models" presets={presets} />
           </>
         }
@@ -229,7 +254,9 @@ export function Chat(): JSX.Element {
             </div>
           ))}
         </div>
-        <Settings />
+        <Settings>
+          <CodeDetails label="Code for these settings" call={() => describeNext(models[0] ?? '')} />
+        </Settings>
       </div>
       <div class="columns" data-count={models.length}>
         {models.map((model, column) => (
@@ -246,15 +273,15 @@ export function Chat(): JSX.Element {
                     call={call}
                     isLast={index === length - 1}
                     onTools={(messages) => {
-                      void sendIn(column, continued(column, messages)).catch(setError);
+                      void start(() => sendIn(column, continued(column, messages)));
                     }}
                     onRetry={() => {
                       const { id: replaces } = call;
-                      void sendIn(column, withoutSystem(call), { replaces }).catch(setError);
+                      void start(() => sendIn(column, withoutSystem(call), { replaces }));
                     }}
                     onEdit={(text) => {
                       const { id: replaces } = call;
-                      void sendIn(column, editLast(call, text), { replaces }).catch(setError);
+                      void start(() => sendIn(column, editLast(call, text), { replaces }));
                     }}
                   />
                 ))}
@@ -264,10 +291,12 @@ export function Chat(): JSX.Element {
         ))}
       </div>
       <form
+        ref={composer}
         class="card composer"
+        {...starts}
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          send();
         }}
       >
         <TextField
@@ -280,27 +309,28 @@ export function Chat(): JSX.Element {
           onInput={(value) => {
             prompt.value = value;
           }}
-          onSend={() => void send()}
+          onSend={send}
         />
         <div class="row tight">
-          <FileField label="Images" accept="image/*" multiple files={files} onChange={setFiles} />
+          <FileField
+            label="Images"
+            noun="image"
+            accept="image/*"
+            multiple
+            files={files}
+            onChange={setFiles}
+          />
           <FaultField kind="chat" value={fault} onInput={setFault} />
           <div class="row tight push">
-            <button
-              type="button"
-              disabled={running.length === 0}
-              onClick={() => {
-                for (const { id } of running) void stopCall(id).catch(setError);
-              }}
-            >
+            <button type="button" disabled={running.length === 0} onClick={stop}>
               Stop
             </button>
-            <button type="submit" class="primary" disabled={!canSend}>
+            <button type="submit" class="primary" {...starts} disabled={!canSend}>
               Send
             </button>
           </div>
         </div>
-        <StartProblem error={error} />
+        {notice}
       </form>
     </>
   );

@@ -65,6 +65,7 @@ export function Images(): JSX.Element {
       files={isEdit ? { image: files, ...(mask === undefined ? {} : { mask: [mask] }) } : {}}
       isReady={body.prompt.trim() !== ''}
       button={isEdit ? 'Edit the image' : 'Create an image'}
+      priced={{ images: Number(n) }}
       note={
         <Charged>{Number(n) > 1 ? `${n} images will be charged.` : 'It will be charged.'}</Charged>
       }
@@ -93,7 +94,13 @@ export function Images(): JSX.Element {
       }
       below={
         <>
-          <FileField label="Edit this image" accept="image/*" files={files} onChange={setFiles} />
+          <FileField
+            label="Edit this image"
+            noun="image"
+            accept="image/*"
+            files={files}
+            onChange={setFiles}
+          />
           {files[0] === undefined ? null : <MaskCanvas file={files[0]} onMask={setMask} />}
         </>
       }

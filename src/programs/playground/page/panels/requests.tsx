@@ -2,9 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { send, clearCalls, removeCall } from '../api.ts';
-import { toCurl, toTypeScript } from '../code.ts';
-import { clockTime, duration, kindNames, price, saveText } from '../format.ts';
-import { Choice } from '../fields.tsx';
+import { clockTime, count, duration, kindNames, price, saveText } from '../format.ts';
 import {
   ChargePill,
   CopyButton,
@@ -17,10 +15,42 @@ import {
   StatusPill,
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
-import { Code } from '../text/code.tsx';
 import { hello, newest } from '../state.ts';
+import { Steps } from '../steps.tsx';
+import { Prose } from '../text/prose.tsx';
+import { CallCode } from './call-code.tsx';
+import { FileView, SaveLink } from './results.tsx';
 
-type Language = 'ts' | 'curl';
+/** The answer of a call: its text, its files, and its tool calls. */
+function Answer({ call }: { call: CallView }): JSX.Element | null {
+  const { text, files, toolCalls, similarity } = call;
+  if (text === '' && files.length === 0 && toolCalls.length === 0 && similarity === undefined) {
+    return null;
+  }
+  return (
+    <section class="stack" aria-label="Answer">
+      {text === '' ? null : <Prose text={text} />}
+      {toolCalls.map(({ id, name, arguments: args }) => (
+        <p key={id}>
+          <code>
+            {name}({args})
+          </code>
+        </p>
+      ))}
+      {similarity === undefined ? null : (
+        <p>
+          {count(similarity.rows.length, 'vector')} with {similarity.dimensions} dimensions
+        </p>
+      )}
+      {files.map((file, index) => (
+        <div key={file.name} class="row tight">
+          <FileView call={call} index={index} />
+          <SaveLink call={call} index={index} />
+        </div>
+      ))}
+    </section>
+  );
+}
 
 function Detail({
   call,
@@ -29,13 +59,15 @@ function Detail({
   call: CallView;
   onError: (error: unknown) => void;
 }): JSX.Element {
-  const language: Language = recalled('as', 'ts') === 'curl' ? 'curl' : 'ts';
-  const code = language === 'ts' ? toTypeScript(call, hello.value) : toCurl(call, hello.value);
   const { attempts = [], problem, requestId } = call;
   return (
     <div class="stack detail">
       <Stats call={call} />
-      {problem === undefined ? null : <ProblemBox problem={problem} />}
+      <Steps call={call} />
+      {problem === undefined ? null : (
+        <ProblemBox problem={problem} isQuiet={call.status === 'stopped'} />
+      )}
+      <Answer call={call} />
       {attempts.length === 0 ? null : (
         <ol class="attempts">
           {attempts.map(({ method, path, status, charged }, index) => (
@@ -53,37 +85,23 @@ function Detail({
           ))}
         </ol>
       )}
-      {requestId === undefined ? null : (
+      {requestId === undefined || problem?.requestId !== undefined ? null : (
         <p class="small faint">
           Request <code>{requestId}</code>
         </p>
       )}
-      <div class="row tight spread">
-        <Choice<Language>
-          label="Code"
-          value={language}
-          options={[
-            ['ts', 'TypeScript'],
-            ['curl', 'curl'],
-          ]}
-          onChange={(value) => remember('as', value === 'curl' ? 'curl' : '')}
-        />
-        <span class="row tight">
-          <CopyButton label="Copy code" text={() => code} />
-          <CopyButton label="Copy result as JSON" text={() => JSON.stringify(call, undefined, 2)} />
-          <button
-            type="button"
-            class="quiet"
-            disabled={call.status === 'running'}
-            onClick={() => void removeCall(call.id).catch(onError)}
-          >
-            Remove
-          </button>
-        </span>
+      <CallCode call={call} />
+      <div class="row tight">
+        <CopyButton label="Copy result as JSON" text={() => JSON.stringify(call, undefined, 2)} />
+        <button
+          type="button"
+          class="quiet"
+          disabled={call.status === 'running'}
+          onClick={() => void removeCall(call.id).catch(onError)}
+        >
+          Remove
+        </button>
       </div>
-      <pre tabIndex={0} aria-label="The call as code">
-        <Code text={code} language={language === 'ts' ? 'ts' : 'bash'} />
-      </pre>
     </div>
   );
 }

@@ -3,6 +3,8 @@ import type { CallView, ResultFile } from '../../protocol.ts';
 import { stopCall } from '../api.ts';
 import { clockTime, size, toText } from '../format.ts';
 import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
+import { Steps, useWait } from '../steps.tsx';
+import { CodeDetails } from './call-code.tsx';
 
 /** A call in a list: its input, result and cost. */
 export function Result({
@@ -17,10 +19,13 @@ export function Result({
   actions?: ComponentChildren;
 }): JSX.Element {
   const { problem, status, links } = call;
+  const wait = useWait(call);
   return (
     <li class="card result">
       <div class="result-head">
-        <p class="result-title">{title}</p>
+        <h2 class="result-title" dir="auto">
+          {title}
+        </h2>
         <p class="small faint">
           {call.model} · {clockTime(call.startedAt)}
         </p>
@@ -31,7 +36,10 @@ export function Result({
           This result was charged but could not be downloaded. Its address: <code>{link}</code>
         </p>
       ))}
-      {problem === undefined ? null : <ProblemBox problem={problem} />}
+      {wait === undefined ? null : <p class="faint">{wait}</p>}
+      {problem === undefined ? null : (
+        <ProblemBox problem={problem} isQuiet={status === 'stopped'} />
+      )}
       <div class="turn-end">
         <StatusPill call={call} />
         <FaultPill call={call} />
@@ -49,6 +57,10 @@ export function Result({
           ) : null}
           {actions}
         </span>
+      </div>
+      <div class="result-foot">
+        <Steps call={call} />
+        <CodeDetails label="Code" call={() => call} />
       </div>
     </li>
   );
@@ -88,4 +100,16 @@ export function Picture({ call, index }: { call: CallView; index: number }): JSX
       )}
     </div>
   );
+}
+
+/** A file of a call: an image, or a player. */
+export function FileView({ call, index }: { call: CallView; index: number }): JSX.Element | null {
+  const { address } = useFile(call.id, index);
+  const { type = '', name = '' } = call.files[index] ?? {};
+  if (type.startsWith('image/')) return <Picture call={call} index={index} />;
+  if (type.startsWith('audio/')) return <audio controls src={address} aria-label={name} />;
+  if (type.startsWith('video/')) {
+    return <video controls playsInline src={address} aria-label={name} />;
+  }
+  return <span>{name}</span>;
 }

@@ -4,6 +4,9 @@ import type { CallView } from '../../protocol.ts';
 import { Prose } from '../text/prose.tsx';
 import { ChargePill, CopyButton, FaultPill, ProblemBox, Stats, StatusPill } from '../parts.tsx';
 import { Field, TextField } from '../fields.tsx';
+import { starts } from '../start.tsx';
+import { Steps, useWait } from '../steps.tsx';
+import { CodeDetails } from './call-code.tsx';
 import { lastMessage, type Message } from './conversation.ts';
 import { Picture } from './results.tsx';
 
@@ -19,6 +22,7 @@ function ToolResults({
   return (
     <form
       class="tools"
+      {...starts}
       onSubmit={(event) => {
         event.preventDefault();
         onSend(
@@ -36,13 +40,16 @@ function ToolResults({
             <input
               id={field}
               value={results[id] ?? ''}
+              dir="auto"
               placeholder="the result of the tool"
               onInput={({ currentTarget }) => setResults({ ...results, [id]: currentTarget.value })}
             />
           )}
         </Field>
       ))}
-      <button type="submit">Send results</button>
+      <button type="submit" {...starts}>
+        Send results
+      </button>
     </form>
   );
 }
@@ -60,6 +67,7 @@ function Sent({ call, onEdit }: { call: CallView; onEdit: (text: string) => void
     return (
       <form
         class="editor"
+        {...starts}
         onSubmit={(event) => {
           event.preventDefault();
           send();
@@ -75,7 +83,7 @@ function Sent({ call, onEdit }: { call: CallView; onEdit: (text: string) => void
           onSend={send}
         />
         <div class="row tight">
-          <button type="submit" class="quiet">
+          <button type="submit" class="quiet" {...starts}>
             Send again
           </button>
           <button type="button" class="quiet" onClick={() => setEdited(undefined)}>
@@ -87,7 +95,7 @@ function Sent({ call, onEdit }: { call: CallView; onEdit: (text: string) => void
   }
   return (
     <div class="sent">
-      <div class="asked">
+      <div class="asked" dir="auto">
         {isTool ? <span class="faint">Tool result: </span> : null}
         {text}
         {images.length === 0 ? null : (
@@ -130,6 +138,7 @@ export function Turn({
 }): JSX.Element {
   const { reasoning, status, problem, toolCalls, finishReason } = call;
   const isWaiting = status === 'running' && call.text === '' && reasoning === '';
+  const wait = useWait(call);
   return (
     <li class="turn">
       <Sent call={call} onEdit={onEdit} />
@@ -142,7 +151,11 @@ export function Turn({
             </div>
           </details>
         )}
-        {isWaiting ? <p class="faint">Waiting for the first token…</p> : <Prose text={call.text} />}
+        {isWaiting ? (
+          <p class="faint">{wait ?? 'Waiting for the first token…'}</p>
+        ) : (
+          <Prose text={call.text} />
+        )}
         {call.files.length === 0 ? null : (
           <div class="pictures">
             {call.files.map(({ name }, index) => (
@@ -161,7 +174,9 @@ export function Turn({
             </p>
           ))
         )}
-        {problem === undefined || status === 'stopped' ? null : <ProblemBox problem={problem} />}
+        {problem === undefined ? null : (
+          <ProblemBox problem={problem} isQuiet={status === 'stopped'} />
+        )}
         <div class="turn-end">
           <StatusPill call={call} />
           {finishReason === undefined || finishReason === 'stop' ? null : (
@@ -172,10 +187,20 @@ export function Turn({
           <Stats call={call} />
           <span class="push actions">
             {call.text === '' ? null : <CopyButton label="Copy" text={() => call.text} />}
-            <button type="button" class="quiet" disabled={status === 'running'} onClick={onRetry}>
+            <button
+              type="button"
+              class="quiet"
+              {...starts}
+              disabled={status === 'running'}
+              onClick={onRetry}
+            >
               Retry
             </button>
           </span>
+        </div>
+        <div class="result-foot">
+          <Steps call={call} />
+          <CodeDetails label="Code" call={() => call} />
         </div>
       </div>
     </li>

@@ -1,13 +1,15 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type { CallView } from '../../protocol.ts';
-import { startCall, resumeCall, stopCall } from '../api.ts';
+import { useState } from 'preact/hooks';
+import type { CallView, Priced } from '../../protocol.ts';
+import { resumeCall, stopCall } from '../api.ts';
 import { draft, field } from '../draft.ts';
-import { toText } from '../format.ts';
+import { count, toText } from '../format.ts';
 import { FileField, Select, TextField } from '../fields.tsx';
-import { Charged, StartProblem, useFile } from '../parts.tsx';
+import { Charged, useFile } from '../parts.tsx';
 import type { Preset } from '../setup/settings.ts';
+import { startCall, starts, useStart } from '../start.tsx';
 import { hello } from '../state.ts';
+import { useNow } from '../steps.tsx';
 import { CallPanel } from './call-panel.tsx';
 import { Clock } from './clock.tsx';
 import { Result, SaveLink } from './results.tsx';
@@ -26,17 +28,9 @@ const presets: readonly Preset[] = [
   },
 ];
 
-/** Returns the current time, updated every second while active. */
-function useNow(isNeeded: boolean): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    if (!isNeeded) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, [isNeeded]);
-  return now;
-}
+/** New-api lists the price of a second as the price of a call. */
+const toPriced = (seconds: string): { priced?: Omit<Priced, 'model'> } =>
+  seconds === '' ? {} : { priced: { images: Number(seconds), seconds: Number(seconds) } };
 
 function Player({ call }: { call: CallView }): JSX.Element {
   const { address, error } = useFile(call.id, 0);
@@ -62,7 +56,7 @@ function Progress({ call }: { call: CallView }): JSX.Element {
         {isRunning && video !== undefined ? (
           <span class="faint">
             {' '}
-            · next check in {pause} s · {video.polls} checks
+            · next check in {pause} s · {count(video.polls, 'check')}
           </span>
         ) : null}
       </p>
@@ -92,21 +86,17 @@ function Progress({ call }: { call: CallView }): JSX.Element {
 
 function Remix({ call }: { call: CallView }): JSX.Element {
   const [prompt, setPrompt] = useState('');
-  const [error, setError] = useState<unknown>();
+  const { start, notice } = useStart();
   const remix = async (): Promise<void> => {
-    setError(undefined);
-    try {
-      await startCall({ kind: 'video', body: { model: call.model, prompt }, remixOf: call.id });
-      setPrompt('');
-    } catch (problem) {
-      setError(problem);
-    }
+    const input = { kind: 'video', body: { model: call.model, prompt }, remixOf: call.id } as const;
+    if (prompt.trim() !== '' && (await start(() => startCall(input)))) setPrompt('');
   };
   return (
     <details>
       <summary>Remix</summary>
       <form
         class="stack remix"
+        {...starts}
         onSubmit={(event) => {
           event.preventDefault();
           void remix();
@@ -121,11 +111,11 @@ function Remix({ call }: { call: CallView }): JSX.Element {
           onSend={() => void remix()}
         />
         <div class="row tight">
-          <button type="submit" disabled={prompt.trim() === ''}>
+          <button type="submit" {...starts} disabled={prompt.trim() === ''}>
             Remix
           </button>
         </div>
-        <StartProblem error={error} />
+        {notice}
       </form>
     </details>
   );
@@ -153,6 +143,7 @@ export function Video(): JSX.Element {
       files={files.length === 0 ? {} : { input_reference: files }}
       isReady={form.value.prompt.trim() !== ''}
       button="Create a video"
+      {...toPriced(form.value.seconds)}
       note={<Charged>It will be charged.</Charged>}
       top={(send) => (
         <TextField
@@ -176,7 +167,15 @@ export function Video(): JSX.Element {
           />
         </>
       }
-      below={<FileField label="First frame" accept="image/*" files={files} onChange={setFiles} />}
+      below={
+        <FileField
+          label="First frame"
+          noun="image"
+          accept="image/*"
+          files={files}
+          onChange={setFiles}
+        />
+      }
       isBeside
       empty={['No videos yet', 'They stay in this list when the page is reloaded.']}
     >

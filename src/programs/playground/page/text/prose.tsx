@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import type { JSX } from 'preact';
+import { cloneElement, type JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Code } from './code.tsx';
 import { decodeEntities, GrowingMarkdown, isMarkedToken, safeHref } from './markdown.ts';
@@ -50,17 +50,23 @@ function Table({ header, rows }: Tokens.Table): JSX.Element {
   );
 }
 
-/** The headings of a panel are `h1` and `h2`. */
-function Heading({ depth, tokens }: Tokens.Heading): JSX.Element {
-  const Name = (['h3', 'h4', 'h5', 'h6'] as const)[depth - 1] ?? 'h6';
+const headingNames = ['h2', 'h3', 'h4', 'h5', 'h6'] as const;
+
+/** A heading, not more than one level below the previous one. The heading of a panel is `h1`. */
+function Heading({ tokens, level }: Tokens.Heading & { level: number }): JSX.Element {
+  const Name = headingNames[level - 2] ?? 'h6';
   return <Name>{renderAll(tokens)}</Name>;
 }
 
 /** Returns whether a block of code has its end. One that still grows is not coloured again for each word. */
 const isClosed = (raw: string): boolean => /\n *(```+|~~~+)\s*$/.test(raw);
 
-/** Renders a token. HTML is shown as text. */
-function render(token: Token, key: number): JSX.Element | string {
+/**
+ * Renders a token. HTML is shown as text.
+ *
+ * @param level - The level of a heading.
+ */
+function render(token: Token, key: number, level = 6): JSX.Element | string {
   if (!isMarkedToken(token)) return token.raw;
   switch (token.type) {
     case 'blockquote':
@@ -71,7 +77,7 @@ function render(token: Token, key: number): JSX.Element | string {
       return token.checked ? '☑ ' : '☐ ';
     case 'code':
       return (
-        <pre key={key} tabIndex={0}>
+        <pre key={key} tabIndex={0} dir="ltr">
           <code>
             <Code text={token.text} language={isClosed(token.raw) ? token.lang : undefined} />
           </code>
@@ -87,7 +93,7 @@ function render(token: Token, key: number): JSX.Element | string {
     case 'em':
       return <em key={key}>{renderAll(token.tokens)}</em>;
     case 'heading':
-      return <Heading key={key} {...token} />;
+      return <Heading key={key} {...token} level={level} />;
     case 'hr':
       return <hr key={key} />;
     case 'image':
@@ -116,14 +122,24 @@ function render(token: Token, key: number): JSX.Element | string {
   }
 }
 
-const renderAll = (tokens: readonly Token[]): (JSX.Element | string)[] => tokens.map(render);
+const renderAll = (tokens: readonly Token[]): (JSX.Element | string)[] =>
+  tokens.map((token, index) => render(token, index));
+
+/** Renders a block in the direction of its own text. Code is always left to right. */
+function renderBlock(token: Token, index: number, level: number): JSX.Element | string {
+  const block = render(token, index, level);
+  if (typeof block === 'string' || token.type === 'code') return block;
+  return cloneElement(block, { dir: 'auto' });
+}
 
 /** Renders Markdown. Blocks that did not change are not rendered again. */
 export function Prose({ text }: { text: string }): JSX.Element {
   const markdown = useRef(new GrowingMarkdown());
   const rendered = useRef(new WeakMap<Token, JSX.Element | string>());
+  let level = 1;
   const blocks = markdown.current.parse(text).map((token, index) => {
-    const known = rendered.current.get(token) ?? render(token, index);
+    if (token.type === 'heading') level = Math.min(Number(token['depth']) + 1, level + 1);
+    const known = rendered.current.get(token) ?? renderBlock(token, index, level);
     rendered.current.set(token, known);
     return known;
   });

@@ -1,0 +1,79 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { CallStep, CallView } from '../protocol.ts';
+import { hello } from './state.ts';
+import { count, duration, price, sumCharges } from './format.ts';
+
+/** Returns the current time, updated twice a second while needed. */
+export function useNow(isNeeded: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!isNeeded) return undefined;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now;
+}
+
+/** Describes the wait for the next attempt. */
+function describeWait({ retry, until = 0 }: CallStep, now: number): string {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
+  const number = retry === undefined ? '' : ` (${retry.number} of ${retry.most})`;
+  return `next attempt in ${seconds} s${number}`;
+}
+
+/** Returns the reason and the rest of the current wait; `undefined` if the call is not waiting. */
+export function useWait({ steps = [], status }: CallView): string | undefined {
+  const last = steps.at(-1);
+  const isWaiting = status === 'running' && last?.type === 'waiting';
+  const now = useNow(isWaiting);
+  if (!isWaiting || last === undefined) return undefined;
+  const { status: reason = 'no response' } = steps.at(-2) ?? {};
+  return `${reason}, ${describeWait(last, now)}`;
+}
+
+function describeStep(step: CallStep, index: number, steps: readonly CallStep[]): string {
+  const next = steps[index + 1];
+  switch (step.type) {
+    case 'sent':
+      return steps.slice(0, index).some(({ type }) => type === 'sent') ? 'sent again' : 'sent';
+    case 'answered':
+    case 'failed':
+      return step.status === undefined ? 'no response' : String(step.status);
+    case 'waiting':
+      return next === undefined ? 'waiting' : `waited ${duration(next.at - step.at)}`;
+    case 'first-token':
+      return 'first token';
+  }
+}
+
+/** Returns what is known about the charge of a call that ended, in a few words. */
+function describeCharge(call: CallView): string | undefined {
+  const { status, problem, attempts } = call;
+  if (status === 'running') return undefined;
+  if (hello.value?.isEmulator === true && attempts !== undefined) {
+    const { charges, amount } = sumCharges(call);
+    if (charges === 0) return 'not charged';
+    return `${count(charges, 'charge')}, ${price(amount, hello.value.unitsPerDollar)}`;
+  }
+  if (problem?.outcome === undefined) return status === 'done' ? 'charged' : undefined;
+  return problem.outcome === 'unknown' ? 'may be charged' : 'not charged';
+}
+
+/** What happened in a call, in order: sent, 429, waited, sent again, first token, charged. */
+export function Steps({ call }: { call: CallView }): JSX.Element | null {
+  const { steps = [] } = call;
+  const wait = useWait(call);
+  if (steps.length === 0) return null;
+  const all = steps.map(describeStep);
+  if (wait !== undefined) all[all.length - 1] = wait.replace(/^.*?, /, '');
+  const charge = describeCharge(call);
+  return (
+    <ol class="steps" aria-label="What happened">
+      {[...all, ...(charge === undefined ? [] : [charge])].map((text, index) => (
+        <li key={index}>{text}</li>
+      ))}
+    </ol>
+  );
+}

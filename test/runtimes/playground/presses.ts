@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Locator } from 'playwright-core';
+import { createEmulator, type Emulator } from 'model-gateway/testing';
+import { type Checks, nothing } from './check.ts';
+import { forms, recording } from './forms.ts';
+import { serve } from './served.ts';
+import { Visit } from './visit.ts';
+
+const picture = {
+  name: 'dot.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+};
+
+/** The requests of calls that are charged or metered, without polls. */
+const countRequests = ({ requests }: Emulator): number =>
+  requests.filter(({ method, path }) => method === 'POST' && path.startsWith('/v1/')).length;
+
+/** The ways to press a control several times. */
+const presses: Readonly<Record<string, (control: Locator) => Promise<void>>> = {
+  'a double click': (control) => control.dblclick(),
+  'four clicks': (control) => control.click({ clickCount: 4, delay: 20 }),
+  'two clicks apart': async (control) => {
+    await control.click();
+    // Far enough apart not to be a double click.
+    await control.page().waitForTimeout(700);
+    await control.click();
+  },
+  'a held Enter': async (control) => {
+    const { keyboard } = control.page();
+    await control.focus();
+    for (let repeat = 0; repeat < 4; repeat += 1) await keyboard.down('Enter');
+    await keyboard.up('Enter');
+  },
+  'Enter and Space': async (control) => {
+    await control.focus();
+    for (const key of ['Enter', ' ', 'Enter']) await control.page().keyboard.press(key);
+  },
+};
+
+/** Presses of a text field that sends. */
+const keys: Readonly<Record<string, (control: Locator) => Promise<void>>> = {
+  'Ctrl+Enter three times': async (control) => {
+    await control.focus();
+    for (const _ of [1, 2, 3]) await control.page().keyboard.press('Control+Enter');
+  },
+  'a held Ctrl+Enter': async (control) => {
+    const { keyboard } = control.page();
+    await control.focus();
+    await keyboard.down('Control');
+    for (let repeat = 0; repeat < 4; repeat += 1) await keyboard.down('Enter');
+    await keyboard.up('Enter');
+    await keyboard.up('Control');
+  },
+};
+
+/** Every control that starts a call is pressed more than once, and the requests at the gateway are counted. */
+export async function checkPresses(checks: Checks, browser: Browser, shots: string): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'playground-home-'));
+  const emulator = createEmulator({ videoDuration: 600_000, quirks: { eventDelay: 30 } });
+  const gateway = await emulator.listen();
+  const served = await serve(['--port', '0'], {
+    GATEWAY_BASE_URL: gateway.url,
+    GATEWAY_API_KEY: emulator.apiKey,
+    XDG_STATE_HOME: home,
+  });
+  const visit = await Visit.open(browser, served.url, shots);
+  const { page } = visit;
+  checks.describe = () => page.locator('main').innerText();
+  // Every result takes long enough for several presses.
+  const slow = emulator.fail({
+    fault: { type: 'slow', milliseconds: 2_000 },
+    times: Infinity,
+    when: ({ method }) => method === 'POST',
+  });
+
+  /** Runs `press`, and returns how many requests it made. */
+  const requestsOf = async (press: () => Promise<void>): Promise<number> => {
+    const before = countRequests(emulator);
+    await press();
+    // A second request would be sent at once.
+    await page.waitForTimeout(600);
+    return countRequests(emulator) - before;
+  };
+
+  try {
+    // Chat takes its text at the press, so its presses are checked below.
+    for (const form of forms.filter(({ panel }) => panel !== 'Chat')) {
+      await checks.check(`${form.panel}: pressed several times is one call`, async () => {
+        await visit.go(form.panel);
+        const found: string[] = [];
+        const button = page.getByRole('button', { name: form.button });
+        const { field, file } = form;
+        const text = field === undefined ? undefined : page.getByRole('textbox', { name: field });
+        const all = text === undefined ? presses : { ...presses, ...keys };
+        for (const [name, press] of Object.entries(all)) {
+          if (text !== undefined) await text.fill(`A boat, ${name}`);
+          else {
+            // Another file is another call.
+            await page.getByLabel(file ?? '').setInputFiles({ ...recording, name: `${name}.wav` });
+          }
+          const isKey = name in keys;
+          const count = await requestsOf(() => press(isKey && text ? text : button));
+          if (count !== 1) found.push(`${name}: ${count} requests`);
+        }
+        nothing(found, 'each makes one request');
+      });
+    }
+    await checks.check(
+      'a press says that it did nothing, and is a new call after the result',
+      async () => {
+        await visit.go('Images');
+        await page.getByLabel('Prompt').fill('The same boat');
+        const button = page.getByRole('button', { name: 'Create an image' });
+        assert.match((await button.textContent()) ?? '', /^Create an image(, about \$0\.002)?$/);
+        const first = await requestsOf(async () => {
+          await button.click();
+          await page.waitForTimeout(600);
+          await button.click();
+          await page.getByText('This call is running, so this press sent nothing.').waitFor();
+        });
+        assert.equal(first, 1);
+        await page.getByText('Create an image, about $0.002').waitFor();
+        await page.locator('.result').first().locator('.pill.done').waitFor();
+        assert.equal(await requestsOf(() => button.click()), 1, 'a new call');
+      },
+    );
+    await checks.check(
+      'a lost answer to the press: pressed again, it is the same call',
+      async () => {
+        await visit.go('Speech');
+        await page.getByRole('textbox', { name: /^Text\b/ }).fill('Lost');
+        const button = page.getByRole('button', { name: 'Speak' });
+        const count = await requestsOf(async () => {
+          await page.route('**/api/calls/*', async (route) => {
+            await route.fetch();
+            await route.abort('connectionreset');
+          });
+          await button.click();
+          await page.locator('.problem', { hasText: 'does not respond' }).waitFor();
+          await page.unroute('**/api/calls/*');
+          await button.click();
+          await page.waitForTimeout(600);
+        });
+        assert.equal(count, 1);
+        visit.problems.splice(0);
+      },
+    );
+    await checks.check(
+      'chat: Enter twice, held, and two clicks of Send are one message',
+      async () => {
+        await visit.go('Chat');
+        const message = page.getByRole('textbox', { name: 'Message' });
+        const send = page.getByRole('button', { name: 'Send', exact: true });
+        const found: string[] = [];
+        const chatKeys = {
+          'Enter twice': async () => {
+            for (const _ of [1, 2]) await page.keyboard.press('Enter');
+          },
+          'a held Enter': async () => {
+            for (let repeat = 0; repeat < 4; repeat += 1) await page.keyboard.down('Enter');
+            await page.keyboard.up('Enter');
+          },
+          ...Object.fromEntries(
+            Object.entries(presses).map(([name, press]) => [name, () => press(send)]),
+          ),
+        };
+        for (const [name, press] of Object.entries(chatKeys)) {
+          await message.fill(`Hello, ${name}`);
+          await message.focus();
+          const count = await requestsOf(press);
+          if (count !== 1) found.push(`${name}: ${count} requests`);
+          await page.locator('.turn').last().locator('.pill.done').waitFor();
+        }
+        const last = page.locator('.turn').last();
+        const retried = await requestsOf(() =>
+          last.getByRole('button', { name: 'Retry' }).dblclick(),
+        );
+        if (retried !== 1) found.push(`Retry: ${retried} requests`);
+        await page.locator('.turn').last().locator('.pill.done').waitFor();
+        await page.locator('.turn').last().getByRole('button', { name: 'Edit' }).click();
+        await page.getByLabel('Edited message').fill('Edited');
+        const edited = await requestsOf(() =>
+          page.getByRole('button', { name: 'Send again' }).dblclick(),
+        );
+        if (edited !== 1) found.push(`Send again: ${edited} requests`);
+        await page.locator('.turn').last().locator('.pill.done').waitFor();
+        nothing(found, 'each makes one request');
+      },
+    );
+    await checks.check('drop and paste: files are added once, and nothing is sent', async () => {
+      await visit.go('Chat');
+      const count = await requestsOf(async () => {
+        for (const kind of ['drop', 'paste'] as const) {
+          await page.locator('.composer').evaluate(
+            (composer, { name, type, bytes, event }) => {
+              const data = new DataTransfer();
+              data.items.add(new File([new Uint8Array(bytes)], `${event}-${name}`, { type }));
+              const target = composer.querySelector('textarea') ?? composer;
+              const init = { bubbles: true, cancelable: true };
+              target.dispatchEvent(
+                event === 'drop'
+                  ? new DragEvent('drop', { ...init, dataTransfer: data })
+                  : new ClipboardEvent('paste', { ...init, clipboardData: data }),
+              );
+            },
+            { name: picture.name, type: picture.mimeType, bytes: [...picture.buffer], event: kind },
+          );
+        }
+        await page.locator('.chosen-file').nth(1).waitFor();
+      });
+      assert.equal(count, 0);
+      assert.deepEqual(await page.locator('.chosen-file bdi').allTextContents(), [
+        'drop-dot.png',
+        'paste-dot.png',
+      ]);
+      assert.equal(await page.locator('.chosen-file .thumbnail').count(), 2);
+      await page
+        .getByLabel('Images')
+        .setInputFiles({ ...picture, name: 'notes.txt', mimeType: 'text/plain' });
+      await page.getByText('notes.txt: not an image file. Choose another file.').waitFor();
+      assert.equal(await page.locator('.chosen-file').count(), 2, 'files are kept');
+      for (const _ of [1, 2]) await page.locator('.chosen-file button').first().click();
+    });
+    await checks.check(
+      'stopped: the message is focused, and what it may have cost is told',
+      async () => {
+        const message = page.getByRole('textbox', { name: 'Message' });
+        for (const stop of [
+          () => page.getByRole('button', { name: 'Stop', exact: true }).click(),
+          () => page.keyboard.press('Escape'),
+        ]) {
+          await message.fill('[long]');
+          await page.keyboard.press('Enter');
+          await page.locator('.turn').last().locator('.pill.running').waitFor();
+          await page.waitForTimeout(300);
+          await stop();
+          const last = page.locator('.turn').last();
+          await last.getByText('stopped · may be charged').waitFor();
+          assert.match((await last.locator('.problem').textContent()) ?? '', /charged/);
+          assert.equal(await message.evaluate((field) => field === document.activeElement), true);
+          const said = await page.locator('p.hidden[role=status]').textContent();
+          assert.equal(said, 'Answer stopped, may be charged');
+        }
+        for (const panel of ['Charges', 'Requests']) {
+          await visit.go(panel);
+          await page.getByText('stopped · may be charged').first().waitFor();
+        }
+      },
+    );
+    await checks.check(
+      'waits are shown: 429, the next attempt, and the steps of the call',
+      async () => {
+        slow.remove();
+        emulator.fail({ fault: { type: 'rate-limit', retryAfter: 3 } });
+        await visit.go('Chat');
+        await page.getByRole('textbox', { name: 'Message' }).fill('After a limit');
+        await page.keyboard.press('Enter');
+        await page.getByText(/^429, next attempt in \d s \(1 of 2\)$/).waitFor();
+        const last = page.locator('.turn').last();
+        await last.locator('.pill.done').waitFor();
+        const steps = await last.locator('.steps li').allTextContents();
+        assert.deepEqual(
+          steps.map((step) => step.replace(/[\d.]+ s$/, 'some s')),
+          ['sent', '429', 'waited some s', 'sent again', '200', 'first token', 'charged'],
+        );
+        const said = await page.locator('p.hidden[role=status]').textContent();
+        assert.match(said ?? '', /^Answer complete, \d+ tokens$/);
+      },
+    );
+    nothing(visit.problems, 'the page behaves');
+  } finally {
+    checks.describe = undefined;
+    await visit.close();
+    await served.end();
+    await gateway.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
