@@ -48,7 +48,7 @@ export interface Listener extends RequestHandlers {
   /** Stored in the handle of the video task that the call submits; see `CallObserver.trace`. */
   readonly trace?: string | undefined;
   /** Awaited before the first attempt, once the body is encoded. A rejection fails the request unsent. */
-  readonly beforeRequest?: () => Promise<void> | undefined;
+  readonly beforeRequest?: (() => Promise<void> | undefined) | undefined;
   /** Awaited before each attempt, outside its `timeout`. Rejects only if `signal` is aborted. */
   readonly beforeAttempt?: (signal: AbortSignal) => Promise<void>;
   /** Calls `work` once, immediately, in its own context, and returns its result. */

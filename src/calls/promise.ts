@@ -1,3 +1,4 @@
+import type { AttemptEvidence } from '../errors/gateway-error.ts';
 import { type Change, unchanged } from '../http/request.ts';
 import { check } from '../options/check.ts';
 
@@ -8,6 +9,8 @@ export interface OpenAnswer<T> {
   requestId: string | undefined;
   /** How the request that was answered differs from the caller's. Replaced like `response`. */
   change?: Change | undefined;
+  /** Returns the attempts of the call that failed before this response; none if it is missing. */
+  failed?(): readonly AttemptEvidence[];
   /** Reads the body. Called at most once. */
   parse(): Promise<T>;
   /** Returns the unread response. While it stays unread, it can still be parsed. */
@@ -20,6 +23,11 @@ export interface WithResponse<T> {
   response: Response;
   /** The gateway's request id, or `null` if the response has none. */
   request_id: string | null;
+  /**
+   * The attempts that failed before the response, as `error.evidence.attempts` has them. One that was lost may
+   * have been charged too.
+   */
+  attempts: readonly AttemptEvidence[];
 }
 
 /** State of a call, shared by all its promises. */
@@ -94,12 +102,16 @@ export class GatewayPromise<T> extends Promise<T> {
     return state.raw;
   }
 
-  /** Returns the parsed response, the raw `Response` (its body is consumed) and the request id. */
+  /**
+   * Returns the parsed response, the raw `Response` (its body is consumed), the request id and the attempts that
+   * failed before.
+   */
   async withResponse(): Promise<WithResponse<T>> {
     const state = this.state();
     const data = await parsed(state);
-    const { response, requestId } = await state.answer;
-    return { data, response, request_id: requestId ?? null };
+    const answer = await state.answer;
+    const { response, requestId } = answer;
+    return { data, response, request_id: requestId ?? null, attempts: answer.failed?.() ?? [] };
   }
 
   /**
@@ -152,6 +164,7 @@ function transformCall<T, Result>(
     get change() {
       return open.change;
     },
+    failed: () => open.failed?.() ?? [],
     parse: async () => transform(await parsed(state)),
     raw: () => open.raw(),
   }));

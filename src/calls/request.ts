@@ -83,6 +83,8 @@ export class Request {
   readonly url: string;
   /** The evidence of each attempt so far. */
   readonly attempts: AttemptEvidence[] = [];
+  /** The number of attempts that failed and may have been charged. */
+  lost = 0;
   /** The failure that ended the request; `undefined` if something other than an attempt failed. */
   failure: FailedAttempt | undefined;
   /** The evidence of earlier requests of the call. */
@@ -224,6 +226,7 @@ export class Request {
     const open: OpenAnswer<T> & Answer = {
       ...answer,
       change: this.plan.change,
+      failed: () => this.evidence(),
       parse: () => this.#read(open, format),
       raw: () => (open.response = exposeResponse(this, open)),
     };
@@ -461,7 +464,9 @@ export class Request {
     const { phase, code, status, requestId, body, isErrorComplete, address } = failed;
     // Nothing was sent, so it does not count as an attempt.
     if (phase === 'local') return;
-    this.#worst = worse(getOutcome(failed), this.#worst);
+    const outcome = getOutcome(failed);
+    if (outcome === 'unknown') this.lost += 1;
+    this.#worst = worse(outcome, this.#worst);
     this.attempts.push({
       phase,
       code: body?.code ?? code,

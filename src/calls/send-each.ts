@@ -95,6 +95,7 @@ export async function sendEach<T>(
     get change() {
       return current.change;
     },
+    failed: () => current.failed?.() ?? [],
     raw: () => current.raw(),
     async parse() {
       for (;;) {

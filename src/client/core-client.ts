@@ -28,10 +28,8 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
 
 /** Functions of the resource `account` that a client uses for its other calls. */
 export interface AccountPart {
-  /** Records the cost of calls. */
+  /** Records the cost of calls, and rejects those that could exceed the budget. */
   readonly recordCall: Subscriber;
-  /** Rejects calls that could exceed the budget. */
-  readonly keepWithinBudget: Subscriber;
   /** Looks up in the usage log whether a submission was charged. */
   readonly settle: SettleSubmission;
 }
@@ -58,25 +56,20 @@ const needed: readonly (readonly [option: keyof GatewayOptions, advice: string])
   ['budget', 'prices, so add account: Account to the resources'],
 ];
 
-/** Returns the policies that come with the resource `account`: it records costs, and keeps a budget. */
-function accountPolicies({ recordCall, keepWithinBudget }: AccountPart): readonly Policy[] {
-  return [
-    { name: 'spending', rank: 0, options: [], listen: () => recordCall },
-    {
-      name: 'budget',
-      rank: 50,
-      options: ['budget'],
-      listen: ({ budget }) => (budget ? keepWithinBudget : undefined),
-    },
-  ];
-}
+/** Returns the policy that comes with the resource `account`: it records costs, and keeps a budget. */
+const spending = ({ recordCall }: AccountPart): Policy => ({
+  name: 'spending',
+  rank: 0,
+  options: ['budget'],
+  listen: () => recordCall,
+});
 
 function createFeatures(options: GatewayOptions, { policies, account }: ClientParts): Features {
   const { budget } = options;
   checkObject('budget', budget);
   // The budget checks its other fields before the first call is sent.
   checkNumber('budget.limit', budget ? budget.limit : 0, 0);
-  const all = [logging, tracing, ...policies, ...(account ? accountPolicies(account) : [])];
+  const all = [logging, tracing, ...policies, ...(account ? [spending(account)] : [])];
   const sorted = all.toSorted((one, other) => one.rank - other.rank);
   const missing = new Map(
     needed.filter(([name]) => !all.some((policy) => policy.options.includes(name))),

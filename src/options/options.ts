@@ -401,9 +401,9 @@ export interface Budget {
    */
   readonly onMissingPrice?: 'refuse' | 'allow' | undefined;
   /**
-   * Maximum cost of one call in US dollars, by model name: of one image, one video, or one call of any other
-   * operation. It is reserved instead of the listed price, and counts as spent unless the response shows
-   * another cost.
+   * The least that a call counts as, by model name, in US dollars for each image, each video, or each other call:
+   * the higher of it and the cost by price list or response is reserved, and counted if the call may have been
+   * charged. It is the price of models without one.
    */
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The key's group, if prices differ by group. */

@@ -6,7 +6,7 @@ import type { Transport } from '../../calls/transport.ts';
 import { computeCost, parseRatios } from './cost.ts';
 import { readPriceList } from './prices.ts';
 import { AccountReader, settleSubmission } from './reader.ts';
-import { keepWithinBudget, recordCall, sumUp } from './spent.ts';
+import { recordCall, sumUp } from './spent.ts';
 import type {
   AccountOptions,
   Balance,
@@ -27,7 +27,7 @@ import type {
  */
 export class Account {
   /** @internal Functions that a client with an account uses for its other calls. */
-  static readonly part = { recordCall, keepWithinBudget, settle: settleSubmission };
+  static readonly part = { recordCall, settle: settleSubmission };
 
   /** @internal */
   readonly transport: () => Transport;

@@ -8,8 +8,10 @@ export interface Learned {
    * Resolves when the first call with new parameters has ended. Other calls with new parameters wait for it.
    */
   first?: Promise<void> | undefined;
-  /** The largest difference between the actual and the expected cost of a unit, in US dollars. */
+  /** The largest difference between the actual cost of a unit and what the parameters determine, in US dollars. */
   excess?: number | undefined;
+  /** The largest cost of a unit above the bound that its request set, in US dollars. */
+  overrun?: number | undefined;
   /** The largest price multiplier of a video, without its length. */
   others?: number | undefined;
   /** The largest length that a video was charged for, in seconds. */
@@ -19,7 +21,7 @@ export interface Learned {
 }
 
 /** An amount that is reserved for a running call, in US dollars. */
-export interface Reservation {
+export interface Reserved {
   readonly model: string | undefined;
   amount: number;
   /** Returns the amount that would be reserved for the call now. */
@@ -35,7 +37,7 @@ export class BudgetLedger {
   hasWarned = false;
   /** Models for which the log has a warning that their calls are not counted. */
   readonly uncounted = new Set<string | undefined>();
-  readonly open = new Set<Reservation>();
+  readonly #open = new Set<Reserved>();
   readonly models = new Map<string | undefined, Learned>();
 
   getLearned(model: string | undefined): Learned {
@@ -44,9 +46,20 @@ export class BudgetLedger {
     return learned;
   }
 
+  open(reservation: Reserved): void {
+    this.reserved += reservation.amount;
+    this.#open.add(reservation);
+  }
+
+  close(reservation: Reserved): void {
+    if (!this.#open.delete(reservation)) return;
+    // Sums of fractions drift.
+    this.reserved = this.#open.size === 0 ? 0 : this.reserved - reservation.amount;
+  }
+
   /** Raises the amounts reserved for running calls of a model that costs more than expected. */
   raise(model: string | undefined): void {
-    for (const reservation of this.open) {
+    for (const reservation of this.#open) {
       if (reservation.model !== model) continue;
       const more = Math.max(0, reservation.estimate() - reservation.amount);
       reservation.amount += more;

@@ -1,64 +1,98 @@
 import type { Request } from '../../calls/request.ts';
-import type { AnswerUsage } from '../../answers/usage.ts';
-import type { AttemptEvidence, Outcome } from '../../errors/gateway-error.ts';
-import { type PricedCall, priceKind } from './cost.ts';
+import { countFields, readUnits, type UsageSum } from './cost.ts';
+import type { CallRecord } from './record.ts';
+import { type Item, type Sum, Sums } from './sums.ts';
 
-/** The usage and cost that a response reports. */
-export interface Report {
-  readonly usage: Partial<AnswerUsage> | undefined;
-  /** In US dollars. */
-  readonly cost: number | undefined;
+/** The number of records above which the older half is dropped. */
+const mostRecords = 3_000;
+
+/** The number of calls that are kept. More are useless, because usage logs return only about 1,000 entries. */
+const keptCalls = 1_500;
+
+/** The token counts that most responses report. */
+type PlainUsage = Pick<UsageSum, 'inputTokens' | 'outputTokens'>;
+
+/** The other token counts, which few responses report. */
+const otherCounts = countFields.filter((field) => !/^(input|output|total)Tokens$/.test(field));
+
+/** The last calls that succeeded at once, in little memory: their request ids and what they added to their sums. */
+class Successes {
+  readonly #ids: (string | undefined)[] = [];
+  readonly #sums: Sum[] = [];
+  /** For each call: input tokens, output tokens, cost and units; `NaN` if unknown. */
+  readonly #numbers: number[] = [];
+  /** The calls that these numbers do not describe, by place. */
+  readonly #others = new Map<number, Item>();
+  #next = 0;
+
+  add(requestId: string, sum: Sum, item: Item): void {
+    const place = this.#next;
+    this.#next = (place + 1) % keptCalls;
+    this.#ids[place] = requestId;
+    this.#sums[place] = sum;
+    const { usage, cost = Number.NaN, units = Number.NaN } = item;
+    const { inputTokens = Number.NaN, outputTokens = Number.NaN }: PlainUsage = usage ?? {};
+    const first = place * 4;
+    this.#numbers[first] = inputTokens;
+    this.#numbers[first + 1] = outputTokens;
+    this.#numbers[first + 2] = cost;
+    this.#numbers[first + 3] = units;
+    this.#others.delete(place);
+    if (usage === undefined) return;
+    for (const field of otherCounts) {
+      if (!usage[field]) continue;
+      this.#others.set(place, item);
+      return;
+    }
+  }
+
+  /** Subtracts a call from its sum. */
+  release(requestId: string): void {
+    const place = this.#ids.indexOf(requestId);
+    if (place === -1) return;
+    this.#ids[place] = undefined;
+    this.#sums[place]?.addAnswer(this.#others.get(place) ?? this.#read(place), -1);
+  }
+
+  #read(place: number): Item {
+    const [inputTokens, outputTokens, cost, units] = this.#numbers
+      .slice(place * 4, place * 4 + 4)
+      .map((number) => (Number.isNaN(number) ? undefined : number));
+    return { usage: { inputTokens, outputTokens }, cost, units };
+  }
 }
 
-/** The end of a call. */
-interface CallEnd extends Report {
-  /** In milliseconds since 1970. */
-  readonly at: number;
-  /** The id of the call, if one was created. */
-  readonly callId: string | undefined;
-  /** The outcome of its error; `undefined` if the call succeeded. */
-  readonly outcome: Outcome | undefined;
-  /** The model that the response names. */
-  readonly model: unknown;
-  /** The ids of the tasks that the call submitted. */
-  readonly taskIds: readonly string[];
-  /** The reports of the last poll of each task, which replace that of the submission. */
-  readonly polled?: ReadonlyMap<string, Report> | undefined;
-}
+/** The calls of clients that share state: sums of all of them, and the last ones. */
+export class Calls {
+  readonly sums = new Sums();
+  /** The last calls that failed, had failed attempts, submitted a task or belong to a budget. */
+  records: CallRecord[] = [];
+  #successes: Successes | undefined;
 
-/**
- * One call that may be charged, with the facts that determine its cost and its entries in the usage log.
- * Contains neither the prompt nor the response.
- */
-export interface CallRecord extends PricedCall {
-  /** The attempts that failed. */
-  readonly attempts: readonly AttemptEvidence[];
-  /** The number of failed attempts that may have been charged. */
-  lost: number;
-  /** `true` if the last attempt received a success status and did not fail afterwards. */
-  isAccepted: boolean;
-  /** `true` once the call was sent. */
-  isSent: boolean;
-  /** The response with a success status; `undefined` while a request is running. */
-  answer:
-    | {
-        readonly requestId: string | undefined;
-        /** The header with the price multipliers. */
-        readonly ratios: string | null;
-      }
-    | undefined;
-  end: CallEnd | undefined;
-  /** `true` while the call is in the sums. */
-  isSummed: boolean;
-  /** `true` once the usage log proves that the call was refunded or not charged. */
-  isFree: boolean;
-  /** Called when the call ends, if it was forgotten before. */
-  onEnd: (() => void) | undefined;
-}
+  /** Counts a call that has ended. Most are only added to a sum. */
+  add(record: CallRecord): void {
+    const { end, attempts, earlier, answer } = record;
+    if (end === undefined || !record.isSent) return;
+    const isDone = end.outcome === undefined && end.expected === undefined;
+    const isAlone = attempts.length + earlier.length + end.taskIds.length === 0;
+    if (isDone && isAlone && record.kind !== 'video' && record.held === undefined) {
+      const sum = this.sums.of(record);
+      const item: Item = { cost: end.cost, usage: end.usage, units: readUnits(record) };
+      sum.addAnswer(item, 1);
+      const requestId = answer?.requestId;
+      if (requestId === undefined) return;
+      this.#successes ??= new Successes();
+      this.#successes.add(requestId, sum, item);
+      return;
+    }
+    this.sums.add(record);
+    if (this.records.push(record) >= mostRecords) this.records = this.records.slice(-keptCalls);
+  }
 
-/** The last calls of clients that share state. */
-export interface Calls {
-  records: CallRecord[];
+  /** Stops counting a call that succeeded at once, by its request id. */
+  releaseSuccess(requestId: string): void {
+    this.#successes?.release(requestId);
+  }
 }
 
 const allCalls = new WeakMap<object, Calls>();
@@ -67,41 +101,7 @@ const allCalls = new WeakMap<object, Calls>();
 export function findCalls({ client: { shared } }: Pick<Request, 'client'>): Calls {
   const known = allCalls.get(shared);
   if (known !== undefined) return known;
-  const calls: Calls = { records: [] };
+  const calls = new Calls();
   allCalls.set(shared, calls);
   return calls;
-}
-
-const records = new WeakMap<Request, CallRecord>();
-
-/** Returns the record of a call with a budget; `undefined` for free calls and without a budget. */
-export const findRecord = (call: Request): CallRecord | undefined => records.get(call);
-
-/** Starts the record of a call. */
-export function createRecord(call: Request): CallRecord {
-  const { spec, attempts, params } = call;
-  const { operation } = spec;
-  const { model, n, size, quality, duration, seconds = duration } = params;
-  // All fields at once, so that all records have one shape.
-  const record: CallRecord = {
-    operation,
-    kind: priceKind(operation),
-    model,
-    n,
-    size,
-    quality,
-    seconds,
-    attempts,
-    lost: 0,
-    isAccepted: false,
-    isSent: false,
-    answer: undefined,
-    end: undefined,
-    isSummed: false,
-    isFree: false,
-    onEnd: undefined,
-  };
-  // Only budgets look up records, so other calls are spared the cost of this map.
-  if (call.client.original().budget) records.set(call, record);
-  return record;
 }

@@ -50,7 +50,8 @@ export interface PricedCall {
 /** Token counts of one or more responses. */
 export type UsageSum = { -readonly [Field in keyof AnswerUsage]?: AnswerUsage[Field] };
 
-const countFields = [
+/** The names of token counts. */
+export const countFields = [
   'inputTokens',
   'outputTokens',
   'totalTokens',
@@ -66,18 +67,20 @@ const countFields = [
 /**
  * Adds the token counts of a response to a sum.
  *
- * @param sign - -1 subtracts them.
+ * @param factor - How often; negative numbers subtract them.
  */
-export function addUsage(sum: UsageSum, usage: UsageSum, sign: 1 | -1 = 1): void {
+export function addUsage(sum: UsageSum, usage: UsageSum, factor = 1): void {
   for (const field of countFields) {
     const count = usage[field];
-    if (count !== undefined) sum[field] = (sum[field] ?? 0) + sign * count;
+    if (count !== undefined) sum[field] = (sum[field] ?? 0) + factor * count;
   }
 }
 
 /** Returns whether any token count is above 0. Gateways send zeros for unknown usage. */
-export const hasCounts = (usage: UsageSum): boolean =>
-  countFields.some((field) => Boolean(usage[field]));
+export function hasCounts(usage: UsageSum): boolean {
+  for (const field of countFields) if (usage[field]) return true;
+  return false;
+}
 
 /** The price multipliers in the response to a submission. */
 export interface Ratios {

@@ -5,7 +5,8 @@ import { APIError } from '../../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
 import type { JsonObject } from '../../types.ts';
-import type { CallRecord, Calls } from './calls.ts';
+import type { Calls } from './calls.ts';
+import type { CallRecord } from './record.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
@@ -94,6 +95,19 @@ function readError(error: GatewayError, { records }: Calls, isLogged: IsLogged):
   };
 }
 
+/** Returns the question about a call with a response: all its attempts. */
+function readRecord(call: CallRecord, isLogged: IsLogged): Omit<Question, 'answeredIds'> {
+  const { earlier, answer, end } = call;
+  const ids = [...earlier, ...call.attempts, ...(answer ? [answer] : [])];
+  return {
+    requestIds: ids.flatMap(({ requestId }) => requestId ?? []),
+    taskIds: end?.taskIds ?? [],
+    isWhole: !hasUnnamedRequest({ ...call, attempts: [...earlier, ...call.attempts] }, isLogged),
+    makesTask: isSubmission(call),
+    endedAt: end?.at ?? 0,
+  };
+}
+
 /** Returns whether a call submits a video, which may be charged only when it completes. */
 const isSubmission = ({ kind }: CallRecord): boolean => kind === 'video';
 
@@ -137,7 +151,12 @@ export function readQuestion(
   check(isObject(given) && !(given instanceof Error), 'question', kinds);
   const isHandle = isObject(given['ref']) || isTask(given);
   const requestId = readResponseId(given, idHeaders);
-  if (!isHandle && isText(requestId)) return readQuestion(requestId, baseURL, calls, isLogged);
+  if (!isHandle && isText(requestId)) {
+    const own = calls.records.findLast(({ answer }) => answer?.requestId === requestId);
+    return own === undefined
+      ? readQuestion(requestId, baseURL, calls, isLogged)
+      : { ...readRecord(own, isLogged), answeredIds: shared.answeredIds };
+  }
   check(isHandle, 'question', isText(given['id']) ? unnamed : kinds);
   const ref = isObject(given['ref']) ? given['ref'] : given;
   check(isText(ref['id']), 'question', kinds);

@@ -53,12 +53,31 @@ export function priceKey(params: JsonObject): string {
 /** Audio tokens for each spoken character: 1,000 tokens a minute, and about 14 characters a second. */
 const soundPerCharacter = 1.25;
 
-/** Returns the maximum number of output tokens, if the request sets it. */
-function longestAnswer(params: JsonObject): number {
-  const { max_tokens: tokens, max_completion_tokens: all = tokens } = params;
-  const flat = flatten(params);
-  const named = numberFrom(all ?? flat['maxOutputTokens'] ?? flat['max_output_tokens']);
-  return named !== undefined && named >= 0 ? named : assumedTokens;
+/** Parameters that bound the output tokens of each answer, also below `generationConfig` and the like. */
+const bounds = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'maxOutputTokens',
+  'max_new_tokens',
+  'maxTokens',
+];
+
+/** Returns the maximum number of output tokens of an answer, the largest of several; `undefined` without one. */
+function readBound(params: JsonObject): number | undefined {
+  const found = bounds.flatMap((name) => {
+    const tokens = numberFrom(params[name]);
+    return tokens !== undefined && tokens >= 0 ? [tokens] : [];
+  });
+  return found.length === 0 ? undefined : Math.max(...found);
+}
+
+/** Returns the number of answers that are requested. */
+function countAnswers(params: JsonObject): number {
+  const counts = ['n', 'candidateCount', 'candidate_count', 'best_of'].map((name) =>
+    numberFrom(params[name]),
+  );
+  return Math.max(1, ...counts.map((count) => Math.ceil(count ?? 1)));
 }
 
 /** The expected usage of a request. */
@@ -69,6 +88,8 @@ export interface ExpectedUsage {
   readonly total: UsageSum;
   /** The number of requested choices. */
   readonly answers: number;
+  /** `true` if the request bounds its output tokens; otherwise those in `total` are a guess. */
+  readonly isBound: boolean;
 }
 
 /**
@@ -85,15 +106,21 @@ export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage 
     const pace = numberFrom(speed) ?? 1;
     const sound = (characters * soundPerCharacter) / (pace > 0 ? pace : 1);
     const total = { ...input, outputTokens: sound, audioOutputTokens: sound };
-    return { input, total, answers: 1 };
+    return { input, total, answers: 1, isBound: false };
   }
   if (kind !== 'text' && kind !== 'embedding') return undefined;
   const { model: _, input: text, ...rest } = params;
   const parts = kind === 'embedding' ? [text] : [text, ...Object.values(rest)];
   const input = { inputTokens: Math.max(1, Math.ceil(estimateTokens(parts))) };
-  if (kind === 'embedding') return { input, total: input, answers: 1 };
-  const count = numberFrom(params['n'] ?? flatten(params)['candidateCount']) ?? 1;
-  const answers = Math.max(1, Math.ceil(count));
-  const answer = Math.max(1, Math.min(assumedTokens, longestAnswer(params)));
-  return { input, total: { ...input, outputTokens: answer * answers }, answers };
+  if (kind === 'embedding') return { input, total: input, answers: 1, isBound: false };
+  const flat = flatten(params);
+  const bound = readBound(flat);
+  const answers = countAnswers(flat);
+  const output = answers * Math.max(1, bound ?? assumedTokens);
+  return {
+    input,
+    total: { ...input, outputTokens: output },
+    answers,
+    isBound: bound !== undefined,
+  };
 }

@@ -5,182 +5,18 @@ import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
 import type { Answer } from '../../http/response-body.ts';
-import { type FailedAttempt, getOutcome } from '../../http/retry.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
 import { isTaskRef } from '../../tasks/ref.ts';
 import { BudgetState } from './budget.ts';
-import {
-  type Calls,
-  type CallRecord,
-  createRecord,
-  findCalls,
-  findRecord,
-  type Report,
-} from './calls.ts';
-import {
-  addUsage,
-  computeCost,
-  assumedUnits,
-  hasCounts,
-  findModel,
-  type PriceKind,
-  priceKind,
-  readUnits,
-  type UsageSum,
-} from './cost.ts';
+import { type Calls, findCalls } from './calls.ts';
+import { addUsage, hasCounts, type PriceKind, priceKind, type UsageSum } from './cost.ts';
 import { PriceList, readPriceList } from './prices.ts';
+import { type CallRecord, createRecord, isCounted, type Report } from './record.ts';
+import { expectUsage } from './request-cost.ts';
 import { findAsked, hasUnnamedRequest, type IsLogged } from './questions.ts';
 import type { Question } from './settle.ts';
-import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
-
-const unread = 'the price list was not read yet; call account.prices() once';
-
-const nothing: CostEstimate = { amount: dollars(0) };
-
-/** All calls of one operation to one model. */
-class Sum {
-  readonly operation: string;
-  readonly model: string | undefined;
-  #calls = 0;
-  #unknown = 0;
-  #input = 0;
-  #output = 0;
-  /** The calls whose responses report their cost, and that cost in US dollars. */
-  #reported = 0;
-  #reportedCost = 0;
-  // The other calls, whose cost comes from the price list.
-  #listed = 0;
-  #units = 0;
-  readonly #usage: UsageSum = {};
-  /** The number of calls in the sum `#usage`, also those of unknown outcome. */
-  #counted = 0;
-  /** The number of the other calls without usage. */
-  #silent = 0;
-  /** The number of the other calls without readable ratios, although the price depends on them. */
-  #unread = 0;
-  #listedUnknown = 0;
-  #unknownUnits = 0;
-
-  constructor(operation: string, model: string | undefined) {
-    this.operation = operation;
-    this.model = model;
-  }
-
-  add(call: CallRecord, sign: 1 | -1): void {
-    const { outcome, usage, cost } = call.end ?? {};
-    if (outcome === undefined) this.#calls += sign;
-    else this.#unknown += sign;
-    this.#input += sign * (usage?.inputTokens ?? 0);
-    this.#output += sign * (usage?.outputTokens ?? 0);
-    if (cost !== undefined) {
-      this.#reported += sign;
-      this.#reportedCost += sign * cost;
-      return;
-    }
-    if (usage !== undefined) addUsage(this.#usage, usage, sign);
-    const hasUsage = usage !== undefined && hasCounts(usage);
-    if (hasUsage) this.#counted += sign;
-    const units = readUnits(call);
-    if (outcome === undefined) {
-      this.#listed += sign;
-      this.#units += sign * (units ?? 0);
-      if (units === undefined) this.#unread += sign;
-      else if (!hasUsage) this.#silent += sign;
-    } else {
-      this.#listedUnknown += sign;
-      this.#unknownUnits += sign * (units ?? assumedUnits(call));
-    }
-  }
-
-  /** Returns the cost, and the number of calls that are not included in it. */
-  price(
-    prices: Prices | undefined,
-    group: string | undefined,
-  ): { readonly line: SpentLine; readonly unpriced: number } {
-    const { operation, model } = this;
-    const costs = (work: Partial<Parameters<typeof computeCost>[1]>): CostEstimate =>
-      prices === undefined ? { reason: unread } : computeCost(prices, { model, ...work }, group);
-    const isListed = this.#listed > 0 || hasCounts(this.#usage);
-    const isVideo = priceKind(operation) === 'video';
-    const quantity = (units: number) => ({ units, seconds: isVideo ? units : undefined });
-    const listedWork = { ...quantity(this.#units), usage: this.#usage, calls: this.#counted };
-    const listed = isListed ? costs(listedWork) : nothing;
-    const possible = this.#listedUnknown > 0 ? costs(quantity(this.#unknownUnits)) : nothing;
-    const isByToken = prices?.models.find((one) => one.model === model)?.billedPer === 'token';
-    const silent = this.#unread + (isByToken ? this.#silent : 0);
-    const estimate =
-      this.#reported === 0
-        ? listed
-        : { amount: dollars(this.#reportedCost + (listed.amount?.value ?? 0)) };
-    const line: SpentLine = {
-      operation,
-      model,
-      calls: this.#calls,
-      unknown: this.#unknown,
-      reported: this.#reported,
-      tokens: { input: this.#input, output: this.#output },
-      estimate,
-      possible,
-    };
-    return {
-      line,
-      unpriced:
-        (listed.amount === undefined ? this.#listed : silent) +
-        (possible.amount === undefined ? this.#listedUnknown : 0),
-    };
-  }
-}
-
-/** The sums of the calls of clients that share state, in the order of their first calls. */
-class Sums {
-  readonly all: Sum[] = [];
-  readonly #byOperation = new Map<string, Map<string | undefined, Sum>>();
-
-  /** Returns the sum of the calls with the same operation and model. */
-  of(call: CallRecord): Sum {
-    // Undocumented routes are counted by method, because ids in their paths would create countless entries.
-    const methodEnd = call.operation.indexOf(' ');
-    const operation = methodEnd === -1 ? call.operation : call.operation.slice(0, methodEnd);
-    const model = findModel(call);
-    const byModel = this.#byOperation.get(operation) ?? new Map<string | undefined, Sum>();
-    const known = byModel.get(model);
-    if (known !== undefined) return known;
-    const sum = new Sum(operation, model);
-    this.all.push(sum);
-    this.#byOperation.set(operation, byModel.set(model, sum));
-    return sum;
-  }
-
-  /** Adds a call that has ended, once. */
-  add(call: CallRecord): void {
-    if (call.isSummed || !isCounted(call)) return;
-    call.isSummed = true;
-    this.of(call).add(call, 1);
-  }
-
-  /** Subtracts a call. */
-  remove(call: CallRecord): void {
-    if (!call.isSummed) return;
-    call.isSummed = false;
-    this.of(call).add(call, -1);
-  }
-}
-
-function isCounted({ end, isFree }: CallRecord): boolean {
-  if (end === undefined || isFree) return false;
-  return end.outcome !== 'not_sent' && end.outcome !== 'rejected';
-}
-
-const known = new WeakMap<Calls, Sums>();
-
-/** Returns the sums of all calls that have ended. Calls are only added here, so that they cost little. */
-function findSums(calls: Calls): Sums {
-  const sums = known.get(calls) ?? new Sums();
-  known.set(calls, sums);
-  for (const call of calls.records) sums.add(call);
-  return sums;
-}
+import type { Amount, CostEstimate, Prices, Spent } from './types.ts';
 
 /** Adds the reports of the polls of tasks. A task without a report is assumed to cost as much as the others. */
 function addReports(reports: readonly Report[], tasks: number): Report {
@@ -205,45 +41,31 @@ function reviseCall(calls: Calls, ids: readonly unknown[], report: Report): void
     [...polled.values()],
     end.taskIds.length,
   );
-  // It is added again, with the new numbers, when the sums are needed.
-  known.get(calls)?.remove(call);
-  call.end = { ...end, polled, usage, cost };
-  BudgetState.revise(call);
+  calls.sums.update(call, () => {
+    call.end = { ...end, polled, usage, cost };
+  });
+  call.held?.update();
 }
 
 /** Stops counting the calls of a question that the usage log proves to be refunded or not charged. */
 export function releaseCalls(calls: Calls, question: Question): void {
   const isProved: IsLogged = (id) => id !== undefined && question.requestIds.includes(id);
   for (const call of findAsked(calls, question)) {
-    // A lost attempt that the question doesn't name may still be charged.
-    const isWhole = !hasUnnamedRequest(call, isProved);
-    BudgetState.release(call, isWhole);
-    if (!isWhole || call.isFree) continue;
-    known.get(calls)?.remove(call);
-    call.isFree = true;
+    calls.sums.update(call, () => {
+      call.isFree = true;
+      // A lost attempt that the question doesn't name may still be charged.
+      if (!hasUnnamedRequest(call, isProved)) call.lost = 0;
+    });
+    call.held?.update();
   }
-}
-
-/** The number of call records above which the older half is dropped. */
-const mostCalls = 3_000;
-
-/**
- * The number of call records that remain. More are useless, because usage logs return only about 1,000
- * entries.
- */
-const keptCalls = 1_500;
-
-/** Stores the record of a call, and drops the oldest records once they are in the sums. */
-function remember(record: CallRecord, calls: Calls): void {
-  if (calls.records.push(record) < mostCalls) return;
-  const sums = findSums(calls);
-  for (const dropped of calls.records.splice(0, calls.records.length - keptCalls)) {
-    if (dropped.end === undefined) dropped.onEnd = () => sums.add(dropped);
-  }
+  for (const requestId of question.requestIds) calls.releaseSuccess(requestId);
 }
 
 /** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
 const hasTasks = (kind: PriceKind): boolean => kind === 'video' || kind === 'image';
+
+/** Kinds of operations that are billed by the tokens of a text, which can be estimated. */
+const hasText = (kind: PriceKind): boolean => kind === 'text' || kind === 'embedding';
 
 const none: readonly string[] = [];
 
@@ -280,32 +102,34 @@ class CallRecorder implements Listener {
   readonly #call: Request;
   readonly #record: CallRecord;
   #headers: Headers | undefined;
+  #isAccepted = false;
+  /** Reserves the cost of the request in the budget of its client. */
+  readonly beforeRequest: (() => Promise<void>) | undefined;
 
-  constructor(call: Request) {
+  constructor(call: Request, transport: Transport) {
     this.#call = call;
-    this.#record = createRecord(call);
+    const record = createRecord(call);
+    this.#record = record;
+    const { budget } = call.client.original();
+    if (budget) this.beforeRequest = () => reserve(budget, call, record, transport);
   }
 
   sent(): void {
     const record = this.#record;
     record.answer = undefined;
-    record.isAccepted = false;
-    this.#headers = undefined;
-    if (record.isSent) return;
     record.isSent = true;
-    remember(record, findCalls(this.#call));
+    this.#isAccepted = false;
+    this.#headers = undefined;
   }
 
   answered({ requestId, response: { headers } }: Answer): void {
     this.#headers = headers;
     this.#record.answer = { requestId, ratios: headers.get('x-new-api-other-ratios') };
-    this.#record.isAccepted = true;
+    this.#isAccepted = true;
   }
 
-  failed(failed: FailedAttempt): void {
-    this.#record.isAccepted = false;
-    if (getOutcome(failed) !== 'unknown') return;
-    this.#record.lost += 1;
+  failed(): void {
+    this.#isAccepted = false;
   }
 
   ended(ending: Ending): void {
@@ -318,37 +142,40 @@ class CallRecorder implements Listener {
     // Read now, because callers may change their result.
     const usage = reported && readUsage(reported, this.#headers);
     const hasReader = call.client.findBase()?.gateway?.profile.readCost !== undefined;
+    const cost = usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers);
+    const isSilent = cost === undefined && (usage === undefined || !hasCounts(usage));
     record.end = {
       at: Date.now(),
       callId: call.call.knownId,
       outcome: error ? outcome : undefined,
       usage,
-      cost: usage && !hasReader ? usage.cost : costFrom(call, ending, this.#headers),
+      cost,
       model,
+      expected:
+        isSilent && hasText(record.kind) ? expectUsage(record.kind, call.params)?.total : undefined,
       taskIds: hasTasks(record.kind) ? findTaskIds(answer) : none,
     };
-    record.onEnd?.();
-    if (call.client.original().budget) BudgetState.end(record);
+    const { lost, settings } = call;
+    // A stream that broke off was accepted and is not one of the lost attempts.
+    const last = record.end.outcome === undefined ? 0 : this.#isAccepted ? 0 : 1;
+    record.lost = settings.idempotency?.honored === true ? 0 : Math.max(0, lost - last);
+    findCalls(call).add(record);
+    record.held?.end();
   }
 }
 
-/** Records a call that may be charged. */
-export const recordCall: Subscriber = (call) =>
-  call.spec.charge === 'free' ? recordPoll(call) : new CallRecorder(call);
+/** Records a call that may be charged, and keeps it within the budget of its client. */
+export const recordCall: Subscriber = (call, _isStream, transport) =>
+  call.spec.charge === 'free' ? recordPoll(call) : new CallRecorder(call, transport);
 
-/**
- * Reserves the cost of each request in the budget of its client. The request fails with `BudgetError` if it may
- * not be sent.
- */
-export const keepWithinBudget: Subscriber = (call, _isStream, transport) => {
-  const { budget } = call.client.original();
-  return budget ? { beforeRequest: () => reserve(budget, call, transport) } : undefined;
-};
-
-function reserve(budget: Budget, call: Request, transport: Transport): Promise<void> | undefined {
+/** @throws `BudgetError` if the request may not be sent */
+function reserve(
+  budget: Budget,
+  call: Request,
+  record: CallRecord,
+  transport: Transport,
+): Promise<void> {
   const { scope, settings } = call;
-  const record = findRecord(call);
-  if (record === undefined) return undefined;
   const readPrices = async (): Promise<Prices> => {
     // Reading prices has the same time limit as an attempt of the call.
     scope.startAttempt(settings.timeout);
@@ -373,7 +200,7 @@ export function sumUp(transport: Transport, ownGroup: string | undefined): Spent
   const { budget } = transport.client.original();
   const group = ownGroup ?? budget?.group;
   const { known: prices } = PriceList.of(transport);
-  const all = findSums(findCalls(transport)).all.map((sum) => sum.price(prices, group));
+  const all = findCalls(transport).sums.all.map((sum) => sum.price(prices, group));
   const lines = all.map(({ line }) => line);
   const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
   return {

@@ -106,15 +106,20 @@ export interface SpentLine {
   readonly calls: number;
   /** The number of calls without a response that may have been charged. */
   readonly unknown: number;
+  /** The number of lost attempts that were followed by another one, and may have been charged too. */
+  readonly lost: number;
   /**
    * The number of `calls` whose response reported a cost, which is used instead of the price list.
    */
   readonly reported: number;
   /** The tokens that responses reported. */
   readonly tokens: { readonly input: number; readonly output: number };
-  /** The cost: as reported, otherwise by the price list, as far as it is known. */
+  /**
+   * The cost: as reported, otherwise by the price list, as far as it is known. If a response has no usage, such
+   * as a stream that was left, its tokens are assumed: those of the text, and the requested maximum or 1,000.
+   */
   readonly estimate: CostEstimate;
-  /** The additional cost of the calls whose outcome is unknown, if they were charged. */
+  /** The additional cost of `unknown` calls and `lost` attempts, if they were charged. */
   readonly possible: CostEstimate;
 }
 
@@ -123,9 +128,9 @@ export interface Spent {
   readonly lines: readonly SpentLine[];
   /** The sum of all known costs; see `unpriced`. */
   readonly estimate: Amount;
-  /** The additional cost of calls whose outcome is unknown, if they were charged, as far as it is known. */
+  /** The additional cost of `unknown` calls and `lost` attempts, if they were charged, as far as it is known. */
   readonly possible: Amount;
-  /** The number of calls that are in neither sum, because their price or their usage is unknown. */
+  /** The number of calls and lost attempts that are in neither sum, because their price or usage is unknown. */
   readonly unpriced: number;
   /** The budget of the client, in US dollars; `undefined` without one. */
   readonly budget:

@@ -75,6 +75,7 @@ export class ResultURL {
         get requestId() {
           return current.requestId;
         },
+        failed: () => current.failed?.() ?? [],
         raw: () => current.raw(),
         parse: async () => {
           try {

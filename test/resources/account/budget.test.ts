@@ -19,6 +19,15 @@ function budgeted(budget: Budget, setup: EmulatorOptions = {}) {
   return { client, emulator, warnings, paid };
 }
 
+const ask = (params: object) => (client: Gateway) =>
+  client.chat.completions.create({ ...chat, ...params });
+const generate = (generationConfig: object) => (client: Gateway) =>
+  client.generate.content({
+    model: 'm-large',
+    contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+    generationConfig,
+  });
+
 /** Answers the price list, and everything else as told. */
 function priced(entries: readonly object[], answer: (path: string) => Response) {
   return (request: Request): Response => {
@@ -91,7 +100,7 @@ describe('a budget', () => {
   });
 
   test('does not count a call that is aborted before its price is requested', async () => {
-    const { client } = budgeted({ limit: 1, perCall: { 'm-image': 0.6 } });
+    const { client } = budgeted({ limit: 1.5 * price });
     const controller = new AbortController();
     const aborted = failureOf(client.images.generate(image, { signal: controller.signal }));
     controller.abort();
@@ -370,6 +379,129 @@ describe('a budget', () => {
     expect(warnings).toEqual(['[model-gateway] 80 % of the budget is used: 0.008 USD of 0.01 USD']);
   });
 
+  describe('perCall', () => {
+    test('is the least that a call with a listed price counts as', async () => {
+      const { client, paid } = budgeted({ limit: 0.5, perCall: { 'm-image': 0.1 } });
+      const sent: unknown[] = [];
+      for (let call = 0; call < 30; call += 1) {
+        sent.push(await failureOf(client.images.generate(image)).catch(() => 'answered'));
+      }
+
+      expect(paid()).toBe(5);
+      expect(sent.slice(5)).toMatchObject(
+        sent.slice(5).map(() => ({ reason: 'limit', cost: 0.1 })),
+      );
+      expect((await client.account.spent()).budget).toMatchObject({ spent: 0.5, reserved: 0 });
+    });
+
+    test('does not lower a listed price', async () => {
+      const { client, paid } = budgeted({ limit: 5 * price, perCall: { 'm-image': price / 2 } });
+
+      const error = await failureOf(client.images.generate({ ...image, n: 6 }));
+      await client.images.generate({ ...image, n: 5 });
+
+      expect(error).toMatchObject({ reason: 'limit', cost: 6 * price });
+      expect(paid()).toBe(1);
+      expect((await client.account.spent()).budget?.spent).toBeCloseTo(5 * price, 12);
+    });
+
+    test.each(['videos', 'chats'])('is the least that %s count as', async (kind) => {
+      const perCall = { 'm-video': 0.2, 'm-large': 0.2 };
+      const { client, paid, emulator } = budgeted({ limit: 0.5, perCall });
+      const send = () =>
+        kind === 'videos'
+          ? client.videos.create({ model: 'm-video', prompt: 'A boat', seconds: 4 })
+          : client.chat.completions.create(chat);
+
+      await send();
+      await send();
+
+      expect(await failureOf(send())).toMatchObject({ reason: 'limit', cost: 0.2 });
+      expect(emulator.charges).toHaveLength(2);
+      expect(paid()).toBeLessThanOrEqual(2);
+      expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.4, 12);
+    });
+  });
+
+  describe('of a response that its request bounds', () => {
+    // $10,000 per million tokens of input and output.
+    const dear = { model_name: 'm-large', quota_type: 0, model_ratio: 5_000, completion_ratio: 1 };
+    const usage = { prompt_tokens: 1, completion_tokens: 500, total_tokens: 501 };
+    const completion = {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm-large',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage,
+    };
+    const generation = {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 500, totalTokenCount: 501 },
+    };
+    const response = { id: 'r', object: 'response', status: 'completed', output: [], usage };
+    const answer = (path: string): Response => {
+      if (path.includes('generateContent')) return Response.json(generation);
+      return Response.json(path.endsWith('/responses') ? response : completion);
+    };
+    const cases: [string, (client: Gateway) => PromiseLike<unknown>, tokens: number][] = [
+      ['max_tokens', ask({ max_tokens: 500 }), 500],
+      ['max_completion_tokens', ask({ max_completion_tokens: 500 }), 500],
+      ['the larger of both', ask({ max_tokens: 5, max_completion_tokens: 500 }), 500],
+      ['n', ask({ max_tokens: 500, n: 8 }), 4_000],
+      ['more than 1,000 tokens', ask({ max_tokens: 9_000 }), 9_000],
+      ['maxOutputTokens', generate({ maxOutputTokens: 500 }), 500],
+      ['candidateCount', generate({ maxOutputTokens: 500, candidateCount: 2 }), 1_000],
+      [
+        'max_output_tokens',
+        (client) =>
+          client.responses.create({ model: 'm-large', input: 'Hi', max_output_tokens: 500 }),
+        500,
+      ],
+      [
+        'a raw route',
+        (client) => client.post('/v1/chat/completions', { body: { ...chat, max_tokens: 500 } }),
+        500,
+      ],
+      [
+        'extraBody',
+        (client) => client.chat.completions.create(chat, { extraBody: { max_tokens: 500 } }),
+        500,
+      ],
+    ];
+
+    test.each(cases)('the bound is reserved: %s', async (_name, send, tokens) => {
+      const bound = tokens * 0.01;
+      const { client, requests } = scripted([priced([dear], answer)], {
+        budget: { limit: bound - 0.01 },
+      });
+      const error = await failureOf(send(client));
+
+      expect(error).toMatchObject({ name: 'BudgetError', reason: 'limit', outcome: 'not_sent' });
+      expect(BudgetError.isInstance(error) && error.cost).toBeGreaterThan(bound);
+      expect(requests).toHaveLength(1);
+      expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
+    });
+
+    test('without a bound, a call may be sent although it may cost more', async () => {
+      const { client } = scripted([priced([dear], answer)], { budget: { limit: 1 } });
+
+      await client.chat.completions.create(chat);
+
+      expect((await client.account.spent()).budget?.spent).toBeCloseTo(5.01, 9);
+    });
+
+    test('a call that costs more than its bound raises the next reservation', async () => {
+      const { client } = scripted([priced([dear], answer)], { budget: { limit: 8 } });
+
+      await client.chat.completions.create({ ...chat, max_tokens: 100 });
+
+      expect(
+        await failureOf(client.chat.completions.create({ ...chat, max_tokens: 100 })),
+      ).toMatchObject({ reason: 'limit' });
+    });
+  });
+
   describe('without a price', () => {
     const entries = [
       { model_name: 'gpt-image-1', quota_type: 0, model_ratio: 2.5, completion_ratio: 8 },
@@ -392,12 +524,13 @@ describe('a budget', () => {
       expect(requests).toHaveLength(1);
     });
 
-    test('perCall is reserved, and the later price list is counted', async () => {
+    test('perCall is reserved, and counted if the usage costs less', async () => {
       const { client: own } = client({ limit: 0.1, perCall: { 'gpt-image-1': 0.06 } });
 
       await own.images.generate({ ...image, model: 'gpt-image-1' });
 
-      expect((await own.account.spent()).budget?.spent).toBeCloseTo(cost, 12);
+      expect(cost).toBeLessThan(0.06);
+      expect((await own.account.spent()).budget?.spent).toBeCloseTo(0.06, 12);
       expect(
         await failureOf(own.images.generate({ ...image, model: 'gpt-image-1', n: 2 })),
       ).toMatchObject({ reason: 'limit', cost: 0.12 });

@@ -31,7 +31,7 @@ function unpriced(...answers: (() => Response)[]) {
   const others = [...answers];
   return (request: Request): Response => {
     const { pathname } = new URL(request.url);
-    if (pathname.endsWith('/api/pricing')) return new Response('Not found', { status: 404 });
+    if (/pricing|\/model/.test(pathname)) return new Response('Not found', { status: 404 });
     const [answer] = others.length > 1 ? others.splice(0, 1) : others;
     return answer?.() ?? new Response(null, { status: 500 });
   };
@@ -48,6 +48,9 @@ function priced(perCall: number, answer: () => Response) {
 
 const imageBody = { created: 1, data: [{ b64_json: 'aGVsbG8=' }] };
 const images = (usage?: object) => json({ ...imageBody, usage });
+/** Answers with a cost in a header. */
+const header = (name: string) => (cost: number) => () =>
+  Response.json(imageBody, { headers: { [name]: String(cost) } });
 
 /** Makes an image, and returns what the budget counts. */
 async function spentAfter(
@@ -305,29 +308,48 @@ describe('a budget with reported costs', () => {
     readCost: (_, headers) => Number(headers.get('x-cost')),
   };
 
-  test.each<[GatewayOptions['gateway'], () => Response]>([
-    ['openrouter', images({ cost: 0.01 })],
-    ['litellm', () => Response.json(imageBody, { headers: { 'x-litellm-response-cost': '0.01' } })],
-    [ownProfile, () => Response.json(imageBody, { headers: { 'x-cost': '0.01' } })],
-  ])('a gateway that reports its charges is trusted: %j', async (gateway, answer) => {
-    const budget = { limit: 1, perCall: { 'm-image': 0.06 } };
-    const { spent, requests } = await spentAfter(budget, unpriced(answer), { gateway });
+  const trusted: [GatewayOptions['gateway'], (cost: number) => () => Response][] = [
+    ['openrouter', (cost) => images({ cost })],
+    ['litellm', header('x-litellm-response-cost')],
+    [ownProfile, header('x-cost')],
+  ];
 
-    expect(requests.filter(({ url }) => url.includes('/images'))).toHaveLength(1);
-    expect(spent).toBeCloseTo(0.01, 12);
+  test.each(trusted)('a gateway that reports its charges is trusted: %j', async (gateway, cost) => {
+    const budget: Budget = { limit: 1, onMissingPrice: 'allow' };
+    const answers = unpriced(cost(0.06), cost(0.01));
+    const { client, requests } = await spentAfter(budget, answers, { gateway });
+
+    // It reserves 0.06.
+    await client.images.generate(image);
+
+    expect(requests.filter(({ url }) => url.includes('/images'))).toHaveLength(2);
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.07, 12);
+  });
+
+  test.each(trusted)('perCall is the least that a call counts as: %j', async (gateway, cost) => {
+    const budget = { limit: 1, perCall: { 'm-image': 0.06 } };
+    const answers = unpriced(cost(0.01), cost(0.2));
+    const { client, spent } = await spentAfter(budget, answers, { gateway });
+    expect(spent).toBeCloseTo(0.06, 12);
+
+    await client.images.generate(image);
+
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.26, 12);
   });
 
   test('a reported 0 counts only for a model that is known to be free', async () => {
-    const budget = { limit: 1, perCall: { 'm-image': 0.06, 'vendor/m:free': 0.06 } };
-    const gateway = 'openrouter';
-    const { client } = scripted([unpriced(images({ cost: 0 }))], { budget, gateway });
-    const spent = async () => (await client.account.spent()).budget?.spent;
+    const budget: Budget = { limit: 1, onMissingPrice: 'allow' };
+    for (const [model, counted] of [
+      ['vendor/m:free', 0.06],
+      ['m-image', 0.12],
+    ] as const) {
+      const answers = unpriced(images({ cost: 0.06 }), images({ cost: 0 }));
+      const { client } = scripted([answers], { budget: { ...budget }, gateway: 'openrouter' });
 
-    await client.images.generate({ ...image, model: 'vendor/m:free' });
-    expect(await spent()).toBe(0);
-    await client.images.generate(image);
+      for (let call = 0; call < 2; call += 1) await client.images.generate({ ...image, model });
 
-    expect(await spent()).toBeCloseTo(0.06, 12);
+      expect((await client.account.spent()).budget?.spent).toBeCloseTo(counted, 12);
+    }
   });
 
   test('a profile function that throws or returns an invalid cost reports nothing', async () => {

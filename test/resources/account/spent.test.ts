@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { GatewayOptions } from '../../../src/index.ts';
 import { findCalls } from '../../../src/resources/account/calls.ts';
 import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { fakeWaitingTime, resolved as settled, settle } from '../../helpers/fake-time.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle', size: '64x64' };
 const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -141,6 +143,125 @@ describe('account.spent()', () => {
 
     expect(lines).toMatchObject([{ calls: 0, unknown: 1, estimate: { amount: usd(0) } }]);
     expect([estimate, possible]).toEqual([usd(0), usd(0.002)]);
+  });
+
+  describe('of attempts that were lost and repeated', () => {
+    fakeWaitingTime();
+
+    /** Makes ten chats, and loses the first two attempts of each after their charge. */
+    async function chatTenTimes(options: GatewayOptions = {}) {
+      const { client, emulator } = emulated({ maxRetries: 2, ...options });
+      await client.account.prices();
+      for (let call = 0; call < 10; call += 1) {
+        emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 2, operation });
+        await settled(client.chat.completions.create(chat));
+      }
+      const charged = emulator.charges.reduce((sum, { amount }) => sum + amount, 0) / 500_000;
+      return { client, emulator, charged };
+    }
+    const operation = 'chat.completions.create';
+
+    test('counts them as possible', async () => {
+      const { client, emulator, charged } = await chatTenTimes();
+
+      const { lines, estimate, possible, unpriced } = await client.account.spent();
+
+      expect(emulator.charges).toHaveLength(30);
+      expect(lines).toMatchObject([{ calls: 10, unknown: 0, lost: 20 }]);
+      expect(estimate.value).toBeCloseTo(charged / 3, 12);
+      expect(possible.value).toBeCloseTo((charged * 2) / 3, 12);
+      expect(unpriced).toBe(0);
+    });
+
+    test('does not count them if the gateway honours the key', async () => {
+      const idempotency = { header: 'Idempotency-Key', honored: true };
+      const { client } = await chatTenTimes({ idempotency });
+
+      const { lines, possible } = await client.account.spent();
+
+      expect(lines).toMatchObject([{ calls: 10, lost: 0 }]);
+      expect(possible).toEqual(usd(0));
+    });
+
+    test('counts each attempt of a call that failed', async () => {
+      const { client, emulator } = emulated({ maxRetries: 2, budget: { limit: 1 } });
+      emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 3 });
+      await settle(client.chat.completions.create(chat));
+
+      const { lines, estimate, possible, budget } = await client.account.spent();
+
+      expect(lines).toMatchObject([{ calls: 0, unknown: 1, lost: 2 }]);
+      expect(estimate).toEqual(usd(0));
+      expect(possible.value).toBeCloseTo(budget?.spent ?? 0, 12);
+      expect(possible.value).toBeGreaterThan(0);
+    });
+
+    test('settle() of the response covers all attempts', async () => {
+      const { client, emulator } = emulated({ maxRetries: 2 });
+      const fault = { type: 'error', status: 503, charged: true } as const;
+      emulator.fail({ fault, times: 1, operation });
+      const { data, response, attempts } = await settled(
+        client.chat.completions.create(chat).withResponse(),
+      );
+      await vi.advanceTimersByTimeAsync(10_000);
+
+      const settlements = [
+        await client.account.settle(data),
+        await client.account.settle(response),
+      ];
+
+      const [first, second] = emulator.charges.map(({ amount }) => amount);
+      expect(attempts).toMatchObject([{ phase: 'headers', status: 503 }]);
+      for (const { verdict, amount, isFinal } of settlements) {
+        expect({ verdict, isFinal }).toEqual({ verdict: 'charged', isFinal: true });
+        expect(amount?.value).toBe((first ?? 0) + (second ?? 0));
+      }
+    });
+
+    test('settle() of the response covers the models before a fallback', async () => {
+      const { client, emulator } = emulated({ maxRetries: 0, fallback: ['m-reasoning'] });
+      const fault = { type: 'error', status: 503, charged: true } as const;
+      emulator.fail({ fault, times: 1, operation });
+      const { data, attempts } = await settled(client.chat.completions.create(chat).withResponse());
+      await vi.advanceTimersByTimeAsync(10_000);
+
+      const { verdict, amount } = await client.account.settle(data);
+
+      const [first, second] = emulator.charges.map(({ amount: charged }) => charged);
+      expect(attempts).toMatchObject([{ status: 503, model: 'm-large' }]);
+      expect(verdict).toBe('charged');
+      expect(amount?.value).toBe((first ?? 0) + (second ?? 0));
+    });
+  });
+
+  test('assumes the tokens of a stream that was left, as the budget does', async () => {
+    const { client } = emulated({ budget: { limit: 1 } });
+    for (const bound of [{}, { max_tokens: 40, n: 2 }]) {
+      const stream = await client.chat.completions.create({ ...chat, ...bound, stream: true });
+      for await (const _ of stream) break;
+    }
+
+    const { lines, estimate, possible, budget, unpriced } = await client.account.spent();
+
+    expect(lines).toMatchObject([{ calls: 2, unknown: 0, tokens: { input: 0, output: 0 } }]);
+    expect(estimate.value).toBeGreaterThan(0);
+    expect(estimate.value).toBeCloseTo(budget?.spent ?? 0, 12);
+    expect([possible.value, unpriced]).toEqual([0, 0]);
+  });
+
+  test('assumes the tokens of a stream whose outcome is unknown', async () => {
+    const { client, emulator } = emulated({ budget: { limit: 1 } });
+    emulator.fail({ fault: { type: 'cut-events', after: 1 } });
+    const stream = client.chat.completions.stream({ ...chat, max_tokens: 40 });
+    await failureOf(stream.finalCompletion());
+
+    const { lines, estimate, possible, budget, unpriced } = await client.account.spent();
+
+    expect(lines).toMatchObject([{ calls: 0, unknown: 1 }]);
+    expect(estimate).toEqual(usd(0));
+    expect(possible.value).toBeCloseTo(budget?.spent ?? 0, 12);
+    expect(possible.value).toBeGreaterThan(0);
+    expect(unpriced).toBe(0);
   });
 
   test('reports how many calls had no usage', async () => {
