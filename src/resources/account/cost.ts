@@ -28,8 +28,10 @@ const kinds: readonly (readonly [RegExp, PriceKind])[] = [
 ];
 
 /** Returns the kind of an operation, which may be given as a path. */
-export const priceKind = (operation: string): PriceKind =>
-  kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
+export function priceKind(operation: string): PriceKind {
+  for (const [pattern, kind] of kinds) if (pattern.test(operation)) return kind;
+  return 'other';
+}
 
 /** The facts of a call that determine its price, also of one that is not sent yet. */
 export interface PricedCall {
