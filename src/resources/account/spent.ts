@@ -62,7 +62,7 @@ export function releaseCalls(calls: Calls, question: Question): void {
 }
 
 /** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
-const hasTasks = (kind: PriceKind): boolean => kind === 'video' || kind === 'image';
+const withTasks: ReadonlySet<PriceKind> = new Set(['video', 'image']);
 
 /** Kinds of operations that are billed by the tokens of a text, which can be estimated. */
 const hasText = (kind: PriceKind): boolean => kind === 'text' || kind === 'embedding';
@@ -78,7 +78,7 @@ function findTaskIds(answer: unknown): readonly string[] {
 
 /** Records what the response to a poll reports. */
 const recordPoll = (call: Request): Listener | undefined => {
-  if (!hasTasks(priceKind(call.spec.operation))) return undefined;
+  if (!withTasks.has(priceKind(call.spec.operation))) return undefined;
   let headers: Headers | undefined;
   return {
     answered({ response }) {
@@ -153,7 +153,7 @@ class CallRecorder implements Listener {
       model,
       expected:
         isSilent && hasText(record.kind) ? expectUsage(record.kind, call.params)?.total : undefined,
-      taskIds: hasTasks(record.kind) ? findTaskIds(answer) : none,
+      taskIds: withTasks.has(record.kind) ? findTaskIds(answer) : none,
     };
     const { lost, settings } = call;
     // A stream that broke off was accepted and is not one of the lost attempts.
