@@ -14,6 +14,7 @@ import {
   type ResponseKind,
 } from '../endpoints.ts';
 import type { GatewayOptions, GatewayPolicy, RequestOptions } from '../options/options.ts';
+import { warnOfOptions } from '../options/parameters.ts';
 import { copyOptions, copyParams } from '../options/snapshot.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import {
@@ -226,6 +227,8 @@ export class Transport {
   ): () => Promise<OpenAnswer<T>> {
     // Invalid parameters are reported before invalid options.
     const call = new Call(this.client, own, plan.spec.operation, params);
+    const warnings = warnOfOptions(params);
+    if (warnings.length > 0) this.client.log.warnOnce(warnings);
     if (used.length === 0) return this.#prepare(call, plan);
     const last: Send = (each, next) => this.#prepare(each, next)();
     const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, last);

@@ -158,9 +158,3 @@ export function toInputError(cause: unknown, input?: unknown, outer = ''): unkno
   }
   return unreadable('params', cause);
 }
-
-/** Rejects parameters that are not an object, which plain JavaScript can pass, or that cannot be read. */
-export function checkParams(method: string, params: unknown): void {
-  check(isObject(params), 'params', `must be an object; see the parameters of ${method}().`);
-  checkReadable(params);
-}

@@ -43,6 +43,16 @@ const isOfClient = (name: OptionName): boolean =>
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
+/** The options by the names of other packages for them. */
+const byAlias = new Map(
+  names
+    .flatMap((name) =>
+      entriesOf(name).flatMap(({ aliases = [] }) => aliases.map((alias) => [alias, name] as const)),
+    )
+    // The first option with an alias counts.
+    .toReversed(),
+);
+
 /** Returns the option among `candidates` that an unknown name probably means. */
 function nearest(name: string, candidates: readonly OptionName[]): OptionName | undefined {
   const wanted = plain(name);
@@ -70,6 +80,34 @@ function meantBy(name: string, method: Method): OptionName | undefined {
       names.filter((option) => !isOfClient(option)),
     )
   );
+}
+
+/** An option that stands among parameters. */
+interface Misplaced {
+  /** `false` if it is sent, because some gateways know such a parameter. */
+  readonly isRefused: boolean;
+  advice(method: string): string;
+}
+
+/** Returns the option that a parameter of this name is; `undefined` if it is a parameter. */
+export function misplacedOption(name: string): Misplaced | undefined {
+  // Parameters in snake case are those of gateways, even if they resemble an option.
+  const alias = /[A-Z]/.test(name) ? byAlias.get(name.toLowerCase()) : undefined;
+  const option = isName(name) ? name : alias;
+  if (option === undefined) return undefined;
+  const use = entriesOf(option).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
+  if (use === 'own' || (use === 'warn' && option !== name)) return undefined;
+  const isRefused = use === undefined;
+  return { isRefused, advice: (method) => adviceFor(option, name, method) };
+}
+
+function adviceFor(option: OptionName, name: string, method: string): string {
+  const meant = option === name ? '' : ` ${option}`;
+  if (isOfClient(option)) {
+    return `is an option of the client, not a parameter of ${method}; pass${meant || ' it'} to the constructor or withOptions().`;
+  }
+  const place = method === 'videos.remix' ? 'third' : 'second';
+  return `is an option, not a parameter; put${meant || ' it'} into the ${place} argument of ${method}().`;
 }
 
 const isIn = (list: readonly Method[], method: Method): boolean => list.includes(method);

@@ -41,6 +41,11 @@ export interface Option<Value = unknown> {
    * the caller relies on them.
    */
   readonly elsewhere: 'refuse' | 'warn';
+  /**
+   * What happens if it stands among the parameters of a call. It is refused, because it would do nothing there,
+   * unless some gateways know a parameter of that name (`warn`) or this package does (`own`).
+   */
+  readonly asParameter?: 'warn' | 'own';
 }
 
 /** Every option by its name; several entries if its meaning depends on the method. */
@@ -96,6 +101,8 @@ const warn = { null: 'unset', elsewhere: 'warn' } as const;
 const warnWithNull = { null: 'value', elsewhere: 'warn' } as const;
 const refuseWithNull = { null: 'value', elsewhere: 'refuse' } as const;
 
+const alsoParameter = { asParameter: 'warn' } as const;
+
 const { client, calls, requests, waits, videoRuns } = methods;
 const clientAndCalls = [...client, ...calls] as const;
 const clientAndRequests = [...client, ...requests] as const;
@@ -127,9 +134,9 @@ export const optionTable = {
     aliases: ['url', 'endpoint', 'basepath'],
     methods: client,
   },
-  gateway: { ...warnWithNull, check: any, methods: client },
-  organization: { ...warnWithNull, check: any, methods: client },
-  project: { ...warnWithNull, check: any, methods: client },
+  gateway: { ...warnWithNull, ...alsoParameter, check: any, methods: client },
+  organization: { ...warnWithNull, ...alsoParameter, check: any, methods: client },
+  project: { ...warnWithNull, ...alsoParameter, check: any, methods: client },
   maxRetries: {
     ...refuse,
     check: wholeFrom(0, 100),
@@ -140,6 +147,7 @@ export const optionTable = {
   timeout: [
     {
       ...refuse,
+      ...alsoParameter,
       check: duration,
       default: 600_000,
       aliases: ['requesttimeout', 'timeoutms', 'timeoutseconds'],
@@ -217,9 +225,16 @@ export const optionTable = {
     default: 134_217_728,
     methods: clientAndCalls,
   },
-  partial: { ...warn, check: checkBoolean, default: true, methods: clientAndRequests },
+  partial: {
+    ...warn,
+    ...alsoParameter,
+    check: checkBoolean,
+    default: true,
+    methods: clientAndRequests,
+  },
   validation: {
     ...warn,
+    ...alsoParameter,
     check: word('tolerant', 'strict', 'off'),
     default: 'tolerant',
     methods: clientAndCalls,
@@ -241,9 +256,9 @@ export const optionTable = {
     aliases: ['headers', 'extraheaders'],
     methods: client,
   },
-  headers: { ...warn, check: headers, aliases: ['extraheaders'], methods: calls },
+  headers: { ...warn, ...alsoParameter, check: headers, aliases: ['extraheaders'], methods: calls },
   defaultQuery: { ...warn, check: any, aliases: ['query', 'extraquery'], methods: client },
-  query: { ...warn, check: object, aliases: ['extraquery'], methods: calls },
+  query: { ...warn, ...alsoParameter, check: object, aliases: ['extraquery'], methods: calls },
   extraBody: { ...refuse, check: extraBody, methods: methods.posts },
   signal: {
     ...refuse,
@@ -273,6 +288,7 @@ export const optionTable = {
   interval: [
     {
       ...refuseWithNull,
+      ...alsoParameter,
       check: intervalFrom(5_000),
       default: intervalFrom(5_000)('interval', {}),
       methods: [...methods.videoWaits, ...methods.manyWaits, ...videoRuns],
@@ -318,17 +334,17 @@ export const optionTable = {
   },
   onContent: { ...warn, check: callback, methods: ['generate.runTools'] },
   onUploadProgress: { ...warn, check: callback, methods: methods.withFiles },
-  variant: { ...warn, check: any, methods: ['videos.downloadContent'] },
+  variant: { ...warn, ...alsoParameter, check: any, methods: ['videos.downloadContent'] },
   resultURL: { ...warn, check: checkBoolean, methods: ['videos.downloadContent'] },
   maxAge: {
     ...warn,
     check: (field: string, value: unknown) => checkDuration(field, value, 0),
     methods: methods.account,
   },
-  path: { ...refuse, check: any, methods: methods.routes },
-  method: { ...refuse, check: any, methods: methods.routes },
-  body: { ...refuse, check: any, methods: methods.routes },
-  stream: { ...warn, check: any, methods: methods.routes },
+  path: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
+  method: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
+  body: { ...refuse, ...alsoParameter, check: any, methods: methods.routes },
+  stream: { ...warn, asParameter: 'own', check: any, methods: methods.routes },
   fetch: { ...warn, check: callback, methods: client },
   fetchOptions: {
     ...warn,

@@ -32,8 +32,7 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
     async doGenerate(options) {
       const { text, voice, outputFormat, speed, instructions, language } = options;
       const client = connect();
-      const { request } = readCall(options);
-      const warnings: SharedV4Warning[] = [];
+      const { request, warnings } = readCall(options);
       if (language !== undefined) {
         warnings.push(unsupported('language', 'The models detect the language.'));
       }
@@ -92,12 +91,11 @@ export function transcriptionModel(
     async doGenerate(options) {
       const { audio, mediaType, abortSignal: signal } = options;
       const client = connect();
-      const { request, own } = readCall(options, ['translate', ...formatNames]);
+      const { request, own, warnings } = readCall(options, ['translate', ...formatNames]);
       const isTranslated = readOption(own, 'translate', 'boolean') ?? settings.translate ?? false;
       const file = { data: toBytes(audio), type: mediaType };
       const format = readFormat(own) ?? usualFormat(modelId);
       const make = isTranslated ? translateSpeech : transcribers[format];
-      const warnings: SharedV4Warning[] = [];
       const { text, segments, language, duration, speakers, response, body } = await make(
         { client, signal, request, params: { model: modelId, file } },
         options.timestampGranularities ?? [],

@@ -45,7 +45,7 @@ export function embeddingModel(
         throw new TooManyValuesError(provider, modelId, maxEmbeddingsPerCall, values);
       }
       const client = connect();
-      const { request } = readCall(options);
+      const { request, warnings } = readCall(options);
       const params = { model: modelId, input: values, dimensions };
       const { data, response } = await convertErrors({ client, operation, signal }, async () => {
         const answer = await client.embeddings.create(params, request).withResponse();
@@ -59,7 +59,7 @@ export function embeddingModel(
         ...(inputTokens > 0 && { usage: { tokens: inputTokens } }),
         ...costMetadata(data, response.headers),
         response: withHeaders({ body: data }, response),
-        warnings: [],
+        warnings,
       };
     },
   };

@@ -76,8 +76,8 @@ async function generate(
   options: ImageModelV4CallOptions,
 ): Promise<ImageModelV4Result> {
   const { n, abortSignal: signal } = options;
-  const { request } = readCall(options);
-  const warnings = createWarnings(options);
+  const { request, warnings } = readCall(options);
+  warnings.push(...createWarnings(options));
   const each = Math.min(limit, n);
   const counts = Array.from({ length: Math.ceil(n / each) }, (_, index) =>
     Math.min(each, n - index * each),

@@ -1,6 +1,6 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { InvalidInputError, type RequestOptions, usageOf } from '../../index.ts';
-import { toWireNames } from './option-names.ts';
+import { isRequestOption, reasonWithoutEffect, requestKinds, toWireNames } from './option-names.ts';
 
 /** Key of this provider in options and metadata of the AI SDK. */
 export const providerName = 'modelGateway';
@@ -18,6 +18,8 @@ export interface Call {
   readonly request: RequestOptions;
   /** Options that the model handles itself. */
   readonly own: JSONObject;
+  /** Warnings about options that do nothing here. */
+  readonly warnings: SharedV4Warning[];
 }
 
 type Kind = 'string' | 'number' | 'boolean';
@@ -73,29 +75,6 @@ export function sharedOptions(
   return shared === undefined ? own : { ...shared, ...own };
 }
 
-/** Types of the request options in provider options. `null` removes a limit; the client checks `any`. */
-const requestKinds = {
-  callId: 'string',
-  idempotencyKey: 'string',
-  maxRetries: 'number',
-  retryUnknownOutcome: 'boolean',
-  timeout: 'number',
-  totalTimeout: 'limit',
-  firstByteTimeout: 'limit',
-  idleTimeout: 'limit',
-  chunkTimeout: 'limit',
-  taskTimeout: 'limit',
-  idempotency: 'any',
-  fallback: 'any',
-  fallbackOn: 'any',
-  structuredOutput: 'any',
-  onTruncated: 'any',
-  maxEventBytes: 'any',
-  maxResponseBytes: 'any',
-  partial: 'any',
-  validation: 'any',
-} as const;
-
 /** Reads a provider option that is an option of the client. */
 function readRequestOption(values: JSONObject, name: keyof typeof requestKinds): unknown {
   const kind = requestKinds[name];
@@ -103,9 +82,6 @@ function readRequestOption(values: JSONObject, name: keyof typeof requestKinds):
   if (kind !== 'limit') return readOption(values, name, kind);
   return values[name] === null ? null : readOption(values, name, 'number');
 }
-
-const isRequestOption = (name: string): name is keyof typeof requestKinds =>
-  Object.hasOwn(requestKinds, name);
 
 /**
  * Reads the options of a call, from the key of this provider and from the one that all providers of
@@ -121,18 +97,23 @@ export function readCall(options: CallOptions, ownNames: readonly string[] = [])
     ...(signal && { signal }),
   };
   const own: JSONObject = {};
+  const warnings: SharedV4Warning[] = [];
   const values = sharedOptions(options.providerOptions);
-  if (values === undefined) return { request, own };
+  if (values === undefined) return { request, own, warnings };
   const rest: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) continue;
     if (ownNames.includes(name)) own[name] = value;
     else if (isRequestOption(name))
       Object.assign(request, { [name]: readRequestOption(values, name) });
-    else rest.push([name, value]);
+    else {
+      const reason = reasonWithoutEffect(name);
+      if (reason === undefined) rest.push([name, value]);
+      else warnings.push(unsupported(`providerOptions.${providerName}.${name}`, reason));
+    }
   }
   if (rest.length > 0) request.extraBody = toWireNames(Object.fromEntries(rest));
-  return { request, own };
+  return { request, own, warnings };
 }
 
 /** Creates a warning about an option without effect. */

@@ -1,4 +1,4 @@
-import type { JSONObject, RerankingModelV4, SharedV4Warning } from '@ai-sdk/provider';
+import type { JSONObject, RerankingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway } from '../../index.ts';
 import { convertErrors } from './errors.ts';
 import { costMetadata, isJSONObject, providerName, readCall, withHeaders } from './options.ts';
@@ -19,9 +19,8 @@ export function rerankingModel(connect: () => Gateway, modelId: string): Reranki
     async doRerank(options) {
       const { documents, query, topN, abortSignal: signal } = options;
       const client = connect();
-      const { request } = readCall(options);
+      const { request, warnings } = readCall(options);
       const { extraBody, ...others } = request;
-      const warnings: SharedV4Warning[] = [];
       if (documents.type === 'object') {
         const details = 'Documents were sent as JSON text.';
         warnings.push({ type: 'compatibility', feature: 'object documents', details });

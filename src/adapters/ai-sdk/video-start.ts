@@ -40,9 +40,9 @@ export async function startVideos(
   settings: VideoSettings,
   options: StartOptions,
 ): Promise<StartResult> {
-  const { own, request, hasOwnKey } = readStartOptions(options);
+  const { own, request, warnings, hasOwnKey } = readStartOptions(options);
   const isOpenRouter = client.transport().gateway?.profile.name === 'openrouter';
-  const warnings = createWarnings(options, isOpenRouter);
+  warnings.push(...createWarnings(options, isOpenRouter));
   if (settings.ledger !== undefined && !hasOwnKey) {
     const message = `The ledger records this video under a random id, so it cannot be found after a crash. Set providerOptions.${providerName}.callId.`;
     warnings.push({ type: 'other', message });
@@ -92,11 +92,11 @@ function readStartOptions(options: StartOptions) {
   const entries = Object.entries(options.headers ?? {});
   const key = entries.find(isKey)?.[1];
   const headers = Object.fromEntries(entries.filter((entry) => !isKey(entry)));
-  const { request, own } = readCall({ ...options, headers }, ['bodyFormat', 'onUnknown']);
+  const { request, own, warnings } = readCall({ ...options, headers }, ['bodyFormat', 'onUnknown']);
   const { callId = key } = request;
   const hasOwnKey =
     request.callId !== undefined || (key !== undefined && !key.startsWith('aisdk_vid_'));
-  return { own, request: { ...request, callId }, hasOwnKey };
+  return { own, request: { ...request, callId }, warnings, hasOwnKey };
 }
 
 function isKey([name]: readonly [string, unknown]): boolean {

@@ -1,4 +1,5 @@
-import { checkModel, checkNumber, checkParams, checkText } from '../../options/check.ts';
+import { checkModel, checkNumber, checkText } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { BodyEncoding } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';

@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { OpenString, WithRequestId } from '../../types.ts';
 import type { AudioResponseFormat, TranscriptionSegment } from './types.ts';
 import type { Uploadable } from '../../uploads/types.ts';
@@ -21,7 +22,9 @@ type OptionalFormat = AudioResponseFormat | undefined;
  *
  * Send fields that are not listed here with the option `extraBody`.
  */
-export interface TranscriptionCreateParamsBase<Format extends OptionalFormat = OptionalFormat> {
+export interface TranscriptionCreateParamsBase<
+  Format extends OptionalFormat = OptionalFormat,
+> extends NoOptions {
   /**
    * The audio. The gateway detects its format by the extension of the file name, so the extension is
    * corrected from the file's bytes.

@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { OpenString, WithRequestId } from '../../types.ts';
 import type { Uploadable } from '../../uploads/types.ts';
 
@@ -9,7 +10,7 @@ export type SpeechFormat = OpenString<'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 
  *
  * Send fields that are not listed here with the option `extraBody`.
  */
-export interface SpeechCreateParamsBase {
+export interface SpeechCreateParamsBase extends NoOptions {
   /** A text-to-speech model id from `models.list()`. */
   model: string;
   /** The text to speak. Many models accept at most 4096 characters. */
@@ -78,7 +79,7 @@ export type AudioResponseFormat = TranslationResponseFormat | 'diarized_json';
  */
 export interface TranslationCreateParams<
   Format extends TranslationResponseFormat | undefined = TranslationResponseFormat | undefined,
-> {
+> extends NoOptions {
   /**
    * The audio. The gateway detects its format by the extension of the file name, so the extension is
    * corrected from the file's bytes.

@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { JsonObject, Metadata, OpenString } from '../../types.ts';
 import type {
   ChatCompletionFunctionTool,
@@ -488,7 +489,7 @@ export interface ChatCompletionCreateParamsFunction {
  * Send other fields with the option `extraBody`. A field that a model does not support is dropped by the
  * gateway or rejected by the provider.
  */
-export interface ChatCompletionCreateParamsBase {
+export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** The conversation so far. May not be empty. */
   messages: ChatCompletionMessageParam[];
   /** A chat model id, as returned by `models.list()`. */

@@ -1,4 +1,5 @@
-import { check, checkParams } from '../../options/check.ts';
+import { check } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { type GatewayPromise, readChange } from '../../calls/promise.ts';
 import type { Change } from '../../http/request.ts';

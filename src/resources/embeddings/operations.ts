@@ -1,5 +1,6 @@
 import { errorMessage } from '../../answers/objects.ts';
-import { check, checkInteger, checkModel, checkParams, shown } from '../../options/check.ts';
+import { check, checkInteger, checkModel, shown } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';

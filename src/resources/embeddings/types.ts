@@ -1,8 +1,9 @@
+import type { NoOptions } from '../../options/options.ts';
 import { GatewayError, type GatewayErrorInit } from '../../errors/gateway-error.ts';
 import type { WithRequestId } from '../../types.ts';
 
 /** Parameters of `embeddings.create()` and `embeddings.createForEngine()`. */
-export interface EmbeddingCreateParams {
+export interface EmbeddingCreateParams extends NoOptions {
   /** An embedding model id from `models.list()`. */
   model: string;
   /**

@@ -22,7 +22,8 @@ import type {
   FunctionCall,
   UsageMetadata,
 } from './types.ts';
-import { check, checkList, checkModel, checkParams } from '../../options/check.ts';
+import { check, checkList, checkModel } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import type { AutoParseableTool, ToolRun } from '../../structured/types.ts';
 import { addCounts, isObject } from '../../answers/objects.ts';
 import { peek } from '../../options/snapshot.ts';

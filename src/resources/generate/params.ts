@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { HarmCategory, Content, Part } from './types.ts';
 import type { JsonObject, OpenString } from '../../types.ts';
 
@@ -140,7 +141,7 @@ export type SystemInstructionInput = string | readonly Part[] | ContentInput;
  *
  * Send other fields with the option `extraBody`.
  */
-export interface GenerateContentParams {
+export interface GenerateContentParams extends NoOptions {
   /** A model id, as returned by `models.list()`. Sent in the path, not in the body. */
   model: string;
   /** The conversation: turns, or the texts and parts of one turn of the user. */

@@ -1,11 +1,5 @@
-import {
-  check,
-  checkInteger,
-  checkModel,
-  checkNumber,
-  checkParams,
-  checkText,
-} from '../../options/check.ts';
+import { check, checkInteger, checkModel, checkNumber, checkText } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { checkEach, mapWithProgress, type ManyOptions, optionsForCall } from '../../tasks/many.ts';
 import { changeOptions, optionsFor } from '../../options/resolve.ts';

@@ -1,9 +1,10 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { WithLedgerError } from '../../tasks/errors.ts';
 import type { TaskErrorDetails } from '../../tasks/types.ts';
 import type { OpenString, WithRequestId } from '../../types.ts';
 
 /** Parameters shared by generating and editing images. */
-export interface ImageParamsBase {
+export interface ImageParamsBase extends NoOptions {
   /** An image model id from `models.list()`. If omitted, the gateway chooses one or rejects the request. */
   model?: string | null | undefined;
   /** A description of the image, or of the change. Must not be empty. Every returned image is charged. */

@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type {
   ChatCompletionFunctionTool,
   ResponseFormatJSONSchema,
@@ -103,7 +104,7 @@ export interface ResponseReasoning {
  * Parameters of `responses.create()`. `model` and `input` are required, unless `prompt` refers to a stored
  * prompt. Send other fields with the option `extraBody`.
  */
-export interface ResponseCreateParamsBase {
+export interface ResponseCreateParamsBase extends NoOptions {
   /** A model id, as returned by `models.list()`. */
   model?: string | undefined;
   /** Text, or a list of messages, items of earlier responses and results of tools. */

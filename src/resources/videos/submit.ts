@@ -3,11 +3,11 @@ import {
   check,
   checkModel,
   checkObject,
-  checkParams,
   checkText,
   checkWord,
   shown,
 } from '../../options/check.ts';
+import { checkParams } from '../../options/parameters.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import {
   explainSubmission,

@@ -1,3 +1,4 @@
+import type { NoOptions } from '../../options/options.ts';
 import type { VideoTaskRef } from '../../tasks/ref.ts';
 import type { TaskErrorDetails, TaskStatus } from '../../tasks/types.ts';
 import type { WithLedgerError } from '../../tasks/errors.ts';
@@ -8,7 +9,7 @@ import type { Uploadable } from '../../uploads/types.ts';
 export type VideoStatus = TaskStatus;
 
 /** Parameters of `videos.create()`: `POST /v1/videos`. */
-export interface VideoCreateParams {
+export interface VideoCreateParams extends NoOptions {
   /** An exact video model id, as `models.list()` returns it. */
   model: string;
   /** A description of the video. Must not be blank. */
@@ -67,7 +68,7 @@ export type VideoSeconds = OpenString<'4' | '8' | '12'>;
 export type VideoSize = OpenString<'720x1280' | '1280x720' | '1024x1792' | '1792x1024'>;
 
 /** Parameters of `videos.remix()`: `POST /v1/videos/{video_id}/remix`. */
-export interface VideoRemixParams {
+export interface VideoRemixParams extends NoOptions {
   /** A description of the change. Must not be blank. */
   prompt: string;
 }

@@ -14,6 +14,7 @@ import { modelGateway } from '../../../src/adapters/ai-sdk/index.ts';
 import { InvalidInputError, RateLimitError, StreamTruncatedError } from '../../../src/index.ts';
 import { markers } from '../../../src/testing/index.ts';
 import { collect, eventStream, failureOf, json } from '../../helpers/clients.ts';
+import { completion } from '../../helpers/transport.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
 
 const model = 'm-large';
@@ -676,6 +677,33 @@ describe('unsupported input', () => {
 
     expect(warnings).toEqual([{ type: 'unsupported', feature: 'provider-defined tool x.search' }]);
   });
+
+  test.each(['budget', 'limits', 'ledger', 'headers', 'maxretries', 'fetch', 'fallbackon'])(
+    'the option %s of the client does nothing in provider options, which is a warning',
+    async (name) => {
+      const { provider, requests } = scriptedProvider([json(completion)]);
+      const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
+      const values = { [name]: { limit: 0 }, top_a: 1 };
+
+      for (const transformRequestBody of [
+        undefined,
+        (body: object): Record<string, unknown> => ({ ...body }),
+      ]) {
+        const { warnings } = await provider(model, { transformRequestBody }).doGenerate({
+          prompt,
+          providerOptions: { modelGateway: values },
+        });
+
+        expect(warnings).toEqual([
+          expect.objectContaining({ feature: `providerOptions.modelGateway.${name}` }),
+        ]);
+      }
+
+      const bodies = await Promise.all(requests.map((request) => request.json()));
+      for (const body of bodies) expect(body).toHaveProperty('top_a', 1);
+      for (const body of bodies) expect(body).not.toHaveProperty(name);
+    },
+  );
 
   test('unreadable files are rejected before anything is sent', async () => {
     const { provider, emulator } = emulatedProvider();

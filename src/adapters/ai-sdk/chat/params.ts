@@ -35,8 +35,7 @@ export function chatCall(
   options: LanguageModelV4CallOptions,
   settings: ChatModelSettings,
 ): ChatCall {
-  const warnings: SharedV4Warning[] = [];
-  const { request, own } = readCall(options, ['strictJsonSchema', 'reasoningEffort']);
+  const { request, own, warnings } = readCall(options, ['strictJsonSchema', 'reasoningEffort']);
   const { responseFormat } = options;
   const isStrict = readOption(own, 'strictJsonSchema', 'boolean') ?? true;
   const hasSchemas = settings.supportsStructuredOutputs ?? true;
