@@ -191,10 +191,11 @@ test('the types refuse it too, also in a variable and in a spread', () => {
 
   const { client } = emulated();
   const ledger = memoryLedger();
+  const more = { signal: null };
   const job = { ...picture, ledger, callId: 'job' };
   // @ts-expect-error -- ledger and callId are options
   const draw = () => client.images.generate(job);
   // @ts-expect-error -- signal is an option
-  const ask = () => client.chat.completions.create({ model: 'm', messages, ...{ signal: null } });
+  const ask = () => client.chat.completions.create({ model: 'm', messages, ...more });
   expect([draw, ask]).toHaveLength(2);
 });
