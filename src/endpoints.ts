@@ -17,7 +17,7 @@ export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
  * - `free`: reads; never charged, retried freely.
  * - `metered`: billed by use (chat, responses, generation, embeddings, speech, translation); retried until the first byte
  *   of the response, but not after a time limit of the client.
- * - `charged`: consumes credit per job (images and videos); sent once, and again only if the request provably
+ * - `charged`: consumes credit per job (images and videos, also if a text operation makes them); sent once, and again only if the request provably
  *   was not sent or was rejected before any work.
  */
 export type ChargeClass = 'free' | 'metered' | 'charged';

@@ -8,7 +8,8 @@ import { groups, moved } from '../docs/contents.ts';
 import { optionRows } from '../docs/options.ts';
 import { isName } from '../src/options/option-names.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { type Endpoint, endpoints } from '../src/index.ts';
+import { type ChargeClass, type Endpoint, endpoints } from '../src/index.ts';
+import { outputRules } from '../src/http/outputs.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
 
@@ -86,6 +87,43 @@ function operationsTable(): string {
   const table = [header, Array(5).fill('---'), ...rows];
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
+
+/** The calls of a route in the table of charge classes. */
+const nouns: Readonly<Record<string, string>> = {
+  chat: 'chat',
+  responses: 'responses',
+  messages: 'messages',
+  generate: 'generation',
+  embeddings: 'embeddings',
+  rerank: 'reranking',
+  'audio.speech': 'speech',
+  'audio.transcriptions': 'transcription',
+  'audio.translations': 'translation',
+  images: 'images',
+  videos: 'videos',
+};
+
+/** The first two columns of the table of charge classes. */
+function classTable(): readonly (readonly [name: string, calls: string])[] {
+  const charges: readonly ChargeClass[] = ['free', 'metered', 'charged'];
+  return charges.map((charge) => {
+    const own = Object.entries<Endpoint>(endpoints).filter(([, each]) => each.charge === charge);
+    const calls = own.map(([name]) => {
+      const noun = Object.keys(nouns).find((start) => name.startsWith(`${start}.`)) ?? name;
+      return charge === 'free' ? 'reads' : (nouns[noun] ?? name);
+    });
+    const list = [...new Set(calls)].join(', ');
+    const rules = outputRules.map(({ request }) => request).join(', ');
+    return [`**${charge}**`, charge === 'charged' ? `${list}; text with ${rules}` : list];
+  });
+}
+
+test('the table of charge classes matches endpoints.ts and the rules of outputs', async () => {
+  const guide = await readFile(join(root, 'docs/guides/retries-and-charges.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| (\*\*\w+\*\*) +\| (.+?) +\|/gm)];
+
+  expect(rows.map(([, name, calls]) => [name, calls])).toEqual(classTable());
+});
 
 test('the contents list every guide', () => {
   const named = groups.flatMap(({ pages }) => pages.map((page) => `docs/${page}.md`));

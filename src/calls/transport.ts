@@ -1,4 +1,6 @@
 import { check, toInputError } from '../options/check.ts';
+import { isObject } from '../answers/objects.ts';
+import { warnOfOptions } from '../options/option-names.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
 import {
   areChecked,
@@ -14,7 +16,6 @@ import {
   type ResponseKind,
 } from '../endpoints.ts';
 import type { GatewayOptions, GatewayPolicy, RequestOptions } from '../options/options.ts';
-import { warnOfOptions } from '../options/parameters.ts';
 import { copyOptions, copyParams } from '../options/snapshot.ts';
 import type { DefinedGateway } from '../options/gateway-profile.ts';
 import {
@@ -227,7 +228,7 @@ export class Transport {
   ): () => Promise<OpenAnswer<T>> {
     // Invalid parameters are reported before invalid options.
     const call = new Call(this.client, own, plan.spec.operation, params);
-    const warnings = warnOfOptions(params);
+    const warnings = isObject(params) ? warnOfOptions(params) : [];
     if (warnings.length > 0) this.client.log.warnOnce(warnings);
     if (used.length === 0) return this.#prepare(call, plan);
     const last: Send = (each, next) => this.#prepare(each, next)();

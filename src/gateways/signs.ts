@@ -14,6 +14,10 @@ export const requestIdHeaders = [
   'x-litellm-call-id',
 ];
 
+/** Names of models that make images or videos, also when a text operation requests them. */
+export const mediaModel =
+  /(?:^|[^a-z])(?:image|imagen|dall-?e|nano-banana|flux|stable-?diffusion|midjourney|seedream|sora|veo|kling|hailuo|seedance)(?:[^a-z]|$)/i;
+
 /** Error types that show that the gateway itself rejected a key. */
 export const keyRefusals =
   /^((new|one)_api_error|auth_error|token_not_found_in_db|expired_key|no_db_connection)$/;

@@ -184,6 +184,11 @@ export function createResponse(
  */
 export function toResponse(value: unknown, onWhole?: () => void): Response | FailedAttempt {
   try {
+    if (value instanceof Response) {
+      const { body, bodyUsed, type } = value;
+      const isReadable = body === null || (body instanceof ReadableStream && !body.locked);
+      if (isReadable && !bodyUsed && type !== 'error') return value;
+    }
     return readResponse(value, onWhole);
   } catch (cause) {
     return { kind: 'undecided', phase: 'sent', code: notAResponse, cause };
@@ -194,8 +199,6 @@ function readResponse(value: unknown, onWhole?: () => void): Response | FailedAt
   const body = readField(value, 'body');
   const isError = readField(value, 'type') === 'error';
   const isTaken = readField(value, 'bodyUsed') === true || readField(body, 'locked') === true;
-  const isReadable = body === null || body instanceof ReadableStream;
-  if (value instanceof Response && isReadable && !isTaken && !isError) return value;
   const status = readField(value, 'status');
   if (isError || typeof status !== 'number') throw new TypeError('fetch returned no Response');
   const headers = toHeaders(readField(value, 'headers'));

@@ -24,6 +24,7 @@ import type {
 } from '../options/options.ts';
 import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
+import { chargeFor } from './outputs.ts';
 import type { FailedAttempt } from './retry.ts';
 import { writeJSON } from './json.ts';
 import { withRegisteredTypes } from './media-types.ts';
@@ -227,7 +228,9 @@ export function createSpec<Name extends Operation>(
   gateway: DefinedGateway | undefined,
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
-  const { method, query, charge } = endpoint;
+  const { method, query } = endpoint;
+  const { json, params } = request;
+  const charge = chargeFor(operation, endpoint.charge, json, options?.extraBody, params);
   const written = gateway?.write(operation, request);
   return {
     ...request,

@@ -1,4 +1,5 @@
 import { editDistance } from '../answers/similar-names.ts';
+import type { JsonObject } from '../types.ts';
 import { check } from './check.ts';
 import { type Method, methods } from './methods.ts';
 import { type Option, optionTable, type OptionName } from './option-table.ts';
@@ -82,32 +83,44 @@ function meantBy(name: string, method: Method): OptionName | undefined {
   );
 }
 
-/** An option that stands among parameters. */
-interface Misplaced {
-  /** `false` if it is sent, because some gateways know such a parameter. */
-  readonly isRefused: boolean;
-  advice(method: string): string;
+/** The options that are none among parameters: refused, or sent because some gateways know such a parameter. */
+const misplaced = new Map<string, 'refuse' | 'warn'>();
+for (const name of names) {
+  const use = entriesOf(name).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
+  if (use !== 'own') misplaced.set(name, use ?? 'refuse');
 }
 
-/** Returns the option that a parameter of this name is; `undefined` if it is a parameter. */
-export function misplacedOption(name: string): Misplaced | undefined {
-  // Parameters in snake case are those of gateways, even if they resemble an option.
-  const alias = /[A-Z]/.test(name) ? byAlias.get(name.toLowerCase()) : undefined;
-  const option = isName(name) ? name : alias;
-  if (option === undefined) return undefined;
-  const use = entriesOf(option).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
-  if (use === 'own' || (use === 'warn' && option !== name)) return undefined;
-  const isRefused = use === undefined;
-  return { isRefused, advice: (method) => adviceFor(option, name, method) };
-}
+/** Names in camel case that resemble an option. Those in snake case are parameters of gateways. */
+const findAlias = (name: string): OptionName | undefined => byAlias.get(name.toLowerCase());
 
-function adviceFor(option: OptionName, name: string, method: string): string {
-  const meant = option === name ? '' : ` ${option}`;
-  if (isOfClient(option)) {
-    return `is an option of the client, not a parameter of ${method}; pass${meant || ' it'} to the constructor or withOptions().`;
+/** @throws `InvalidInputError` if an option stands among the parameters of a method, where it would do nothing */
+export function refuseOptions(method: string, params: JsonObject): void {
+  for (const name of Object.keys(params)) {
+    const use = misplaced.get(name);
+    if (use === 'warn' || params[name] === undefined || params[name] === null) continue;
+    const option = use === undefined && /[A-Z]/.test(name) ? findAlias(name) : name;
+    if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option)) continue;
+    const meant = option === name ? 'it' : option;
+    const place = method === 'videos.remix' ? 'third' : 'second';
+    const advice = isOfClient(option)
+      ? `is an option of the client, not a parameter of ${method}; pass ${meant} to the constructor or withOptions().`
+      : `is an option, not a parameter; put ${meant} into the ${place} argument of ${method}().`;
+    throw new InvalidInputError(name, advice);
   }
-  const place = method === 'videos.remix' ? 'third' : 'second';
-  return `is an option, not a parameter; put${meant || ' it'} into the ${place} argument of ${method}().`;
+}
+
+const noWarnings: readonly string[] = [];
+
+/** Returns a warning for each option among parameters that is sent. */
+export function warnOfOptions(params: JsonObject): readonly string[] {
+  let warnings = noWarnings;
+  for (const name of Object.keys(params)) {
+    if (misplaced.get(name) !== 'warn') continue;
+    if (params[name] === undefined || params[name] === null) continue;
+    const warning = `The parameter "${name}" is sent to the gateway and is no option there: an option belongs into the argument after the parameters`;
+    warnings = [...warnings, warning];
+  }
+  return warnings;
 }
 
 const isIn = (list: readonly Method[], method: Method): boolean => list.includes(method);

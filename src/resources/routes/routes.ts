@@ -16,6 +16,7 @@ import {
   findTaskRole,
 } from '../../http/request.ts';
 import { writeJSON } from '../../http/json.ts';
+import { chargeFor } from '../../http/outputs.ts';
 import { exposeResponse, peek } from '../../http/response-body.ts';
 import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
 import { requireBase } from '../../calls/settings.ts';
@@ -122,7 +123,9 @@ function createRouteSpec(
   );
   const resolved = resolvePath(path, version);
   const [plainPath = ''] = resolved.split('?', 1);
-  const [operation, charge] = findOperation(method, plainPath, gateway?.profile.paths);
+  const [operation, usual] = findOperation(method, plainPath, gateway?.profile.paths);
+  const inPath = { model: plainPath };
+  const charge = chargeFor(operation, usual, options?.body, options?.extraBody, inPath);
   const task = findTaskRole(operation, charge) ?? 'reads';
   return {
     operation: `${method} ${plainPath}`,

@@ -1,0 +1,76 @@
+import { isObject, listObjects, toFields } from '../answers/objects.ts';
+import type { ChargeClass } from '../endpoints.ts';
+import { mediaModel } from '../gateways/signs.ts';
+import type { JsonObject } from '../types.ts';
+
+/** Pictures, films or sound that a request can ask a text model for. Each is billed, and made once. */
+interface OutputRule {
+  /** The request, in the words of the guide. */
+  readonly request: string;
+  /** The fields of the body that can ask for it. */
+  readonly fields: readonly string[];
+  asks(body: JsonObject): boolean;
+}
+
+/** Kinds of output besides text, in any case: OpenAI's and OpenRouter's words, and Gemini's. */
+const media = /^(image|audio|video|music)s?$/i;
+
+function holdsMedia(modalities: unknown): boolean {
+  const words: readonly unknown[] = [modalities].flat();
+  return words.some((word) => typeof word === 'string' && media.test(word));
+}
+
+/** The requests of text operations whose charge class is that of images and videos. */
+export const outputRules: readonly OutputRule[] = [
+  {
+    request: '`modalities` with images, sound or video',
+    fields: ['modalities'],
+    asks: ({ modalities }) => holdsMedia(modalities),
+  },
+  {
+    request: '`responseModalities` with images, sound or video',
+    fields: ['responseModalities', 'response_modalities', 'generationConfig', 'generation_config'],
+    asks: (body) =>
+      [body, body['generationConfig'], body['generation_config']]
+        .map(toFields)
+        .some((config) =>
+          holdsMedia(config['responseModalities'] ?? config['response_modalities']),
+        ),
+  },
+  {
+    request: 'the tool `image_generation`',
+    fields: ['tools'],
+    asks: ({ tools }) =>
+      listObjects(tools).some(
+        ({ type }) => typeof type === 'string' && /\b(image|video)_generation\b/.test(type),
+      ),
+  },
+  {
+    request: 'a model that is named as one of images or videos, such as `gemini-2.5-flash-image`',
+    fields: ['model'],
+    asks: ({ model }) => typeof model === 'string' && mediaModel.test(model),
+  },
+];
+
+const textOperation = /^(chat|responses|messages|generate)\./;
+
+/**
+ * Returns the charge class of a request: that of its operation, or `charged` if it asks a text operation for
+ * pictures, films or sound.
+ *
+ * @param bodies - The body, the fields that are added to it, and the parameters of the path.
+ */
+export function chargeFor(
+  operation: string,
+  charge: ChargeClass,
+  ...bodies: readonly unknown[]
+): ChargeClass {
+  if (charge !== 'metered' || !textOperation.test(operation)) return charge;
+  for (const body of bodies) {
+    if (!isObject(body)) continue;
+    for (const rule of outputRules) {
+      for (const name of rule.fields) if (name in body && rule.asks(body)) return 'charged';
+    }
+  }
+  return charge;
+}
