@@ -189,6 +189,21 @@ export function addCounts<Total extends object>(total: Total, usage: object): To
   return total;
 }
 
+/** Merges two reports of token usage. The later one takes precedence, except where it is empty or 0. */
+export function mergeUsage<Usage extends object>(
+  earlier: Usage | null | undefined,
+  later: Usage,
+): Usage {
+  if (!earlier) return { ...later };
+  const merged = { ...earlier, ...later };
+  for (const name of Object.keys(later)) {
+    const [before, after]: unknown[] = [Reflect.get(earlier, name), Reflect.get(later, name)];
+    if (isObject(before) && isObject(after)) Reflect.set(merged, name, mergeUsage(before, after));
+    else if (!hasValue(after) && hasValue(before)) Reflect.set(merged, name, before);
+  }
+  return merged;
+}
+
 /** Longer pieces are not flattened, because they waste little memory in a tree. */
 const shortPiece = 64;
 

@@ -63,6 +63,11 @@ export interface ResponseSchema<T> {
   readonly locate?: ((value: unknown) => unknown) | undefined;
   /** The name of the result, and a test for its presence in an object. */
   readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
+  /**
+   * Returns the reason a normalized result is not usable, as the end of a sentence; `undefined` if there is none. The
+   * error has the result in `data`, because it was paid for.
+   */
+  fault?(value: T): string | undefined;
   /** Parses the text of a response, or throws. Default: `JSON.parse`. */
   readonly parse?: ((text: string) => unknown) | undefined;
 }

@@ -246,13 +246,17 @@ function readChecked<T>(
   schema: ResponseSchema<T>,
   text: string,
 ): T {
+  let data: T;
   try {
-    return readValue(value, schema, request.check);
+    data = readValue(value, schema, request.check);
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     const { issues, message } = error;
     throw request.toError({ ...unusable(answer, message, text), issues, data: value });
   }
+  const fault = schema.fault?.(data);
+  if (fault === undefined) return data;
+  throw request.toError({ ...unusable(answer, `the response ${fault}.`, text), data });
 }
 
 /**

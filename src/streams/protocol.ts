@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../answers/failure.ts';
+import { isObject, mergeUsage } from '../answers/objects.ts';
 import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
@@ -176,7 +177,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
       const finished: TypedEvent[] = [];
       let started = false;
       let ends = 0;
-      let usage: unknown;
+      let usage: JsonObject | undefined;
       return {
         get started() {
           return started;
@@ -191,7 +192,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
         isFinished: (terminated) => ends >= (terminated ? 1 : expected),
         add(event) {
           started = true;
-          usage = event.usage ?? usage;
+          if (isObject(event.usage)) usage = mergeUsage(usage, event.usage);
           if (event.type !== endType) return;
           ends += 1;
           if (keeps) finished.push(event);

@@ -1,4 +1,4 @@
-import { toError } from '../answers/objects.ts';
+import { parseJSON, toError } from '../answers/objects.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
@@ -78,7 +78,8 @@ async function callAll<Call>(
   const results = new Map<Call, ToolResult>();
   const running = calls.map(async (call) => {
     const isCut = dialect.isCut?.(call) === true;
-    results.set(call, isCut ? cutOff() : await callTool(dialect.tools, ...dialect.read(call)));
+    const [name, text] = dialect.read(call);
+    results.set(call, isCut ? cutOff(text) : await callTool(dialect.tools, name, text));
   });
   // Let a tool that aborts the run return first.
   await untilAborted(Promise.all(running), dialect.signal).catch(() => delay(0));
@@ -88,10 +89,13 @@ async function callAll<Call>(
   });
 }
 
-function cutOff(): ToolResult {
-  const error = new Error('The arguments were cut off, so the tool was not called; call it again.');
+function cutOff(text: string): ToolResult {
+  const problem = `they were cut off, so they are not valid JSON. They were: ${text}`;
+  const error = new Error(`${invalid}${problem}`);
   return { text: error.message, error };
 }
+
+const invalid = 'The arguments are invalid; correct them and call again: ';
 
 /** Calls a tool. Never rejects: failures are reported to the model, which can correct its call. */
 async function callTool(
@@ -106,13 +110,15 @@ async function callTool(
       const known = JSON.stringify([...tools.keys()]);
       throw new Error(`There is no tool ${JSON.stringify(name)}. The tools are: ${known}`);
     }
-    problem = 'The arguments are invalid; correct them and call again: ';
+    problem = invalid;
     const args = tool.parse ? await tool.parse(text) : text;
     problem = 'The tool failed: ';
     const value = await tool.call(args);
     return { value, text: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null') };
   } catch (cause) {
     const error = toError(cause);
-    return { text: `${problem}${error.message}`, error };
+    // The conversation has other arguments in place of those that are not JSON.
+    const isJSON = problem !== invalid || parseJSON(text) !== undefined;
+    return { text: `${problem}${error.message}${isJSON ? '' : `. They were: ${text}`}`, error };
   }
 }

@@ -4,6 +4,7 @@ import {
   isObject,
   isText,
   listObjects,
+  mergeUsage,
   normalizeItems,
   numberFrom,
   parseJSON,
@@ -122,7 +123,7 @@ function followTranscript(keeps: boolean): StreamProgress<TranscriptionStreamEve
   const segments: TranscriptionStreamEvent[] = [];
   let finish: string | undefined;
   let started = false;
-  let usage: unknown;
+  let usage: JsonObject | undefined;
   const hasFailed = (): boolean => finish !== undefined && /^(abort|error)$/i.test(finish);
   return {
     get started() {
@@ -138,13 +139,13 @@ function followTranscript(keeps: boolean): StreamProgress<TranscriptionStreamEve
     get partial() {
       if (!keeps || !started) return undefined;
       const others = segments.length > 0 ? { segments } : {};
-      return { text, ...others, ...(isObject(usage) && { usage }) };
+      return { text, ...others, ...(usage && { usage }) };
     },
     // A long recording has several finish reasons in vLLM's streams, and text may follow each.
     isFinished: (terminated) => isWhole || (terminated && finish !== undefined && !hasFailed()),
     add(event) {
       started = true;
-      if ('usage' in event) usage = event.usage ?? usage;
+      if ('usage' in event && isObject(event.usage)) usage = mergeUsage(usage, event.usage);
       if (isChunk(event)) finish = readChunk(toFields(event)).finish ?? finish;
       if (event.type === 'transcript.text.delta') text += event.delta;
       if (event.type === 'transcript.text.segment') segments.push(event);
@@ -161,14 +162,14 @@ function deliverTranscript(
   emit: (event: TranscriptionStreamEvent) => void,
 ): Delivery<TranscriptionStreamEvent> {
   let text = '';
-  let usage: unknown;
+  let usage: JsonObject | undefined;
   let last: JsonObject | undefined;
   return {
     add(event) {
       const chunk = isChunk(event) ? toFields(event) : undefined;
       if (chunk !== undefined) {
         last = chunk;
-        usage = chunk['usage'] ?? usage;
+        if (isObject(chunk['usage'])) usage = mergeUsage(usage, chunk['usage']);
       }
       const isEmpty = event.type === 'transcript.text.delta' && event.delta === '';
       if (chunk !== undefined && isEmpty) return false;
@@ -178,7 +179,7 @@ function deliverTranscript(
     },
     flush(isComplete) {
       if (last === undefined || !isComplete) return;
-      const done = { type: 'transcript.text.done', text, ...(isObject(usage) && { usage }) };
+      const done = { type: 'transcript.text.done', text, ...(usage && { usage }) };
       emit(readValue(done, transcriptEventSchema, { validation: 'off', onIssue: () => {} }));
       last = undefined;
     },

@@ -1,14 +1,23 @@
 import { noArguments, repairArguments } from './call-repair.ts';
 import {
+  continuesMessage,
   hasNamelessCall,
   hasPieces,
   isErrorReason,
   isFinishReason,
   isNaturalEnd,
+  joinFields,
+  namelessCall,
   normalizeChunk,
   unfinishedChoices,
 } from './normalize.ts';
-import { copyUnknownFields, growText, isObject, toFields } from '../../answers/objects.ts';
+import {
+  copyUnknownFields,
+  growText,
+  isObject,
+  mergeUsage,
+  toFields,
+} from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import type { ChatCompletionReasoningDetail } from './params.ts';
 import type {
@@ -68,18 +77,24 @@ export interface OpenChoice {
 /** Assembles a completion from the chunks of its stream. */
 export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   readonly #expectedChoices: number;
+  readonly #isOne: boolean;
   readonly #keepsText: boolean;
   readonly #choices = new Map<number, OpenChoice>();
   #completion: ChatCompletion | undefined;
   #unfinished = 0;
+  /** The index of the first choice. */
+  #first: number | undefined;
+  /** The indexes of choices that are parts of the first one. */
+  readonly #parts = new Set<number>();
 
   /**
-   * @param expectedChoices - Number of requested choices.
+   * @param expectedChoices - Number of requested choices; `undefined` if it is not known.
    * @param keepsText - `false` drops text after it was streamed. Arguments of tool calls are always kept,
    *   because they distinguish calls.
    */
-  constructor(expectedChoices: number, keepsText = true) {
-    this.#expectedChoices = expectedChoices;
+  constructor(expectedChoices: number | undefined, keepsText = true) {
+    this.#isOne = expectedChoices === 1;
+    this.#expectedChoices = expectedChoices ?? 1;
     this.#keepsText = keepsText;
   }
 
@@ -110,7 +125,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       const { finish_reason: reason, message } = choice;
       if (isErrorReason(reason)) return `ended with the finish reason "${reason}"`;
       if (toolCalls.hasNameless || (reason && hasNamelessCall({ ...message, tool_calls: [] }))) {
-        return 'contains a tool call with arguments, but without a name';
+        return namelessCall;
       }
     }
     return undefined;
@@ -118,6 +133,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 
   /** Audio models omit the finish reason after tool calls. */
   #areCallsComplete(): boolean {
+    if (this.#parts.size > 0) return false;
     return [...this.#choices.values()].every(({ choice, toolCalls }) =>
       !choice.finish_reason ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
     );
@@ -138,9 +154,35 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     });
     fillHead(completion, chunk);
     // Gateways append their own usage, without the vendor's cost.
-    if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };
+    if (chunk.usage) completion.usage = addUsage(completion.usage, chunk.usage);
     copyUnknownFields(chunk, completion, chunkFields);
-    for (const piece of chunk.choices) this.#addChoice(completion, piece);
+    for (const piece of chunk.choices) {
+      if (this.#isOne) this.#joinPart(piece);
+      this.#addChoice(completion, piece);
+    }
+    if (this.#isOne && chunk.choices.length > 1) chunk.choices = joinPieces(chunk.choices);
+  }
+
+  /**
+   * Moves a piece to the first choice, if its own choice is a part of that and the request was for one choice; see
+   * `continuesMessage()`.
+   */
+  #joinPart(piece: ChatCompletionChunkChoice): void {
+    const { index, delta } = piece;
+    this.#first ??= index;
+    if (index === this.#first || this.#choices.has(index)) return;
+    const { choice } = this.#choices.get(this.#first) ?? {};
+    if (choice === undefined) return;
+    const isFinished = isFinishReason(choice.finish_reason);
+    const isEnd = !hasPieces(delta) && !isFinished;
+    if (!isEnd && !this.#parts.has(index) && !continuesMessage(choice.message, delta)) return;
+    piece.index = choice.index;
+    if (this.#parts.has(index) || !hasPieces(delta)) return;
+    this.#parts.add(index);
+    // A part that follows the finish reason has one of its own.
+    if (!isFinished) return;
+    choice.finish_reason = '';
+    this.#unfinished += 1;
   }
 
   #addChoice(completion: ChatCompletion, piece: ChatCompletionChunkChoice): void {
@@ -200,6 +242,20 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 }
 
+/** Joins the pieces of each choice in a chunk. */
+function joinPieces(pieces: readonly ChatCompletionChunkChoice[]): ChatCompletionChunkChoice[] {
+  const joined = new Map<number, ChatCompletionChunkChoice>();
+  for (const piece of pieces) {
+    const earlier = joined.get(piece.index);
+    if (earlier === undefined) joined.set(piece.index, piece);
+    else {
+      joinFields(toFields(earlier.delta), toFields(piece.delta));
+      earlier.finish_reason = piece.finish_reason || earlier.finish_reason;
+    }
+  }
+  return [...joined.values()];
+}
+
 /**
  * Copies shared fields between the completion and a chunk, because some chunks lack them. The first chunk with
  * choices takes precedence, because callers never see a chunk without choices.
@@ -213,6 +269,18 @@ function fillHead(completion: ChatCompletion, chunk: ChatCompletionChunk): void 
   chunk.id ||= completion.id;
   chunk.model ||= completion.model;
   chunk.created ||= completion.created;
+}
+
+/** Adds a report of usage. The total of one that lacks a count is less than those of both. */
+function addUsage(
+  earlier: CompletionUsage | null | undefined,
+  later: CompletionUsage,
+): CompletionUsage {
+  const usage = mergeUsage(earlier, later);
+  if (!earlier || (later.prompt_tokens && later.completion_tokens)) return usage;
+  const sum = usage.prompt_tokens + usage.completion_tokens;
+  usage.total_tokens = Math.max(usage.total_tokens, sum);
+  return usage;
 }
 
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
@@ -230,7 +298,48 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
   for (const piece of [delta.reasoning_details ?? []].flat().filter(isObject)) {
     addReasoning((message.reasoning_details ??= []), piece);
   }
-  copyUnknownFields(delta, message, deltaFields, true);
+  for (const key in delta) {
+    if (!deltaFields.has(key) && key !== '__proto__')
+      addField(message, key, Reflect.get(delta, key));
+  }
+}
+
+/** Names of fields whose text is not sent in pieces. */
+const labels =
+  /(?:^|_)(?:id|name|type|role|status|format|model|object|phase|signature)$|[a-z](?:Id|ID|Name|Type|Role)$/;
+
+/** Adds the value of an unknown field: pieces of text and lists are joined, the last of other values wins. */
+function addField(message: ChatCompletionMessage, key: string, value: unknown): void {
+  if (value === null || value === undefined) return;
+  const existing: unknown = Reflect.get(message, key);
+  if (Array.isArray(value)) {
+    const list: unknown[] = Array.isArray(existing) ? existing : [];
+    for (const item of value) addBlock(list, item);
+    Reflect.set(message, key, list);
+  } else if (typeof value === 'string' && typeof existing === 'string' && !labels.test(key)) {
+    Reflect.set(message, key, growText(existing, value));
+  } else Reflect.set(message, key, value);
+}
+
+/**
+ * Adds an item of a list, or the next piece of a thinking block, which ends with its signature. LiteLLM sends the
+ * whole text with the signature.
+ */
+function addBlock(list: unknown[], item: unknown): void {
+  const last = list.at(-1);
+  if (!isThinking(item)) list.push(item);
+  else if (!isThinking(last) || last['signature']) list.push({ ...item });
+  else {
+    const { thinking, ...fields } = item;
+    const isWhole = Boolean(item['signature']) && thinking.startsWith(last.thinking);
+    last.thinking = isWhole ? thinking : growText(last.thinking, thinking);
+    copyUnknownFields(fields, last, noFields);
+  }
+}
+
+/** Returns whether a value is a block of thinking as Anthropic defines it. */
+function isThinking(value: unknown): value is JsonObject & { thinking: string } {
+  return isObject(value) && value['type'] === 'thinking' && typeof value['thinking'] === 'string';
 }
 
 const reasoningTexts = ['text', 'summary'] as const;
@@ -316,6 +425,6 @@ const forwardedChunk: ResponseSchema<ChatCompletionChunk> = {
  */
 export const chatLines: StreamProtocol<ChatCompletionChunk> = {
   read: (value) => normalizeValue(toFields(value), forwardedChunk),
-  follow: (keeps) => new ChatAccumulator(1, keeps),
+  follow: (keeps) => new ChatAccumulator(undefined, keeps),
   fromAnswer: () => [],
 };

@@ -2,7 +2,9 @@ import type { JsonObject } from '../../types.ts';
 import {
   areArgumentsComplete,
   CallIds,
+  findHalves,
   isBlank,
+  isCut,
   isMissing,
   noArguments,
   repairArguments,
@@ -34,6 +36,9 @@ export function normalizeChunk(value: JsonObject): void {
   // Some providers put usage into the choice.
   const inner = choices[0]?.['usage'];
   if (isObject(inner) && !isObject(value['usage'])) value['usage'] = inner;
+  // Empty usage would look like a count of 0.
+  const { usage } = value;
+  if (isObject(usage) && Object.keys(usage).length === 0) value['usage'] = null;
   normalizeHead(value, 'chat.completion.chunk');
 }
 
@@ -48,6 +53,56 @@ function normalizeHead(value: JsonObject, object: string): void {
   counts['total_tokens'] ??=
     (numberFrom(counts['prompt_tokens']) ?? 0) + (numberFrom(counts['completion_tokens']) ?? 0);
 }
+
+/** Normalizes the answer to a request for one choice, and joins choices that are parts of one message. */
+export function normalizeOneCompletion(value: JsonObject): void {
+  const [first, ...others] = listObjects(value['choices']);
+  if (first !== undefined && others.length > 0) {
+    const message = (first['message'] = toFields(first['message']));
+    const left = others.filter(({ message: other, ...fields }) => {
+      if (!continuesMessage(message, other)) return true;
+      joinFields(message, toFields(other));
+      if (hasValue(fields['finish_reason'])) first['finish_reason'] = fields['finish_reason'];
+      return false;
+    });
+    value['choices'] = [first, ...left];
+  }
+  normalizeCompletion(value);
+}
+
+/** Fields with the reasoning of a message. */
+const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'];
+
+/**
+ * Returns whether the message of another choice continues a message, although the request was for one choice: some
+ * gateways send reasoning, text and each tool call as choices of their own. Two texts are alternatives.
+ */
+export function continuesMessage(message: object, other: unknown): boolean {
+  const parts = [toFields(message), toFields(other)];
+  if (parts.every(({ content }) => hasValue(content))) return false;
+  const [thinks, thinksToo] = parts.map((part) =>
+    thoughtFields.some((name) => hasValue(part[name])),
+  );
+  return (thinks && !thinksToo) || parts.some(({ tool_calls: calls }) => hasValue(calls));
+}
+
+/** Adds the fields of another part of a message: text and lists are joined. */
+export function joinFields(message: JsonObject, part: JsonObject): void {
+  for (const [name, content] of Object.entries(part)) {
+    const { [name]: existing } = message;
+    if (!hasValue(content) || name === '__proto__') continue;
+    if (!hasValue(existing)) message[name] = content;
+    else if (Array.isArray(existing) || Array.isArray(content)) {
+      message[name] = [existing, content].flatMap(toParts);
+    } else if (typeof existing === 'string' && typeof content === 'string' && name !== 'role') {
+      message[name] = existing + content;
+    }
+  }
+}
+
+/** Returns the items of a list, and text as a list of its part. */
+const toParts = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : [{ type: 'text', text: value }];
 
 /**
  * Converts typed content parts to text, and thinking parts to reasoning. The parts themselves are kept as
@@ -119,6 +174,24 @@ function dropEmptyCall(owner: JsonObject): void {
   if (!hasContent) delete owner['function_call'];
 }
 
+/** Fields of a call without its wrapper: the name, and the arguments by any of their names. */
+const unwrappedFields = ['name', 'arguments', 'input', 'parameters'] as const;
+
+/** Moves the fields of a call into `function` or `custom`, if a gateway sent them without that wrapper. */
+function wrapCall(call: JsonObject): void {
+  if (isObject(call['function']) || isObject(call['custom'])) return;
+  const { type, function: named, name = named, input, parameters } = call;
+  const { arguments: sent = input ?? parameters } = call;
+  if (name === undefined && sent === undefined) return;
+  for (const field of unwrappedFields) delete call[field];
+  const isCustom = type === 'custom';
+  if (isCustom) delete call['function'];
+  call[isCustom ? 'custom' : 'function'] = {
+    ...(name !== undefined && { name }),
+    ...(sent !== undefined && { [isCustom ? 'input' : 'arguments']: sent }),
+  };
+}
+
 function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
   call['id'] ??= '';
   if (call['type'] !== 'function' && call['type'] !== 'custom') {
@@ -126,8 +199,9 @@ function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
   }
   const { function: called } = call;
   normalizeCompleteFunction(called, isFinished);
-  if (isFinished) return;
-  if (!isObject(called) || !areArgumentsComplete(called['arguments'])) call['incomplete'] = true;
+  if (isObject(called)) called['name'] ??= '';
+  const text = isObject(called) ? called['arguments'] : undefined;
+  if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call['incomplete'] = true;
 }
 
 const hasToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
@@ -153,7 +227,9 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
 function normalizeToolCalls(value: JsonObject, isFinished: boolean): void {
   if (!hasToolCalls(value)) return;
   const calls = listObjects(value['tool_calls']);
+  calls.forEach(wrapCall);
   const repaired = calls.flatMap(splitCall).filter((call) => !isHollowCall(call));
+  joinHalves(repaired);
   renameRepeated(repaired);
   // An empty list of the provider is kept.
   if (repaired.length === 0 && calls.length > 0) delete value['tool_calls'];
@@ -169,11 +245,28 @@ function splitCall(call: JsonObject): JsonObject[] {
   return texts.map((text) => ({ ...call, function: { ...called, arguments: text } }));
 }
 
+/**
+ * Joins two entries that are one call: the only one without arguments, and the only one that has nothing else.
+ */
+function joinHalves(calls: JsonObject[]): void {
+  const [named, other] = findHalves(calls, ({ id, function: called }) => {
+    const { name, arguments: text } = toFields(called);
+    return { id, name, text };
+  });
+  const [called, rest] = [named?.['function'], other?.['function']];
+  if (other === undefined || !isObject(called) || !isObject(rest)) return;
+  called['arguments'] = rest['arguments'];
+  calls.splice(calls.indexOf(other), 1);
+}
+
 /** Returns whether a call has neither a name nor arguments. Some models write such calls next to text. */
 function isHollowCall({ function: called, custom }: JsonObject): boolean {
   const { name, input, arguments: text = input } = toFields(called ?? custom);
   return !hasValue(name) && (typeof text === 'string' ? isBlank(text) : !hasValue(text));
 }
+
+/** Describes an answer that has such a call. */
+export const namelessCall = 'contains a tool call with arguments, but without a name';
 
 /** Returns whether a message has a call without a name, although it has arguments. */
 export function hasNamelessCall({ tool_calls: calls, function_call: call }: JsonObject): boolean {
@@ -196,6 +289,7 @@ const isMessageFinished = ({ finish_reason: reason = '' }: JsonObject): boolean 
 
 function normalizeChoice(value: JsonObject, position: number): void {
   fill(value, { index: position, logprobs: null });
+  normalizeReason(value);
   const { finish_reason: reason = '' } = value;
   value['finish_reason'] = reason;
   if (!isObject(value['message'])) value['message'] = {};
@@ -207,6 +301,7 @@ export const unfinishedChoices = new WeakSet<object>();
 
 /** Converts a choice of a complete completion to a piece of a streamed one. */
 export function toWholePiece(choice: JsonObject): JsonObject {
+  normalizeReason(choice);
   const { message, ...rest } = choice;
   if (!isObject(message)) return choice;
   normalizeToolCalls(message, isMessageFinished(choice));
@@ -223,26 +318,36 @@ export function toWholePiece(choice: JsonObject): JsonObject {
 const errorReasons =
   /^(error|insufficient_system_resources?|network[_-]error|abort(ed)?)$|malformed_function_call$/i;
 
+/** Missing values that were converted to text. */
+const noReason = /^(null|none|undefined)$/i;
+
 /** Returns whether a finish reason reports a failure of the provider. */
 export const isErrorReason = (reason: unknown): reason is string =>
   typeof reason === 'string' && errorReasons.test(reason);
 
 /** Returns whether a finish reason means that the response is complete. Some providers put errors there. */
 export function isFinishReason(reason: unknown): boolean {
-  return typeof reason === 'string' && reason !== '' && !isErrorReason(reason);
+  if (typeof reason !== 'string' || reason === '') return false;
+  return !noReason.test(reason) && !isErrorReason(reason);
 }
 
-const endReasons =
-  /^(stop|stop_sequence|end_turn|eos|eos_token|tool_?calls?|tool_?use|function_?calls?|completed?|finished|done)$/i;
+const endReasons = /^(stop|stop_sequence|end_turn|eos|eos_token|completed?|finished|done)$/i;
+
+const callReasons = /^(tool_?calls?|tool_?use|function_?calls?)$/i;
+
+/** Returns whether the model ended the response with a call. */
+export const isCallReason = (reason: unknown): boolean =>
+  typeof reason === 'string' && callReasons.test(reason);
 
 /** Returns whether the model ended the response itself, rather than a token limit, a filter or a failure. */
 export function isNaturalEnd(reason: unknown): boolean {
-  return typeof reason === 'string' && endReasons.test(reason);
+  return typeof reason === 'string' && (endReasons.test(reason) || callReasons.test(reason));
 }
 
 /** Removes invalid types. Later pieces repeat only some fields of the first one. */
 function normalizePiece(piece: JsonObject): void {
   normalizeIndex(piece);
+  wrapCall(piece);
   const { type } = piece;
   if (typeof type === 'string' && type !== 'custom' && type !== 'function') delete piece['type'];
   normalizeFunction(piece['function']);
@@ -259,7 +364,13 @@ function normalizeDelta(value: JsonObject): void {
 /** Converts an index from text to a number. */
 function normalizeIndex(value: JsonObject): void {
   const { index } = value;
-  if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
+  if (typeof index === 'string' && /^-?\d+$/.test(index)) value['index'] = Number(index);
+}
+
+/** Replaces a finish reason that is the word for a missing value of some language. */
+function normalizeReason(value: JsonObject): void {
+  const { finish_reason: reason } = value;
+  if (typeof reason === 'string' && noReason.test(reason)) value['finish_reason'] = null;
 }
 
 /** Returns whether a delta has content, rather than only a role. */
@@ -272,6 +383,7 @@ export function hasPieces(delta: unknown): boolean {
 function normalizeChunkChoice(value: JsonObject, position: number): void {
   fill(value, { index: position, finish_reason: null });
   normalizeIndex(value);
+  normalizeReason(value);
   // Some providers put the whole message into the only chunk, MiniMax also into the last one.
   const { delta: piece, message: whole } = value;
   if (isObject(whole) && !hasPieces(piece)) normalizeDelta((value['delta'] = whole));

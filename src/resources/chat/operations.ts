@@ -1,4 +1,4 @@
-import { isObject, listObjects } from '../../answers/objects.ts';
+import { isObject, isText, listObjects, parseJSON } from '../../answers/objects.ts';
 import type { OutputRules } from '../../calls/plan.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import { jsonAnswer } from '../../calls/response.ts';
@@ -9,10 +9,12 @@ import type { RequestOptions } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { Stream } from '../../streams/stream.ts';
+import type { JsonObject } from '../../types.ts';
+import { noArguments } from './call-repair.ts';
 import { deliverWithChoices } from './delivery.ts';
 import { readParts } from './normalize.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { chatProtocolFor, completionAnswer } from './protocol.ts';
+import { chatProtocolFor, completionAnswer, countChoices } from './protocol.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
 
 /** Removes the fields that this package adds to messages of a model. */
@@ -39,10 +41,18 @@ function toRequestMessage(message: unknown): unknown {
       const { incomplete: __, index: ____, ...rest } = call;
       if (!isObject(rest['function'])) return rest;
       const { parsed_arguments: ___, ...called } = rest['function'];
-      return { ...rest, function: called };
+      return { ...rest, function: withJSON(called) };
     });
   }
+  if (isObject(sent['function_call'])) sent['function_call'] = withJSON(sent['function_call']);
   return sent;
+}
+
+/** Returns a call with arguments that are JSON. vLLM and llama.cpp refuse a conversation with others. */
+function withJSON(called: JsonObject): JsonObject {
+  const { arguments: text } = called;
+  if (!isText(text) || parseJSON(text) !== undefined) return called;
+  return { ...called, arguments: noArguments };
 }
 
 /**
@@ -64,16 +74,15 @@ export const writeCompletion = (params: ChatCompletionCreateParamsBase) => ({
   json: createBody(params),
 });
 
-const formatWhole = (params: ChatCompletionCreateParamsBase) =>
-  jsonAnswer(completionAnswer(params));
-
 export function createCompletion(
   transport: Transport,
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
   output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<ChatCompletion> {
-  const parts = { kind: 'json', write: writeCompletion, format: formatWhole, output } as const;
+  const format = (own: ChatCompletionCreateParamsBase) =>
+    jsonAnswer(completionAnswer(countChoices(own, options)));
+  const parts = { kind: 'json', write: writeCompletion, format, output } as const;
   return transport.operate('chat.completions.create', params, parts, options);
 }
 
@@ -92,7 +101,7 @@ export function streamCompletion(
       write: (own) => ({ json: { ...createBody(own), stream: true } }),
       format: (own) =>
         eventAnswer({
-          ...chatProtocolFor(peek(own, 'n') ?? 1),
+          ...chatProtocolFor(countChoices(own, options)),
           deliver: (emit) => deliverWithChoices(emit, includesUsage),
         }),
       output,

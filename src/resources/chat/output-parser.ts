@@ -1,4 +1,4 @@
-import { errorMessage, isObject, listObjects } from '../../answers/objects.ts';
+import { errorMessage, hasValue, isObject, listObjects } from '../../answers/objects.ts';
 import { type ResponseSchema, trust } from '../../answers/reader.ts';
 import { extractJSON, GrowingJSON, SchemaMismatch } from '../../structured/json.ts';
 import {
@@ -16,8 +16,10 @@ import {
   type OutputErrorInit,
 } from './errors.ts';
 import { findSchema } from './structured-output.ts';
+import { isCallReason } from './normalize.ts';
 import type {
   ChatCompletion,
+  ChatCompletionChoice,
   ChatCompletionMessage,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
@@ -130,10 +132,23 @@ export class OutputParser<Parsed> {
     const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
     if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(errorInit);
     if (rejected !== undefined) throw new ContentFilterFinishReasonError(errorInit);
+    const lacking = completion.choices.find((choice) => this.#lacksCall(choice));
+    if (lacking !== undefined) {
+      const problem = `ends with the finish reason "${lacking.finish_reason}", but has neither a tool call nor text`;
+      throw new InvalidOutputError(`The answer ${problem}.`, errorInit);
+    }
     const choices = completion.choices.map(async (choice) =>
       Object.assign(choice, { message: await this.#applyTo(choice.message, errorInit) }),
     );
     return Object.assign(completion, { choices: await Promise.all(choices) });
+  }
+
+  /** Returns whether a choice ends with a call that it does not have, and has nothing else. */
+  #lacksCall({ finish_reason: reason, message }: ChatCompletionChoice): boolean {
+    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
+    const { content, refusal, tool_calls: calls, function_call: call, audio, images } = message;
+    const parts = [content, refusal, calls, call, audio, images];
+    return isNeeded && isCallReason(reason) && !parts.some((part) => hasValue(part));
   }
 
   async #applyTo(
@@ -169,8 +184,8 @@ export class OutputParser<Parsed> {
     });
     const toolCalls = await Promise.all(parsing);
     // Text next to tool calls is not the final text.
-    const hasText = content !== null && !refusal && !(content === '' && isCalling);
-    const parsed = hasText ? await parse(content, undefined, isCalling) : null;
+    const hasText = !refusal && !(isCalling && !content);
+    const parsed = hasText ? await parse(content ?? '', undefined, isCalling) : null;
     return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
   }
 }

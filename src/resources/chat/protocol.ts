@@ -1,4 +1,4 @@
-import { hasValue, isObject, listObjects, toFields } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, numberFrom, toFields } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { collectAs } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
@@ -7,14 +7,34 @@ import { ChatAccumulator } from './accumulator.ts';
 import { peek } from '../../options/snapshot.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import { toWholePiece } from './normalize.ts';
-import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
+import type { RequestOptions } from '../../options/options.ts';
+import {
+  chatChunkSchema,
+  chatCompletionSchema,
+  endsInError,
+  isCompletion,
+  oneCompletionSchema,
+} from './schema.ts';
 import type { ChatCompletionChunk } from './types.ts';
 
-/** Returns the format of a completion that is not streamed, but may arrive as a stream anyway. */
-export function completionAnswer(params: ChatCompletionCreateParamsBase) {
+/** Returns the number of choices that a request asks for. */
+export function countChoices(
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+): number {
+  const { n } = toFields(peek(options, 'extraBody'));
+  return Math.max(numberFrom(peek(params, 'n')) ?? 1, numberFrom(n) ?? 1);
+}
+
+/**
+ * Returns the format of a completion that is not streamed, but may arrive as a stream anyway.
+ *
+ * @param choices - Number of requested choices.
+ */
+export function completionAnswer(choices: number) {
   return {
-    schema: chatCompletionSchema,
-    fromEvents: collectAs(chatProtocolFor(peek(params, 'n') ?? 1)),
+    schema: choices > 1 ? chatCompletionSchema : oneCompletionSchema,
+    fromEvents: collectAs(chatProtocolFor(choices)),
   };
 }
 

@@ -19,7 +19,7 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionTool,
 } from './params.ts';
-import { completionAnswer } from './protocol.ts';
+import { completionAnswer, countChoices } from './protocol.ts';
 import type { ChatRun } from './runs/run.ts';
 import { chatOutput } from './structured-output.ts';
 import type {
@@ -42,12 +42,15 @@ export function parseCompletion(
       kind: 'json',
       write: writeCompletion,
       format: (own: ChatCompletionCreateParamsBase, change) =>
-        jsonAnswer(completionAnswer(own), (completion, { callId, requestId, status }) => {
-          const sent = { phase: 'body', status, requestId } as const;
-          const evidence = { ...sent, attempts: [sent] };
-          const parser = new OutputParser<unknown>(params, 'parse', change);
-          return parser.apply(completion, { callId, evidence });
-        }),
+        jsonAnswer(
+          completionAnswer(countChoices(own, options)),
+          (completion, { callId, requestId, status }) => {
+            const sent = { phase: 'body', status, requestId } as const;
+            const evidence = { ...sent, attempts: [sent] };
+            const parser = new OutputParser<unknown>(params, 'parse', change);
+            return parser.apply(completion, { callId, evidence });
+          },
+        ),
       output: findOutput(chatOutput, params),
     },
     options,

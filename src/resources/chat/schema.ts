@@ -16,8 +16,10 @@ import {
   hasNamelessCall,
   isErrorReason,
   isFinishReason,
+  namelessCall,
   normalizeChunk,
   normalizeCompletion,
+  normalizeOneCompletion,
 } from './normalize.ts';
 import { isEmptyResult } from '../../answers/failure.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
@@ -135,9 +137,21 @@ export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
   answer: {
     name: 'whole completion',
-    isIn: (value) => isCompletion(value) && !endsInError(value),
+    isIn: (value) =>
+      isCompletion(value) &&
+      !listObjects(value['choices']).some(({ finish_reason: reason }) => isErrorReason(reason)),
   },
   normalize: normalizeCompletion,
+  fault: ({ choices }) =>
+    choices.some(({ message: inner }) => hasNamelessCall(toFields(inner)))
+      ? namelessCall
+      : undefined,
+};
+
+/** A complete completion of a request for one choice. */
+export const oneCompletionSchema: ResponseSchema<ChatCompletion> = {
+  ...chatCompletionSchema,
+  normalize: normalizeOneCompletion,
 };
 
 const delta: FieldsOf<ChatCompletionChunkDelta> = {

@@ -3,7 +3,9 @@ import type { ChatCompletionMessageToolCall } from './params.ts';
 import {
   areArgumentsComplete,
   CallIds,
+  findHalves,
   isBlank,
+  isCut,
   isMissing,
   isSameJSON,
   noArguments,
@@ -122,7 +124,8 @@ export class ToolCallAssembler {
   ended: readonly OpenCall[] = [];
 
   /** Returns the call with an index. */
-  get(index: number): OpenCall | undefined {
+  get(index: number | undefined): OpenCall | undefined {
+    if (index === undefined) return undefined;
     const open = this.#open[findPosition(index, this.#open)];
     return open?.index === index ? open : undefined;
   }
@@ -140,7 +143,7 @@ export class ToolCallAssembler {
       const open =
         match === undefined || isAnother ? this.#begin(this.#freeIndex(index), piece) : match;
       if (isAnother) splitFrom(open, match, piece);
-      else if (match === undefined) open.splitFrom = this.get(splitPieces.get(piece) ?? -1);
+      else if (match === undefined) open.splitFrom = this.get(splitPieces.get(piece));
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
       piece.index = open.index;
       // Pieces after the finish reason may complete the call.
@@ -191,15 +194,15 @@ export class ToolCallAssembler {
    *   without arguments; in a cut response, arguments may be missing.
    */
   end(isFinished: boolean): void {
+    this.#joinHalves();
     for (const open of this.begun.slice()) this.#repair(open);
     for (const { call } of this.begun) {
-      if (isFinished) {
-        delete call.incomplete;
-        if (call.type === 'function' && isMissing(call.function.arguments)) {
-          call.function.arguments = noArguments;
-        }
-      } else if (call.type !== 'function' || !areArgumentsComplete(call.function.arguments)) {
-        call.incomplete = true;
+      const text = call.type === 'function' ? call.function.arguments : undefined;
+      // Some servers report that the model ended the response, although a limit cut it.
+      if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call.incomplete = true;
+      else delete call.incomplete;
+      if (isFinished && call.type === 'function' && isMissing(call.function.arguments)) {
+        call.function.arguments = noArguments;
       }
     }
     this.ended = this.begun;
@@ -213,6 +216,18 @@ export class ToolCallAssembler {
         ? call.function.name === '' && !isBlank(call.function.arguments)
         : call.custom.name === '' && call.custom.input !== '',
     );
+  }
+
+  /** Joins the halves of a call whose arguments were sent under an index of their own. */
+  #joinHalves(): void {
+    const [named, other] = findHalves(this.begun, ({ call: { id, ...call } }) =>
+      call.type === 'function'
+        ? { id, name: call.function.name, text: call.function.arguments }
+        : { id, name: call.custom.name, text: call.custom.input },
+    );
+    if (named?.call.type !== 'function' || other?.call.type !== 'function') return;
+    named.call.function.arguments = other.call.function.arguments;
+    this.#remove(other);
   }
 
   /** Repairs the arguments of a call, and removes it if it is empty or a repetition. */
@@ -267,10 +282,11 @@ export class ToolCallAssembler {
     return candidate !== undefined && startsNewCall(candidate, piece) ? undefined : candidate;
   }
 
-  /** Returns the provider's index, or the next one if that is taken. */
+  /** Returns the provider's index, or the next one if that is taken or is not a position. */
   #freeIndex(preferred: unknown): number {
     const next = (this.#open.at(-1)?.index ?? -1) + 1;
-    return typeof preferred === 'number' && this.get(preferred) === undefined ? preferred : next;
+    const isPosition = typeof preferred === 'number' && preferred >= 0;
+    return isPosition && this.get(preferred) === undefined ? preferred : next;
   }
 
   #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {

@@ -14,6 +14,7 @@ import {
   hasValue,
   isObject,
   listObjects,
+  mergeUsage,
 } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
 import { readValue } from '../../answers/reader.ts';
@@ -73,8 +74,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
     copyUnknownFields(piece, response, responseFields);
     if (piece.usageMetadata) {
       // Some pieces contain only a part, so fields are merged.
-      response.usageMetadata ??= {};
-      copyUnknownFields(piece.usageMetadata, response.usageMetadata, noFields);
+      response.usageMetadata = mergeUsage(response.usageMetadata, piece.usageMetadata);
     }
     piece.candidates?.forEach((candidate, position) => {
       this.#addCandidate(response, candidate, candidate.index ?? position);

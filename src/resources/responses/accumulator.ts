@@ -4,6 +4,7 @@ import {
   hasValue,
   isObject,
   listObjects,
+  mergeUsage,
 } from '../../answers/objects.ts';
 import { normalizeValue } from '../../answers/reader.ts';
 import type { StreamProgress } from '../../streams/protocol.ts';
@@ -160,7 +161,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
     this.#last = undefined;
     const end = typeof type === 'string' && Object.hasOwn(ends, type) ? ends[type] : undefined;
     if (isObject(response)) this.#addResponse(response, end !== undefined);
-    if (isObject(usage)) this.#usage = usage;
+    if (isObject(usage)) this.#usage = mergeUsage(this.#usage, usage);
     if (end !== undefined) this.#end(end, response);
     if (!this.#keeps) return;
     const { item, part, annotation } = event;
@@ -172,10 +173,10 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 
   #addResponse(response: JsonObject, isEnd: boolean): void {
     const { output, usage, ...fields } = response;
-    if (isObject(usage)) this.#usage = usage;
+    if (isObject(usage)) this.#usage = mergeUsage(this.#usage, usage);
     if (!this.#keeps) return;
     copyUnknownFields(fields, this.#response, new Set());
-    if (isObject(usage)) this.#response['usage'] = usage;
+    if (isObject(usage)) this.#response['usage'] = this.#usage;
     const items = listObjects(output);
     // Gateways end some streams with an empty output, although its items were sent.
     const isEmpty = !hasOutput(items) && hasOutput(this.#items.map(({ item }) => item));

@@ -41,16 +41,30 @@ export interface StreamQuirks {
 export interface ChatQuirks {
   /** Content as a string or as a list of typed parts. @defaultValue "string" */
   chatContent: 'string' | 'parts';
-  /** Location of the reasoning. @defaultValue "reasoning_content" */
-  chatReasoning: 'reasoning_content' | 'reasoning' | 'think-tags';
-  /** Location of the usage in a stream. @defaultValue "last-chunk" */
-  chatUsage: 'last-chunk' | 'finish-chunk' | 'both' | 'in-choice' | 'missing';
+  /**
+   * Location of the reasoning. `thinking_blocks` are those of LiteLLM, whose last piece in a stream repeats the text
+   * with the signature. @defaultValue "reasoning_content"
+   */
+  chatReasoning:
+    | 'reasoning_content'
+    | 'reasoning'
+    | 'reasoning_text'
+    | 'thinking_blocks'
+    | 'think-tags';
+  /**
+   * Location of the usage in a stream; with `emptied`, a chunk with an empty one follows.
+   * @defaultValue "last-chunk"
+   */
+  chatUsage: 'last-chunk' | 'finish-chunk' | 'both' | 'in-choice' | 'emptied' | 'missing';
   /**
    * Format of streamed tool calls: several deltas, one delta, deltas that repeat empty ids and names,
    * without an index, with indexes from 1, or with the arguments as an object. With `shared-index`, all calls
    * have index 0 and an empty id; with `repeated`, the whole arguments are sent again; with `cumulative`, each
    * delta repeats the ones before; with `bracket`, a `{` precedes the whole arguments; with `nameless`, the
-   * name is empty. With `same-id`, all calls have one id, also in whole responses. @defaultValue "split"
+   * name is empty; with `negative-index`, all calls have the index -1; with `halves`, the arguments have an index of
+   * their own. In whole responses too, calls of `same-id` have one id, those of `unwrapped` no `function`, those of
+   * `choices` a choice each, and those of `cut` half of their arguments; with `missing`, there is no call.
+   * @defaultValue "split"
    */
   chatToolCalls:
     | 'split'
@@ -64,12 +78,18 @@ export interface ChatQuirks {
     | 'cumulative'
     | 'bracket'
     | 'nameless'
+    | 'negative-index'
+    | 'halves'
+    | 'unwrapped'
+    | 'choices'
+    | 'cut'
+    | 'missing'
     | 'same-id';
   /** Add a tool call without name and arguments. @defaultValue false */
   chatHollowCall: boolean;
   /**
-   * Finish reason in place of the real one, for example `network_error`; "" for the real one, and `null` for the
-   * real one in streams and none in whole responses. @defaultValue ""
+   * Finish reason in place of the real one, for example `network_error`; "" for the real one. `null`, also as text, is
+   * none in whole responses, and the real one at the end of streams. @defaultValue ""
    */
   chatFinishReason: string | null;
   /**

@@ -183,11 +183,27 @@ export interface SentCall {
 
 /** Returns the tool calls of a choice as gateways with this quirk send them. */
 export function sentCalls({ toolCalls }: ChatChoice, { chatToolCalls }: Quirks): SentCall[] {
-  const calls = toolCalls.map(({ id, name, input }) => ({ id, name, json: JSON.stringify(input) }));
+  const calls = toolCalls.map(({ id, name, input }) => {
+    const json = JSON.stringify(input);
+    return { id, name, json: chatToolCalls === 'cut' ? json.slice(0, json.length / 2) : json };
+  });
   const [first] = calls;
-  if (first === undefined) return [];
+  if (first === undefined || chatToolCalls === 'missing') return [];
   return chatToolCalls === 'same-id' ? calls.map((call) => ({ ...call, id: first.id })) : calls;
 }
+
+/** Returns reasoning as the value of its field. */
+const wholeThoughts = (thoughts: string, { chatReasoning }: Quirks): unknown =>
+  chatReasoning === 'thinking_blocks' ? [thinkingBlock(thoughts, thinkingSignature)] : thoughts;
+
+/** Returns a block of thinking, or a piece of one. */
+export const thinkingBlock = (thinking: string, signature: string): object => ({
+  type: 'thinking',
+  thinking,
+  signature,
+});
+
+export const thinkingSignature = 'c2lnbmF0dXJl';
 
 /** Returns the message of a choice. */
 export function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
@@ -202,18 +218,31 @@ export function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: 
     role: 'assistant',
     content: whole === '' && (toolCalls.length > 0 || refused !== undefined) ? null : parts,
     ...(isConverted(vendor) ? {} : { refusal: refused ?? null, annotations: [] }),
-    [isTagged ? 'reasoning' : quirks.chatReasoning]:
-      thoughts === '' || isTagged ? undefined : thoughts,
+    ...(thoughts !== '' &&
+      !isTagged && { [quirks.chatReasoning]: wholeThoughts(thoughts, quirks) }),
     tool_calls:
       toolCalls.length === 0
         ? undefined
-        : sentCalls(choice, quirks).map(({ id, name, json }) => ({
-            id,
-            type: 'function',
-            function: {
+        : sentCalls(choice, quirks).map(({ id, name, json }) => {
+            const called = {
               name: quirks.chatToolCalls === 'nameless' ? '' : name,
               arguments: quirks.chatToolCalls === 'object' ? parseJSON(json) : json,
-            },
-          })),
+            };
+            const isBare = quirks.chatToolCalls === 'unwrapped';
+            return { id, type: 'function', ...(isBare ? called : { function: called }) };
+          }),
   });
+}
+
+/** Returns the choices as gateways with this quirk send them: some send each call in a choice of its own. */
+export function sentChoices(
+  choices: readonly ChatChoice[],
+  { chatToolCalls }: Quirks,
+): ChatChoice[] {
+  if (chatToolCalls !== 'choices') return [...choices];
+  const parts = choices.flatMap((choice) => [
+    { ...choice, toolCalls: [] },
+    ...choice.toolCalls.map((call) => ({ ...choice, thoughts: '', tokens: [], toolCalls: [call] })),
+  ]);
+  return parts.map((part, index) => ({ ...part, index }));
 }

@@ -8,6 +8,9 @@ import {
   type ChatChoice,
   type SentCall,
   sentCalls,
+  sentChoices,
+  thinkingBlock,
+  thinkingSignature,
 } from './chat-answer.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { present } from '../control/json.ts';
@@ -22,6 +25,7 @@ type Delta = JsonObject;
 function callIndex(style: Quirks['chatToolCalls'], position: number): number | undefined {
   if (style === 'no-index') return undefined;
   if (style === 'shared-index') return 0;
+  if (style === 'negative-index') return -1;
   return position + (style === 'from-one' ? 1 : 0);
 }
 
@@ -32,6 +36,9 @@ function toolDeltas({ id, name, json }: SentCall, position: number, quirks: Quir
   if (style === 'whole' || style === 'object') {
     const whole = style === 'object' ? parseJSON(json) : json;
     return [delta({ id, type: 'function', function: { name, arguments: whole } })];
+  }
+  if (style === 'unwrapped') {
+    return [delta({ id, type: 'function', name, arguments: '' }), delta({ arguments: json })];
   }
   const split = json.match(/.{1,5}/gsu) ?? [];
   const pieces =
@@ -49,6 +56,7 @@ function toolDeltas({ id, name, json }: SentCall, position: number, quirks: Quir
   const rest = pieces.map((piece) =>
     delta({
       ...named,
+      ...(style === 'halves' && { index: position + 1 }),
       function: present({ name: style === 'empty-names' ? '' : undefined, arguments: piece }),
     }),
   );
@@ -64,6 +72,11 @@ function thoughtDeltas(thoughts: string, quirks: Quirks): Delta[] {
   if (tokens.length === 0) return [];
   if (quirks.chatReasoning === 'think-tags') {
     return ['<think>', ...tokens, '</think>'].map((token) => textDelta(token, quirks));
+  }
+  if (quirks.chatReasoning === 'thinking_blocks') {
+    const pieces = tokens.map((token) => thinkingBlock(token, ''));
+    const whole = thinkingBlock(thoughts, thinkingSignature);
+    return [...pieces, whole].map((block) => ({ content: null, thinking_blocks: [block] }));
   }
   if (quirks.chatContent === 'parts') {
     return tokens.map((text) => ({
@@ -134,7 +147,9 @@ export function chatEvents(
     add('delta', { ...empty, choices: noChoices, prompt_filter_results: [] });
   }
   const isBlocked = vendor === 'google' && request.question.prompt.includes(markers.block);
-  const choices = isBlocked ? [] : answer.choices;
+  const choices = isBlocked ? [] : sentChoices(answer.choices, quirks);
+  const noReason = quirks.chatFinishReason === 'null' ? 'null' : null;
+  const otherReason = noReason === null ? quirks.chatFinishReason : null;
   if (isBlocked) {
     const blank = {
       delta: { role: 'assistant', content: '' },
@@ -154,7 +169,7 @@ export function chatEvents(
       const logprobs = isKnown ? { content: [toLogprob(token, request.topLogprobs)] } : null;
       const isEnd = endsInText(choice) && position === deltas.length - 1;
       const { index, finishReason } = choice;
-      const finish_reason = isEnd ? finishReason : null;
+      const finish_reason = isEnd ? finishReason : noReason;
       add(isEnd ? 'finish' : 'delta', { choices: [{ index, delta, logprobs, finish_reason }] });
     }
   }
@@ -170,7 +185,7 @@ export function chatEvents(
     // The gateway drops a last chunk with usage and without text if usage was not requested.
     if (onFinish && !request.includeUsage) continue;
     const inChoice = quirks.chatUsage === 'in-choice' ? usage : undefined;
-    const finish_reason = quirks.chatFinishReason || finishReason;
+    const finish_reason = otherReason || finishReason;
     const end = { index, delta: {}, logprobs: null, finish_reason, usage: inChoice };
     const finish = { choices: [present(end)], usage: onFinish ? usage : null };
     add('finish', finish);
@@ -180,19 +195,20 @@ export function chatEvents(
     for (const choice of choices) {
       const { index, finishReason } = choice;
       const message = messageBody(choice, answer, quirks);
-      const end = { index, message, finish_reason: quirks.chatFinishReason || finishReason };
+      const end = { index, message, finish_reason: otherReason || finishReason };
       add('finish', { object: 'chat.completion', choices: [end] });
     }
   }
   const fingerprint = vendor === 'google' ? '' : base.system_fingerprint;
   const counted = { ...plain, system_fingerprint: fingerprint, choices: noChoices };
-  const atEnd = quirks.chatUsage === 'last-chunk' || quirks.chatUsage === 'both';
+  const atEnd = /^(last-chunk|both|emptied)$/.test(quirks.chatUsage);
   if (atEnd && request.includeUsage) {
     if (isPassed) add('usage', { choices: noChoices, usage });
     else events.push({ role: 'usage', data: { ...counted, usage } });
   }
   if (request.includeUsage) {
     events.push({ role: 'count', data: { ...counted, usage: gatewayUsage(count, vendor) } });
+    if (quirks.chatUsage === 'emptied') add('count', { choices: noChoices, usage: {} });
   }
   if (quirks.chatDone) events.push(doneEvent);
   return events;

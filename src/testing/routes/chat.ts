@@ -5,6 +5,7 @@ import {
   answerChat,
   createdField,
   messageBody,
+  sentChoices,
   toLogprob,
   type ChatAnswer,
   type ChatChoice,
@@ -29,7 +30,7 @@ function toLogprobs(
 }
 
 function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks): JsonObject {
-  const choices = answer.choices.map((choice) => ({
+  const choices = sentChoices(answer.choices, quirks).map((choice) => ({
     index: choice.index,
     message: messageBody(choice, answer, quirks),
     ...toLogprobs(choice, answer, request),

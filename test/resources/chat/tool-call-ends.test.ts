@@ -85,9 +85,19 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
     },
   );
 
-  test('is not marked if the model finished with arguments that are not JSON', async () => {
-    expect(read(await complete('tool_calls', '{"a'))).toEqual([['{"a']]);
-  });
+  test.each(['{"a', '{"n":1,"t":"lo', '{"a":[1,', '{"a":tru'])(
+    'is marked if a server says that the model finished, but %s is cut',
+    async (text) => {
+      expect(read(await complete('tool_calls', '{}', text))).toEqual([['{}'], [text, true]]);
+    },
+  );
+
+  test.each(['{a:1}', 'Rome', '{"a":1}}', '[1]', '7'])(
+    'is not marked if the model finished with %s, which is not cut',
+    async (text) => {
+      expect(read(await complete('tool_calls', text))).toEqual([[text]]);
+    },
+  );
 });
 
 describe('an unfinished tool call', () => {

@@ -160,13 +160,24 @@ export function mergeMetadata(
   return { [providerName]: Object.assign({}, ...known.map((metadata) => metadata[providerName])) };
 }
 
-/** Converts a message to content parts, in the same order as in a stream. */
-export function convertMessage(message: ChatCompletionMessage): LanguageModelV4Content[] {
+/**
+ * Converts a message to content parts, in the same order as in a stream.
+ *
+ * @param reason - The finish reason.
+ */
+export function convertMessage(
+  message: ChatCompletionMessage,
+  reason: string | null,
+): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
   const texts = [message.content, message.refusal].filter((text) => Boolean(text));
   const functionCalls = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
-  // The AI SDK would run a call whose arguments are cut off.
-  const calls = functionCalls.filter(({ incomplete }) => incomplete !== true);
+  // The AI SDK reports arguments that are not JSON to the model, but would run a call with empty ones.
+  const isFinished = /^(stop|tool-calls)$/.test(convertFinishReason(reason, false).unified);
+  const calls = functionCalls.filter(
+    ({ incomplete, function: called }) =>
+      incomplete !== true || (isFinished && called.arguments.trim() !== ''),
+  );
   const details = reasoningMetadata(jsonObjects(message.reasoning_details));
   return [
     ...(thoughts

@@ -75,15 +75,16 @@ async function generate(
   }
   const hasRefused = Boolean(choice.message.refusal);
   const schema = findSchema(options);
-  const content = convertMessage(choice.message);
+  const content = convertMessage(choice.message, choice.finish_reason);
   for (const part of content) {
     if (part.type === 'text' && schema) part.text = await findJSONText(part.text, schema);
   }
   const finishReason = convertFinishReason(choice.finish_reason, hasRefused);
   // A model may name tool calls as the reason, although it sent none that can be read.
   const isCalling = content.some(({ type }) => type === 'tool-call');
-  if (finishReason.unified === 'tool-calls' && content.length === 0) {
-    throw toAISDKError(unreadableCalls(response), failed);
+  const isEmpty = content.every(({ type }) => type === 'reasoning');
+  if (finishReason.unified === 'tool-calls' && isEmpty) {
+    throw toAISDKError(unreadableCalls(response, data), failed);
   }
   return {
     content,
@@ -101,10 +102,10 @@ async function generate(
   };
 }
 
-/** Creates the error of a response that should have tool calls, and has nothing. */
-function unreadableCalls({ status, headers }: Response): UnexpectedResponseError {
-  const message = 'The response ends in a tool call without a name.';
-  return new UnexpectedResponseError(message, { outcome: 'unknown', status, headers });
+/** Creates the error of a response that should have tool calls, and has neither a call nor text. */
+function unreadableCalls({ status, headers }: Response, data: unknown): UnexpectedResponseError {
+  const message = 'The response ends in a tool call, but has none, or one without a name.';
+  return new UnexpectedResponseError(message, { outcome: 'unknown', status, headers, data });
 }
 
 async function stream(
@@ -130,17 +131,18 @@ async function stream(
       // The AI SDK ends an aborted stream itself if reading fails with such an error.
       if (isAbort(error)) throw shown;
       yield* await maker.flush();
-      yield* maker.fail(shown, error);
+      yield* maker.fail(shown, error, data.usage);
       return;
     }
     const message = data.partial?.choices[0]?.message;
     yield* await maker.flush();
-    if (maker.isNamelessCall && !message?.tool_calls?.length) {
-      const error = unreadableCalls(response);
-      yield* maker.fail(toAISDKError(error, failed), error);
+    if (maker.lacksCall && !message?.tool_calls?.length) {
+      const error = unreadableCalls(response, data.partial);
+      yield* maker.fail(toAISDKError(error, failed), error, data.usage);
       return;
     }
-    yield* maker.end(data.verdict === 'complete', message && (message.tool_calls ?? []));
+    const calls = message && (message.tool_calls ?? []);
+    yield* maker.end(data.verdict === 'complete', data.usage, calls);
   }
   return {
     stream: toReadableStream(parts(), data),

@@ -175,14 +175,17 @@ function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessa
   };
 }
 
-/** Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the unparsed text of the model. */
+/**
+ * Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the unparsed text of the model, which
+ * the error message in the result of the call repeats.
+ */
 function encodeArguments(input: unknown): string {
   if (typeof input !== 'string') return JSON.stringify(input ?? {});
   try {
     JSON.parse(input);
     return input;
   } catch {
-    return JSON.stringify(input);
+    return /^\s*[{[]/.test(input) ? '{}' : JSON.stringify(input);
   }
 }
 

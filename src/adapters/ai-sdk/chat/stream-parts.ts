@@ -57,7 +57,8 @@ export class PartMaker {
   #sources = 0;
   #hasRefused = false;
   #reason = '';
-  #usage: CompletionUsage | undefined;
+  /** `true` once something other than reasoning and calls was emitted. */
+  #hasContent = false;
   /** Details of reasoning that no part has yet. */
   #details: JSONObject[] = [];
 
@@ -81,7 +82,6 @@ export class PartMaker {
       this.#hasHead = true;
       yield { type: 'response-metadata', ...head };
     }
-    if (chunk.usage) this.#usage = { ...this.#usage, ...chunk.usage };
     const [choice] = chunk.choices;
     if (choice === undefined || choice.index !== 0) return;
     this.#reason = choice.finish_reason ?? this.#reason;
@@ -96,6 +96,7 @@ export class PartMaker {
     yield* this.#write('text', delta.refusal);
     for (const file of convertImages(delta.images)) {
       yield* this.#endBlock();
+      this.#hasContent = true;
       yield file;
     }
     const annotations: unknown = 'annotations' in delta ? delta.annotations : undefined;
@@ -108,6 +109,7 @@ export class PartMaker {
 
   *#write(kind: 'text' | 'reasoning', delta: string | null | undefined): Generator<Part> {
     if (!delta) return;
+    if (kind === 'text') this.#hasContent = true;
     if (this.#block !== kind) {
       yield* this.#endBlock();
       this.#block = kind;
@@ -164,10 +166,10 @@ export class PartMaker {
     return call;
   }
 
-  /** `true` if the model ended with tool calls, but nothing has a name or text. */
-  get isNamelessCall(): boolean {
+  /** `true` if the model ended with tool calls, but there is neither a call with a name nor text. */
+  get lacksCall(): boolean {
     const isCall = convertFinishReason(this.#reason, this.#hasRefused).unified === 'tool-calls';
-    return isCall && this.#calls.size > 0 && this.#blocks === 0;
+    return isCall && !this.#hasContent && ![...this.#calls.values()].some((call) => call.isStarted);
   }
 
   /** Returns the text that was held back, at the end of the stream. */
@@ -179,9 +181,14 @@ export class PartMaker {
    * Emits the last parts of a stream that did not fail.
    *
    * @param isComplete - `false` for a truncated stream, which `onTruncated` allows.
+   * @param usage - The token usage of the stream.
    * @param final - The calls as the client assembled and repaired them; by default as they were streamed.
    */
-  *end(isComplete: boolean, final?: readonly ChatCompletionMessageToolCall[]): Generator<Part> {
+  *end(
+    isComplete: boolean,
+    usage: CompletionUsage | undefined,
+    final?: readonly ChatCompletionMessageToolCall[],
+  ): Generator<Part> {
     yield* this.#endBlock();
     const finish = this.#finishReason(isComplete);
     const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
@@ -207,7 +214,7 @@ export class PartMaker {
       yield this.#toolCall(own, name, input, undefined);
     }
     const isEmpty = finish.unified === 'tool-calls' && count === 0;
-    yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish);
+    yield this.#finish(isEmpty ? { ...finish, unified: 'stop' } : finish, usage);
   }
 
   #toolCall(
@@ -231,11 +238,11 @@ export class PartMaker {
   }
 
   /** Emits the last parts of a failed stream. Tool calls may be cut off, so none is emitted. */
-  *fail(error: unknown, cause: unknown): Generator<Part> {
+  *fail(error: unknown, cause: unknown, usage: CompletionUsage | undefined): Generator<Part> {
     yield* this.#endBlock();
     yield { type: 'error', error };
     const isCut = StreamTruncatedError.isInstance(cause) || StreamTimeoutError.isInstance(cause);
-    yield this.#finish({ unified: isCut ? 'interrupted' : 'error', raw: undefined });
+    yield this.#finish({ unified: isCut ? 'interrupted' : 'error', raw: undefined }, usage);
   }
 
   /** Adds a piece of reasoning to the step that it continues, or as a new step. */
@@ -269,12 +276,12 @@ export class PartMaker {
     return reasoningMetadata(details);
   }
 
-  #finish(finishReason: LanguageModelV4FinishReason): Part {
-    const usage = convertUsage(this.#usage, undefined, this.#convertUsage);
+  #finish(finishReason: LanguageModelV4FinishReason, usage: CompletionUsage | undefined): Part {
+    const converted = convertUsage(usage, undefined, this.#convertUsage);
     return {
       type: 'finish',
       finishReason,
-      ...mergeExtracted(usage, this.#extractor?.buildMetadata()),
+      ...mergeExtracted(converted, this.#extractor?.buildMetadata()),
     };
   }
 }

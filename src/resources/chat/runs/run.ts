@@ -324,7 +324,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
 
   /** Adds a chunk and emits its events. Completed texts are parsed before their end is emitted. */
   async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
-    const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
+    const accumulator = (this.#accumulator ??= new ChatAccumulator(undefined));
     accumulator.add(chunk);
     // Lines written by another package may contain chunks with neither choices nor usage.
     if (chunk.choices.length > 0 || chunk.usage) {
