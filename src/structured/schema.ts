@@ -25,6 +25,14 @@ export interface PlainSchemaOptions<Output> extends SchemaOptions {
   readonly validate?: ((value: unknown) => value is Output) | undefined;
 }
 
+/** A plain JSON Schema, not a validator. Without the index, a literal would be refused for its keywords. */
+export type PlainSchema =
+  | { readonly [keyword: string]: unknown; readonly '~standard'?: never }
+  | { readonly '~standard'?: never };
+
+/** Options with the JSON Schema, which a validator needs that cannot convert itself. */
+export type WithJSONSchema<Options> = Options & { readonly jsonSchema: object | undefined };
+
 /** The schema in the request. */
 export interface SentSchema {
   readonly schema: JsonObject;
@@ -43,7 +51,7 @@ function plain(schema: object): JsonObject {
 
 /** Ways to a JSON Schema, by the vendor of the validator. */
 const helpers: Readonly<Record<string, string>> = {
-  zod: ', or use model-gateway/helpers/zod with a schema of zod 4',
+  zod: ', or use model-gateway/helpers/zod',
   valibot: ', or use toStandardJsonSchema(schema) of @valibot/to-json-schema',
 };
 

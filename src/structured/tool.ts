@@ -1,5 +1,6 @@
 import type {
   AutoParseableResponseFormat,
+  ConvertibleSchema,
   SchemaOutput,
   StandardSchemaV1,
   AutoParseableTool,
@@ -7,7 +8,14 @@ import type {
 } from './types.ts';
 import { check } from '../options/check.ts';
 import { parseArguments, parseLocated, valueType } from './locate-json.ts';
-import { type PlainSchemaOptions, type SchemaOptions, schemaParser, sentSchema } from './schema.ts';
+import {
+  type PlainSchema,
+  type PlainSchemaOptions,
+  type SchemaOptions,
+  type WithJSONSchema,
+  schemaParser,
+  sentSchema,
+} from './schema.ts';
 
 /** Throws if providers would reject the name. */
 export function checkName(name: unknown): void {
@@ -30,13 +38,20 @@ export function checkName(name: unknown): void {
  * const completion = await client.chat.completions.parse({ model, messages, response_format: format });
  * console.log(completion.choices[0]?.message.parsed?.city);
  */
-export function responseFormat<Schema extends StandardSchemaV1>(
+export function responseFormat<Schema extends ConvertibleSchema>(
   schema: Schema,
   name?: string,
   options?: SchemaOptions,
 ): AutoParseableResponseFormat<SchemaOutput<Schema>>;
+/** For a validator that cannot convert itself, such as one of zod 3 or valibot. */
+export function responseFormat<Schema extends StandardSchemaV1>(
+  schema: Schema,
+  name: string | undefined,
+  options: WithJSONSchema<SchemaOptions>,
+): AutoParseableResponseFormat<SchemaOutput<Schema>>;
+/** For a plain JSON Schema. */
 export function responseFormat<Output = unknown>(
-  schema: object,
+  schema: PlainSchema,
   name?: string,
   options?: PlainSchemaOptions<Output>,
 ): AutoParseableResponseFormat<Output>;
@@ -86,7 +101,7 @@ export interface PlainToolDefinition<Arguments>
   extends ToolDefinition<Arguments>, PlainSchemaOptions<Arguments> {
   readonly description?: string | undefined;
   /** Describes the arguments. Omit it for a tool without arguments. */
-  readonly schema?: object | undefined;
+  readonly schema?: PlainSchema | undefined;
 }
 
 /**
@@ -104,13 +119,22 @@ export interface PlainToolDefinition<Arguments>
  *   execute: async ({ city }) => lookUp(city),
  * });
  */
-export function tool<Schema extends StandardSchemaV1>(
+export function tool<Schema extends ConvertibleSchema>(
   definition: SchemaToolDefinition<Schema>,
 ): AutoParseableTool<SchemaOutput<Schema>>;
+/** For a validator that cannot convert itself, such as one of zod 3 or valibot. */
+export function tool<Schema extends StandardSchemaV1>(
+  definition: WithJSONSchema<SchemaToolDefinition<Schema>>,
+): AutoParseableTool<SchemaOutput<Schema>>;
+/** For a plain JSON Schema, or no arguments. */
 export function tool<Arguments = unknown>(
   definition: PlainToolDefinition<Arguments>,
 ): AutoParseableTool<Arguments>;
-export function tool(definition: PlainToolDefinition<unknown>): AutoParseableTool<unknown> {
+export function tool(
+  definition: Omit<PlainToolDefinition<unknown>, 'schema'> & {
+    readonly schema?: object | undefined;
+  },
+): AutoParseableTool<unknown> {
   const { name, description, schema = { type: 'object', properties: {} }, validate } = definition;
   checkName(name);
   const { schema: parameters, strict } = sentSchema(schema, definition);

@@ -25,6 +25,11 @@ export interface StandardSchemaProps<Input = unknown, Output = Input> {
     | undefined;
 }
 
+/** A validator that converts itself to JSON Schema, such as one of zod 4.2 or arktype. */
+export interface ConvertibleSchema<Input = unknown, Output = Input> {
+  readonly '~standard': StandardSchemaProps<Input, Output> & { readonly jsonSchema: object };
+}
+
 /** The validated, possibly transformed value, or the issues. */
 export type StandardSchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }

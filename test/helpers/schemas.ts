@@ -1,8 +1,22 @@
-import type { StandardSchemaResult, StandardSchemaV1 } from '../../src/structured/types.ts';
+import type {
+  ConvertibleSchema,
+  StandardSchemaResult,
+  StandardSchemaV1,
+} from '../../src/structured/types.ts';
+
+type Check<Output> = (value: unknown) => StandardSchemaResult<Output>;
 
 /** A validator without a library, which awaits `pause` if it is set. */
 export function schemaOf<Output>(
-  check: (value: unknown) => StandardSchemaResult<Output>,
+  check: Check<Output>,
+  options: { jsonSchema: Record<string, unknown>; pause?: Promise<void> },
+): { schema: ConvertibleSchema<unknown, Output>; seen: unknown[] };
+export function schemaOf<Output>(
+  check: Check<Output>,
+  options?: { pause?: Promise<void> },
+): { schema: StandardSchemaV1<unknown, Output>; seen: unknown[] };
+export function schemaOf<Output>(
+  check: Check<Output>,
   { jsonSchema, pause }: { jsonSchema?: Record<string, unknown>; pause?: Promise<void> } = {},
 ) {
   const seen: unknown[] = [];

@@ -2,7 +2,12 @@ import * as mini from 'zod/mini';
 import { z as z3 } from 'zod/v3';
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { zodFunction, zodResponseFormat } from '../../src/adapters/helpers/zod.ts';
+import {
+  zodFunction,
+  zodRealtimeFunction,
+  zodResponseFormat,
+  zodTextFormat,
+} from '../../src/adapters/helpers/zod.ts';
 import { InvalidInputError, responseFormat, tool } from '../../src/index.ts';
 import { schemaOf } from '../helpers/schemas.ts';
 
@@ -97,14 +102,28 @@ describe('the schema that is sent', () => {
     expect(responseFormat(schema, 'a', { jsonSchema: place }).json_schema.schema).toMatchObject(
       place,
     );
-    expect(() => responseFormat(schema)).toThrow(InvalidInputError);
-    expect(() => responseFormat(schema)).toThrow('schema: ours returns no JSON Schema for it');
     expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
-    expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
+  });
+
+  test('is required in the types too if a validator has none', () => {
+    const { schema } = schemaOf((value) => ({ value }));
     const valibot = { '~standard': { ...schema['~standard'], vendor: 'valibot' } };
+
+    // @ts-expect-error: a validator without a JSON Schema
+    expect(() => responseFormat(schema)).toThrow(InvalidInputError);
+    // @ts-expect-error: a validator without a JSON Schema
+    expect(() => responseFormat(schema)).toThrow('schema: ours returns no JSON Schema for it');
+    // @ts-expect-error: zod 3 has no JSON Schema
+    expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
+    // @ts-expect-error: zod 3 has no JSON Schema
+    expect(() => tool({ name: 'find', schema: z3.object({}) })).toThrow(
+      'or use model-gateway/helpers/zod',
+    );
+    // @ts-expect-error: valibot has no JSON Schema
     expect(() => responseFormat(valibot)).toThrow(
       'or use toStandardJsonSchema(schema) of @valibot/to-json-schema',
     );
+    expect(tool({ name: 'find', schema, jsonSchema: place })).toHaveProperty('$parseRaw');
   });
 
   test("does not change the caller's schema", () => {
@@ -268,17 +287,20 @@ describe('the helpers for zod', () => {
     expect(() => zodResponseFormat(z.object({ at: z.date() }), 'a')).toThrow(InvalidInputError);
   });
 
-  test.each([
-    ['zod 3', z3.object({ city: z3.string() })],
-    ['another library', schemaOf((value) => ({ value })).schema],
-  ])('reject a schema of %s, with an alternative', (_, schema) => {
+  test('reject the schema of another library, with an alternative', () => {
+    const { schema } = schemaOf((value) => ({ value }));
     const problem =
-      "schema: must be a schema of zod 4. In zod 3.25, import z from 'zod/v4'; or pass the JSON Schema yourself: " +
-      'responseFormat(schema, name, { jsonSchema }), or tool({ name, schema, jsonSchema }).';
+      'schema: must be a schema of zod. For another validator, use responseFormat(schema, name, { jsonSchema }), ' +
+      'or tool({ name, schema, jsonSchema }).';
 
+    // @ts-expect-error: not a schema of zod
     expect(() => zodResponseFormat(schema, 'place')).toThrow(InvalidInputError);
-    expect(() => zodResponseFormat(schema, 'place')).toThrow(problem);
+    // @ts-expect-error: not a schema of zod
+    expect(() => zodTextFormat(schema, 'place')).toThrow(problem);
+    // @ts-expect-error: not a schema of zod
     expect(() => zodFunction({ name: 'find', parameters: schema })).toThrow(problem);
+    // @ts-expect-error: not a schema of zod
+    expect(() => zodRealtimeFunction({ name: 'find', parameters: schema })).toThrow(problem);
   });
 
   test('accept a schema of zod 3 with its JSON Schema, and validate responses', async () => {

@@ -2,12 +2,17 @@ import {
   standardFunction as theirFunction,
   standardResponseFormat as theirFormat,
 } from 'openai/helpers/standard-schema';
+import * as theirs from 'openai/helpers/standard-schema';
+import * as theirZod from 'openai/helpers/zod';
 import * as z from 'zod';
+import { z as z3 } from 'zod/v3';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import {
   standardFunction,
   standardResponseFormat,
 } from '../../src/adapters/helpers/standard-schema.ts';
+import * as ourStandard from '../../src/adapters/helpers/standard-schema.ts';
+import * as ourZod from '../../src/adapters/helpers/zod.ts';
 import { InvalidInputError } from '../../src/index.ts';
 import { bodyOf, json, scripted } from '../helpers/clients.ts';
 import { schemaOf } from '../helpers/schemas.ts';
@@ -89,5 +94,65 @@ describe('standardFunction()', () => {
     expect(await runner.finalContent()).toBe('Bon voyage.');
     expect(planned).toEqual([{ city: 'Rome' }]);
     expect(await bodyOf(requests[0])).toMatchObject({ tools: [sent(theirFunction(definition))] });
+  });
+});
+
+const run = (): string => 'done';
+const same = (mine: unknown, original: unknown): void => expect(sent(mine)).toEqual(sent(original));
+
+describe('the helpers have the names and the results of those of openai', () => {
+  const description = 'A trip.';
+  const city = z.object({ city: z.string() });
+  const old = z3.object({ city: z3.string() });
+  const definition = { name: 'plan', description };
+  const later = { ...definition, defer_loading: true, function: run };
+
+  test('every name', () => {
+    expect(Object.keys(ourStandard).toSorted()).toEqual(Object.keys(theirs).toSorted());
+    expect(Object.keys(ourZod).toSorted()).toEqual(Object.keys(theirZod).toSorted());
+  });
+
+  test.each([
+    ['zod 4', city],
+    ['zod 3', old],
+  ])('for %s', (_, schema) => {
+    same(
+      ourZod.zodTextFormat(schema, 'trip', { description }),
+      theirZod.zodTextFormat(schema, 'trip', { description }),
+    );
+    same(
+      ourZod.zodResponsesFunction({ ...later, parameters: schema }),
+      theirZod.zodResponsesFunction({ ...later, parameters: schema }),
+    );
+    const { additionalProperties, ...parameters } = Object(
+      theirZod.zodRealtimeFunction({ ...definition, parameters: schema }).parameters,
+    );
+    expect([undefined, false]).toContain(additionalProperties);
+    same(ourZod.zodRealtimeFunction({ ...definition, parameters: schema }), {
+      type: 'function',
+      ...definition,
+      parameters,
+    });
+  });
+
+  test('for Standard Schema', () => {
+    same(
+      ourStandard.standardTextFormat(city, 'trip', { description }),
+      theirs.standardTextFormat(city, 'trip', { description }),
+    );
+    same(
+      ourStandard.standardResponsesFunction({ ...later, parameters: city }),
+      theirs.standardResponsesFunction({ ...later, parameters: city }),
+    );
+    expect(ourStandard.standardResponsesFunction({ ...later, parameters: city })).toHaveProperty(
+      '$callback',
+    );
+  });
+
+  test('tools of Responses that are not strict say so, because it is the default there', () => {
+    const parameters = z.object({ city: z.string().optional() });
+    expect(ourZod.zodResponsesFunction({ name: 'plan', parameters })).toMatchObject({
+      strict: null,
+    });
   });
 });

@@ -5,6 +5,10 @@
  * @module model-gateway/helpers/standard-schema
  */
 import { responseFormat, tool } from '../../structured/tool.ts';
+import type {
+  AutoParseableResponseTool,
+  AutoParseableTextFormat,
+} from '../../resources/responses/params.ts';
 import type { SchemaOptions } from '../../structured/schema.ts';
 import type {
   AutoParseableResponseFormat,
@@ -13,6 +17,7 @@ import type {
   StandardSchemaV1,
   ToolRun,
 } from '../../structured/types.ts';
+import { toResponsesTool, toTextFormat } from './responses.ts';
 
 /** Options of `standardResponseFormat()`. */
 export interface StandardFormatOptions extends Omit<SchemaOptions, 'jsonSchema'> {
@@ -33,6 +38,21 @@ export function standardResponseFormat<Schema extends StandardSchemaV1>(
   { schema: jsonSchema, ...options }: StandardFormatOptions = {},
 ): AutoParseableResponseFormat<SchemaOutput<Schema>> {
   return responseFormat(standardSchema, name, { ...options, jsonSchema });
+}
+
+/**
+ * Creates a `text.format` for `responses.parse()` from a validator. The client validates the response; the
+ * validator may be asynchronous.
+ *
+ * @param name - Name of the format, sent to the model.
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `schema` is not set
+ */
+export function standardTextFormat<Schema extends StandardSchemaV1>(
+  standardSchema: Schema,
+  name: string,
+  options?: StandardFormatOptions,
+): AutoParseableTextFormat<SchemaOutput<Schema>> {
+  return toTextFormat(standardResponseFormat(standardSchema, name, options));
 }
 
 /** Definition for `standardFunction()`. */
@@ -62,4 +82,25 @@ export function standardFunction<Schema extends StandardSchemaV1>({
   function: execute,
 }: StandardFunctionDefinition<Schema>): AutoParseableTool<SchemaOutput<Schema>> {
   return tool({ name, description, schema, jsonSchema, ...(execute && { execute }) });
+}
+
+/** Definition for `standardResponsesFunction()`. */
+export interface StandardResponsesFunctionDefinition<
+  Schema extends StandardSchemaV1,
+> extends StandardFunctionDefinition<Schema> {
+  /** Load the function only when the model's tool search finds it. */
+  defer_loading?: boolean | undefined;
+}
+
+/**
+ * Creates a tool of the Responses API from a validator. `responses.parse()` validates the arguments of its calls
+ * and returns them as `parsed_arguments`. The function is kept as `$callback`; call it yourself.
+ *
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `schema` is not set
+ */
+export function standardResponsesFunction<Schema extends StandardSchemaV1>({
+  defer_loading: deferLoading,
+  ...definition
+}: StandardResponsesFunctionDefinition<Schema>): AutoParseableResponseTool<SchemaOutput<Schema>> {
+  return toResponsesTool(standardFunction(definition), deferLoading);
 }

@@ -77,6 +77,11 @@ export interface ResponseFunctionToolCall {
   namespace?: string | undefined;
   caller?: JsonObject | null | undefined;
   status?: ResponseItemStatus | undefined;
+  /**
+   * The validated arguments, set by `responses.parse()`; `null` if the tool has no parser and isn't strict. Not
+   * enumerable, so that the item can be sent back.
+   */
+  parsed_arguments?: unknown;
 }
 
 /** A call of a custom tool, whose input is plain text. */

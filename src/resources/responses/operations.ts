@@ -94,8 +94,8 @@ export function parseResponse(
   const parts = {
     kind: 'json',
     write: writeAs('responses.parse'),
-    format: ({ text }: ResponseCreateParamsBase) =>
-      jsonAnswer(wholeResponse, (response, call) => parseOutput(response, text?.format, call)),
+    format: (copy: ResponseCreateParamsBase) =>
+      jsonAnswer(wholeResponse, (response, call) => parseOutput(response, copy, call)),
   } as const;
   return transport.operate('responses.create', params, parts, options);
 }

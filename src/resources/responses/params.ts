@@ -2,6 +2,7 @@ import type { NoOptions } from '../../options/options.ts';
 import type {
   ChatCompletionFunctionTool,
   ResponseFormatJSONSchema,
+  ToolRun,
 } from '../../structured/types.ts';
 import type { JsonObject, Metadata, OpenString } from '../../types.ts';
 import type { ResponseInputItem } from './items.ts';
@@ -16,6 +17,14 @@ export interface ResponseFunctionTool {
   strict?: boolean | null | undefined;
   description?: string | null | undefined;
   defer_loading?: boolean | undefined;
+}
+
+/** A function with a parser for its arguments. Created by `zodResponsesFunction()`. */
+export interface AutoParseableResponseTool<Arguments> extends ResponseFunctionTool {
+  /** Parses and validates complete arguments; rejects if they are invalid. Never sent. */
+  $parseRaw(content: string): Arguments | Promise<Arguments>;
+  /** Your function, which `responses.parse()` doesn't call. Never sent. */
+  $callback?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
 }
 
 /** A tool whose input is plain text, or text in a grammar. */
@@ -69,6 +78,12 @@ export interface ResponseTextJSONSchema {
   schema: JsonObject;
   description?: string | undefined;
   strict?: boolean | null | undefined;
+}
+
+/** A format with a parser. Created by `zodTextFormat()`. */
+export interface AutoParseableTextFormat<Parsed> extends ResponseTextJSONSchema {
+  /** Parses and validates a complete text; rejects if it is invalid. Never sent. */
+  $parseRaw(content: string): Parsed | Promise<Parsed>;
 }
 
 /** The format of the text. One of `responseFormat()` is sent as `ResponseTextJSONSchema`. */

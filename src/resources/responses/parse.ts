@@ -1,7 +1,18 @@
-import { defineHidden, errorMessage, isObject, listObjects } from '../../answers/objects.ts';
+import {
+  defineHidden,
+  errorMessage,
+  isObject,
+  listObjects,
+  toFields,
+} from '../../answers/objects.ts';
 import type { CallInfo } from '../../calls/response.ts';
 import { SchemaMismatch } from '../../structured/json.ts';
-import { locateJSON, parseLocated, valueType } from '../../structured/locate-json.ts';
+import {
+  locateJSON,
+  parseArguments,
+  parseLocated,
+  valueType,
+} from '../../structured/locate-json.ts';
 import {
   ContentFilterFinishReasonError,
   InvalidOutputError,
@@ -9,6 +20,8 @@ import {
 } from '../chat/errors.ts';
 import type { JsonObject } from '../../types.ts';
 import { isRefusal, messageText } from './output.ts';
+import type { ResponseFunctionToolCall } from './items.ts';
+import type { ResponseCreateParamsBase } from './params.ts';
 import type { ModelResponse, ParsedResponse } from './types.ts';
 
 /** Returns the function that parses text of a format; `undefined` if it is plain text. */
@@ -36,14 +49,36 @@ function addToMessage(message: JsonObject, parsed: unknown): void {
   if (part !== undefined) defineHidden(part, 'parsed', parsed);
 }
 
+/** Returns the definition of a called function, which may be in a namespace. */
+function findTool(
+  tools: unknown,
+  { name, namespace }: ResponseFunctionToolCall,
+): JsonObject | undefined {
+  const list = listObjects(tools);
+  const space = list.find((tool) => tool['type'] === 'namespace' && tool['name'] === namespace);
+  return (space === undefined ? list : listObjects(space['tools'])).find((tool) => {
+    // A tool of chat has its name in `function`.
+    const { type, function: definition = tool } = tool;
+    return type === 'function' && toFields(definition)['name'] === name;
+  });
+}
+
+/** Returns the function that parses the arguments of a tool; `undefined` if they are not parsed. */
+function findArgumentsParser(tool: JsonObject = {}): ((text: string) => unknown) | undefined {
+  const { $parseRaw: parse, strict } = tool;
+  if (typeof parse === 'function') return (text): unknown => Reflect.apply(parse, tool, [text]);
+  const isStrict = strict === true || toFields(tool['function'])['strict'] === true;
+  return isStrict ? parseArguments : undefined;
+}
+
 /**
- * Parses and validates the text of the final message.
+ * Parses and validates the text of the final message, and the arguments of calls.
  *
  * @throws `OutputError` with the response if it is incomplete or does not match
  */
 export async function parseOutput(
   response: ModelResponse,
-  format: unknown,
+  { text, tools }: Pick<ResponseCreateParamsBase, 'text' | 'tools'>,
   { callId, requestId, status }: CallInfo,
 ): Promise<ParsedResponse<unknown>> {
   const sent = { phase: 'body', status, requestId } as const;
@@ -52,9 +87,23 @@ export async function parseOutput(
     const isFiltered = response.incomplete_details?.reason === 'content_filter';
     throw isFiltered ? new ContentFilterFinishReasonError(init) : new LengthFinishReasonError(init);
   }
-  const parse = findParser(format);
-  const message = parse && finalMessage(response);
+  const toFailure = (what: string, cause: unknown): InvalidOutputError => {
+    const issues = cause instanceof SchemaMismatch ? cause.issues : [];
+    const problem = `${what} cannot be parsed: ${errorMessage(cause)}.`;
+    return new InvalidOutputError(problem, { ...init, issues, cause });
+  };
   const isQueued = response.status === 'queued' || response.status === 'in_progress';
+  const calls = response.output.filter((item) => item.type === 'function_call');
+  for (const call of calls) {
+    const parse = isQueued ? undefined : findArgumentsParser(findTool(tools, call));
+    try {
+      defineHidden(call, 'parsed_arguments', parse ? await parse(call.arguments) : null);
+    } catch (cause) {
+      throw toFailure(`The arguments of "${call.name}"`, cause);
+    }
+  }
+  const parse = findParser(text?.format);
+  const message = parse && finalMessage(response);
   if (parse === undefined || message === undefined || isQueued) {
     return Object.assign(response, { output_parsed: null });
   }
@@ -67,8 +116,6 @@ export async function parseOutput(
     if (response.output.some(({ type }) => /^(function|custom_tool)_call$/.test(type))) {
       return Object.assign(response, { output_parsed: null });
     }
-    const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-    const problem = `The answer cannot be parsed: ${errorMessage(cause)}.`;
-    throw new InvalidOutputError(problem, { ...init, issues, cause });
+    throw toFailure('The answer', cause);
   }
 }

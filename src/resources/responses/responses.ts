@@ -91,11 +91,12 @@ export class Responses {
    * Creates a response with structured output: calls `create()`, parses the text of the final message,
    * validates it, and returns it as `output_parsed`. Metered like `create()`.
    *
-   * @param params - `text.format` is from `responseFormat()`, which validates the text, or from
-   *   `zodTextFormat()` of `openai`. With a plain `json_schema`, text is parsed but not validated.
+   * @param params - `text.format` is from `responseFormat()` or `zodTextFormat()`, which validate the text. With a
+   *   plain `json_schema`, text is parsed but not validated. Arguments for tools of `tool()` or
+   *   `zodResponsesFunction()`, and for strict tools, are in `parsed_arguments` of their calls.
    * @returns The response. `output_parsed` is `null` if the model refused, called tools without an answer, or
    *   if the response is still queued.
-   * @throws `InvalidOutputError` if the text is not JSON or does not match, `LengthFinishReasonError` if it
+   * @throws `InvalidOutputError` if the text or the arguments are not JSON or do not match, `LengthFinishReasonError` if it
    *   was cut at the token limit, `ContentFilterFinishReasonError` if it was filtered. Their `response` was
    *   paid for.
    * @throws `InvalidInputError` if `stream` is set

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { zodTextFormat } from 'openai/helpers/zod';
+import { zodResponsesFunction as theirFunction, zodTextFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
 import {
   ContentFilterFinishReasonError,
@@ -10,6 +10,12 @@ import {
   responseFormat,
   usageOf,
 } from '../../../src/index.ts';
+import { standardTextFormat } from '../../../src/adapters/helpers/standard-schema.ts';
+import {
+  zodResponsesFunction,
+  zodTextFormat as ourTextFormat,
+} from '../../../src/adapters/helpers/zod.ts';
+import { tool } from '../../../src/index.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../../helpers/clients.ts';
 
 const place = z.object({ city: z.string() });
@@ -70,6 +76,21 @@ describe('parse()', () => {
     const text = await client.responses.parse({ model: 'm', input: 'x' });
     expectTypeOf(text.output_parsed).toBeNull();
     expect(text.output_parsed).toBeNull();
+  });
+
+  test.each([
+    ['our zodTextFormat()', ourTextFormat(place, 'place')],
+    ['our standardTextFormat()', standardTextFormat(place, 'place')],
+  ])('returns the value of %s, whose parser is not sent', async (_, textFormat) => {
+    const { client, requests } = scripted([answer([lisbon])]);
+
+    const response = await client.responses.parse({ ...ask, text: { format: textFormat } });
+
+    expectTypeOf(response.output_parsed).toEqualTypeOf<{ city: string } | null>();
+    expect(response.output_parsed).toEqual({ city: 'Lisbon' });
+    const { schema } = format.json_schema;
+    const sent = { type: 'json_schema', name: 'place', schema, strict: true };
+    expect(await bodyOf(requests[0])).toHaveProperty('text.format', sent);
   });
 
   test('is validated by the emulator too', async () => {
@@ -181,5 +202,72 @@ describe('parse()', () => {
     const { data, response } = await client.responses.parse(ask).withResponse();
     expect(data.output_parsed).toEqual({ city: 'Lisbon' });
     expect(response.status).toBe(200);
+  });
+});
+
+const find = (text: string, fields = {}) => ({
+  ...call,
+  name: 'find',
+  arguments: text,
+  ...fields,
+});
+
+describe('arguments of calls', () => {
+  const parameters = z.object({ city: z.string() });
+  const strictTool = {
+    type: 'function',
+    name: 'find',
+    strict: true,
+    parameters: { type: 'object' },
+  } as const;
+  const tools = {
+    'zodResponsesFunction()': zodResponsesFunction({ name: 'find', parameters }),
+    'zodResponsesFunction() of openai': theirFunction({ name: 'find', parameters }),
+    'tool()': tool({ name: 'find', schema: parameters }),
+    'a strict tool': strictTool,
+    'a namespace': { type: 'namespace', name: 'places', tools: [strictTool] } as const,
+  };
+
+  test.each(Object.entries(tools))(
+    'are parsed for %s, and can be sent back',
+    async (name, used) => {
+      const { client } = scripted([
+        answer([find('{"city":"Rome"}', name === 'a namespace' ? { namespace: 'places' } : {})]),
+      ]);
+
+      const { output } = await client.responses.parse({ model: 'm', input: 'x', tools: [used] });
+
+      expect(output).toMatchObject([{ parsed_arguments: { city: 'Rome' } }]);
+      expect(JSON.stringify(output)).not.toContain('parsed_arguments');
+    },
+  );
+
+  test.each([
+    ['a tool that is not strict', [{ ...strictTool, strict: false }], 'completed'],
+    ['an unknown tool', [], 'completed'],
+    ['a queued response', [strictTool], 'in_progress'],
+  ])('are null for %s', async (_, used, status) => {
+    const { client } = scripted([answer([find('{"city":"Rome"}')], { status })]);
+    const { output } = await client.responses.parse({ model: 'm', input: 'x', tools: used });
+    expect(output).toMatchObject([{ parsed_arguments: null }]);
+  });
+
+  test.each([
+    ['do not match', tools['zodResponsesFunction()'], '{"town":1}', [{ path: 'city' }]],
+    ['are not JSON', strictTool, '{"city', []],
+  ])('that %s are an error with the paid response', async (_, used, text, issues) => {
+    const { client, requests } = scripted([answer([find(text)])]);
+
+    const failure = await failureOf(
+      client.responses.parse({ model: 'm', input: 'x', tools: [used] }),
+    );
+
+    expect(failure).toBeInstanceOf(InvalidOutputError);
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('The arguments of "find" cannot be parsed'),
+      issues,
+      response: { id: 'resp_1', usage },
+    });
+    expect(requests).toHaveLength(1);
   });
 });
