@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -50,9 +50,26 @@ const library: Options = {
   },
 };
 
+/** Makes `require('model-gateway')` the class, as `require('openai')` is, with the other exports as members. */
+const classOfRequire = `
+const names = exports;
+module.exports = Object.defineProperties(function Gateway(...args) {
+  return Reflect.construct(names.Gateway, args, new.target || names.Gateway);
+}, Object.getOwnPropertyDescriptors(names));
+Object.setPrototypeOf(module.exports, names.Gateway);
+module.exports.prototype = names.Gateway.prototype;
+`;
+
 export default defineConfig([
   { ...library, format: 'esm', entry: { ...entry, 'cli/main': 'src/programs/cli/main.ts' } },
-  { ...library, format: 'cjs', entry },
+  {
+    ...library,
+    format: 'cjs',
+    entry,
+    async onSuccess() {
+      await appendFile('dist/index.cjs', classOfRequire);
+    },
+  },
   {
     silent: true,
     target: 'es2022',

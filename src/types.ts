@@ -18,14 +18,14 @@ type KnownWords<T> = [Extract<Literals<T>, string>] extends [never] ? T : Litera
 type Literals<T> = T extends string ? (string extends T ? never : T) : T;
 
 /**
- * A type with closed unions in place of open strings, at any depth, as code for `openai` expects. Methods also
- * accept the open type.
+ * A type with closed unions in place of open strings, and lists that can be changed, at any depth, as code for
+ * `openai` expects. Methods also accept the open type.
  */
 export type Closed<T> = ClosedMember<KnownWords<T>>;
 type ClosedMember<T> = T extends (...input: never) => unknown
   ? T
   : T extends readonly unknown[]
-    ? { [Index in keyof T]: Closed<T[Index]> }
+    ? { -readonly [Index in keyof T]: Closed<T[Index]> }
     : T extends object
       ? { [Name in keyof T]: Closed<T[Name]> }
       : T;

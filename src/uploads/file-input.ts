@@ -66,9 +66,10 @@ export function isUploadData(value: unknown): value is UploadData {
   return isBlob(data) || isBinary(data);
 }
 
-/** Accepts files created by another copy of this package. */
+/** Accepts files created by another copy of this package, and by `openai`, whose mark is private. */
 function isStreamingFile(value: unknown): value is StreamingFile {
-  return has(value, streamingFileMark, 'boolean');
+  if (has(value, streamingFileMark, 'boolean')) return true;
+  return has(value, 'name', 'string') && isStream(Reflect.get(Object(value), 'data'));
 }
 
 /**

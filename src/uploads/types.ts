@@ -36,9 +36,9 @@ export type StreamingFileInput = AsyncIterable<UploadChunk> | ReadableStream<Upl
 /** Marks streaming files. A registered symbol, so that another copy of this package recognizes it. */
 export const streamingFileMark: unique symbol = Symbol.for('model-gateway.streaming-file');
 
-/** A stream with a file name, created by `toStreamingFile`. Can be sent once. */
+/** A stream with a file name, created by `toStreamingFile` of this package or of `openai`. Can be sent once. */
 export interface StreamingFile {
-  readonly [streamingFileMark]: true;
+  readonly [streamingFileMark]?: true;
   readonly data: StreamingFileInput;
   readonly name: string;
   /** The MIME type; `undefined` to derive it from the name and the bytes. */

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { build } from 'esbuild';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { toStreamingFile as toTheirStreamingFile } from 'openai';
 import { InvalidInputError, toFile, toStreamingFile } from '../../src/index.ts';
 import { formBody, type FormFields } from '../../src/uploads/multipart.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
@@ -228,6 +229,7 @@ describe('formBody() with streams', () => {
     ['a web stream', () => new Blob([mp3]).stream()],
     ['an async iterable', () => chunks(mp3.slice(0, 2), mp3.slice(2))],
     ['a streaming file', () => toStreamingFile(chunks(mp3), 'talk')],
+    ['a streaming file of openai', () => toTheirStreamingFile(chunks(mp3), 'talk')],
   ])('streams %s, with a name and a type', async (_, make) => {
     const form = await encodeForm([
       ['file', make(), 'audio'],

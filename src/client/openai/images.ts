@@ -27,11 +27,13 @@ type EditParams<Params extends edit.ImageEditParamsBase> = Omit<
 > &
   ImageFiles;
 
-type OpenAIImageParams<Params extends images.ImageParamsBase> = Omit<
-  Closed<Params>,
-  'svg' | 'size'
-> &
-  Pick<Params, 'size'> & { svg?: ImageSVG | null | undefined };
+type OpenAIImageParams<Params extends images.ImageParamsBase> = Omit<Closed<Params>, 'size'> &
+  Pick<Params, 'size'>;
+
+type GenerateParams<Params extends images.ImageParamsBase> = Omit<
+  OpenAIImageParams<Params>,
+  'svg'
+> & { svg?: ImageSVG | null | undefined };
 
 /** Parameters of `images.edit()`, streamed or not. `edit()` also accepts references and other words. */
 export interface ImageEditParamsBase extends EditParams<edit.ImageEditParamsBase> {}
@@ -45,7 +47,13 @@ export interface ImageEditParamsStreaming extends EditParams<edit.ImageEditParam
 /** Parameters of `images.edit()`. */
 export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
 export declare namespace ImageEditParams {
-  export { ImageEditParamsNonStreaming, ImageEditParamsStreaming, ImageSVG as Svg };
+  export { ImageEditParamsNonStreaming, ImageEditParamsStreaming, ImageEditSVG as Svg };
+}
+
+/** Options for SVG images of an edit. */
+export interface ImageEditSVG extends Closed<images.ImageSVG> {}
+export declare namespace ImageEditSVG {
+  type Reasoning = NonNullable<images.ImageSVG['reasoning']>;
 }
 
 /** Options for SVG images. */
@@ -57,13 +65,13 @@ export declare namespace ImageSVG {
 }
 
 /** Parameters of `images.generate()`, streamed or not. `generate()` also accepts other words. */
-export interface ImageGenerateParamsBase extends OpenAIImageParams<images.ImageGenerateParamsBase> {}
+export interface ImageGenerateParamsBase extends GenerateParams<images.ImageGenerateParamsBase> {}
 
 /** Parameters of `images.generate()` without a stream. */
-export interface ImageGenerateParamsNonStreaming extends OpenAIImageParams<images.ImageGenerateParamsNonStreaming> {}
+export interface ImageGenerateParamsNonStreaming extends GenerateParams<images.ImageGenerateParamsNonStreaming> {}
 
 /** Parameters of `images.generate()` with a stream. */
-export interface ImageGenerateParamsStreaming extends OpenAIImageParams<images.ImageGenerateParamsStreaming> {}
+export interface ImageGenerateParamsStreaming extends GenerateParams<images.ImageGenerateParamsStreaming> {}
 
 /** Parameters of `images.generate()`. */
 export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerateParamsStreaming;

@@ -171,7 +171,7 @@ export type ChatCompletionMessageToolCall =
 /** Instructions of the developer; newer models use them instead of a system message. */
 export interface ChatCompletionDeveloperMessageParam {
   role: 'developer';
-  content: string | ChatCompletionContentPartText[];
+  content: string | readonly ChatCompletionContentPartText[];
   /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
@@ -179,7 +179,7 @@ export interface ChatCompletionDeveloperMessageParam {
 /** Instructions for the whole conversation. */
 export interface ChatCompletionSystemMessageParam {
   role: 'system';
-  content: string | ChatCompletionContentPartText[];
+  content: string | readonly ChatCompletionContentPartText[];
   /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
@@ -187,7 +187,7 @@ export interface ChatCompletionSystemMessageParam {
 /** A message of the user. */
 export interface ChatCompletionUserMessageParam {
   role: 'user';
-  content: string | ChatCompletionContentPart[];
+  content: string | readonly ChatCompletionContentPart[];
   /** Distinguishes participants with the same role. */
   name?: string | undefined;
 }
@@ -198,13 +198,13 @@ export interface ChatCompletionAssistantMessageParam {
   /** Optional only next to `tool_calls` or `function_call`; may be `null` then. */
   content?:
     | string
-    | (ChatCompletionContentPartText | ChatCompletionContentPartRefusal)[]
+    | readonly (ChatCompletionContentPartText | ChatCompletionContentPartRefusal)[]
     | null
     | undefined;
   /** Distinguishes participants with the same role. */
   name?: string | undefined;
   refusal?: string | null | undefined;
-  tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
+  tool_calls?: readonly ChatCompletionMessageToolCall[] | null | undefined;
   /** Earlier generated speech, by its id. */
   audio?: ChatCompletionID | null | undefined;
   /** The older form of `tool_calls`. */
@@ -214,9 +214,9 @@ export interface ChatCompletionAssistantMessageParam {
   /** The name of `reasoning_content` at other providers. */
   reasoning?: string | null | undefined;
   /** The model's earlier reasoning in OpenRouter's format. Send it unchanged. */
-  reasoning_details?: ChatCompletionReasoningDetail[] | null | undefined;
+  reasoning_details?: readonly ChatCompletionReasoningDetail[] | null | undefined;
   /** Generated images. */
-  images?: ChatCompletionMessageImage[] | null | undefined;
+  images?: readonly ChatCompletionMessageImage[] | null | undefined;
   /** Asks the model to continue this message. Only a few providers support it. */
   prefix?: boolean | undefined;
 }
@@ -226,7 +226,7 @@ type ChatCompletionID = { id: string };
 /** The result of a tool call. */
 export interface ChatCompletionToolMessageParam {
   role: 'tool';
-  content: string | ChatCompletionContentPartText[];
+  content: string | readonly ChatCompletionContentPartText[];
   /** The `id` of the tool call. */
   tool_call_id: string;
 }
@@ -361,7 +361,7 @@ export interface ChatCompletionAudioParam {
 /** Text that the response will largely repeat, which makes it faster. */
 export interface ChatCompletionPredictionContent {
   type: 'content';
-  content: string | ChatCompletionContentPartText[];
+  content: string | readonly ChatCompletionContentPartText[];
 }
 
 /** Options of a web search. */
@@ -422,11 +422,11 @@ export interface ChatCompletionMaxPrice {
 /** The vendors that OpenRouter may use for a request, by their slugs such as `"anthropic"`. */
 export interface ChatCompletionProviderPreferences {
   /** Vendors to try first, in this order. */
-  order?: string[] | null | undefined;
+  order?: readonly string[] | null | undefined;
   /** The only vendors that may be used. */
-  only?: string[] | null | undefined;
+  only?: readonly string[] | null | undefined;
   /** Vendors that may not be used. */
-  ignore?: string[] | null | undefined;
+  ignore?: readonly string[] | null | undefined;
   /**
    * Uses another vendor if the first one fails.
    * @defaultValue true
@@ -442,7 +442,7 @@ export interface ChatCompletionProviderPreferences {
   /** Uses only vendors that retain no data. */
   zdr?: boolean | null | undefined;
   /** For example `["fp8", "bf16"]`. */
-  quantizations?: string[] | null | undefined;
+  quantizations?: readonly string[] | null | undefined;
   /** The order in which vendors are tried; by default OpenRouter balances by price. */
   sort?:
     | OpenString<'price' | 'throughput' | 'latency'>
@@ -491,18 +491,18 @@ export interface ChatCompletionCreateParamsFunction {
  */
 export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** The conversation so far. May not be empty. */
-  messages: ChatCompletionMessageParam[];
+  messages: readonly ChatCompletionMessageParam[];
   /** A chat model id, as returned by `models.list()`. */
   model: string;
   /**
    * Models to try in order if `model` fails, at OpenRouter. The `model` of the response is the one that is
    * charged.
    */
-  models?: string[] | undefined;
+  models?: readonly string[] | undefined;
   /** The vendors that OpenRouter may use. */
   provider?: ChatCompletionProviderPreferences | null | undefined;
   /** OpenRouter's plugins. */
-  plugins?: ChatCompletionPlugin[] | undefined;
+  plugins?: readonly ChatCompletionPlugin[] | undefined;
   /** Maximum number of generated tokens, 0 or more. */
   max_tokens?: number | null | undefined;
   /** Maximum number of generated tokens including reasoning, for reasoning models. */
@@ -516,7 +516,7 @@ export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** Number of choices to generate; each is charged. */
   n?: number | null | undefined;
   /** Sequences that stop the generation. */
-  stop?: string | string[] | null | undefined;
+  stop?: string | readonly string[] | null | undefined;
   /** −2 to 2; positive values make tokens less likely each time they have occurred. */
   frequency_penalty?: number | null | undefined;
   /** −2 to 2; positive values make tokens less likely if they occurred at all. */
@@ -532,7 +532,7 @@ export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** The format of the text. */
   response_format?: ChatCompletionResponseFormat | undefined;
   /** Tools that the model may use. */
-  tools?: ChatCompletionTool[] | undefined;
+  tools?: readonly ChatCompletionTool[] | undefined;
   /** Controls the use of tools. */
   tool_choice?: ChatCompletionToolChoiceOption | undefined;
   /** `false` limits the model to one tool call at once. */
@@ -548,7 +548,7 @@ export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** Verbosity of the response. */
   verbosity?: OpenString<'low' | 'medium' | 'high'> | null | undefined;
   /** The kinds of output to generate. */
-  modalities?: ChatCompletionModality[] | null | undefined;
+  modalities?: readonly ChatCompletionModality[] | null | undefined;
   /** Voice and encoding; needed when `modalities` has `audio`. */
   audio?: ChatCompletionAudioParam | null | undefined;
   /** Text that the response will largely repeat. */
@@ -580,7 +580,7 @@ export interface ChatCompletionCreateParamsBase extends NoOptions {
   /** The older format of `tool_choice`. */
   function_call?: 'none' | 'auto' | ChatCompletionFunctionCallOption | undefined;
   /** The older format of `tools`. */
-  functions?: ChatCompletionCreateParamsFunction[] | undefined;
+  functions?: readonly ChatCompletionCreateParamsFunction[] | undefined;
 }
 
 /** Parameters for a response that is not streamed. */

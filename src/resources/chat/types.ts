@@ -155,13 +155,13 @@ export interface ChatCompletionMessage {
   /** Generated images, at OpenRouter and LiteLLM. */
   images?: ChatCompletionMessageImage[] | null | undefined;
   /** Tools that the model calls. */
-  tool_calls?: ChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ChatCompletionMessageToolCall[];
   /** Pages that the text cites. */
-  annotations?: ChatCompletionAnnotation[] | undefined;
+  annotations?: ChatCompletionAnnotation[];
   /** Generated speech. */
-  audio?: ChatCompletionAudio | null | undefined;
+  audio?: ChatCompletionAudio | null;
   /** The older form of `tool_calls`. */
-  function_call?: ChatCompletionFunctionCall | null | undefined;
+  function_call?: ChatCompletionFunctionCall | null;
 }
 
 /** Moderation result of one text. */
@@ -359,7 +359,7 @@ export type ParsedChatCompletionMessageToolCall =
 export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
   /** The parsed text; `null` if there is no text, the model refused, or nothing is parsed. */
   parsed: Parsed | null;
-  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[];
 }
 
 /** One of the choices of a parsed completion. */
@@ -376,7 +376,7 @@ export interface ParsedChatCompletion<Parsed> extends ChatCompletion {
 interface ChatCompletionSnapshotMessage extends ChatCompletionMessage {
   /** The text parsed so far, not validated; missing if nothing is parsed. */
   parsed?: unknown;
-  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[];
 }
 
 interface ChatCompletionSnapshotChoice extends ChatCompletionChoice {

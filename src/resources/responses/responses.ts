@@ -22,11 +22,14 @@ import type {
 /** The Responses API: `POST /v1/responses`. Keeps no state: every call has its whole input. */
 export class Responses {
   /**
+   * Declared because the types of wrappers for `openai` require it, and `never` because it only throws.
    * @deprecated not supported; use `get('/v1/responses/<id>')` where your gateway stores responses. `Gateway`
    * throws `GatewayError` that says so; clients of `createGateway()` don't have it.
    */
   declare readonly retrieve: (...input: readonly unknown[]) => never;
   /**
+   * Declared because the types of wrappers for `openai` require it, and `never` because it only throws: the helper
+   * of `openai` repeats what `create()` with `stream: true` and the stream's `partial` give.
    * @deprecated not supported; use `create()` with `stream: true`. `Gateway` throws `GatewayError` that says so;
    * clients of `createGateway()` don't have it.
    */
