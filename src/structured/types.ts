@@ -1,3 +1,5 @@
+import type { JsonObject } from '../types.ts';
+
 /**
  * A validator of any library that implements Standard Schema (standardschema.dev): zod, valibot, arktype
  * and others. Declared here to avoid a dependency.
@@ -99,6 +101,41 @@ export interface AutoParseableTool<Arguments> extends ChatCompletionFunctionTool
   $parseRaw(content: string): Arguments | Promise<Arguments>;
   /** Called by `runTools()`. Never sent. */
   $callback?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
+}
+
+/** A function as a tool of the Responses API. */
+export interface ResponseFunctionTool {
+  type: 'function';
+  name: string;
+  /** The arguments as a JSON Schema. */
+  parameters?: JsonObject | null | undefined;
+  /** Enforce the schema. */
+  strict?: boolean | null | undefined;
+  description?: string | null | undefined;
+  defer_loading?: boolean | undefined;
+}
+
+/** A function with a parser for its arguments. Created by `zodResponsesFunction()`. */
+export interface AutoParseableResponseTool<Arguments> extends ResponseFunctionTool {
+  /** Parses and validates complete arguments; rejects if they are invalid. Never sent. */
+  $parseRaw(content: string): Arguments | Promise<Arguments>;
+  /** Your function, which `responses.parse()` doesn't call. Never sent. */
+  $callback?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
+}
+
+/** A text format of the Responses API for JSON that matches a schema. */
+export interface ResponseTextJSONSchema {
+  type: 'json_schema';
+  name: string;
+  schema: JsonObject;
+  description?: string | undefined;
+  strict?: boolean | null | undefined;
+}
+
+/** A format with a parser. Created by `zodTextFormat()`. */
+export interface AutoParseableTextFormat<Parsed> extends ResponseTextJSONSchema {
+  /** Parses and validates a complete text; rejects if it is invalid. Never sent. */
+  $parseRaw(content: string): Parsed | Promise<Parsed>;
 }
 
 /** The run that called a tool. For chat it is the runner itself. */

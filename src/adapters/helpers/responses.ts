@@ -1,8 +1,9 @@
 import type {
+  AutoParseableResponseFormat,
   AutoParseableResponseTool,
   AutoParseableTextFormat,
-} from '../../resources/responses/params.ts';
-import type { AutoParseableResponseFormat, AutoParseableTool } from '../../structured/types.ts';
+  AutoParseableTool,
+} from '../../structured/types.ts';
 
 /** Converts a format of chat to one of the Responses API. */
 export function toTextFormat<Parsed>({

@@ -5,13 +5,11 @@
  * @module model-gateway/helpers/standard-schema
  */
 import { responseFormat, tool } from '../../structured/tool.ts';
-import type {
-  AutoParseableResponseTool,
-  AutoParseableTextFormat,
-} from '../../resources/responses/params.ts';
 import type { SchemaOptions } from '../../structured/schema.ts';
 import type {
   AutoParseableResponseFormat,
+  AutoParseableResponseTool,
+  AutoParseableTextFormat,
   AutoParseableTool,
   SchemaOutput,
   StandardSchemaV1,

@@ -6,6 +6,8 @@
  */
 import type {
   AutoParseableResponseFormat,
+  AutoParseableResponseTool,
+  AutoParseableTextFormat,
   AutoParseableTool,
   ToolRun,
 } from '../../structured/types.ts';
@@ -20,10 +22,6 @@ import { InvalidInputError } from '../../errors/gateway-error.ts';
 import { checkName, responseFormat } from '../../structured/tool.ts';
 import { type SchemaOptions, sentSchema } from '../../structured/schema.ts';
 import type { SchemaOutput, StandardSchemaV1 } from '../../structured/types.ts';
-import type {
-  AutoParseableResponseTool,
-  AutoParseableTextFormat,
-} from '../../resources/responses/params.ts';
 import { standardFunction, standardResponsesFunction } from './standard-schema.ts';
 import { toTextFormat } from './responses.ts';
 import { isZod3, zod3ToJSONSchema } from './zod3.ts';

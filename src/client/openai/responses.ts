@@ -1,11 +1,10 @@
 /** Types of responses, under the names that code for `openai` uses. */
 import type {
   ResponseCustomTool,
-  ResponseFunctionTool,
   ResponseReasoning,
   ResponseTextFormat,
-  ResponseTextJSONSchema,
 } from '../../resources/responses/params.ts';
+import type { ResponseFunctionTool, ResponseTextJSONSchema } from '../../structured/types.ts';
 import type { Closed, OpenString } from '../../types.ts';
 import type { ResponseInputItem, ResponseInputMessage } from '../../resources/responses/items.ts';
 import type { ResponseErrorBody, ResponseStreamEvent } from '../../resources/responses/types.ts';

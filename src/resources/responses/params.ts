@@ -2,30 +2,11 @@ import type { NoOptions } from '../../options/options.ts';
 import type {
   ChatCompletionFunctionTool,
   ResponseFormatJSONSchema,
-  ToolRun,
+  ResponseFunctionTool,
+  ResponseTextJSONSchema,
 } from '../../structured/types.ts';
 import type { JsonObject, Metadata, OpenString } from '../../types.ts';
 import type { ResponseInputItem } from './items.ts';
-
-/** A function that the model may call. */
-export interface ResponseFunctionTool {
-  type: 'function';
-  name: string;
-  /** The arguments as a JSON Schema. */
-  parameters?: JsonObject | null | undefined;
-  /** Enforce the schema. */
-  strict?: boolean | null | undefined;
-  description?: string | null | undefined;
-  defer_loading?: boolean | undefined;
-}
-
-/** A function with a parser for its arguments. Created by `zodResponsesFunction()`. */
-export interface AutoParseableResponseTool<Arguments> extends ResponseFunctionTool {
-  /** Parses and validates complete arguments; rejects if they are invalid. Never sent. */
-  $parseRaw(content: string): Arguments | Promise<Arguments>;
-  /** Your function, which `responses.parse()` doesn't call. Never sent. */
-  $callback?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
-}
 
 /** A tool whose input is plain text, or text in a grammar. */
 export interface ResponseCustomTool {
@@ -70,21 +51,6 @@ export type ResponseToolChoice =
   | 'auto'
   | 'required'
   | { type: string; name?: string | undefined; [field: string]: unknown };
-
-/** A format for JSON that matches a schema. */
-export interface ResponseTextJSONSchema {
-  type: 'json_schema';
-  name: string;
-  schema: JsonObject;
-  description?: string | undefined;
-  strict?: boolean | null | undefined;
-}
-
-/** A format with a parser. Created by `zodTextFormat()`. */
-export interface AutoParseableTextFormat<Parsed> extends ResponseTextJSONSchema {
-  /** Parses and validates a complete text; rejects if it is invalid. Never sent. */
-  $parseRaw(content: string): Parsed | Promise<Parsed>;
-}
 
 /** The format of the text. One of `responseFormat()` is sent as `ResponseTextJSONSchema`. */
 export type ResponseTextFormat =
