@@ -18,16 +18,8 @@ const differences: readonly (readonly [why: string, names: RegExp])[] = [
     'options of a call are plain, and those of the transport are not among them',
     /^RequestOptions$/,
   ],
-  [
-    'images: a file that is streamed is made by our toStreamingFile()',
-    /^(Images\.)?ImageEditParams/,
-  ],
   ['an answer with images always has its list', /^(Images\.)?ImagesResponse$/],
   ['speech: gateways refuse a voice of your own', /^Audio\.(Speech\.)?SpeechCreateParams$/],
-  [
-    'a file that is streamed is made by our toStreamingFile()',
-    /^Audio\.(Trans(lations|criptions)\.)?Trans(lation|cription)CreateParams/,
-  ],
   ['models tell what they can do', /^(Models\.)?(Model|ModelsPage)$/],
   ['videos: there is no default model', /^(Videos\.)?VideoCreateParams$/],
   ['videos: a reference is an address, gateways store no files', /ImageInputReferenceParam$/],
