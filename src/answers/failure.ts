@@ -1,14 +1,17 @@
 import type { JsonObject } from '../types.ts';
 import {
   findFirst,
+  firstObject,
   hasValue,
   isObject,
+  isText,
   listObjects,
   parseJSON,
   findId,
   toFields,
   codeText,
   trimmedText,
+  unwrapLevels,
 } from './objects.ts';
 
 /** Maximum length of a message in an error; providers' raw bodies can be a megabyte. */
@@ -50,7 +53,53 @@ function findRequestId(message = ''): string | undefined {
 const codeOrNull = (value: unknown): string | null | undefined =>
   value === null ? null : codeText(value);
 
-const codeFields = ['code', 'error_code', 'status_code', 'errorCode', 'Code'];
+/** Places of an error in an object: an object, a list, or text. */
+const errorPlaces = ['error', 'errors', 'Error', 'fault'];
+
+/** Places that a success has too: an error only with a code that means failure. */
+const statusPlaces = ['base_resp', 'header'];
+
+/** Fields with a message that only failures have. */
+const reasonFields = [
+  'fail_reason',
+  'failure_reason',
+  'failedReason',
+  'failReason',
+  'failMsg',
+  'error_message',
+  'errorMessage',
+  'error_msg',
+  'failure',
+  'error_description',
+  'faultstring',
+];
+
+/** Fields with a message that a success may have too. */
+const plainFields = [
+  'message',
+  'msg',
+  'err',
+  'detail',
+  'task_status_msg',
+  'status_msg',
+  'Message',
+  'reason',
+];
+
+/** The same, and fields that mostly name something. */
+const messageFields = [...plainFields, 'description', 'title'];
+
+/** The same fields of a task. There, a plain message is about the request, and a title is the task's. */
+const taskMessageFields = ['task_status_msg', 'status_msg', 'reason', 'detail', 'message', 'msg'];
+
+/** Fields with a code that only failures have. */
+const failureCodes = ['error_code', 'errorCode', 'err_code', 'failureCode', 'failCode'];
+
+const codeFields = ['code', ...failureCodes, 'status_code', 'Code'];
+
+/** Codes, messages and errors that mean success. */
+const nothingFailed =
+  /^(|0|20\d|ok|none|null|no error|success(ful|fully)?|succeed(ed)?|completed?|done|finished)$/i;
 
 type SentCode = ErrorBody['sentCode'];
 
@@ -58,11 +107,17 @@ function isSentCode(value: unknown): value is SentCode {
   return typeof value === 'string' || typeof value === 'number' || value === null;
 }
 
-/** Returns the first non-empty code, or else the first empty one. */
-function findCode(...levels: readonly JsonObject[]): SentCode {
-  const codes = levels.flatMap((level) => codeFields.map((name) => level[name])).filter(isSentCode);
-  const nonEmpty = codes.find((code) => codeText(code) !== undefined);
-  return nonEmpty === undefined ? codes[0] : nonEmpty;
+/** Returns whether a code means that something failed. */
+function isFailureCode(value: unknown): boolean {
+  const code = codeText(value);
+  return code !== undefined && !nothingFailed.test(code);
+}
+
+/** Returns the first code that means failure, or else the first one that is not empty, or else the first one. */
+function findCode(levels: readonly JsonObject[], fields = codeFields): SentCode {
+  const codes = levels.flatMap((level) => fields.map((name) => level[name])).filter(isSentCode);
+  const failing = codes.find(isFailureCode);
+  return failing ?? codes.find((code) => codeText(code) !== undefined) ?? codes[0];
 }
 
 /** Shortens a message, but keeps the request id at its end. */
@@ -84,69 +139,210 @@ export function asSentence(text: string): string {
 /** More than any gateway nests; protects the stack from deeply nested bodies. */
 const maxDepth = 8;
 
-/** Returns the first message in the fields where gateways and providers put it. */
-function findMessage(value: unknown): string | undefined {
-  const message = findRawMessage(value, maxDepth);
-  // Some gateways put the provider's whole JSON response into the message; one level is unwrapped.
-  if (message === undefined || !/^\s*[{[]/.test(message)) return message;
-  const [text, suffix] = splitRequestId(message);
-  const inner = findRawMessage(parseJSON(text), maxDepth);
-  return inner === undefined ? message : `${inner} ${suffix}`.trimEnd();
-}
-
-const messageFields = [
-  'message',
-  'msg',
-  'err',
-  'error_msg',
-  'detail',
-  'status_msg',
-  'errorMessage',
-  'faultstring',
-  'Message',
-];
-
-function findRawMessage(value: unknown, levels: number): string | undefined {
-  if (typeof value === 'string') return trimmedText(value);
-  if (levels === 0) return undefined;
-  if (Array.isArray(value)) return findRawMessage(value[0], levels - 1);
-  if (!isObject(value)) return undefined;
-  const { header, message, detail, error } = value;
-  const direct = findFirst(messageFields, (name) => trimmedText(value[name]));
-  const text = direct ?? (isObject(header) ? trimmedText(header['message']) : undefined);
-  if (text !== undefined) return text;
-  const vendorError = findVendorError(value);
-  const nested = findNestedError(value) ?? (vendorError === value ? undefined : vendorError);
-  const inMessage = typeof message === 'object' ? message : undefined;
-  const places = [Array.isArray(detail) ? detail : undefined, error, nested, inMessage];
-  return findFirst(places, (place) => findRawMessage(place, levels - 1));
-}
-
-/** Returns whether a field contains an error code; `0` and `"0"` mean success. */
-function isFailureCode(value: unknown): boolean {
-  return hasValue(value) && value !== '0' && typeof value !== 'object';
-}
-
-/** Returns an error inside a result: in its object, or in the first item of its list. */
-function findNestedError({ response, data }: JsonObject): unknown {
-  return listObjects(Array.isArray(data) ? data : response)[0]?.['error'];
+/** Returns text unless it means success. Old builds have the URL of a result where others have a reason. */
+function complaintIn(value: unknown): string | undefined {
+  const text = trimmedText(value);
+  const isResult = text === undefined || nothingFailed.test(text) || /^(https?|data):/i.test(text);
+  return isResult ? undefined : text;
 }
 
 /**
- * Returns an error in the formats of vendors other than OpenAI: next to other fields, in a list, or in a
- * choice. `undefined` if there is none.
+ * Returns the error of one object, without the objects nested in it; `undefined` if it has none, or one that is empty or
+ * means success.
  */
-function findVendorError(body: JsonObject): unknown {
-  const { base_resp: base, errors, fault, Response: wrapped, choices } = body;
-  if (isObject(base) && isFailureCode(base['status_code'])) return base;
-  if (isFailureCode(body['error_code']) || isFailureCode(body['errorCode'])) return body;
-  const nested = [errors, fault, isObject(wrapped) ? wrapped['Error'] : undefined];
-  return nested.find((value) => hasValue(value)) ?? listObjects(choices)[0]?.['error'];
+function errorIn(level: JsonObject): unknown {
+  for (const name of errorPlaces) {
+    const error = level[name];
+    if (!hasValue(error)) continue;
+    const { message: text = error, code } = isObject(error) ? error : {};
+    if (!isText(text) || complaintIn(text) !== undefined || isFailureCode(code)) return error;
+  }
+  for (const name of statusPlaces) {
+    const place = level[name];
+    const isFailed = isObject(place) && codeFields.some((field) => isFailureCode(place[field]));
+    if (isFailed) return place;
+  }
+  const error = listObjects(level['choices'])[0]?.['error'];
+  return hasValue(error) ? error : undefined;
+}
+
+/** Returns an object, also one that is the only item of a list. */
+function onlyObject(value: unknown): JsonObject | undefined {
+  const item: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return isObject(item) ? item : undefined;
+}
+
+/**
+ * Returns a body and the bodies nested in it, outermost first. Errors of the items of a list are not errors of the
+ * body, nor are those within a response of the Responses API.
+ */
+function levelsOf(body: JsonObject): readonly JsonObject[] {
+  const levels = [body];
+  for (let level = body; levels.length < maxDepth && !isResponse(level);) {
+    const { data, response, Response: wrapped, detail } = level;
+    const inner = findFirst([data, response, wrapped], onlyObject) ?? firstObject(detail);
+    if (inner === undefined) break;
+    levels.push(inner);
+    level = inner;
+  }
+  return levels;
+}
+
+/** Text in front of a message: a code, or the name of a status. */
+const label =
+  /^([\w.:-]+|bad request|payment required|not found|method not allowed|unprocessable (entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway timeout)$/i;
+
+/** Returns the message of the error in one object, or in its fields that only failures have. */
+function reasonOf(level: JsonObject, depth = maxDepth): string | undefined {
+  const error = errorIn(level);
+  const text = error === undefined ? undefined : textIn(error, depth);
+  const reason = findFirst(reasonFields, (name) => complaintIn(level[name]));
+  if (text === undefined) return reason;
+  if (error !== text || !label.test(text)) return text;
+  const rest = reason ?? messageOf(level, depth);
+  return rest === undefined || rest.includes(text) ? (rest ?? text) : `${text}: ${rest}`;
+}
+
+/** Returns the message of an object in the fields that a success may have too: text, or else what is nested there. */
+function messageOf(level: JsonObject, depth: number): string | undefined {
+  return (
+    findFirst(messageFields, (name) => complaintIn(level[name])) ??
+    findFirst(['message', 'detail', ...statusPlaces], (name) => textIn(level[name], depth - 1))
+  );
+}
+
+/** Returns the message of an error: text, or what an object or the first item of a list contains. */
+function textIn(error: unknown, depth: number): string | undefined {
+  if (typeof error === 'string') return trimmedText(error);
+  if (depth === 0) return undefined;
+  if (Array.isArray(error)) return textIn(error[0], depth - 1);
+  if (!isObject(error)) return undefined;
+  const direct = findFirst([...messageFields, ...reasonFields], (name) => trimmedText(error[name]));
+  return direct ?? reasonOf(error, depth - 1) ?? messageOf(error, depth);
+}
+
+/** Returns the first message of a list by field, as `{ prompt: ["is too long"] }`. */
+function textByField({ errors }: JsonObject): string | undefined {
+  if (!isObject(errors)) return undefined;
+  return findFirst(Object.values(errors), (texts) =>
+    Array.isArray(texts) ? trimmedText(texts[0]) : undefined,
+  );
+}
+
+/** Returns why a body failed, from the places that only failures have. */
+function findReason(body: JsonObject): string | undefined {
+  return findFirst(levelsOf(body), (level) => reasonOf(level) ?? textByField(level));
+}
+
+/** Returns the message of a body. Some gateways put a whole response into it as JSON; one level is unwrapped. */
+function findMessage(value: unknown): string | undefined {
+  const message = findOuterMessage(value);
+  if (message === undefined || !/^\s*[{[]/.test(message)) return message;
+  const [text, suffix] = splitRequestId(message);
+  const inner = findOuterMessage(parseJSON(text));
+  return inner === undefined ? message : `${inner} ${suffix}`.trimEnd();
+}
+
+function findOuterMessage(value: unknown): string | undefined {
+  const body = firstObject(value);
+  if (body === undefined) return textIn(value, 2);
+  return findReason(body) ?? messageOf(body, maxDepth);
+}
+
+/** Returns the objects in which the error of a body stands, the outermost first, and the body and what it nests. */
+function findSources(body: JsonObject): readonly JsonObject[] {
+  const levels = levelsOf(body);
+  const errors: JsonObject[] = [];
+  let error = firstObject(findFirst(levels, errorIn));
+  for (; error !== undefined && errors.length < maxDepth; error = firstObject(errorIn(error))) {
+    errors.push(error);
+  }
+  // A level within another one is an error only if it is its detail.
+  const { detail } = body;
+  return [...errors, body, ...listObjects(detail)];
+}
+
+/** Returns whether a body itself says that something failed. */
+export function saysFailure(value: unknown): boolean {
+  const body = onlyObject(value);
+  return body !== undefined && levelsOf(body).some(claimsFailure);
+}
+
+function claimsFailure(level: JsonObject): boolean {
+  const { success, type, object, status, detail, message } = level;
+  if (isResponse(level)) return hasFailed(level);
+  if (success === false || type === 'error' || object === 'error') return true;
+  if (errorIn(level) !== undefined) return true;
+  if (reasonFields.some((name) => complaintIn(level[name]) !== undefined)) return true;
+  const { status_code: code, status_msg: reason } = level;
+  if (isFailureCode(code) && complaintIn(reason) !== undefined) return true;
+  if (failureCodes.some((name) => isFailureCode(level[name]))) return true;
+  const isFailed = typeof status === 'string' && /^(error|fail(ed|ure)?)$/i.test(status);
+  if (isFailed && messageOf(level, maxDepth) !== undefined) return true;
+  // Beside an id, both may be about the request.
+  const isReport = hasErrorCode(level) || (typeof message !== 'string' && hasValue(detail));
+  return isReport && findId(level) === undefined;
 }
 
 /** Returns whether an empty list is a valid result: the body reports no error. */
 export function isEmptyResult(list: unknown, body: JsonObject): boolean {
-  return Array.isArray(list) && list.length === 0 && !hasValue(findVendorError(body));
+  return Array.isArray(list) && list.length === 0 && !saysFailure(body);
+}
+
+/** The reason of a failed task if the gateway sent none. */
+export const noReason = 'The gateway returned no reason.';
+
+/** The reason of a failure of a task. */
+interface TaskFailure {
+  /** Never empty. */
+  message: string;
+  /** The vendor's code; numbers become strings. */
+  code?: string | undefined;
+}
+
+/** Returns the code of the vendor in a task. A plain `code` belongs to the request. */
+function taskCodeIn(level: JsonObject): string | undefined {
+  const error = firstObject(errorIn(level));
+  const inner = error && firstObject(errorIn(error));
+  const errors = [inner, error, firstObject(level['output'])].filter((each) => each !== undefined);
+  return codeText(findCode(errors) ?? findCode([level], failureCodes));
+}
+
+/** Returns the reason of a failure. Only for failed tasks, because other tasks fill the fields with messages too. */
+export function findFailure(body: JsonObject): TaskFailure {
+  const error = findComplaint(body);
+  const code = findFirst(unwrapLevels(body), taskCodeIn);
+  const hasReason = error !== undefined && error.message !== code;
+  const message = (hasReason ? error.message : findTaskMessage(body)) ?? code ?? noReason;
+  return code === undefined ? { message } : { message, code };
+}
+
+/** Returns the error of a task, from the places that only failures have; `undefined` if there is none. */
+export function findComplaint(body: JsonObject): TaskFailure | undefined {
+  const levels = unwrapLevels(body);
+  const reason = findFirst(levels, (level) => reasonOf(level));
+  if (reason === undefined && levels.every((level) => errorIn(level) === undefined)) {
+    return undefined;
+  }
+  const code = findFirst(levels, taskCodeIn);
+  const message = reason === undefined ? (code ?? noReason) : unwrapMessage(reason);
+  return code === undefined ? { message } : { message, code };
+}
+
+/** Returns what a task says, in the fields that a success has too. */
+export function findTaskMessage(body: JsonObject): string | undefined {
+  const levels = unwrapLevels(body);
+  const message = findFirst(taskMessageFields, (name) =>
+    findFirst(levels, (level) => complaintIn(level[name])),
+  );
+  return message && unwrapMessage(message);
+}
+
+/** Unwraps one level of JSON, because some gateways put the vendor's whole response into a text field. */
+function unwrapMessage(text: string): string {
+  const inner = parseJSON(text);
+  if (!isObject(inner)) return text;
+  return findComplaint(inner)?.message ?? findTaskMessage(inner) ?? text;
 }
 
 /** Returns whether an error body was JSON. */
@@ -194,9 +390,8 @@ function readProviderError({ metadata }: JsonObject, levels: number): ErrorBody 
 /** @param levels - The number of gateways behind each other whose errors are read. */
 export function readErrorValue(value: unknown, levels = maxDepth): ErrorBody {
   const error = readFields(value);
-  const [body] = listObjects(value);
-  const vendorError = body && findVendorError(body);
-  const [source] = listObjects(error.error === value ? (vendorError ?? value) : error.error);
+  const body = firstObject(value);
+  const source = body && (firstObject(body['error']) ?? findSources(body)[0]);
   const provider = source && readProviderError(source, levels);
   if (provider === undefined) return error;
   const { message } = error;
@@ -260,15 +455,12 @@ function findLocation(...levels: readonly JsonObject[]): string | undefined {
 function readFields(value: unknown): ErrorBody {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return withoutFields('other', trimmedText(value), value);
-  const inner = body['error'] ?? findNestedError(body);
-  const [source = body] = listObjects(inner ?? findVendorError(body));
-  const sentCode = findCode(source, body);
+  const inner = findFirst(levelsOf(body), (level) => level['error'] ?? undefined);
+  const sources = findSources(body);
+  const [source = body] = sources;
+  const sentCode = findCode(sources);
   return {
-    ...withoutFields(
-      findEnvelope(body, inner),
-      findMessage(inner) ?? findMessage(body),
-      inner ?? value,
-    ),
+    ...withoutFields(findEnvelope(body, inner), findMessage(body), inner ?? value),
     code: codeOrNull(sentCode),
     sentCode,
     type: trimmedText(source['type']) ?? trimmedText(source['status']),
@@ -305,42 +497,34 @@ export function readPlainText(text: string): ErrorBody {
  */
 export type TaskRole = 'creates' | 'reads' | undefined;
 
-/** Fields that only a usable response contains: lists, objects, or a transcript. */
-const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
-
-/** Values of `code` that mean success. */
-const successCodes = /^(|0|200|ok|success|succeed|succeeded)$/i;
-
 /** Returns the `data` of an object that reports no failure, in which some gateways wrap responses, or else the value. */
 export function unwrapData(value: unknown): unknown {
   const { data, success = true, code, error } = toFields(value);
-  const hasFailed = success !== true || !successCodes.test(codeText(code) ?? '') || hasValue(error);
+  const hasFailed = success !== true || isFailureCode(code) || hasValue(error);
   return isObject(data) && !hasFailed ? data : value;
 }
 
+/** Fields that only a usable response contains: lists, objects, or a transcript. */
+const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
+
 /**
- * Reads a parsed 2xx body as an error; `undefined` if it is a valid response.
+ * Reads the parsed 2xx body of a route that is not known as an error; `undefined` if it may be a valid response. Other
+ * routes ask first whether the body is what they want.
  *
- * The gateway sends 200 with `{error}`, with a task error, with `success: false` and with a bare message. A
- * failed video task also has an `error`, next to its id or its status, and is a valid response; a submission
- * that returns a task id has created the task, whatever else it contains.
+ * @param isPaid - `true` if a failed response of the Responses API is an error, and not the result of a read.
  */
-export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | undefined {
-  const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isObject(body)) return undefined;
-  const { success, status, error, done } = body;
-  if (task === 'creates' && findId(body) !== undefined) return undefined;
+export function readErrorInSuccess(value: unknown, isPaid = true): ErrorBody | undefined {
+  const body = onlyObject(value);
+  if (body === undefined) return undefined;
+  const { success, error } = body;
   if (success === false) return readErrorValue(value);
+  if (isResponse(body)) return isPaid && hasFailed(body) ? readErrorValue(value) : undefined;
   const hasContent = contentFields.some((name) => {
     const isContent = typeof body[name] === 'object' || name === 'text';
     return isContent && hasValue(body[name]);
   });
   if (hasContent) return undefined;
-  const hasId = findId(body) !== undefined;
-  const hasStatus = (typeof status === 'string' && status !== '') || done === true;
-  const isTask = task !== undefined && (hasId || hasStatus);
-  if (isTask) return undefined;
-  const isError = hasValue(error) || (!hasId && hasErrorCode(body));
+  const isError = hasValue(error) || (findId(body) === undefined && hasErrorCode(body));
   return isError ? readErrorValue(value) : undefined;
 }
 
@@ -352,15 +536,6 @@ function isResponse({ object, output, id }: JsonObject): boolean {
 
 const hasFailed = (response: unknown): boolean =>
   isObject(response) && (response['status'] === 'failed' || hasValue(response['error']));
-
-/**
- * Reads the parsed 2xx body of a paid request as a failed response of the Responses API; `undefined` if it is
- * not one. The `text` of every response is its format, not content that hides an error.
- */
-export function readFailedResponse(value: unknown): ErrorBody | undefined {
-  if (!isObject(value) || !isResponse(value)) return undefined;
-  return hasFailed(value) ? readErrorValue(value) : undefined;
-}
 
 /** Events that report that a whole response failed. */
 const failureEvents = /^response\.(failed|error)$/;
@@ -388,11 +563,11 @@ export function readResponseEventError(
   return isFailed ? readErrorValue(value) : readErrorEvent(value, eventName);
 }
 
+/** Returns whether an object has a code that means failure beside a message. */
 function hasErrorCode(body: JsonObject): boolean {
   const { code, data, message } = body;
-  if (findMessage(body) === undefined && data !== null) return false;
-  const isCode = typeof code === 'string' || typeof code === 'number';
-  if (isCode && !successCodes.test(`${code}`)) return true;
+  const hasMessage = data === null || plainFields.some((name) => isText(body[name]));
+  if (hasMessage && isFailureCode(code)) return true;
   return 'code' in body && 'type' in body && typeof message === 'string';
 }
 
@@ -422,15 +597,38 @@ export function isNonEmpty(value: unknown): boolean {
 
 /** Returns whether an object is an error, even without an `error` field around it. */
 function isErrorEvent(value: JsonObject): boolean {
-  const { error, choices, candidates, type, object, success, message, detail, code } = value;
+  const { error, choices, candidates, type, message, code } = value;
   if (isNonEmpty(error)) return true;
   if (Array.isArray(choices ?? candidates)) return false;
-  if (type === 'error' || object === 'error' || hasValue(findVendorError(value))) return true;
-  if (pieceFields.some((field) => field in value)) return false;
-  if (success === false) return true;
-  if (typeof message !== 'string') return hasValue(detail);
-  if (code === 0 || code === 200 || code === 'success') return false;
+  if (pieceFields.some((field) => field in value)) {
+    return type === 'error' || value['object'] === 'error' || errorIn(value) !== undefined;
+  }
+  if (saysFailure(value)) return true;
+  if (typeof message !== 'string' || (codeText(code) !== undefined && !isFailureCode(code)))
+    return false;
   // Some gateways also send progress with a type and a message.
   const isErrorType = typeof type === 'string' && /error/i.test(type);
   return isErrorType || 'code' in value || 'param' in value;
+}
+
+/** Maximum length of a quote. */
+const maxQuoteLength = 300;
+
+/** Returns the beginning of what was received in one line, or the title of a page; `undefined` if it is blank. */
+export function quote(text: string): string | undefined {
+  const beginning = text.slice(0, maxTextLength);
+  const title = beginning.trimStart().startsWith('<')
+    ? readPlainText(beginning).message
+    : undefined;
+  // More than enough for a line of that length without its spaces.
+  const line = (title ?? beginning.slice(0, 10 * maxQuoteLength)).replace(/\s+/g, ' ').trim();
+  if (line.length <= maxQuoteLength) return line === '' ? undefined : line;
+  return `${line.slice(0, maxQuoteLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Returns the beginning of a parsed value as JSON in one line. */
+export function quoteValue(value: unknown): string | undefined {
+  return value === undefined
+    ? undefined
+    : quote(typeof value === 'string' ? value : JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-import { asSentence } from '../answers/failure.ts';
+import { asSentence, quote, quoteValue } from '../answers/failure.ts';
 import { means } from '../answers/error-codes.ts';
 import { toFields } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
@@ -205,9 +205,13 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   return spec.explain?.(failure) ?? buildError(failure);
 }
 
+/** Returns a sentence with what was received. */
+const quoted = (received: string | undefined): string =>
+  received === undefined ? '' : ` It received: ${asSentence(received)}`;
+
 /** Returns the class and the message of an error. */
 function describeFailure(
-  { kind, phase, code, status, body, problem, timeout, cause, proxy, address }: FailedAttempt,
+  { kind, phase, code, status, body, text, problem, timeout, cause, proxy, address }: FailedAttempt,
   request: string,
 ): [DescribedFailure['ErrorType'], string] {
   if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
@@ -224,8 +228,9 @@ function describeFailure(
     return [UnexpectedRedirectError, `${request} ${what}`];
   }
   if (problem !== undefined) {
-    const detail = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
-    return [UnexpectedResponseError, `${request}: ${problem}${detail}`];
+    // What caused it is quoted by its own error.
+    const received = text === undefined || cause !== undefined ? '' : quoted(quote(text));
+    return [UnexpectedResponseError, `${request}: ${problem}${received}`];
   }
   if (status === undefined) {
     const isLost = kind === 'interrupted' || kind === 'timed_out';
@@ -248,10 +253,11 @@ function describeFailure(
     const ErrorType = isLate ? APIConnectionTimeoutError : APIConnectionError;
     return [ErrorType, `${request} ${what}${shown}${hint}`];
   }
+  const quoteOfBody = body?.message === undefined ? quoted(quoteValue(body?.error)) : '';
   const message = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
   // The title of a proxy's page often repeats the status.
   const sentence = asSentence(message.startsWith(`${status}`) ? message : `${status} ${message}`);
   // A missing route or channel is usually caused by a wrong address.
   const location = status === 404 || status === 503 ? ` The request was ${request}.` : '';
-  return [errorClassForStatus(status), sentence + location];
+  return [errorClassForStatus(status), sentence + quoteOfBody + location];
 }

@@ -2,7 +2,7 @@ import {
   isHTMLPage,
   readErrorInSuccess,
   readErrorValue,
-  readFailedResponse,
+  saysFailure,
   unwrapData,
 } from '../answers/failure.ts';
 import { findId, isObject, parseJSON, toFields } from '../answers/objects.ts';
@@ -40,33 +40,38 @@ export function detectFormat(text: string): 'nothing' | 'json' | 'markup' | 'eve
 /** Bytes needed to recognize an event stream. */
 const fieldLength = 6;
 
-/** @throws `ReadFailure` if a parsed success response contains an error */
-export function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
-  const { charge, task } = spec;
-  const failed = charge === 'free' ? undefined : readFailedResponse(value);
-  const body = failed ?? readErrorInSuccess(value, task);
-  if (body === undefined || spec.holdsResult?.(value) === true) return;
-  const { status, headers } = response;
-  const requestId = findRequestId(headers, body.requestId);
-  const hasId = findId(toFields(value)) !== undefined;
-  const kind = classifyErrorInSuccess(body, charge, task === 'creates', hasId);
-  throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
-}
-
 /**
- * Creates the failure for JSON that is not a result. Gateways other than OpenAI put error messages anywhere.
+ * Creates the failure for a success response without the result that the call came for: the error that it reports, or
+ * else the problem with what was received.
  */
-export function notResult(
+export function lacking(
   value: unknown,
   answer: Answer,
   problem: string,
   text: string,
   kind: FailureKind = 'unusable_answer',
 ): ReadFailure {
-  // `error` would repeat the text.
-  const body = { ...readErrorValue(value), error: undefined };
-  const requestId = answer.requestId ?? body.requestId;
-  return new ReadFailure({ ...unusable(answer, problem, text), kind, body, requestId });
+  const { spec, response } = answer;
+  const { status, headers } = response;
+  const body = readErrorValue(value);
+  const isRefusal = saysFailure(value);
+  if (!isRefusal && (body.message === undefined || typeof value !== 'object')) {
+    const data = spec.task === 'reads' ? value : undefined;
+    return new ReadFailure({ ...unusable(answer, problem, text), kind, data });
+  }
+  // A message beside a success proves nothing.
+  const hasId = findId(toFields(value)) !== undefined;
+  const own = isRefusal
+    ? classifyErrorInSuccess(body, spec.charge, spec.task === 'creates', hasId)
+    : kind;
+  const requestId = findRequestId(headers, body.requestId) ?? answer.requestId;
+  return new ReadFailure({ kind: own, phase: 'body', status, headers, body, text, requestId });
+}
+
+/** @throws `ReadFailure` if a parsed success response of any route reports an error */
+function throwIfError(value: unknown, answer: Answer, text: string): void {
+  const error = readErrorInSuccess(value, answer.spec.charge !== 'free');
+  if (error !== undefined) throw lacking(value, answer, '', text, 'undecided');
 }
 
 /** Creates the failure for text that is not JSON. */
@@ -80,15 +85,6 @@ export function notJSON(text: string, answer: Answer): ReadFailure {
   return new ReadFailure(unusable(answer, problem, text));
 }
 
-/** Parses text as JSON, whatever its content type, and applies the checks of the call. */
-function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
-  const value = parseJSON(text, parse);
-  if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
-  throwIfError(value, answer, text);
-  const { spec, response } = answer;
-  return spec.adapt ? spec.adapt(value, response.headers) : value;
-}
-
 /** Returns the value for JSON that is another result than expected, such as the id of a task. */
 export type ReadOther<Other> = (
   /** The parsed response; `undefined` if it was empty. */
@@ -98,19 +94,42 @@ export type ReadOther<Other> = (
   text: string,
 ) => Other | undefined;
 
-/** Parses a response. `other` is set if it is another result than expected. */
+/** A parsed response. */
+interface Whole<Other> {
+  readonly value: unknown;
+  /** Set if the response is another result than expected. */
+  readonly other?: Other | undefined;
+  /** `true` if the response reports an error, and does not contain what the call came for. */
+  readonly isRefusal: boolean;
+}
+
+/**
+ * Parses text as JSON, whatever its content type.
+ *
+ * @param isIn - Returns whether the response contains what the call came for.
+ */
 export function readWhole<Other>(
   request: Request,
   answer: Answer,
   text: string,
+  isIn: (value: JsonObject) => boolean,
   parse?: (text: string) => unknown,
   readOther?: ReadOther<Other>,
-): { readonly value: unknown; readonly other?: Other | undefined } {
-  if (readOther === undefined) return { value: readJSON(text, answer, parse) };
-  const value = detectFormat(text) === 'nothing' ? undefined : readJSON(text, answer, parse);
-  const other = readOther(value, request, answer, text);
-  if (other === undefined && value === undefined) throw notJSON(text, answer);
-  return { value, other };
+): Whole<Other> {
+  const { spec, response } = answer;
+  if (readOther !== undefined && detectFormat(text) === 'nothing') {
+    const other = readOther(undefined, request, answer, text);
+    if (other !== undefined) return { value: undefined, other, isRefusal: false };
+  }
+  const sent = parseJSON(text, parse);
+  if (typeof sent !== 'object' || sent === null) throw notJSON(text, answer);
+  // The id in an error is not a task, and its address not a result.
+  const hasResult = spec.holdsResult?.(sent) ?? (isObject(sent) && isIn(sent));
+  if (!hasResult && saysFailure(sent)) {
+    return { value: sent, isRefusal: true };
+  }
+  const value = spec.adapt ? spec.adapt(sent, response.headers) : sent;
+  return { value, other: readOther?.(value, request, answer, text), isRefusal: false };
 }
 
 /** Details of a call besides its result. */
@@ -203,6 +222,9 @@ export function jsonAnswer<T>(
   };
 }
 
+/** The result of a schema that does not say what it wants: all that is not an error. */
+const anyAnswer = { name: 'result', isIn: (value: JsonObject) => !saysFailure(value) };
+
 function fromJSON<T>(
   request: Request,
   answer: Answer,
@@ -211,31 +233,23 @@ function fromJSON<T>(
   readOther: ReadOther<T> | undefined,
 ): T {
   // The message of a failed task can become an error, which must not contain the key.
-  const isTask = request.spec.task !== undefined;
+  const { spec } = request;
+  const isTask = spec.task !== undefined;
   const text = isTask ? request.redaction.withoutKeys(body) : body;
-  const { value: received, other } = readWhole(request, answer, text, schema.parse, readOther);
-  if (other !== undefined) return other;
-  const value = schema.locate === undefined ? received : schema.locate(received);
-  const content = schema.answer;
-  const found = content === undefined ? value : findContent(value, content);
-  if (content !== undefined && found === undefined) {
-    const problem = `the response is JSON, but contains no ${content.name}.`;
+  const { locate, parse, answer: { name, isIn } = anyAnswer } = schema;
+  const whole = readWhole(request, answer, text, isIn, parse, readOther);
+  if (whole.other !== undefined) return whole.other;
+  const value = locate === undefined || whole.isRefusal ? whole.value : locate(whole.value);
+  // Some gateways wrap the content in `data`.
+  const isHere = isObject(value) && isIn(value);
+  const found = isHere ? value : unwrapData(value);
+  if (!isHere && !(isObject(found) && isIn(found))) {
+    const problem = `the response is JSON, but contains no ${name}.`;
     // A repeated read would have the same response.
-    const kind = answer.spec.charge === 'free' ? 'undecided' : 'unusable_answer';
-    throw notResult(value, answer, problem, text, kind);
+    const kind = spec.charge === 'free' ? 'undecided' : 'unusable_answer';
+    throw lacking(value, answer, problem, text, kind);
   }
   return readChecked(request, answer, found, schema, text);
-}
-
-/** Returns the value with the content, which some gateways wrap in `data`; `undefined` if there is none. */
-function findContent(
-  value: unknown,
-  content: NonNullable<ResponseSchema<unknown>['answer']>,
-): unknown {
-  const holdsContent = (found: unknown): boolean => isObject(found) && content.isIn(found);
-  if (holdsContent(value)) return value;
-  const data = unwrapData(value);
-  return holdsContent(data) ? data : undefined;
 }
 
 /** Compares a value with its schema and reports differences, which are errors in strict mode. */
@@ -289,13 +303,12 @@ export function textAnswer<T>(
           ? JSON.stringify(await fromEvents(request, answer))
           : await readText(answer, request.settings.maxResponseBytes);
       if (isHTMLPage(text)) throw notJSON(text, answer);
-      throwIfError(parseJSON(text), answer, text);
       const result = fromText(
         text,
         (value, schema) => readChecked(request, answer, value, schema, text),
         readContentType(answer.response),
       );
-      if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
+      if ('problem' in result) throw lacking(parseJSON(text), answer, result.problem, text);
       attachRequestId(result.value, answer.requestId);
       return result;
     },
@@ -312,8 +325,9 @@ export const valueAnswer: AnswerFormat<unknown> = {
     textAnswer((text) => {
       const isLabelled = /\bjson\b/.test(readContentType(answer.response));
       const looksLikeJSON = detectFormat(text) === 'json';
-      const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
-      if (value !== undefined) return { value };
+      const value = parseJSON(text);
+      throwIfError(value, answer, text);
+      if (value !== undefined && (isLabelled || looksLikeJSON)) return { value };
       if (isLabelled && looksLikeJSON) return { problem: 'the response is not JSON.' };
       if (answer.response.status === 204) return { value: null };
       return { value: isLabelled && text === '' ? undefined : text };

@@ -1,12 +1,13 @@
 import { readErrorValue } from '../answers/failure.ts';
 import { parseJSON, parseLines } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
 import {
   notJSON,
-  notResult,
+  lacking,
   type ReadOther,
   readWhole,
   detectFormat,
@@ -198,12 +199,15 @@ function streamWholeText<Item, Other>(
   text: string,
   readOther?: ReadOther<Other>,
 ): Opened<Item, Other> {
-  const { value, other } = readWhole(request, answer, text, parseLines, readOther);
-  if (other !== undefined) return { value: other };
-  const instead = toEvents(value, protocol);
+  const isIn = (sent: JsonObject): boolean =>
+    protocol.isAnswer?.(sent) ?? protocol.fromAnswer(sent).length > 0;
+  const whole = readWhole(request, answer, text, isIn, parseLines, readOther);
+  if (whole.other !== undefined) return { value: whole.other };
+  const { value, isRefusal } = whole;
+  const instead = isRefusal ? undefined : toEvents(value, protocol);
   if (instead === undefined) {
     const problem = 'the response is JSON instead of a stream, and contains no result.';
-    throw notResult(value, answer, problem, text);
+    throw lacking(value, answer, problem, text);
   }
   return {
     value: streamFromValues(instead.events, context, protocol, instead.isWhole),

@@ -3,7 +3,7 @@ import type { ResponseSchema } from '../answers/reader.ts';
 import type { AnswerFormat } from '../calls/request.ts';
 import { jsonAnswer } from '../calls/response.ts';
 import { readText } from '../http/response-body.ts';
-import { findStatusWord } from './reading.ts';
+import { findStatusWord, isPolledTask } from './reading.ts';
 
 /** The status of a response to a poll that says that the task is not completed yet. */
 export const acceptedStatus = 202;
@@ -16,7 +16,8 @@ export function pollAnswer<T, Task>(
   schema: ResponseSchema<T>,
   finish: (value: T, answer: { readonly status: number }) => Task,
 ): AnswerFormat<Task, 'json'> {
-  const format = jsonAnswer({ schema }, finish);
+  const answer = { name: 'task', isIn: isPolledTask };
+  const format = jsonAnswer({ schema: { answer, ...schema } }, finish);
   return {
     kind: 'json',
     async read(request, answer) {

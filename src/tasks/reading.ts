@@ -1,14 +1,12 @@
 import {
   findFirst,
+  findId,
   findIds,
-  isObject,
   unwrapLevels,
-  firstObject,
   listObjects,
-  parseJSON,
-  codeText,
   trimmedText,
 } from '../answers/objects.ts';
+import { findComplaint, saysFailure } from '../answers/failure.ts';
 import type { JsonObject } from '../types.ts';
 import type { TaskErrorDetails, TaskStatus } from './types.ts';
 
@@ -92,20 +90,6 @@ export function findStatusWord(body: JsonObject): string | undefined {
   return hasNumber ? within : (within ?? outer);
 }
 
-/** Returns the value at a path such as `output.message`; in lists, the first item is read. */
-function at(level: JsonObject, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => firstObject(value)?.[name], level);
-}
-
-/** Returns the first value that `read` accepts at these paths. */
-function findAt<T>(
-  level: JsonObject,
-  paths: readonly string[],
-  read: (value: unknown) => T | undefined,
-): T | undefined {
-  return findFirst(paths, (path) => read(at(level, path)));
-}
-
 /**
  * Reads progress as a number from 0 to 100, from `85`, `"85"`, `"85%"` or `0.85`; `undefined` for
  * anything else.
@@ -123,76 +107,15 @@ export function findProgress(body: JsonObject): number | undefined {
   return findFirst(unwrapLevels(body), (level) => readProgress(level['progress']));
 }
 
-/** The reason of a failed task if the gateway sent none. */
-export const noReason = 'The gateway returned no reason.';
-
-/** Unwraps one level of JSON, because some gateways put the vendor's whole response into a text field. */
-function unwrap(text: string): string {
-  const inner = parseJSON(text);
-  return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
-}
-
-/** Reads a message about the request, unless it only says that the request succeeded (`"SUCCEED"`). */
-function readComplaint(value: unknown): string | undefined {
-  const message = trimmedText(value);
-  if (message === undefined || /^(ok|none|null|no error)$/i.test(message)) return undefined;
-  return readStatusWord(message).status === 'completed' ? undefined : message;
-}
-
-/** Paths of the error in a body; some gateways nest errors, or send a list of them. */
-const errorPlaces = ['error.error', 'errors.error', 'error', 'errors'];
-
-/** Paths of a reason that only failed tasks have, the most specific first. */
-const failurePlaces = [
-  ...errorPlaces.flatMap((place) =>
-    ['message', 'msg', 'detail', 'reason'].map((field) => `${place}.${field}`),
-  ),
-  'error',
-  'fail_reason',
-  'failure_reason',
-  'failedReason',
-  'failReason',
-  'failMsg',
-  'error_message',
-  'errorMessage',
-  'error_msg',
-  'failure',
-];
-
-/** Paths of a reason, the most specific first. */
-const reasonPlaces = [...failurePlaces, 'task_status_msg', 'reason', 'detail', 'output.error'];
-
-/** Paths of the vendor's error code. A plain `code` belongs to the request. */
-const codePlaces = [
-  ...errorPlaces.map((place) => `${place}.code`),
-  'error_code',
-  'err_code',
-  'failureCode',
-  'failCode',
-  'output.code',
-];
-
-/** Returns the reason in one object, without nested bodies. */
-function reasonIn(level: JsonObject): string | undefined {
-  return (
-    findAt(level, reasonPlaces, trimmedText) ??
-    findAt(level, ['output.message', 'base_resp.status_msg'], readComplaint)
-  );
-}
-
-function codeIn(level: JsonObject): string | undefined {
-  const status = at(level, 'base_resp.status_code');
-  return findAt(level, codePlaces, codeText) ?? codeText(status === 0 ? undefined : status);
-}
-
-/** Returns the reason of a failure. Only for failed tasks, because other tasks fill these fields too. */
-export function findFailure(body: JsonObject): TaskErrorDetails {
-  const levels = unwrapLevels(body);
-  const code = findFirst(levels, codeIn);
-  const reason =
-    findFirst(levels, reasonIn) ?? findFirst(levels, ({ message }) => readComplaint(message));
-  const message = reason === undefined ? (code ?? noReason) : unwrap(reason);
-  return code === undefined ? { message } : { message, code };
+/**
+ * Returns whether a body may be the answer to a poll: it has a task's id or status, or reports no error. A paid task is
+ * not given up because of a body that says nothing, or of a message.
+ */
+export function isPolledTask(body: JsonObject): boolean {
+  const word = findStatusWord(body);
+  const { word: meaning } = readStatusWord(word);
+  if (meaning === 'known' || findId(body) !== undefined) return true;
+  return hasFailedByNumber(body, word) || !saysFailure(body);
 }
 
 /** Values of kie's `successFlag` for a task that failed. */
@@ -208,7 +131,7 @@ export function hasFailedByNumber(body: JsonObject, word: string | undefined): b
   const isNamed =
     Number(state) === 3 ||
     levels.some(({ successFlag: flag }) => failedFlags.includes(Number(flag)));
-  return isNamed && levels.some((level) => findAt(level, failurePlaces, trimmedText) !== undefined);
+  return isNamed && findComplaint(body) !== undefined;
 }
 
 /** Returns why a task that is called completed has no result: an error beside its status, or a withheld result. */
@@ -216,34 +139,12 @@ export function findWithheld(body: JsonObject): TaskErrorDetails | undefined {
   const isModerated = unwrapLevels(body).some((level) =>
     [level, ...listObjects(level['video'])].some((each) => each['respect_moderation'] === false),
   );
-  const complaint = findComplaint(body) ?? findReasonBeside(body);
+  const complaint = findComplaint(body);
   if (!isModerated || complaint !== undefined) return complaint;
   return {
     message: 'The vendor withheld the result after its moderation.',
     code: 'respect_moderation',
   };
-}
-
-/** Reads a reason of a failure. Old builds have the URL of a success there. */
-function readReason(value: unknown): string | undefined {
-  const text = readComplaint(value);
-  return text === undefined || /^(https?|data):/i.test(text) ? undefined : text;
-}
-
-/** Returns the reason in another field than `error`. */
-function findReasonBeside(body: JsonObject): TaskErrorDetails | undefined {
-  const hasReason = unwrapLevels(body).some((level) => findAt(level, failurePlaces, readReason));
-  return hasReason ? findFailure(body) : undefined;
-}
-
-/** Returns the error of a body that has neither a status nor a result. */
-export function findComplaint(body: JsonObject): TaskErrorDetails | undefined {
-  const hasError = unwrapLevels(body).some(({ error }) => firstObject(error) ?? trimmedText(error));
-  const failure = hasError ? findFailure(body) : undefined;
-  // Some gateways write a success into the field, too.
-  const isEmpty =
-    failure === undefined || failure.message === noReason || !readComplaint(failure.message);
-  return isEmpty ? undefined : failure;
 }
 
 const reviewWords =

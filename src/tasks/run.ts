@@ -7,13 +7,8 @@ import type { RequestOptions } from '../options/options.ts';
 import { changeOptions } from '../options/resolve.ts';
 import type { Waited } from './errors.ts';
 import type { AnyRef, Target, TaskKind } from './kind.ts';
-import {
-  findComplaint,
-  findFailure,
-  isCausedByInput,
-  isMissingTask,
-  namesTask,
-} from './reading.ts';
+import { findComplaint, findFailure } from '../answers/failure.ts';
+import { isCausedByInput, isMissingTask, namesTask } from './reading.ts';
 import type { WaitScope } from './scope.ts';
 import { shorter } from './limits.ts';
 import type { NextPoll, PolledTask, TaskUpdate, TaskWaitState } from './types.ts';

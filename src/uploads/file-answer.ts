@@ -15,13 +15,7 @@ import {
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { displayURL } from '../http/url.ts';
-import {
-  detectFormat,
-  notResult,
-  notJSON,
-  throwIfError,
-  readContentType,
-} from '../calls/response.ts';
+import { detectFormat, lacking, notJSON, readContentType } from '../calls/response.ts';
 import { isNode } from '../http/send.ts';
 
 /** Finds a file in a response that is not the file itself. */
@@ -71,8 +65,7 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
           const file = search && (await searchFile(request, answer, search, value, beginning));
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
-            throwIfError(value, answer, beginning);
-            throw notResult(value, answer, 'the response is JSON instead of a file.', beginning);
+            throw lacking(value, answer, 'the response is JSON instead of a file.', beginning);
           }
           if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, answer);
         }

@@ -33,47 +33,26 @@ const calls: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>>
   'models.list': (client) => client.models.list(),
 };
 
-const foreign: readonly { body: unknown; message?: string; code?: string | number }[] = [
+/** Answers without a message. What gateways say is tested in `doors`. */
+const foreign: readonly { body: unknown }[] = [
   { body: {} },
   { body: [] },
   { body: { id: null, object: null, choices: null, data: null, candidates: null, models: null } },
   { body: { choices: [null], data: [null], candidates: [null], models: [null] } },
   { body: { choices: [{}], data: [{}], candidates: [{}], models: [{}] } },
   { body: { id: 'x1', status: 'ok', result: { answer: 42 } } },
-  { body: { detail: 'Not enough quota' }, message: 'Not enough quota' },
-  { body: { detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, message: 'Not enough quota' },
-  { body: { errors: [{ code: 7_003, message: 'No route' }] }, message: 'No route', code: 7_003 },
-  { body: { errors: ['No route'] }, message: 'No route' },
-  { body: { error_code: 336_003, error_msg: 'Bad key' }, message: 'Bad key', code: 336_003 },
-  {
-    body: {
-      id: '',
-      choices: null,
-      data: [],
-      base_resp: { status_code: 1_004, status_msg: 'Login fail' },
-    },
-    message: 'Login fail',
-    code: 1_004,
-  },
-  { body: { fault: { faultstring: 'Spike arrest', detail: {} } }, message: 'Spike arrest' },
-  {
-    body: { Response: { Error: { Code: 'AuthFailure', Message: 'Bad sign' } } },
-    message: 'Bad sign',
-    code: 'AuthFailure',
-  },
-  { body: { errorCode: 'E1', errorMessage: 'Broken' }, message: 'Broken', code: 'E1' },
 ];
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
-  test.each(foreign)('of $body is rejected', async ({ body, message, code }) => {
+  test.each(foreign)('of $body is rejected', async ({ body }) => {
     const text = JSON.stringify(body);
     const { client, requests } = scripted([json(body)], { maxRetries: 0 });
 
     const error = await failureOf(call(client));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error).toMatchObject({ outcome: 'unknown', status: 200, body: text, code });
-    expect(String(error)).toContain(message ?? 'JSON');
+    expect(error).toMatchObject({ outcome: 'unknown', status: 200, body: text, code: undefined });
+    expect(String(error)).toContain('JSON');
     expect(requests).toHaveLength(1);
   });
 
@@ -159,7 +138,7 @@ describe('an empty response', () => {
 
     const error = await failureOf(calls[call]?.(client) ?? Promise.resolve());
 
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(UnexpectedResponseError.isInstance(error)).toBe(message === 'JSON');
     expect(error).toMatchObject({ outcome: 'unknown', body: JSON.stringify(body) });
     expect(String(error)).toContain(message);
   });
@@ -302,22 +281,6 @@ describe('in place of a stream', () => {
     )) {
       expect(read.error).toBeInstanceOf(StreamTruncatedError);
     }
-  });
-
-  test.each([
-    { base_resp: { status_code: 1_008, status_msg: 'Too long' }, choices: null, object: 'x' },
-    { errors: [{ message: 'Too long' }] },
-    { error_code: 17, error_msg: 'Too long' },
-    { detail: [{ msg: 'Too long' }] },
-  ])('an event of %j is an error', async (event) => {
-    const headers = { 'content-type': 'text/event-stream' };
-    const body = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`;
-    const { client } = scripted([() => new Response(body, { headers })]);
-
-    const read = await readStream(await client.chat.completions.create(params));
-
-    expect(read.error).toBeInstanceOf(StreamError);
-    expect(String(read.error)).toContain('Too long');
   });
 });
 
@@ -465,7 +428,7 @@ describe('a paid response that is unusable', () => {
     {
       name: 'embeddings.create',
       body: { code: 'bad', message: 'No', data: { picture } },
-      kind: 'UnexpectedResponseError',
+      kind: 'APIError',
     },
     {
       name: 'chat.completions.create',

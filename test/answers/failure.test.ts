@@ -423,7 +423,7 @@ describe('readErrorInSuccess()', () => {
       message: 'no',
     },
   ])('$name is an error', ({ text, message }) => {
-    const found = readErrorInSuccess(JSON.parse(text), undefined);
+    const found = readErrorInSuccess(JSON.parse(text));
 
     expect(found?.message).toBe(message);
   });
@@ -451,39 +451,13 @@ describe('readErrorInSuccess()', () => {
     ['a list of things with errors', '[{"error":"a"},{"error":"b"}]'],
     ['an empty list of things', '[]'],
   ])('%s is not an error', (_, text) => {
-    expect(readErrorInSuccess(JSON.parse(text), undefined)).toBeUndefined();
-  });
-
-  test.each(['creates', 'reads'] as const)(
-    'a failed task is a valid response of an operation that %s one',
-    (task) => {
-      for (const text of [
-        '{"id":"t","object":"video","status":"failed","error":{"message":"no"}}',
-        '{"id":"t","error":{"message":"no"}}',
-        '{"task_id":"t","error":"no"}',
-        '{"status":"failed","error":{"message":"no"}}',
-        '{"code":"success","data":{"task_id":"t","status":"FAILURE","error":{"message":"no"}}}',
-      ]) {
-        expect(readErrorInSuccess(JSON.parse(text), task)).toBeUndefined();
-      }
-    },
-  );
-
-  test('an error next to an id is an error, except for a submission', () => {
-    const errors = [
-      { id: 'chatcmpl-1', choices: [], error: { message: 'no' } },
-      { success: false, message: 'no', data: { task_id: 't' } },
-    ];
-    for (const error of errors) {
-      expect(readErrorInSuccess(error, undefined)?.message).toBe('no');
-      expect(readErrorInSuccess(error, 'creates')).toBeUndefined();
-    }
+    expect(readErrorInSuccess(JSON.parse(text))).toBeUndefined();
   });
 
   test('never throws, whatever the JSON contains', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const found = readErrorInSuccess(value, 'creates');
+        const found = readErrorInSuccess(value);
         return found === undefined || found.envelope !== 'empty';
       }),
     );

@@ -12,6 +12,7 @@ import {
   toNumber,
   trimmedText,
 } from '../../answers/objects.ts';
+import { readErrorValue } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { textAnswer } from '../../calls/response.ts';
@@ -201,6 +202,7 @@ function fromText(received: string, type: string): readonly unknown[] {
   const text = unquote(received, type);
   const value = parseJSON(text);
   if (isObject(value)) return toTextEvents(value);
+  if (value === null) return [];
   // Text may start with a bracket, such as `[Music]`, but never with a brace.
   return isText(text) && !/^\s*\{/.test(text) ? toTextEvents({ text }) : [];
 }
@@ -229,6 +231,12 @@ export const transcriptionAnswer = (
     const parsed = parseJSON(text);
     const value = isObject(parsed) ? parsed : undefined;
     const inside = value?.['text'];
+    const isEmpty = parsed === null || (Array.isArray(parsed) && parsed.length === 0);
+    // JSON of an unknown form may be a transcript in the requested one, but not an error.
+    const isError = typeof inside !== 'string' && readErrorValue(parsed).message !== undefined;
+    if (isEmpty || (isError && typeof parsed === 'object')) {
+      return { problem: 'the response has no text.' };
+    }
     if (isTextFormat.test(format ?? '')) {
       // Providers that only know JSON wrap the text in it; other JSON is returned unchanged.
       const isWrapped = typeof inside === 'string' && (format === 'text' || subtitles.test(inside));

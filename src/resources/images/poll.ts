@@ -5,9 +5,8 @@ import type { WithResponse } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { displayURL, isSameOrigin } from '../../http/url.ts';
 import type { RequestOptions } from '../../options/options.ts';
+import { findComplaint, findFailure } from '../../answers/failure.ts';
 import {
-  findComplaint,
-  findFailure,
   findProgress,
   findStatusWord,
   findWithheld,

@@ -1,4 +1,4 @@
-import { readResponseEventError } from '../../answers/failure.ts';
+import { readResponseEventError, saysFailure } from '../../answers/failure.ts';
 import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
 import { readValue } from '../../answers/reader.ts';
 import { collectAs } from '../../streams/open-stream.ts';
@@ -10,7 +10,8 @@ import type { ResponseStreamEvent } from './types.ts';
 
 /** Returns whether a JSON value is an event, as in a stream of lines. */
 function isEvent(value: unknown): value is JsonObject {
-  return isObject(value) && typeof value['type'] === 'string' && value['object'] !== 'response';
+  if (!isObject(value) || value['object'] === 'response') return false;
+  return typeof value['type'] === 'string' && !saysFailure(value);
 }
 
 /** Events without content of the response. */

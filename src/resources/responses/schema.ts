@@ -58,8 +58,12 @@ export function isFailedResponse({ object, output, status, error }: JsonObject):
 }
 
 /** Returns whether a value is a response that did not fail. A queued one may lack its output. */
-export function isModelResponse({ object, output, status, id, error }: JsonObject): boolean {
+export function isModelResponse(value: JsonObject): boolean {
+  const { object, output, output_text: text, status, id, error } = value;
   if (status === 'failed' || hasValue(error)) return false;
+  // A relay whose vendor failed sends a completed response without output.
+  if (status === 'completed' && !hasValue(text) && (output ?? undefined) === undefined)
+    return false;
   if (object === 'response') return true;
   const isNamed = typeof id === 'string' && id !== '';
   if (Array.isArray(output)) return isNamed || output.length > 0;

@@ -1,4 +1,4 @@
-import { readResponseEventError } from '../../answers/failure.ts';
+import { readErrorInSuccess, readResponseEventError } from '../../answers/failure.ts';
 import { isObject, listObjects, getTag } from '../../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../../answers/reader.ts';
 import { check } from '../../options/check.ts';
@@ -321,6 +321,7 @@ function createRouteProtocol(): StreamProtocol<unknown> {
     readError: readResponseEventError,
     answerBeside: (value) => (isObject(value) ? value : undefined),
     fromAnswer: (answer) => [answer],
+    isAnswer: (answer) => readErrorInSuccess(answer) === undefined,
     keepsPings: true,
     get endIsProof() {
       return started && parts.size === 0;

@@ -14,9 +14,8 @@ import {
   trimmedText,
   unwrapLevels,
 } from '../../answers/objects.ts';
+import { findComplaint, findFailure } from '../../answers/failure.ts';
 import {
-  findComplaint,
-  findFailure,
   findProgress,
   findStatusWord,
   parseWithIds,

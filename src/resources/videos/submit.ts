@@ -1,4 +1,6 @@
-import { defineHidden, isNumber, isObject, isText } from '../../answers/objects.ts';
+import { saysFailure } from '../../answers/failure.ts';
+import { defineHidden, findId, isNumber, isObject, isText } from '../../answers/objects.ts';
+import type { ResponseSchema } from '../../answers/reader.ts';
 import {
   check,
   checkModel,
@@ -9,11 +11,7 @@ import {
 } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
-import {
-  explainSubmission,
-  unknownAdvice,
-  VideoSubmitUnknownError,
-} from '../../errors/operation-errors.ts';
+import { explainSubmission } from '../../errors/operation-errors.ts';
 import { writeParams } from '../../gateways/define.ts';
 import { newApi } from '../../gateways/new-api.ts';
 import { writeJSON } from '../../http/json.ts';
@@ -24,7 +22,6 @@ import {
   withoutChanged,
 } from '../../http/request.ts';
 import { GatewayPromise } from '../../calls/promise.ts';
-import { toLoggable } from '../../calls/make-error.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -238,21 +235,30 @@ function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
     : changeOptions(options, { extraBody: undefined });
 }
 
+/** The response to a submission. The id in text beside an error may be that of another task. */
+const submittedSchema: ResponseSchema<VideoTask> = {
+  ...videoSchema,
+  answer: {
+    name: 'task id',
+    isIn: (body) =>
+      findId(body) !== undefined || (findTaskId(body) !== undefined && !saysFailure(body)),
+  },
+};
+
 /** Returns the format of the response to a submission. */
 function submittedAnswer(
   transport: Transport,
   submission: Submission,
 ): AnswerFormat<VideoTask, 'json'> {
-  const answer = jsonAnswer({ schema: videoSchema });
+  const answer = jsonAnswer({ schema: submittedSchema });
   return {
     kind: 'json',
     async read(request, received) {
-      const { requestId, response } = received;
+      const { requestId } = received;
       const by = { callId: request.id, requestId, trace: request.trace };
       try {
         const { value: task } = await answer.read(request, received);
-        const { id, model, raw } = task;
-        if (id === '') throw createMissingIdError(raw, by, response.headers);
+        const { id, model } = task;
         defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
         return { value: task };
       } catch (error) {
@@ -283,27 +289,6 @@ function send(
       format: (_, change) => submittedAnswer(transport, submissionFor(change)),
     },
     withoutBody(options),
-  );
-}
-
-/** Creates the error for an accepted submission whose response has no task id. */
-function createMissingIdError(
-  raw: unknown,
-  { callId, requestId }: Pick<VideoTaskRef, 'callId' | 'requestId'>,
-  headers: Headers,
-): VideoSubmitUnknownError {
-  const attempt = { phase: 'body', requestId } as const;
-  return new VideoSubmitUnknownError(
-    'A video task was probably created, but the response contains no task id.',
-    {
-      callId,
-      headers,
-      requestID: requestId,
-      error: toLoggable(raw),
-      body: JSON.stringify(raw),
-      evidence: { ...attempt, attempts: [attempt] },
-      advice: `${unknownAdvice} The response is in error.body.`,
-    },
   );
 }
 

@@ -470,7 +470,7 @@ describe('a submission is never sent twice', () => {
     const error = await failureOf(videos.create(order));
 
     expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ outcome: 'unknown', error: body });
+    expect(error).toMatchObject({ outcome: 'unknown', body: JSON.stringify(body) });
     expect(requests).toHaveLength(1);
   });
 

@@ -1,13 +1,8 @@
+import { findFailure, noReason } from '../../../src/answers/failure.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readValue } from '../../../src/answers/reader.ts';
-import {
-  findFailure,
-  noReason,
-  readProgress,
-  readsLikeReview,
-  readStatusWord,
-} from '../../../src/tasks/reading.ts';
+import { readProgress, readsLikeReview, readStatusWord } from '../../../src/tasks/reading.ts';
 import {
   findTaskId,
   toResultURL,

@@ -7,12 +7,8 @@ import { withDefaults } from '../../../src/options/resolve.ts';
 import { taskErrors, TaskFailedError, TaskWaitError } from '../../../src/tasks/errors.ts';
 import type { AnyRef, TaskKind } from '../../../src/tasks/kind.ts';
 import { pollAnswer } from '../../../src/tasks/poll-answer.ts';
-import {
-  findFailure,
-  findProgress,
-  findStatusWord,
-  readStatusWord,
-} from '../../../src/tasks/reading.ts';
+import { findFailure } from '../../../src/answers/failure.ts';
+import { findProgress, findStatusWord, readStatusWord } from '../../../src/tasks/reading.ts';
 import { isTaskRef } from '../../../src/tasks/ref.ts';
 import { WaitScope } from '../../../src/tasks/scope.ts';
 import {
