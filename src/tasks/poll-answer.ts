@@ -16,8 +16,8 @@ export function pollAnswer<T, Task>(
   schema: ResponseSchema<T>,
   finish: (value: T, answer: { readonly status: number }) => Task,
 ): AnswerFormat<Task, 'json'> {
-  const answer = { name: 'task', isIn: isPolledTask };
-  const format = jsonAnswer({ schema: { answer, ...schema } }, finish);
+  const polled = { answer: { name: 'task', isIn: isPolledTask }, ...schema };
+  const format = jsonAnswer({ schema: polled }, finish);
   return {
     kind: 'json',
     async read(request, answer) {
