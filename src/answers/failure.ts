@@ -196,7 +196,9 @@ const label =
 function reasonOf(level: JsonObject, depth = maxDepth): string | undefined {
   const error = errorIn(level);
   const text = error === undefined ? undefined : textIn(error, depth);
-  const reason = findFirst(reasonFields, (name) => complaintIn(level[name]));
+  const reason = findFirst(reasonFields, (name) =>
+    name in level ? complaintIn(level[name]) : undefined,
+  );
   if (text === undefined) return reason;
   if (error !== text || !label.test(text)) return text;
   const rest = reason ?? messageOf(level, depth);
