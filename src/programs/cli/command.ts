@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { gatewayNames } from '../../gateways/index.ts';
-import type { Gateway } from '../../index.ts';
+import type { CostQuery, Gateway } from '../../index.ts';
 import { ReportedCosts } from '../reported-costs.ts';
 import { saveUnread } from './files.ts';
 import { report, reportOutput, type Context } from './report.ts';
@@ -22,12 +22,20 @@ export interface Run<Options> {
   /** Writes a result as JSON or as lines. Without lines, prints the text `none`. */
   show(value: unknown, lines: readonly string[], none?: string): void;
   /**
+   * Returns the price of a call by the gateway's price list, such as `, about $0.04`; an empty text if it is
+   * unknown or nobody is asked for confirmation. Free.
+   */
+  price(call: CostQuery): Promise<string>;
+  /**
    * Prints the charge, and asks for confirmation on a terminal.
    *
    * @throws `Exit` if the user declines
    */
   confirmCharge(message: string): Promise<void>;
 }
+
+/** Time limit for reading a price before the question, in milliseconds. */
+const priceTime = 5_000;
 
 /** Adds examples below the help of a command. */
 export function withExamples(program: Command, examples: readonly string[]): Command {
@@ -123,11 +131,25 @@ export function define<Options>(
         context.model = model;
         return context.client;
       },
+      async price(call) {
+        if (options.yes === true || !terminal.canAsk) return '';
+        try {
+          const limit = AbortSignal.any([signal, AbortSignal.timeout(priceTime)]);
+          const estimate = await context.client?.account.estimate(call, { signal: limit });
+          const { amount } = estimate ?? {};
+          return amount?.unit === 'USD' ? `, about ${formatDollars(amount.value)}` : '';
+        } catch {
+          // Not every gateway publishes prices; the question is asked without one.
+          return '';
+        }
+      },
       async confirmCharge(message) {
         context.isCharged = true;
         terminal.note(message);
         if (options.yes === true || !terminal.canAsk) return;
-        if (!(await terminal.confirm('Continue?', signal))) throw new Exit(exitCodes.refused);
+        if (await terminal.confirm('Continue?', signal)) return;
+        terminal.note('Nothing was sent.');
+        throw new Exit(exitCodes.refused);
       },
     };
     try {

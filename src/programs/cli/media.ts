@@ -105,7 +105,8 @@ async function createImages(
     try {
       targets = await chooseTargets('image', options, count);
       const images = count === 1 ? 'an image' : `${count} images`;
-      await run.confirmCharge(`${model} creates ${images}, which will be charged.`);
+      const price = await run.price({ model, images: count });
+      await run.confirmCharge(`${model} creates ${images}${price}, which will be charged.`);
       terminal.progress('Waiting for the image…');
       isSent = true;
       response = await send({

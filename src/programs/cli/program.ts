@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { closeTo } from '../../answers/similar-names.ts';
 import { chatCommand } from './chat.ts';
 import { addCompletion } from './completion.ts';
@@ -18,24 +18,28 @@ import { withoutControls } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 
-const codes = `
-Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged with an incomplete result
-(do not run it again), 4 time limit reached and the task continues, 5 task not found, 130 interrupted.
+const footer = [
+  'Exit codes: 0 success, 1 failed, 2 wrong usage, 3 charged or possibly charged with an incomplete result (do not run it again), 4 time limit reached and the task continues, 5 task not found, 130 interrupted.',
+  'The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url, the kind of gateway from GATEWAY_PROFILE or --gateway.',
+];
 
-The key is read from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url, the kind
-of gateway from GATEWAY_PROFILE or --gateway.`;
+/** Returns the end of the help, wrapped as the rest of it. */
+function wrapFooter({ command: program }: AddHelpTextContext): string {
+  const help = program.createHelp();
+  const width = program.configureOutput().getOutHelpWidth?.() ?? 80;
+  return `\n${footer.map((text) => help.boxWrap(text, width)).join('\n\n')}`;
+}
 
-/** Returns the error of a misspelled option, if the command doesn't have an option of the command line. */
-function misspelledOption(program: Command, args: readonly string[]): string | undefined {
+/** Returns the error of an option that the command doesn't have, if there is one. */
+function unknownOption(program: Command, args: readonly string[]): string | undefined {
   const end = args.indexOf('--');
-  const known = program.options.flatMap(({ long }) => long ?? []);
+  const known = [...program.options.flatMap(({ long }) => long ?? []), '--help'];
   for (const arg of end === -1 ? args : args.slice(0, end)) {
     const name = arg.replace(/=.*/s, '');
-    if (!name.startsWith('--') || name === '--help' || known.includes(name)) continue;
+    if (!name.startsWith('--') || known.includes(name)) continue;
     const [similar] = closeTo(name, known);
-    if (similar !== undefined) {
-      return `error: unknown option '${name}'\n(Did you mean ${similar}?)\n`;
-    }
+    const hint = similar === undefined ? '' : `\n(Did you mean ${similar}?)`;
+    return `error: unknown option '${name}'${hint}\n`;
   }
   return undefined;
 }
@@ -49,7 +53,7 @@ function throwOnExit(program: Command, args: readonly string[]): void {
     outputError(text, write) {
       // commander reports a missing option before an unknown one, which often is the missing one misspelled.
       const isMissing = text.startsWith('error: required option');
-      write((isMissing ? misspelledOption(program, args) : undefined) ?? text);
+      write((isMissing ? unknownOption(program, args) : undefined) ?? text);
     },
   });
   for (const child of program.commands) throwOnExit(child, args);
@@ -82,6 +86,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const program = new Command('model-gateway')
     .description('Call an AI gateway: chat, images, speech and videos.')
     .option('-V, --version', 'print the version')
+    .commandsGroup('Create:')
     .addCommand(chatCommand())
     .addCommand(drawCommand())
     .addCommand(editCommand())
@@ -90,17 +95,20 @@ export async function run(args: readonly string[]): Promise<void> {
     .addCommand(translateCommand())
     .addCommand(embedCommand())
     .addCommand(videoCommand())
+    .commandsGroup('Look at the gateway:')
     .addCommand(modelsCommand())
     .addCommand(accountCommand())
+    .addCommand(doctorCommand())
     .addCommand(getCommand())
     .addCommand(postCommand())
-    .addCommand(doctorCommand())
+    .commandsGroup('Run a server:')
     .addCommand(emulatorCommand())
     .addCommand(playgroundCommand())
     .addCommand(mcpCommand())
     .addCommand(mcpWorkerCommand(), { hidden: true })
     .addCommand(mcpThumbnailCommand(), { hidden: true })
-    .addHelpText('after', codes);
+    .addHelpText('after', wrapFooter);
+  program.commandsGroup('Other commands:');
   addCompletion(program);
   throwOnExit(program, args);
   // Commands report what they could not write. The help and usage errors may be cut off.

@@ -158,6 +158,44 @@ async function readUnitsPerDollar(
   }
 }
 
+/** Returns a function that formats amounts, in US dollars if the rate of the gateway's unit is known. */
+async function amountFormat(
+  units: readonly string[],
+  client: Gateway,
+  run: Run<unknown>,
+): Promise<(amount: Amount) => string> {
+  const isQuota = !run.json && units.includes('quota');
+  const perDollar = isQuota ? await readUnitsPerDollar(client, run.signal) : undefined;
+  return (amount) =>
+    perDollar === undefined || amount.unit === 'USD'
+      ? formatAmount(amount)
+      : `${formatAmount({ value: amount.value / perDollar, unit: 'USD' })} (${formatAmount(amount)})`;
+}
+
+/** A column of a table. */
+interface Column {
+  readonly heading: string;
+  readonly isNumber?: boolean;
+}
+
+/** Returns the lines of a table with headings; none if it has no rows. */
+function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  const widths = columns.map(({ heading }, index) =>
+    Math.max(heading.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const formatRow = (cells: readonly string[]): string =>
+    columns
+      .map(({ isNumber = false }, index) => {
+        const cell = cells[index] ?? '';
+        const width = widths[index] ?? 0;
+        return isNumber ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  return [formatRow(columns.map(({ heading }) => heading)), ...rows.map(formatRow)];
+}
+
 const dollars = (amount: Amount | undefined): string => `$${amount?.value ?? '?'}`;
 
 const formatTime = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');
@@ -170,12 +208,7 @@ function balanceCommand(): Command {
     const client = await run.client();
     const balance = await client.account.balance({ signal: run.signal });
     const { used, limit, available, expiresAt } = balance;
-    const isQuota = !run.json && used.unit === 'quota';
-    const perDollar = isQuota ? await readUnitsPerDollar(client, run.signal) : undefined;
-    const format = (amount: Amount): string =>
-      perDollar === undefined || amount.unit === 'USD'
-        ? formatAmount(amount)
-        : `${formatAmount({ value: amount.value / perDollar, unit: 'USD' })} (${formatAmount(amount)})`;
+    const format = await amountFormat([used.unit], client, run);
     run.show(balance, [
       `used       ${format(used)}`,
       `limit      ${limit === undefined ? 'none' : format(limit)}`,
@@ -203,7 +236,8 @@ function chargesCommand(): Command {
     .option('-m, --model <name>', 'only this model')
     .option('--type <word>', 'consume, refund or error')
     .option('--since <time>', 'only the last 30m, 24h and so on', parseDuration);
-  return define<ChargesOptions>(program, async (_, { options, ...run }) => {
+  return define<ChargesOptions>(program, async (_, run) => {
+    const { options } = run;
     const { request: requestId, task: taskId, model, type, since } = options;
     const client = await run.client();
     const query = {
@@ -214,14 +248,22 @@ function chargesCommand(): Command {
       from: since === undefined ? undefined : Date.now() - since,
     };
     const charges = await client.account.charges(query, { signal: run.signal });
-    const lines = charges.data.map((charge) => {
+    const units = charges.data.map(({ amount }) => amount.unit);
+    const format = await amountFormat(units, client, run);
+    const rows = charges.data.map((charge) => {
       const { at, type: kind, amount, model: name = '', requestId: id, taskId: task } = charge;
-      const columns = [formatTime(at), kind.padEnd(7), formatAmount(amount).padStart(14)];
-      return [...columns, name, id ?? task ?? ''].join('  ');
+      return [formatTime(at), kind, format(amount), name, id ?? task ?? ''];
     });
+    const columns = [
+      { heading: 'TIME' },
+      { heading: 'TYPE' },
+      { heading: 'AMOUNT', isNumber: true },
+      { heading: 'MODEL' },
+      { heading: 'REQUEST OR TASK' },
+    ];
     run.show(
       charges,
-      lines,
+      formatTable(columns, rows),
       'No entries. The log may be incomplete or late, so this is not proof that nothing was charged.',
     );
   });
@@ -247,7 +289,8 @@ function pricesCommand(): Command {
     const models = prices.models.filter(({ model }) =>
       model.toLowerCase().includes(word.toLowerCase()),
     );
-    const lines = models.map((price) => `${price.model}  ${describePrice(price)}`);
+    const rows = models.map((price) => [price.model, describePrice(price)]);
+    const lines = formatTable([{ heading: 'MODEL' }, { heading: 'PRICE' }], rows);
     run.show({ ...prices, models }, lines, 'No prices.');
   });
 }

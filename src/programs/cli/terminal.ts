@@ -115,11 +115,15 @@ export class Terminal {
   readonly isMessages = process.stderr.isTTY;
   /** `true` if the user can be asked for input. */
   readonly canAsk = process.stdin.isTTY && process.stderr.isTTY;
-  readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
+  /** `true` if the terminal knows no escape sequences and cannot go back in a line. */
+  readonly #isDumb = process.env['TERM'] === 'dumb';
+  readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && !this.#isDumb;
   /** Standard output. */
   readonly output = new Output(process.stdout);
   readonly #messages = new Output(process.stderr);
   #hasProgress = false;
+  /** The last progress line of a dumb terminal, without its numbers. */
+  #lastProgress = '';
 
   /** Writes text from a server, without control characters if stdout is a terminal. */
   data(text: string): void {
@@ -155,9 +159,15 @@ export class Terminal {
     if (this.isMessages) this.#messages.write(this.#paint(2, withoutControls(text)));
   }
 
-  /** Replaces the progress line, if stderr is a terminal. */
+  /** Replaces the progress line, if stderr is a terminal. A dumb one gets a line for each new state. */
   progress(text: string): void {
     if (!this.isMessages) return;
+    if (this.#isDumb) {
+      const state = text.replaceAll(/\d+/g, '');
+      if (state !== this.#lastProgress) this.#messages.write(`${withoutControls(text)}\n`);
+      this.#lastProgress = state;
+      return;
+    }
     this.#hasProgress = true;
     this.#messages.write(`\r\u001B[K${withoutControls(text)}`);
   }
@@ -185,7 +195,8 @@ export class Terminal {
 
   /** Asks for yes or no. An empty answer means no. */
   async confirm(question: string, signal: AbortSignal): Promise<boolean> {
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const terminal = !this.#isDumb;
+    const lines = createInterface({ input: process.stdin, output: process.stderr, terminal });
     try {
       const answer = await lines.question(`${question} [y/N] `, { signal });
       return /^y(es)?$/i.test(answer.trim());

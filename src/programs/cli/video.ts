@@ -253,7 +253,11 @@ function createCommand(): Command {
       return finish(client, ref, await chooseTargets('video', options), run);
     }
     const targets = await chooseTargets('video', options);
-    await run.confirmCharge(`${model} creates a video, which will be charged.`);
+    // New-api lists the price of a second as the price of a call.
+    const length =
+      seconds === undefined ? undefined : { images: Number(seconds), seconds: Number(seconds) };
+    const price = length === undefined ? '' : await run.price({ model, ...length });
+    await run.confirmCharge(`${model} creates a video${price}, which will be charged.`);
     const again = `a second run with --call-id ${quote(callId)} is not charged again`;
     terminal.note(`Call id ${callId}: ${again}.`);
     terminal.progress('Submitting…');

@@ -387,6 +387,17 @@ describe('usage', () => {
     expect(unquoted.filter((line) => /[*?[\]{}()<>~^!]/.test(line))).toEqual([]);
   });
 
+  test.each([
+    { word: '--helpp', hint: '\n(Did you mean --help?)' },
+    { word: '--modle', hint: '\n(Did you mean --model?)' },
+    { word: '--xylophone', hint: '' },
+  ])('$word is named, and not the option that is missing', async ({ word, hint }) => {
+    const { code, stderr } = await machine.run(['image', word]);
+
+    expect(code).toBe(2);
+    expect(stderr).toBe(`error: unknown option '${word}'${hint}\nSee --help.\n`);
+  });
+
   test('--version and --help', async () => {
     const version = await machine.runAlone(['--version']);
     const help = await machine.run(['video', 'create', '--help']);

@@ -99,11 +99,11 @@ export class Machine {
   }
 
   /** Starts a command in a terminal. */
-  open(words: readonly string[]): TerminalRun {
+  open(words: readonly string[], env: Record<string, string> = {}, cols = 120): TerminalRun {
     const pty = spawnInTerminal(process.execPath, [program, ...words], {
       cwd: this.folder,
-      env: this.env,
-      cols: 120,
+      env: { ...this.env, ...env },
+      cols,
       rows: 40,
     });
     return new TerminalRun(pty);

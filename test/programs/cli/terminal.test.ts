@@ -94,7 +94,10 @@ test.each(['n\r', '\r'])('asks before an image is charged, and stops after %j', 
   run.type(answer);
 
   expect(await run.end()).toBe(1);
-  expect(emulator.requests).toEqual([]);
+  // Only the price list was read.
+  expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /api/pricing',
+  ]);
 });
 
 test.each(['\u0003', '\u0004'])('%j ends the prompt without an error', async (keys) => {
@@ -278,4 +281,59 @@ test.each([
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toContain(`${used}\r\n`);
+});
+
+test('the question before a charge has the price, and No says that nothing was sent', async () => {
+  const run = machine.open([...draw, '--count', '2', 'A boat']);
+  await run.shows(/m-image creates 2 images, about \$0\.004, which will be charged\./);
+  await run.shows(/Continue\? \[y\/N\] /);
+  run.type('\r');
+
+  expect(await run.end()).toBe(1);
+  expect(run.screen).toMatch(/Nothing was sent\.\r\n$/);
+  expect(emulator.charges).toHaveLength(0);
+});
+
+test('the question has no price if the gateway publishes none', async () => {
+  emulator.quirks.accountRoutes = [];
+  const run = machine.open([...draw, 'A boat']);
+  await run.shows(/m-image creates an image, which will be charged\.[^]*\[y\/N\] /);
+  run.type('\u0004');
+
+  expect(await run.end()).toBe(130);
+});
+
+test('a dumb terminal gets lines without escape sequences, one for each new state', async () => {
+  const words = ['video', 'create', '-m', 'm-video', '--seconds', '4', '-y', 'A boat'];
+  const run = machine.open(words, { TERM: 'dumb' });
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).not.toContain('\u001B');
+  expect(run.screen.replaceAll('\r\n', '\n')).not.toContain('\r');
+  expect(run.screen.match(/Submitting…/g)).toHaveLength(1);
+});
+
+test('lists of the account have headings and aligned columns', async () => {
+  await machine.run([...draw, 'A boat']);
+  const charges = machine.open(['account', 'charges']);
+  const prices = machine.open(['account', 'prices', 'm-']);
+
+  expect(await charges.end()).toBe(0);
+  expect(charges.screen).toMatch(/^TIME +TYPE +AMOUNT +MODEL +REQUEST OR TASK\r\n\d{4}-/);
+  expect(await prices.end()).toBe(0);
+  const [heading = '', ...rows] = prices.screen.trim().split('\r\n');
+  const start = heading.indexOf('PRICE');
+  expect(rows.length).toBeGreaterThan(3);
+  for (const row of rows) expect(row.slice(start - 2, start + 1)).toMatch(/^ {2}\$$/);
+});
+
+test('the main help groups its commands, and no line is wider than the terminal', async () => {
+  const run = machine.open(['--help'], {}, 80);
+
+  expect(await run.end()).toBe(0);
+  const lines = run.screen.split('\r\n');
+  for (const group of ['Create:', 'Look at the gateway:', 'Run a server:', 'Other commands:']) {
+    expect(lines).toContain(group);
+  }
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
