@@ -237,6 +237,7 @@ export class Request {
   async #prepare(): Promise<PreparedBody> {
     try {
       const body = (this.#body = await this.#prepareBody());
+      if (body.warning !== undefined) this.client.log.warnOnce([body.warning]);
       for (const listener of this.#listeners) {
         const allowed = listener.beforeRequest?.();
         if (allowed !== undefined) await this.scope.until(allowed);

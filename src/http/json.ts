@@ -93,3 +93,43 @@ export function writeJSON(
   const problem = fault?.problem ?? 'cannot be written as JSON; it may be a function or a symbol.';
   throw new InvalidInputError(name, problem, { cause: fault?.cause ?? cause });
 }
+
+/** An escaped character in a JSON text; the group is half of a surrogate pair, since whole pairs are not escaped. */
+const escaped = /\\(?:(ud[89a-f][\da-f]{2})|[^])/g;
+
+/**
+ * Replaces halves of surrogate pairs in a text that `JSON.stringify` wrote, as `toWellFormed()` does. Text that was cut
+ * within an emoji has them, and many providers reject it.
+ */
+export function toWellFormedJSON(text: string): string {
+  if (!text.includes(String.raw`\ud`)) return text;
+  return text.replaceAll(escaped, (match, half) => (half === undefined ? match : '\uFFFD'));
+}
+
+const half = /[\uD800-\uDFFF]/u;
+
+/** Returns the path of the first text with half of a surrogate pair. */
+function findHalf(value: unknown, field: string): string | undefined {
+  if (typeof value === 'string') return half.test(value) ? field : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const inner = Array.isArray(value) ? `${field}[${name}]` : append(field, name);
+    const found = half.test(name) ? inner : findHalf(item, inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Writes a JSON body. `warning` is set if it differs from the value; see `writeJSON()` for the rest. */
+export function writeBody(
+  field: string,
+  value: unknown,
+): { readonly text: string; readonly warning?: string } {
+  const written = writeJSON(field, value);
+  const text = toWellFormedJSON(written);
+  if (text === written) return { text };
+  const name = findHalf(value, field) || 'body';
+  const problem = 'contains half of a character (text that was cut within an emoji)';
+  const fix = 'It was sent as U+FFFD, because providers reject it; cut text with Array.from(text)';
+  return { text, warning: `${name} ${problem}. ${fix}` };
+}

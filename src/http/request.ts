@@ -26,7 +26,7 @@ import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
 import { chargeFor } from './outputs.ts';
 import type { FailedAttempt } from './retry.ts';
-import { writeJSON } from './json.ts';
+import { writeBody } from './json.ts';
 import { withRegisteredTypes } from './media-types.ts';
 import { fillPath } from './url.ts';
 
@@ -35,6 +35,8 @@ export interface PreparedBody {
   readonly headers: Readonly<Record<string, string>>;
   /** `true` if it can be sent again. Streams can't. */
   readonly replayable: boolean;
+  /** Logged once. */
+  readonly warning?: string | undefined;
   /**
    * Releases the source of the body. Called when the call ends for any reason, because a response may arrive
    * before the body is read, and a failed connection reads nothing.
@@ -95,11 +97,8 @@ export function jsonBody(
     return { body: undefined, headers: {}, replayable: true };
   }
   const value = extra === undefined ? json : addExtraBody(method, json, extra);
-  return {
-    body: withRegisteredTypes(writeJSON(field, value)),
-    headers: jsonHeaders,
-    replayable: true,
-  };
+  const { text, warning } = writeBody(field, value);
+  return { body: withRegisteredTypes(text), headers: jsonHeaders, replayable: true, warning };
 }
 
 interface BodyFields {

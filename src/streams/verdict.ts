@@ -90,6 +90,8 @@ export function followAnswer<Item>(
       return;
     }
     strayText = '';
+    // Parsing would throw for each of many keep-alives.
+    if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;
     let value: unknown;
     try {
       value = JSON.parse(data);
@@ -98,9 +100,7 @@ export function followAnswer<Item>(
       if (isOpen) {
         isCut = true;
         hasTornContent ||= protocol.isTornContent?.(data) === true;
-      } else if (!isPing(undefined, name) && !keepAliveText.test(data)) {
-        throw new SentError(readPlainText(data));
-      }
+      } else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
       return;
     }
     takeValue(value, name);
@@ -160,6 +160,8 @@ export function followAnswer<Item>(
 
   /** Takes a response in the line after an empty `data:`. */
   function takeStrayAnswer(): void {
+    // Parsing would throw for each of many empty events.
+    if (strayText === '') return;
     const value = parseJSON(strayText);
     if (!isObject(value)) return;
     strayText = '';

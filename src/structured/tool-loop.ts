@@ -1,5 +1,6 @@
 import { parseJSON, toError } from '../answers/objects.ts';
 import { delay, untilAborted } from '../http/abort.ts';
+import { toWellFormedJSON } from '../http/json.ts';
 import { runAborted } from '../streams/errors.ts';
 
 /** A tool that the model can call. */
@@ -114,7 +115,8 @@ async function callTool(
     const args = tool.parse ? await tool.parse(text) : text;
     problem = 'The tool failed: ';
     const value = await tool.call(args);
-    return { value, text: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null') };
+    if (typeof value === 'string') return { value, text: value };
+    return { value, text: toWellFormedJSON(JSON.stringify(value) ?? 'null') };
   } catch (cause) {
     const error = toError(cause);
     // The conversation has other arguments in place of those that are not JSON.

@@ -1,7 +1,7 @@
 import { sniffLength } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../options/check.ts';
-import { writeJSON } from '../http/json.ts';
+import { toWellFormedJSON, writeJSON } from '../http/json.ts';
 import { withRegisteredType, withRegisteredTypes } from '../http/media-types.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { readHead, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
@@ -88,7 +88,8 @@ function isJSON(value: unknown): boolean {
 function toText(field: string, value: unknown): string {
   if (typeof value === 'number') checkNumber(field, value);
   const isPlain = typeof value === 'string' || typeof value === 'bigint';
-  return isPlain ? withRegisteredType(String(value)) : withRegisteredTypes(writeJSON(field, value));
+  if (isPlain) return withRegisteredType(String(value));
+  return withRegisteredTypes(toWellFormedJSON(writeJSON(field, value)));
 }
 
 /** Opens a file and determines its name. */

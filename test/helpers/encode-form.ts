@@ -1,7 +1,7 @@
 import type { PreparedBody } from '../../src/http/request.ts';
 import { formBody, type FormFields } from '../../src/uploads/multipart.ts';
 
-export type EncodedForm = Required<PreparedBody> & { readonly body: object };
+export type EncodedForm = Required<Omit<PreparedBody, 'warning'>> & { readonly body: object };
 
 /** A form as the transport receives it. */
 export async function encodeForm(

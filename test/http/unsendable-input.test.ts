@@ -1,7 +1,9 @@
 // Input that cannot be read, or that JSON would write as something else, is refused by name, unsent.
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Gateway } from '../../src/index.ts';
-import { collect, emulated, failureOf } from '../helpers/clients.ts';
+import { toWellFormedJSON } from '../../src/http/json.ts';
+import { type Gateway, tool } from '../../src/index.ts';
+import { collect, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
 const gone = new Error('the database is gone');
@@ -213,5 +215,86 @@ describe('inside a body', () => {
 
     const sent = emulator.requests[0]?.body;
     expect(sent).toMatchObject({ value: { metadata: JSON.parse(JSON.stringify(metadata)) } });
+  });
+});
+
+const ignore = (): void => undefined;
+
+/** A logger that collects warnings. */
+function listen() {
+  const warnings: string[] = [];
+  const warn = (message: string): void => void warnings.push(message);
+  return { warnings, logger: { error: ignore, warn, info: ignore, debug: ignore } };
+}
+
+/** Half of an emoji, as text has that was cut in its middle. */
+const half = 'cut \uD83D';
+
+describe('half of a character', () => {
+  const metadata = { notes: ['whole 🌍', half], [`key ${half}`]: String.raw`\ud83d` };
+  const written = { notes: ['whole 🌍', 'cut \uFFFD'], 'key cut \uFFFD': String.raw`\ud83d` };
+  // Without functions it sends nothing.
+  const { 'generate.runTools': _, ...sending } = calls;
+
+  test.each(Object.entries({ ...sending, ...many }))(
+    'is sent as U+FFFD by %s',
+    async (__, work) => {
+      const { logger, warnings } = listen();
+      const { client, requests } = scripted([json({ error: { message: 'No' } }, 400)], {
+        logger,
+        logLevel: 'warn',
+      });
+
+      await Promise.resolve(work(client, (params) => ({ ...params, metadata }))).catch(() => {});
+
+      const [request] = requests;
+      const isJSON = request?.headers.get('content-type') === 'application/json';
+      if (isJSON) expect(await request.json()).toMatchObject({ metadata: written });
+      // Forms are written as UTF-8, which has no halves.
+      else expect(await request?.text()).toContain('cut \uFFFD');
+      const named = warnings.filter((warning) =>
+        warning.includes('metadata.notes[1] contains half'),
+      );
+      expect(named).toHaveLength(isJSON ? 1 : 0);
+    },
+  );
+
+  test('names the message, once, and the result of a tool does not end a run', async () => {
+    const { logger, warnings } = listen();
+    const { client, emulator } = emulated({ logger, logLevel: 'warn' });
+    const cut = tool({ name: 'cut', execute: () => half });
+    const cutToo = tool({ name: 'cutToo', execute: () => ({ text: half }) });
+
+    for (const each of [cut, cutToo, cut]) {
+      await client.chat.completions.runTools({ ...ask(), tools: [each] }).done();
+    }
+
+    const sent = emulator.requests.map(({ body }) => JSON.stringify(body));
+    expect(sent[1]).toContain('"content":"cut \uFFFD"');
+    expect(sent[3]).toContain(String.raw`{\"text\":\"cut ${'\uFFFD'}\"}`);
+    expect(warnings).toEqual([expect.stringContaining('messages[2].content contains half')]);
+  });
+
+  test('is nothing that whole text has, however it is escaped', () => {
+    fc.assert(
+      fc.property(
+        fc.json({ stringUnit: 'binary' }),
+        fc.string({ unit: 'binary' }),
+        (value, text) => {
+          const sent = JSON.stringify([value, text, JSON.stringify(text)]);
+          const expected: unknown = JSON.parse(sent);
+          expect(JSON.parse(toWellFormedJSON(sent))).toEqual(expected);
+        },
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }),
+        (text) => {
+          const expected = new TextDecoder().decode(new TextEncoder().encode(text));
+          expect(JSON.parse(toWellFormedJSON(JSON.stringify(text)))).toBe(expected);
+        },
+      ),
+    );
   });
 });

@@ -223,3 +223,18 @@ describe('a stream of any kind', () => {
     );
   });
 });
+
+test('events that say nothing are not parsed as JSON', async () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  try {
+    const idle = 'data:\n\ndata: \n\ndata: : keepalive\n\ndata: ping\n\n'.repeat(1_000);
+
+    const { items, verdict } = await readStream(openChat(idle + wholeAnswer));
+
+    expect(textOf(items)).toBe(wholeText);
+    expect(verdict).toBe('complete');
+    expect(parse.mock.calls.length).toBeLessThan(10);
+  } finally {
+    parse.mockRestore();
+  }
+});

@@ -22,8 +22,10 @@ export function countChoices(
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
 ): number {
-  const { n } = toFields(peek(options, 'extraBody'));
-  return Math.max(numberFrom(peek(params, 'n')) ?? 1, numberFrom(n) ?? 1);
+  const counts = [params, peek(options, 'extraBody')].map((fields) =>
+    numberFrom(peek(fields, 'n')),
+  );
+  return Math.max(1, ...counts.filter((count) => count !== undefined));
 }
 
 /**

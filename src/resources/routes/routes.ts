@@ -15,7 +15,7 @@ import {
   type RouteRequest,
   findTaskRole,
 } from '../../http/request.ts';
-import { writeJSON } from '../../http/json.ts';
+import { toWellFormedJSON, writeJSON } from '../../http/json.ts';
 import { chargeFor } from '../../http/outputs.ts';
 import { exposeResponse, peek } from '../../http/response-body.ts';
 import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
@@ -185,7 +185,7 @@ function encodeText(body: unknown, type: string | null): string | undefined {
   if (typeof body === 'string') return body;
   if (type.startsWith('application/json')) return undefined;
   check(!type.startsWith(searchType), 'body', `must be URLSearchParams for ${searchType}.`);
-  return writeJSON('body', body);
+  return toWellFormedJSON(writeJSON('body', body));
 }
 
 /**
