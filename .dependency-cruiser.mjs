@@ -117,9 +117,9 @@ export default {
     ]),
     only(
       'adapters',
-      'Adapters for other packages use the public API.',
+      'Adapters for other packages use the public API, and check received files as the client does.',
       'adapters/(ai-sdk|otel|ledgers)',
-      ['index\\.ts$'],
+      ['index\\.ts$', 'answers/received-file\\.ts$'],
     ),
     only(
       'queues',

@@ -22,6 +22,8 @@ export const systemTests = [
   'test/examples.test.ts',
   'test/http/unhandled-rejections.test.ts',
   'test/http/unread-responses.test.ts',
+  // Its programs run in this process.
+  'test/doors/results.test.ts',
   'test/linear-time.test.ts',
   'test/programs/mcp/!(public-host).test.ts',
   'test/http/node-process.test.ts',

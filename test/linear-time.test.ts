@@ -15,6 +15,7 @@ const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { locateJSON } = await import('../src/structured/locate-json.ts');
 const { repairArguments } = await import('../src/resources/chat/call-repair.ts');
 const { readErrorText } = await import('../src/answers/failure.ts');
+const { ReceivedFile } = await import('../src/answers/received-file.ts');
 const { readRetryAfter } = await import('../src/http/waits.ts');
 const { findJSON, GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
@@ -125,6 +126,18 @@ const scanners: readonly {
     name: 'events',
     scan: (unit, length) => feed(serverEvents, unit, length),
     units: ['a', '\n', '\r', 'data:', ':', '\r\n'],
+  },
+  {
+    name: 'received files',
+    scan(unit, length) {
+      for (const head of ['\xff\xd8\xff\xda\0\x02', 'GIF89a\0\0\0\0\0\0\0']) {
+        const file = new ReceivedFile(true);
+        file.add(Buffer.from(head, 'latin1'));
+        for (const piece of splitEvenly(unit, length, 64)) file.add(Buffer.from(piece, 'latin1'));
+        file.end();
+      }
+    },
+    units: ['\xff', '\xff\0', '{"', '{ "a":', 'TAG', '{"error":1}', '\x21\0\x01\0', ' '],
   },
   {
     name: 'lines',

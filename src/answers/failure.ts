@@ -490,7 +490,11 @@ export function readPlainText(text: string): ErrorBody {
   const error = trimmed.slice(0, maxTextLength);
   if (!trimmed.startsWith('<')) return withoutFields('text', trimmed, error);
   const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1];
-  return withoutFields('html', trimmedText(title), error);
+  // The error of a store.
+  const message = title ?? /<Message>([^<]{0,500})<\/Message>/.exec(trimmed)?.[1];
+  const code = trimmedText(/<Code>([^<]{0,100})<\/Code>/.exec(trimmed)?.[1]);
+  const page = withoutFields('html', trimmedText(message) ?? code, error);
+  return code === undefined ? page : { ...page, code, sentCode: code };
 }
 
 /**

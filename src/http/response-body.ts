@@ -1,3 +1,5 @@
+import { readErrorValue } from '../answers/failure.ts';
+import { type FileEnd, ReceivedFile } from '../answers/received-file.ts';
 import { abortOwn, type CallScope, onAbort } from './abort.ts';
 import { toBytes } from './chunks.ts';
 import { createResponse } from './foreign-response.ts';
@@ -171,7 +173,7 @@ export async function readFile(answer: Answer, limit: number): Promise<Uint8Arra
   const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
   discardBody(reader);
   if (end === 'broken') throw toReadFailure(cause, answer);
-  if (end === 'whole') return bytes;
+  if (end === 'whole') return checkFile(answer, bytes);
   const problem = `the response is larger than ${limit} bytes (maxResponseBytes).`;
   throw new ReadFailure({ ...unusable(answer, problem), kind: 'undecided' });
 }
@@ -217,6 +219,38 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   };
 }
 
+/** Returns a check for the file in a response; its container is the proof of its end if its length is not known. */
+function checkFor({ status, headers }: Response): ReceivedFile {
+  return new ReceivedFile(expectedLength(headers) === 0 && status !== 206);
+}
+
+/** Returns the failure of a file that ends too early; `undefined` if it may be complete. */
+function findFailure(
+  answer: Answer,
+  { error, isCut }: FileEnd,
+  received: number,
+): FailedAttempt | undefined {
+  if (error !== undefined) {
+    const problem = `after ${received} bytes, the file ends with an error instead of its other bytes.`;
+    // `error` would repeat the text.
+    const body = { ...readErrorValue(error.value), error: undefined };
+    const requestId = answer.requestId ?? body.requestId;
+    return { ...unusable(answer, problem, error.text), body, requestId };
+  }
+  if (!isCut) return undefined;
+  return unusable(answer, `the body ended after ${received} bytes, although the file is longer.`);
+}
+
+/** @throws `ReadFailure` if a file that was received at once ends too early */
+export function checkFile(answer: Answer, bytes: Uint8Array): Uint8Array {
+  const file = checkFor(answer.response);
+  const { byteLength } = file.add(bytes);
+  const end = file.end();
+  const failure = findFailure(answer, end, byteLength + end.rest.byteLength);
+  if (failure !== undefined) throw new ReadFailure(failure);
+  return bytes;
+}
+
 interface BodyOwner {
   readonly scope: CallScope;
   readonly settings: { readonly idleTimeout: number | null };
@@ -228,8 +262,10 @@ interface BodyOwner {
 /**
  * Returns the response with a body that is forwarded chunk by chunk as it is read, fails if it is cut or
  * stalls, and ends the call at its end.
+ *
+ * @param isFile - `true` if the body is a file, whose end is checked.
  */
-export function exposeResponse(call: BodyOwner, answer: Answer): Response {
+export function exposeResponse(call: BodyOwner, answer: Answer, isFile = false): Response {
   const { response } = answer;
   const { scope } = call;
   const { idleTimeout } = call.settings;
@@ -240,6 +276,7 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
     return response;
   }
   const expected = expectedLength(response.headers);
+  const file = isFile ? checkFor(response) : undefined;
   let received = 0;
   let isSilent = false;
   let isReading = false;
@@ -265,20 +302,31 @@ export function exposeResponse(call: BodyOwner, answer: Answer): Response {
       let failure: FailedAttempt | undefined;
       isReading = true;
       scope.keepAlive(true);
-      const silence = idleTimeout === null ? undefined : setTimeout(onSilence, idleTimeout);
+      let silence: ReturnType<typeof setTimeout> | undefined;
       try {
-        const { done, value } = await reader.read();
-        controller.signal.throwIfAborted();
-        if (!done) {
+        for (;;) {
+          if (idleTimeout !== null) silence = setTimeout(onSilence, idleTimeout);
+          const { done, value } = await reader.read();
+          clearTimeout(silence);
+          controller.signal.throwIfAborted();
+          if (done) break;
           const chunk = toBytes(value, reader);
           received += chunk.byteLength;
-          target.enqueue(chunk);
+          const passed = file === undefined ? chunk : file.add(chunk);
+          // A stream that is given nothing would not be pulled again.
+          if (passed.byteLength === 0) continue;
+          target.enqueue(passed);
           return;
         }
+        const fileEnd = file?.end();
+        if (fileEnd !== undefined && fileEnd.rest.byteLength > 0) target.enqueue(fileEnd.rest);
         if (received < expected) {
           failure = unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
         }
+        if (fileEnd !== undefined) failure = findFailure(answer, fileEnd, received) ?? failure;
       } catch (cause) {
+        const { rest } = file?.end() ?? {};
+        if (rest !== undefined && rest.byteLength > 0) target.enqueue(rest);
         const silent = `no data arrived for ${idleTimeout} ms (idleTimeout).`;
         failure = isSilent
           ? unusable(answer, silent)

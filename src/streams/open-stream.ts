@@ -4,7 +4,7 @@ import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import { peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
+import { checkFile, peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
 import {
   notJSON,
   lacking,
@@ -115,7 +115,7 @@ async function openStream<Item, Other>(
       const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
         throw toReadFailure(cause, answer);
       });
-      const items = protocol.fromFile(new Uint8Array(buffer), type);
+      const items = protocol.fromFile(checkFile(answer, new Uint8Array(buffer)), type);
       return { value: streamFromValues(items, context, protocol), stays: true };
     }
   }

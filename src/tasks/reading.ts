@@ -121,6 +121,10 @@ export function isPolledTask(body: JsonObject): boolean {
 /** Values of kie's `successFlag` for a task that failed. */
 const failedFlags: readonly number[] = [2, 3];
 
+/** Returns whether kie's `successFlag` says that a task is completed. */
+export const hasSucceededByFlag = (body: JsonObject): boolean =>
+  unwrapLevels(body).some(({ successFlag: flag }) => Number(flag) === 1);
+
 /**
  * Returns whether a body without a status word says by a number that its task failed. Most vendors use 3 for that, but
  * some for "done", so a number counts only together with a reason.

@@ -1,6 +1,7 @@
 import { decodeBytes, decodeHex, detectType, isHex } from '../answers/bytes.ts';
-import { isHTMLPage } from '../answers/failure.ts';
+import { isHTMLPage, readPlainText } from '../answers/failure.ts';
 import { errorMessage, parseJSON } from '../answers/objects.ts';
+import { describeText } from '../answers/received-file.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import {
   type Answer,
@@ -55,7 +56,9 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         // Raw audio may begin with any bytes, so an unlabelled body is a file unless it is provably something
         // else.
         const isString = search !== undefined && type.includes('json') && /^\s*"/.test(beginning);
-        if (isString || /^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
+        // The rest of a file may begin with any bytes.
+        const isRest = answer.response.status === 206;
+        if (!isRest && (isString || /^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning))) {
           const isLabelled = /\b(json|html)\b/.test(type);
           const limit = request.settings.maxResponseBytes;
           const peeked = objectStart.test(beginning) ? limit : errorBodyLimit;
@@ -68,13 +71,22 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
             throw lacking(value, answer, 'the response is JSON instead of a file.', beginning);
           }
           if (isLabelled || isHTMLPage(beginning)) throw notJSON(beginning, answer);
+          const isXML = /^(application|text)\/xml\b/.test(type);
+          const content = describeText(beginning) ?? (isXML ? 'XML' : undefined);
+          if (content !== undefined) {
+            const problem = `the response is ${content} instead of a file.`;
+            throw new ReadFailure({
+              ...unusable(answer, problem, beginning),
+              body: readPlainText(beginning),
+            });
+          }
         }
         rejectEncodedDownload(answer);
       } catch (error) {
         discardBody(answer.response.body);
         throw error;
       }
-      return { value: exposeResponse(request, answer), stays: true };
+      return { value: exposeResponse(request, answer, true), stays: true };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { findProblem } from '../../answers/received-file.ts';
 import { InvalidInputError, UnexpectedResponseError, type Gateway } from '../../index.ts';
 import { isAbort } from './errors.ts';
 
@@ -93,8 +94,9 @@ export async function download(
     const response = await host.get(url.pathname + url.search, { signal, headers }).asResponse();
     try {
       const bytes = new Uint8Array(await response.arrayBuffer());
-      if (bytes.length > 0) return bytes;
-      throw new UnexpectedResponseError('The file is empty.', { outcome: 'unknown' });
+      const problem = findProblem(bytes, !response.headers.has('content-length'));
+      if (problem === undefined) return bytes;
+      throw new UnexpectedResponseError(`The file is unusable: ${problem}`, { outcome: 'unknown' });
     } catch (error) {
       const isOver = isAbort(error) || InvalidInputError.isInstance(error);
       if (isOver || attempt === attempts) throw error;

@@ -24,6 +24,7 @@ import {
   readValidator,
 } from './parts.ts';
 import {
+  checkContainer,
   checkPath,
   checkSaveOptions,
   checkLength,
@@ -188,6 +189,7 @@ class Download {
     try {
       await receive(body, file, this.#options);
       await checkLength(body, file);
+      if (body.received === 'rest' && body.total === undefined) await checkContainer(file);
     } catch (error) {
       // A short file is correct so far; in a long one it is unknown which bytes are wrong.
       if (file.size > total) await this.#part.restart(undefined);

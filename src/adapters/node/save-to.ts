@@ -1,8 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { decodeBytes, decodeDataURL } from '../../answers/bytes.ts';
+import { ContainerWalk } from '../../answers/container.ts';
 import { isObject, isText, toFields } from '../../answers/objects.ts';
+import {
+  describeContent,
+  describeEnd,
+  type FileEnd,
+  ReceivedFile,
+  textLength,
+} from '../../answers/received-file.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../../options/check.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
@@ -28,6 +37,8 @@ export interface OpenBody {
   readonly total: number | undefined;
   /** `true` if the bytes are as sent, without content decoding. */
   readonly isAsSent: boolean;
+  /** The part of a file that a server sends, whose content and end are checked; absent for bytes of the caller. */
+  readonly received?: 'whole' | 'rest' | undefined;
 }
 
 /** Options of {@link saveTo}. */
@@ -68,7 +79,8 @@ export interface SavedFile {
  * `images.generate()`, or bytes. Image URLs are fetched without the key.
  * @param path - The file to write. An existing file is replaced.
  * @throws `FileError` if the file cannot be written, with the reason
- * @throws `UnexpectedResponseError` if the body is cut off or has an unexpected length
+ * @throws `UnexpectedResponseError` if the body is cut off, has an unexpected length, ends with an error of the
+ * gateway, or is a page, XML or JSON although `path` does not end like one
  *
  * @example
  * await saveTo(await client.audio.speech.create({ model, voice, input }), 'speech.mp3');
@@ -91,6 +103,7 @@ export async function saveTo(
     body = await openSavable(source, saveOptions.signal);
     await receive(body, file, saveOptions);
     await checkLength(body, file);
+    if (body.received !== undefined) await checkContent(file, target);
     await file.finish(target);
     return { path: target, bytes: file.size };
   } catch (error) {
@@ -126,10 +139,13 @@ export function incompleteError(problem: string): UnexpectedResponseError {
 
 /** Appends a body to a file. */
 export async function receive(
-  body: Pick<OpenBody, 'read' | 'cancel' | 'total'>,
+  body: Pick<OpenBody, 'read' | 'cancel' | 'total' | 'received'>,
   file: GrowingFile,
   { signal, onProgress }: SaveOptions,
 ): Promise<void> {
+  const { total, received } = body;
+  const isProof = received === 'whole' && total === undefined;
+  const ending = received === undefined ? undefined : new ReceivedFile(isProof);
   // Not every body ends after an abort.
   const cancel = (): void => body.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -138,19 +154,56 @@ export async function receive(
       signal?.throwIfAborted();
       const bytes = await body.read();
       signal?.throwIfAborted();
-      if (bytes === undefined) return;
-      await file.append(bytes);
+      if (bytes === undefined) break;
+      await file.append(ending?.add(bytes) ?? bytes);
       // Stops an endless body before it fills the disk.
-      if (body.total !== undefined && file.size > body.total) {
-        throw incompleteError(`more than ${body.total} bytes were received.`);
+      if (total !== undefined && file.size > total) {
+        throw incompleteError(`more than ${total} bytes were received.`);
       }
-      await onProgress?.({ received: file.size, total: body.total });
+      await onProgress?.({ received: file.size, total });
     }
+    if (ending !== undefined) await finishFile(file, ending.end());
   } catch (error) {
     cancel();
+    // What was held back is a part of the file, which a download may continue.
+    if (ending !== undefined) await file.append(ending.end().rest).catch(() => {});
     throw error;
   } finally {
     signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** Writes the last bytes of a file. Throws if it ends too early. */
+async function finishFile(file: GrowingFile, end: FileEnd): Promise<void> {
+  await file.append(end.rest);
+  const problem = describeEnd(end, file.size);
+  if (problem !== undefined) throw incompleteError(problem);
+}
+
+/** Throws if a file that was received in several parts is longer than all of them. */
+export async function checkContainer(file: GrowingFile): Promise<void> {
+  const walk = new ContainerWalk();
+  const stream: AsyncIterable<Uint8Array> = createReadStream(file.path);
+  for await (const bytes of stream) walk.add(bytes);
+  const { isCut } = walk;
+  const problem = describeEnd({ rest: new Uint8Array(), isCut }, file.size);
+  if (problem !== undefined) throw incompleteError(problem);
+}
+
+/** Names of files whose content may be text. */
+const textFile = /\.(json|html?|xml|txt|md|csv|srt|vtt)$/i;
+
+/** Throws if a server sent a page, XML, JSON or nothing at all instead of a file. */
+async function checkContent(file: GrowingFile, target: string): Promise<void> {
+  if (textFile.test(target)) return;
+  const head = await open(file.path);
+  try {
+    const { buffer, bytesRead } = await head.read(Buffer.alloc(textLength), 0, textLength, 0);
+    const beginning = buffer.toString('utf8', 0, bytesRead);
+    const problem = describeContent(beginning);
+    if (problem !== undefined) throw incompleteError(problem);
+  } finally {
+    await head.close();
   }
 }
 
@@ -207,13 +260,14 @@ export async function openResponse(response: Response): Promise<OpenBody> {
     cancel,
     total: /^\d+$/.test(length) && isAsSent ? Number(length) : undefined,
     isAsSent,
+    received: 'whole',
   };
 }
 
 /** Opens a response with the rest of a file of `total` bytes. */
 export function openRest({ body }: Response, total: number | undefined): OpenBody {
   const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
-  return { ...source, total, isAsSent: true };
+  return { ...source, total, isAsSent: true, received: 'rest' };
 }
 
 export function openBytes(bytes: Uint8Array): OpenBody {

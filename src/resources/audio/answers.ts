@@ -1,6 +1,7 @@
 import { decodeBytes, encodeBase64 } from '../../answers/bytes.ts';
 import { isObject, isText, trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
+import { withoutSent } from '../../answers/result-places.ts';
 import type { AnswerFormat, Request } from '../../calls/request.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { OutgoingRequest } from '../../http/request.ts';
@@ -36,12 +37,19 @@ async function fetchAudio(transport: Transport, url: string, request: Request): 
   return fetchFile(transport, 'audio.speech.create', url, { ...options, signal: scope.signal });
 }
 
-/** Response format for speech as a file. */
-export function speechFile(transport: Transport): AnswerFormat<Response, 'binary'> {
+/**
+ * Response format for speech as a file.
+ *
+ * @param sent - The URLs that the call sent.
+ */
+export function speechFile(
+  transport: Transport,
+  sent: readonly string[],
+): AnswerFormat<Response, 'binary'> {
   // The rules for URLs are those of the gateway at the time of the call.
   const own = transport.snapshot();
   return fileAnswer({
-    find: findAudio,
+    find: (value) => findAudio(withoutSent(value, sent)),
     fetch: (url, request) => fetchAudio(own, url, request),
     collect: collectSpeech,
   });

@@ -1,5 +1,6 @@
 import { checkModel, checkNumber, checkText } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
+import { listURLs } from '../../answers/result-places.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { BodyEncoding } from '../../http/request.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -43,7 +44,11 @@ export function speak(
     : transport.operate(
         operation,
         params,
-        { kind: 'binary', write: writeSpeech, format: () => speechFile(transport) },
+        {
+          kind: 'binary',
+          write: writeSpeech,
+          format: (own) => speechFile(transport, listURLs(own)),
+        },
         options,
       );
 }

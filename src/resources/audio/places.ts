@@ -1,5 +1,6 @@
 import { decodeBytes, decodeHex, isHex } from '../../answers/bytes.ts';
 import { isObject, isText, parseJSON, toFields, trimmedText } from '../../answers/objects.ts';
+import { notResults } from '../../answers/result-places.ts';
 import type { JsonObject } from '../../types.ts';
 
 /*
@@ -17,9 +18,7 @@ const innerFields = /^(content|bytes|value)$/i;
 const urlFields =
   /^((audio|file|speech|result|download|output)?_?urls?|audio_?(file|data|content)?|audios|speech|output|file|data|result)$/i;
 
-/** Fields that repeat the request, are about other files, or hold URLs of a task. */
-const otherFields =
-  /input|prompt|reference|source|subtitle|voice|webhook|callback|^(urls|links|errors?)$|(status|cancel|poll(ing)?|fetch|get|query|stream|task)_?url$/i;
+const otherFields = notResults('subtitle|voice|stream_?url$');
 
 /** The nesting limit; gateways nest audio less deeply. */
 const deepest = 8;

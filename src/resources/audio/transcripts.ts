@@ -14,6 +14,7 @@ import {
 } from '../../answers/objects.ts';
 import { readErrorValue } from '../../answers/failure.ts';
 import { numeric, readValue, type ResponseSchema } from '../../answers/reader.ts';
+import { describeMarkup } from '../../answers/received-file.ts';
 import type { AnswerFormat } from '../../calls/request.ts';
 import { textAnswer } from '../../calls/response.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';
@@ -204,7 +205,8 @@ function fromText(received: string, type: string): readonly unknown[] {
   if (isObject(value)) return toTextEvents(value);
   if (value === null) return [];
   // Text may start with a bracket, such as `[Music]`, but never with a brace.
-  return isText(text) && !/^\s*\{/.test(text) ? toTextEvents({ text }) : [];
+  const isTranscript = !/^\s*\{/.test(text) && describeMarkup(text) === undefined;
+  return isText(text) && isTranscript ? toTextEvents({ text }) : [];
 }
 
 const protocol: StreamProtocol<TranscriptionStreamEvent> = {
@@ -237,6 +239,9 @@ export const transcriptionAnswer = (
     if (isEmpty || (isError && typeof parsed === 'object')) {
       return { problem: 'the response has no text.' };
     }
+    const markup = describeMarkup(text);
+    if (markup !== undefined)
+      return { problem: `the response is ${markup} instead of a transcript.` };
     if (isTextFormat.test(format ?? '')) {
       // Providers that only know JSON wrap the text in it; other JSON is returned unchanged.
       const isWrapped = typeof inside === 'string' && (format === 'text' || subtitles.test(inside));

@@ -1,4 +1,5 @@
 import { defineHidden, isObject } from '../../answers/objects.ts';
+import { rememberSent, withoutSent } from '../../answers/result-places.ts';
 import type { Request } from '../../calls/request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -60,15 +61,17 @@ function toPollPath(
  * @param transport - The client of the call: a task exists on one gateway only.
  * @param model - The requested model.
  * @param toResult - Returns the function that converts the images of the task.
+ * @param sent - The URLs that the call sent.
  */
 export function readTaskResponse<Result>(
   { baseURL, gateway }: Transport,
   model: string | null | undefined,
   toResult: (request: Request, answer: Answer) => Accepted<Result>['toResult'],
+  sent: readonly string[],
 ): ReadOther<TaskResponse<Result>> {
   return (value, request, answer, text) => {
     const { response, requestId } = answer;
-    const task = findAcceptedTask(value, response);
+    const task = findAcceptedTask(withoutSent(value, sent), response);
     if (task === undefined) return undefined;
     const [id] = task.ids;
     if (id === undefined) {
@@ -88,6 +91,7 @@ export function readTaskResponse<Result>(
       ...(name !== undefined && name !== 'new-api' && { gateway: name }),
       ...(request.trace !== undefined && { trace: request.trace }),
     });
+    rememberSent(sent, ref);
     const foreignURL = path === undefined ? task.address : undefined;
     const accepted = { ref, foreignURL, toResult: toResult(request, answer) };
     return new TaskResponse(isObject(value) ? value : {}, accepted);

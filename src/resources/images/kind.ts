@@ -22,8 +22,8 @@ export const imageTasks: TaskKind<ImageTaskRef, ImageTask> = {
     check(ref.hasImages !== true, 'ref', problem);
     return { ref, handle: Object(task) };
   },
-  read: (transport, { ref }, options) => ({
-    withResponse: () => pollImages(transport, ref, options),
+  read: (transport, target, options) => ({
+    withResponse: () => pollImages(transport, target, options),
   }),
   restate: restateImage,
   errors: imageErrors,

@@ -10,6 +10,7 @@ import {
   toFields as fieldsOf,
   trimmedText,
 } from '../../answers/objects.ts';
+import { notResults, withoutSent } from '../../answers/result-places.ts';
 import type { JsonObject } from '../../types.ts';
 
 /*
@@ -21,9 +22,7 @@ import type { JsonObject } from '../../types.ts';
 const pictureFields =
   /^(b64(_?json)?|(binary_data_)?base64|(image_?)?(base64|b64|bytes|urls?)|img_?urls?|url|images?|svg|bytes_?base64_?encoded)$/i;
 
-/** Fields that repeat the request, are about other files, or hold URLs of the task; their URLs are no results. */
-const otherFields =
-  /prompt|^(inputs?|params|parameters|request|payload|urls|links|errors?)$|^(input|init|source|reference|ref|mask|control|original)_?(image|img|url)|thumb|preview|webhook|callback|^(status|poll(ing)?|response|cancel|fetch|get|query|task)_?url$/i;
+const otherFields = notResults();
 
 /** A URL or a data URL. */
 const pictureAddress = /^\s*(https?:|data:image\/)/i;
@@ -137,6 +136,8 @@ function collect(
     return value.flatMap((item) => collect(item, name, find, levels - 1));
   }
   if (!isObject(value)) return [];
+  // Gemini's drafts.
+  if (value['thought'] === true) return [];
   const type = readType(value);
   // A part of a multimodal message, such as Gemini's `inlineData`.
   const { data: content } = value;
@@ -146,7 +147,10 @@ function collect(
   const picture: JsonObject = {};
   const nested: JsonObject[] = [];
   for (const [key, inner] of Object.entries(value)) {
-    if (otherFields.test(key) || (key === 'message' && typeof inner === 'string')) continue;
+    // In Anthropic's form, the bytes of a picture are its `source`.
+    const isContent = key === 'source' && value['type'] === 'image';
+    const isOther = otherFields.test(key) && !isContent;
+    if (isOther || (key === 'message' && typeof inner === 'string')) continue;
     const found = collect(inner, key, find, levels - 1);
     const [own] = found;
     const isOwn = typeof inner === 'string' && found.length === 1;
@@ -226,8 +230,20 @@ function locateItem(item: JsonObject): readonly JsonObject[] {
   return image === undefined ? [item] : [{ ...item, ...image }, ...others];
 }
 
-/** Moves the images of a direct response to `data`, wherever the gateway put them. Other fields stay. */
-export function locateImages(answer: unknown): unknown {
+/**
+ * Moves the images of a direct response to `data`, wherever the gateway put them. Other fields stay.
+ *
+ * @param sent - The URLs that the call sent, which are no results.
+ */
+export function locateImages(answer: unknown, sent: readonly string[] = []): unknown {
+  if (sent.length === 0) return moveImages(answer);
+  const moved = moveImages(withoutSent(answer, sent));
+  if (!isObject(answer) || !isObject(moved)) return moved;
+  const { data, usage } = moved;
+  return { ...answer, data, ...(usage !== undefined && { usage }) };
+}
+
+function moveImages(answer: unknown): unknown {
   if (isObject(answer) && Array.isArray(answer['data'])) {
     const items = listObjects(answer['data']);
     if (items.some(isImage)) return answer;

@@ -1,5 +1,6 @@
 import { findIds, isObject, toFields, unwrapLevels, trimmedText } from '../../answers/objects.ts';
 import type { ResponseSchema } from '../../answers/reader.ts';
+import { sentBy, withoutSent } from '../../answers/result-places.ts';
 import { APIError, UnexpectedResponseError } from '../../errors/api-errors.ts';
 import type { WithResponse } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -14,6 +15,7 @@ import {
   parseWithIds,
   readStatusWord,
 } from '../../tasks/reading.ts';
+import type { Target } from '../../tasks/kind.ts';
 import { acceptedStatus, pollAnswer } from '../../tasks/poll-answer.ts';
 import { gatewayFor, type ImageTaskRef } from '../../tasks/ref.ts';
 import type { PolledTask, TaskStatus } from '../../tasks/types.ts';
@@ -43,12 +45,16 @@ export interface ImageTask extends PolledTask {
 const anyBody: ResponseSchema<unknown> = { fields: {}, parse: parseWithIds };
 
 /** Reads a task from any of the known forms of a status body. */
-function toImageTask(raw: unknown, answer: { readonly status: number }): ImageTask {
+function toImageTask(
+  raw: unknown,
+  answer: { readonly status: number },
+  sent: readonly string[],
+): ImageTask {
   const body = isObject(raw) ? raw : {};
   const levels = unwrapLevels(body);
   const word = findStatusWord(body);
   const reading = readStatusWord(word);
-  const images = findImages(body);
+  const images = findImages(withoutSent(body, sent));
   const resultURL = levels.map((level) => trimmedText(level['response_url'])).find(Boolean);
   const hasPictures = Array.isArray(images?.['data']) && images['data'].length > 0;
   let { status } = reading;
@@ -94,6 +100,7 @@ function readAt(
   id: string,
   path: string,
   options: RequestOptions,
+  sent: readonly string[],
 ): Promise<Read> {
   const spec = {
     operation: 'images.retrieveTask',
@@ -106,7 +113,8 @@ function readAt(
     accept: 'application/json',
     trace,
   } as const;
-  return transport.raw(() => spec, pollAnswer(anyBody, toImageTask), options).withResponse();
+  const format = pollAnswer(anyBody, (raw, answer) => toImageTask(raw, answer, sent));
+  return transport.raw(() => spec, format, options).withResponse();
 }
 
 /** Returns whether an error only means that this route does not have the task. */
@@ -146,6 +154,7 @@ async function readOne(
   ref: ImageTaskRef,
   id: string,
   options: RequestOptions,
+  sent: readonly string[],
 ): Promise<Read> {
   const { shared } = transport.client;
   const own = gatewayFor(transport, ref)?.profile.imageTask;
@@ -153,10 +162,10 @@ async function readOne(
   let unknown: Read | undefined;
   for (const route of listRoutes(ref, own, remembered.get(shared))) {
     try {
-      const read = await readAt(transport, ref, id, fill(route, id), options);
+      const read = await readAt(transport, ref, id, fill(route, id), options, sent);
       if (read.data.isKnown) {
         if (route.includes('{id}')) remembered.set(shared, route);
-        return await withResult(transport, ref, id, read, options);
+        return await withResult(transport, ref, id, read, options, sent);
       }
       unknown ??= read;
     } catch (error) {
@@ -176,6 +185,7 @@ async function withResult(
   id: string,
   read: Read,
   options: RequestOptions,
+  sent: readonly string[],
 ): Promise<Read> {
   const { data: task, response } = read;
   const { images, resultURL } = task;
@@ -183,8 +193,9 @@ async function withResult(
   const base = new URL(ref.baseURL).origin;
   const url = URL.canParse(resultURL, base) ? new URL(resultURL, base).href : undefined;
   if (url === undefined || !isSameOrigin(url, base)) return read;
-  const result = await readAt(transport, ref, id, url, options);
-  return { ...result, response, data: { ...task, images: findImages(toFields(result.data.raw)) } };
+  const result = await readAt(transport, ref, id, url, options, sent);
+  const body = withoutSent(toFields(result.data.raw), sent);
+  return { ...result, response, data: { ...task, images: findImages(body) } };
 }
 
 /** Returns the URL of a result on a host that must not receive the key, for error messages. */
@@ -209,11 +220,13 @@ function joinTasks(tasks: readonly ImageTask[]): ImageTask {
 /** Polls the tasks of a handle once. */
 export async function pollImages(
   transport: Transport,
-  ref: ImageTaskRef,
+  { ref, handle }: Target<ImageTaskRef>,
   options: RequestOptions,
 ): Promise<Read> {
   const { id, ids = [id] } = ref;
-  const reads = await Promise.all(ids.map((one) => readOne(transport, ref, one, options)));
+  const reads = await Promise.all(
+    ids.map((one) => readOne(transport, ref, one, options, sentBy(handle, ref))),
+  );
   const [first] = reads;
   if (first === undefined) throw new TypeError('There is no task.');
   return reads.length === 1 ? first : { ...first, data: joinTasks(reads.map(({ data }) => data)) };

@@ -147,21 +147,33 @@ function eventSchema(prefix: 'image_generation' | 'image_edit') {
 
 /** Returns the protocol for a stream of that many generated images. */
 /* @__NO_SIDE_EFFECTS__ */
-export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
-  return imageProtocol(eventSchema('image_generation'), 'image_generation.completed', expected);
+export function imageGenProtocol(
+  expected: number,
+  sent?: readonly string[],
+): StreamProtocol<ImageGenStreamEvent> {
+  return imageProtocol(
+    eventSchema('image_generation'),
+    'image_generation.completed',
+    expected,
+    sent,
+  );
 }
 
 /** Returns the protocol for a stream of that many edited images. */
-export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
-  return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected);
+export function imageEditProtocol(
+  expected: number,
+  sent?: readonly string[],
+): StreamProtocol<ImageEditStreamEvent> {
+  return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected, sent);
 }
 
 function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
   schema: ResponseSchema<Item>,
   endType: Item['type'],
   expected: number,
+  sent?: readonly string[],
 ): StreamProtocol<Item> {
-  const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType);
+  const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType, sent);
   return {
     ...typedProtocol({ schema, endType, expected, fromAnswer }),
     // A whole response as an event, such as `image.generation.result`, may hold several images.
@@ -175,8 +187,8 @@ const isEvent = (value: unknown): boolean =>
   !isObject(value) || isText(value['type']) || isImage(value);
 
 /** Converts a response to one event per image. The last event has the usage. */
-function toEvents(answer: unknown, type: string): JsonObject[] {
-  const response = locateImages(answer);
+function toEvents(answer: unknown, type: string, sent?: readonly string[]): JsonObject[] {
+  const response = locateImages(answer, sent);
   if (!isObject(response)) return [];
   const { data, created, background, output_format, quality, size, usage } = response;
   const images = listObjects(data).filter(isImage);
@@ -229,14 +241,16 @@ const collectEvents = collectAs(imageGenProtocol(1));
  * Reads images from a response that is not streamed.
  *
  * @param onImages - Called when the response has images.
+ * @param sent - The URLs that the call sent.
  */
 export const wholeAnswer = <Other>(
   readOther: ReadOther<Other>,
   onImages: (info: CallInfo) => void,
+  sent: readonly string[],
 ): AnswerFormat<ImagesResponse | Other, 'json'> =>
   jsonAnswer<ImagesResponse, Other>(
     {
-      schema: imagesSchema,
+      schema: { ...imagesSchema, locate: (answer) => locateImages(answer, sent) },
       readOther,
       fromEvents: async (request, answer) => toImagesResponse(await collectEvents(request, answer)),
       fromFile: {

@@ -1,4 +1,5 @@
 import { isText } from '../../answers/objects.ts';
+import { listURLs, rememberSent, withoutSent } from '../../answers/result-places.ts';
 import { GatewayPromise, type OpenAnswer } from '../../calls/promise.ts';
 import type { Request } from '../../calls/request.ts';
 import type { CallInfo } from '../../calls/response.ts';
@@ -69,7 +70,7 @@ const writer =
   (params: Params) => ({
     ...write(params, options),
     explain: explainImages,
-    holdsResult: holdsNestedPicture,
+    holdsResult: (value: unknown) => holdsNestedPicture(withoutSent(value, listURLs(params))),
   });
 
 /** Returns the options of the wait for a task that a call for images submitted. */
@@ -166,11 +167,14 @@ export function callForImages<Params extends ImageParamsBase>(
       {
         kind: 'json',
         write: writer(call, own),
-        format: ({ model }) =>
-          wholeAnswer(
-            readTaskResponse(transport, model, () => asImages),
-            (info) => onImages?.(model, info),
-          ),
+        format: (sent) => {
+          const urls = listURLs(sent);
+          return wholeAnswer(
+            readTaskResponse(transport, sent.model, () => asImages, urls),
+            (info) => onImages?.(sent.model, info),
+            urls,
+          );
+        },
       },
       own,
     );
@@ -219,6 +223,7 @@ async function submitWithLedger<Params extends ImageParamsBase>(
       { ref, state: { polls: 0, status: 'completed' } },
     );
   }
+  rememberSent(listURLs(params), ref);
   const data = answer?.data;
   const { foreignURL } = data instanceof TaskResponse ? TaskResponse.task(data) : {};
   const images = await run.finish({ ref, data, call }, asImages, foreignURL);
@@ -233,7 +238,7 @@ export function streamImages<Params extends ImageParamsBase, Item>(
   submitter: Submitter,
   call: ImageCall<Params>,
   given: ImageRequestOptions | undefined,
-  protocolFor: (images: number) => StreamProtocol<Item>,
+  protocolFor: (images: number, sent: readonly string[]) => StreamProtocol<Item>,
 ): GatewayPromise<Stream<Item>> {
   const run = new ImageRun(submitter, given);
   const { transport, options } = run;
@@ -248,11 +253,13 @@ export function streamImages<Params extends ImageParamsBase, Item>(
         check(options.ledger === undefined, 'ledger', problem);
         return write(params);
       },
-      format: ({ n, model }) => {
-        const protocol = protocolFor(n ?? 1);
+      format: (sentParams) => {
+        const { n, model } = sentParams;
+        const urls = listURLs(sentParams);
+        const protocol = protocolFor(n ?? 1, urls);
         const toStream = (request: Request, answer: Answer) =>
           streamOfTask(request, answer, protocol);
-        return eventAnswer(protocol, readTaskResponse(transport, model, toStream));
+        return eventAnswer(protocol, readTaskResponse(transport, model, toStream, urls));
       },
     },
     given,

@@ -1,4 +1,5 @@
 import { defineHidden } from '../../answers/objects.ts';
+import { rememberSent, sentBy } from '../../answers/result-places.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';
@@ -8,7 +9,7 @@ import { pollAnswer } from '../../tasks/poll-answer.ts';
 import { videoErrors } from './errors.ts';
 import { gatewayFor, makeRef, parseVideoTaskRef } from '../../tasks/ref.ts';
 import { rememberCompleted, type ResolvedTask, resolveTask } from './ref.ts';
-import { restateVideo, videoSchema } from './schema.ts';
+import { restateVideo, videoSchemaFor } from './schema.ts';
 import type { VideoTask, VideoTaskRef } from './types.ts';
 
 /** Reads the status of a task once, on its own route or the given one. */
@@ -19,13 +20,15 @@ export function readTask(
   route = ref.route,
 ): GatewayPromise<VideoTask> {
   const { id, trace } = ref;
-  const answer = pollAnswer(videoSchema, (task) => {
+  const sent = sentBy(handle, ref);
+  const answer = pollAnswer(videoSchemaFor(sent), (task) => {
     // Some gateways forward their provider's body, which contains the provider's id.
     task.id = id;
     task.task_id = id;
     const { model, created_at: created } = task;
     const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
     defineHidden(task, 'ref', handle === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
+    rememberSent(sent, task.ref);
     if (task.status === 'completed') rememberCompleted(task.url, task.ref, handle);
     return task;
   });

@@ -1,3 +1,4 @@
+import { listURLs, rememberSent } from '../../answers/result-places.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
 import type { Transport } from '../../calls/transport.ts';
@@ -187,6 +188,7 @@ async function submitWithin(
   try {
     const task = toTaskSubmission(transport, submission, own);
     const { ref, answer, call } = await submitOnce(videoTasks, submitter, task, own);
+    rememberSent(listURLs([submission.fields, own.extraBody]), ref);
     const submitted = { ref, data: answer?.data, call };
     return await followTask(scope, submitted, { onSubmitted, since, statusOf }, toVideo);
   } catch (error) {

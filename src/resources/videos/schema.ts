@@ -21,11 +21,13 @@ import {
   parseWithIds,
   findWithheld,
   hasFailedByNumber,
+  hasSucceededByFlag,
   readStatusWord,
   stateNumberIn,
 } from '../../tasks/reading.ts';
 import type { VideoStatus, VideoTask } from './types.ts';
 import type { FieldsOf, ResponseSchema } from '../../answers/reader.ts';
+import { notResults, sentBy, rememberSent, withoutSent } from '../../answers/result-places.ts';
 
 /** Returns the name of Google's operation. Names of other kinds are labels. */
 function findOperationName({ name }: JsonObject): string | undefined {
@@ -149,9 +151,7 @@ function findResultURL(body: JsonObject, read: ReadURL = toVideoURL): string | u
   });
 }
 
-/** Fields that repeat the request, are about other files, or hold URLs of the task. */
-const otherFields =
-  /prompt|input|image|img|cover|thumb|poster|preview|frame|reference|source|audio|webhook|callback|^(params|parameters|request|payload|urls|links|errors?)$|(status|poll(ing)?|cancel|fetch|get|query|task|response)_?url$/i;
+const otherFields = notResults('image|img|cover|poster|frame|audio');
 
 const videoFile = /\.(mp4|webm|mov|m4v|mkv)$/i;
 
@@ -201,7 +201,8 @@ function inferStatus(
 ): 'completed' | 'failed' | undefined {
   if (findResultURL(body) !== undefined) return 'completed';
   const state = word ?? findFirst(unwrapLevels(body), stateNumberIn);
-  if (Number(state) === 2 && findCompletedURL(body) !== undefined) return 'completed';
+  const isEnded = Number(state) === 2 || hasSucceededByFlag(body);
+  if (isEnded && findCompletedURL(body) !== undefined) return 'completed';
   return hasFailedByNumber(body, word) ? 'failed' : undefined;
 }
 
@@ -281,7 +282,9 @@ function setOwnStatus(value: JsonObject, body: JsonObject, status: VideoStatus):
 
 /** Sets the status to which the caller maps the gateway's own status. */
 export function restateVideo(task: VideoTask, status: VideoStatus): void {
-  if (isObject(task)) setStatus(task, isObject(task.raw) ? task.raw : {}, status);
+  if (!isObject(task)) return;
+  const raw = toFields(task.raw);
+  setStatus(task, toFields(withoutSent(raw, sentBy(raw))), status);
 }
 
 /**
@@ -289,17 +292,21 @@ export function restateVideo(task: VideoTask, status: VideoStatus): void {
  * form with and without wrapper, the vendor's body, or a wrapper without a task.
  *
  * The caller sets the fields that the body doesn't have: the id of a polled task, and the handle.
+ *
+ * @param sent - The URLs that the call sent which submitted the task. They are not its result.
  */
-export const videoSchema: ResponseSchema<VideoTask> = {
+export const videoSchemaFor = (sent: readonly string[]): ResponseSchema<VideoTask> => ({
   fields,
   parse: parseWithIds,
   normalize(value) {
-    const body = { ...value };
+    const raw = { ...value };
+    rememberSent(sent, raw);
+    const body = toFields(withoutSent(raw, sent));
     const word = findStatusWord(body);
     const reading = readStatusWord(word);
     const inferredStatus = reading.word === 'known' ? undefined : inferStatus(body, word);
     const id = findTaskId(body) ?? '';
-    const { seconds, object, model, size, remixed_from_video_id } = body;
+    const { seconds, object, model, size, remixed_from_video_id } = raw;
     setFields(value, {
       id,
       task_id: id,
@@ -316,6 +323,6 @@ export const videoSchema: ResponseSchema<VideoTask> = {
       remixed_from_video_id,
     });
     setOwnStatus(value, body, inferredStatus ?? reading.status);
-    defineHidden(value, 'raw', body);
+    defineHidden(value, 'raw', raw);
   },
-};
+});

@@ -10,6 +10,7 @@ import {
   shown,
 } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
+import { listURLs, rememberSent } from '../../answers/result-places.ts';
 import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
 import { writeParams } from '../../gateways/define.ts';
@@ -46,7 +47,7 @@ import {
   submitOnce,
   type TaskSubmission,
 } from '../../tasks/submit.ts';
-import { findTaskId, videoSchema } from './schema.ts';
+import { findTaskId, videoSchemaFor } from './schema.ts';
 import { readTask, videoTasks } from './kind.ts';
 import type {
   VideoCreateParams,
@@ -236,21 +237,22 @@ function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
 }
 
 /** The response to a submission. The id in text beside an error may be that of another task. */
-const submittedSchema: ResponseSchema<VideoTask> = {
-  ...videoSchema,
+const submittedSchema = (sent: readonly string[]): ResponseSchema<VideoTask> => ({
+  ...videoSchemaFor(sent),
   answer: {
     name: 'task id',
     isIn: (body) =>
       findId(body) !== undefined || (findTaskId(body) !== undefined && !saysFailure(body)),
   },
-};
+});
 
 /** Returns the format of the response to a submission. */
 function submittedAnswer(
   transport: Transport,
   submission: Submission,
+  sent: readonly string[],
 ): AnswerFormat<VideoTask, 'json'> {
-  const answer = jsonAnswer({ schema: submittedSchema });
+  const answer = jsonAnswer({ schema: submittedSchema(sent) });
   return {
     kind: 'json',
     async read(request, received) {
@@ -260,6 +262,7 @@ function submittedAnswer(
         const { value: task } = await answer.read(request, received);
         const { id, model } = task;
         defineHidden(task, 'ref', createRef(transport, submission, id, { ...by, model }));
+        rememberSent(sent, task.ref);
         return { value: task };
       } catch (error) {
         throw addRef(error, (id) => createRef(transport, submission, id, by));
@@ -286,7 +289,11 @@ function send(
         change === unchanged
           ? request
           : buildRequest(transport, submissionFor(change), withoutChanged(options, change)),
-      format: (_, change) => submittedAnswer(transport, submissionFor(change)),
+      format(_, change) {
+        const changed = submissionFor(change);
+        const sent = listURLs([changed.fields, options.extraBody]);
+        return submittedAnswer(transport, changed, sent);
+      },
     },
     withoutBody(options),
   );

@@ -5,7 +5,7 @@ export const mediaMutants: MutantsByFile = {
   'resources/images/pictures.ts': [
     { is: 'text.length >= shortestPicture && ', becomes: '' },
     {
-      is: "if (otherFields.test(key) || (key === 'message' && typeof inner === 'string')) continue;",
+      is: "if (isOther || (key === 'message' && typeof inner === 'string')) continue;",
       becomes: '',
     },
     {
@@ -19,6 +19,20 @@ export const mediaMutants: MutantsByFile = {
     },
     { is: "([, inner]) => typeof inner === 'object'", becomes: '() => true' },
     { is: 'if (data.length === 0 && !isFiltered) return undefined;', becomes: '' },
+  ],
+  'answers/result-places.ts': [
+    { is: 'if (sent.includes(value.trim())) return undefined;', becomes: '' },
+    { is: "  '(?<!re)source',\n", becomes: '' },
+  ],
+  'answers/received-file.ts': [
+    { is: 'if (isTag || !/\\}\\s*$/.test(text)) return undefined;', becomes: '' },
+    { is: "if (isObject(value) && hasValue(value['error']))", becomes: 'if (isObject(value))' },
+    { is: 'isCut: this.#walk?.isCut === true', becomes: 'isCut: false' },
+  ],
+  'answers/container.ts': [
+    { is: 'mayEnd: !hasMedia || hasIndex', becomes: 'mayEnd: true' },
+    { is: "return !('read' in need && need.mayEnd === true);", becomes: 'return true;' },
+    { is: 'if (size < largestRIFF) yield', becomes: 'yield' },
   ],
   'resources/images/task.ts': [
     { is: 'if (isFiltered && status !== 202) return undefined;', becomes: '' },

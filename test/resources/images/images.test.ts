@@ -446,7 +446,9 @@ describe('images.edit() with references', () => {
   ];
 
   test.each(forms)('sends %s unchanged, as JSON', async (_, references) => {
-    const { client, requests } = scripted([json({ created: 1, data: [{ url }] })]);
+    const { client, requests } = scripted([
+      json({ created: 1, data: [{ url: 'https://pictures.test/dog.png' }] }),
+    ]);
 
     await client.images.edit({ model, prompt, ...references });
 

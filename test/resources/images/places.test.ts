@@ -118,7 +118,7 @@ describe.each(places)('an image at %s', (_, body) => {
   test('is in data of an edit', async () => {
     const { client } = scripted([json(body)]);
 
-    expect((await client.images.edit({ ...order, image: url })).data).toMatchObject([image]);
+    expect((await client.images.edit({ ...order, image: other })).data).toMatchObject([image]);
   });
 
   test('is an event', async () => {

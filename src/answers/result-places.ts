@@ -1,0 +1,86 @@
+import { isObject, isPlainObject, parseJSON } from './objects.ts';
+
+/*
+ * The one table of fields that are not results. The readers of images, videos and audio skip them at every level, also
+ * in JSON inside text; each adds the fields that only its medium has.
+ */
+
+/** Words in names of fields that repeat the request, and of other files than the result, in any spelling. */
+const otherWords = [
+  'input',
+  'prompt',
+  'param',
+  'request',
+  'argument',
+  'payload',
+  'origin',
+  // But not `resource`, in which Kling sends its videos.
+  '(?<!re)source',
+  'reference',
+  '(^|_)(init|ref|mask|control)_?(image|img|video|audio|url)',
+  'thumb',
+  'preview',
+  'webhook',
+  'callback',
+];
+
+/** Fields with URLs of documentation, or of the task. */
+const otherURLs = [
+  '^(urls|links|errors?)$',
+  '(status|poll(ing)?|cancel|fetch|query|task)_?url$',
+  '^(get|response)_?url$',
+];
+
+/**
+ * Returns a pattern for the names of fields that do not hold the result.
+ *
+ * @param own - Patterns of names that are other files for one medium only.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export const notResults = (...own: readonly string[]): RegExp =>
+  new RegExp([...otherWords, ...otherURLs, ...own].join('|'), 'i');
+
+/** The nesting limit. */
+const deepest = 8;
+
+const isURL = (text: string): boolean => /^\s*(https?:|data:)/i.test(text);
+
+/** Returns the URLs anywhere in the parameters of a call. A gateway that repeats them has not made them. */
+export function listURLs(value: unknown, levels = deepest): readonly string[] {
+  if (typeof value === 'string') return isURL(value) ? [value.trim()] : [];
+  if (levels === 0) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => listURLs(item, levels - 1));
+  // Files have no URLs, and may be large.
+  if (!isPlainObject(value)) return [];
+  return Object.values(value).flatMap((inner) => listURLs(inner, levels - 1));
+}
+
+/** Returns a copy of a response without the URLs that its call sent, also in JSON inside text. */
+export function withoutSent(value: unknown, sent: readonly string[], levels = deepest): unknown {
+  if (sent.length === 0 || levels === 0) return value;
+  if (typeof value === 'string') {
+    if (sent.includes(value.trim())) return undefined;
+    const inner = /^\s*[[{]/.test(value) ? parseJSON(value) : undefined;
+    return inner === undefined ? value : withoutSent(inner, sent, levels - 1);
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => withoutSent(item, sent, levels - 1) ?? []);
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, withoutSent(inner, sent, levels - 1)]),
+  );
+}
+
+/** The URLs that the call sent which submitted a task, by its handle. Kept in memory only. */
+const sentURLs = new WeakMap<object, readonly string[]>();
+
+/** Remembers the URLs that a call sent, by the handle of its task or by a response. */
+export function rememberSent(sent: readonly string[], ...owners: readonly unknown[]): void {
+  if (sent.length === 0) return;
+  for (const owner of owners) if (isObject(owner)) sentURLs.set(owner, sent);
+}
+
+/** Returns the URLs that a call sent, by the handle of its task or by a response. */
+export const sentBy = (...owners: readonly (object | undefined)[]): readonly string[] =>
+  owners.flatMap((owner) => (owner === undefined ? [] : (sentURLs.get(owner) ?? [])));

@@ -1,0 +1,437 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { experimental_generateVideo as generateVideo, generateImage, generateSpeech } from 'ai';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
+import { videoProcessor } from '../../src/adapters/bullmq/index.ts';
+import { downloadVideo, saveTo } from '../../src/adapters/node/index.ts';
+import { errorMessage } from '../../src/answers/objects.ts';
+import { Gateway, memoryLedger } from '../../src/index.ts';
+import { createEmulator } from '../../src/testing/index.ts';
+import { encodeMp3 } from '../../src/testing/media/mp3.ts';
+import { makeVideo } from '../../src/testing/media/mp4.ts';
+import { paint } from '../../src/testing/media/painting.ts';
+import { encodePng } from '../../src/testing/media/png.ts';
+import { toTones } from '../../src/testing/media/tones.ts';
+import { listen } from '../../src/testing/server/server.ts';
+import { TestQueue } from '../helpers/bullmq-queue.ts';
+import { passTimeFaster } from '../helpers/fast-time.ts';
+import { someOf } from '../helpers/some-cases.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { Machine } from '../programs/cli/run.ts';
+import { type JobResult, McpMachine } from '../programs/mcp/run.ts';
+
+passTimeFaster();
+
+/*
+ * The table of paid results: what gateways send (`kinds`), and where a caller receives it (`doors`). Each door must
+ * deliver the bytes of the result, or report the failure of its kind.
+ */
+
+const files: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
+  '/out.png': await encodePng(paint('A boat', 16, 16)),
+  '/in.png': await encodePng(paint('Mine', 16, 16)),
+  '/out.mp4': await makeVideo({ prompt: 'A boat', seconds: 1, width: 64, height: 64 }),
+  '/in.mp4': await makeVideo({ prompt: 'Mine', seconds: 1, width: 64, height: 64 }),
+  '/out.mp3': encodeMp3(toTones('A boat at sea in the evening'), 'A boat'),
+};
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  mp4: 'video/mp4',
+  mp3: 'audio/mpeg',
+};
+
+const fileAt = (path: string): Uint8Array<ArrayBuffer> => files[path] ?? new Uint8Array();
+
+/** Answers a request, or not. */
+type Answer = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly origin: string;
+}) => Response | undefined;
+
+type Medium = 'image' | 'video' | 'speech';
+
+interface Kind {
+  readonly name: string;
+  readonly medium: Medium;
+  readonly answer: Answer;
+  /** The reason that each door must report; the result must arrive otherwise. */
+  readonly fails?: RegExp;
+  /** `true` if the call sends `/in.png`. Doors that cannot send a URL are left out. */
+  readonly sends?: true;
+  /** `true` if the first door of the medium stands for all: the kind differs from another in its names only. */
+  readonly isVariant?: boolean;
+}
+
+type Body = (origin: string) => object;
+
+const answers =
+  (
+    medium: Medium,
+    routes: readonly (readonly [
+      method: string,
+      path: RegExp,
+      answer: (origin: string) => Response,
+    ])[],
+  ) =>
+  (name: string, others: Partial<Kind> = {}): Kind => ({
+    name,
+    medium,
+    answer: ({ method, path, origin }) =>
+      routes.find(([verb, pattern]) => verb === method && pattern.test(path))?.[2](origin),
+    ...others,
+  });
+
+const image = (body: Body) =>
+  answers('image', [['POST', /images/, (origin) => Response.json(body(origin))]]);
+
+const imageTask = (body: Body) =>
+  answers('image', [
+    ['POST', /images/, () => Response.json({ task_id: 'task_1', status: 'queued' })],
+    ['GET', /images.*task_1/, (origin) => Response.json(body(origin))],
+  ]);
+
+const missing = () => Response.json({ error: { message: 'no such route' } }, { status: 404 });
+
+const video = (body: Body, content: () => Response = missing) =>
+  answers('video', [
+    ['POST', /videos$/, () => Response.json({ id: 'task_1', status: 'queued' })],
+    ['GET', /content$/, content],
+    ['GET', /task_1$/, (origin) => Response.json(body(origin))],
+  ]);
+
+const speech = (answer: () => Response) => answers('speech', [['POST', /speech$/, answer]]);
+
+const inputs = [
+  'param',
+  'paramJson',
+  'requestParams',
+  'request_body',
+  'arguments',
+  'payload_in',
+  'inputs',
+  'user_input',
+  'origin',
+  'sourceMedia',
+  'referenceData',
+  'thumbnails',
+];
+
+/** Returns a response of kie's form, with the request beside the result. */
+const repeated = (field: string, request: object, response: object) => ({
+  code: 200,
+  msg: 'success',
+  data: {
+    taskId: 'task_1',
+    successFlag: 1,
+    status: 'SUCCESS',
+    [field]: /json/i.test(field) ? JSON.stringify(request) : request,
+    response,
+  },
+});
+
+const xml =
+  '<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>The key is gone</Message></Error>';
+const broken = JSON.stringify({
+  error: {
+    message: 'unexpected EOF (request id: r1)',
+    type: 'one_api_error',
+    code: 'copy_response_body_failed',
+  },
+});
+
+const respond = (content: readonly (string | Uint8Array<ArrayBuffer>)[], type: string): Response =>
+  // A stream, so that no length is sent.
+  new Response(new Blob([...content]).stream(), { headers: { 'content-type': type } });
+
+const half = (path: string): Uint8Array<ArrayBuffer> =>
+  fileAt(path).slice(0, fileAt(path).length / 2);
+
+const completed: Body = () => ({ id: 'task_1', status: 'completed' });
+
+/** What a gateway or a store sends with status 200 instead of a file, and the words that must reach the caller. */
+const wrongFiles: readonly (readonly [
+  name: string,
+  answer: (path: string, type: string) => Response,
+  fails: RegExp,
+])[] = [
+  ['a half', (path, type) => respond([half(path)], type), /although the file is longer/],
+  [
+    'a half with an error behind it',
+    (path, type) => respond([half(path), broken], type),
+    /unexpected EOF/,
+  ],
+  [
+    'a half with an error in lines',
+    (path, type) =>
+      respond([half(path), `${JSON.stringify(JSON.parse(broken), undefined, 2)}\n`], type),
+    /unexpected EOF/,
+  ],
+  ['XML', (_, type) => respond([xml], type), /The key is gone/],
+  ['XML of its own type', () => respond([xml], 'application/xml'), /The key is gone/],
+  ['a page', (_, type) => respond(['<!doctype html><title>Sign in</title>'], type), /HTML page/],
+  ['JSON', (_, type) => respond(['{"detail":"not yet"}'], type), /JSON|not yet/],
+  ['nothing', (_, type) => respond([], type), /empty/],
+];
+
+const kinds: readonly Kind[] = [
+  ...inputs.map((field) =>
+    imageTask((at) =>
+      repeated(field, { filesUrl: [`${at}/in.png`] }, { resultUrls: [`${at}/out.png`] }),
+    )(`a picture beside ${field}`),
+  ),
+  imageTask((at) =>
+    repeated(
+      'paramJson',
+      { filesUrl: [`${at}/in.png`] },
+      { info: { resultImageUrl: `${at}/out.png` } },
+    ),
+  )('info.resultImageUrl beside paramJson'),
+  image((at) => ({ originImageUrl: `${at}/in.png`, resultImageUrl: `${at}/out.png` }))(
+    'resultImageUrl beside originImageUrl',
+  ),
+  image((at) => ({ image: `${at}/in.png`, assets: [`${at}/out.png`] }))(
+    'a picture beside the one that was sent',
+    {
+      sends: true,
+    },
+  ),
+  imageTask((at) => repeated('paramJson', { filesUrl: [`${at}/in.png`] }, {}))(
+    'a task with the input only',
+    {
+      fails: /no image|contains no/i,
+    },
+  ),
+  ...inputs.map((field) =>
+    video((at) =>
+      repeated(field, { videoUrl: `${at}/in.mp4` }, { resultVideoUrl: `${at}/out.mp4` }),
+    )(`a film beside ${field}`, { isVariant: field !== 'paramJson' }),
+  ),
+  video((at) => ({
+    data: { taskId: 'task_1', successFlag: 1, response: { resultVideoUrl: `${at}/out.mp4` } },
+  }))('a film with a flag instead of a status'),
+  video((at) => ({
+    id: 'task_1',
+    status: 'completed',
+    clip: `${at}/out.mp4`,
+    first: `${at}/in.png`,
+    video: `${at}/in.png`,
+  }))('a film beside the picture that was sent', { sends: true }),
+  ...wrongFiles.map(([name, answer, fails]) =>
+    answers('image', [
+      ['POST', /images/, (at) => Response.json({ data: [{ url: `${at}/store/a.png` }] })],
+      ['GET', /store/, () => answer('/out.png', 'image/png')],
+    ])(`${name} at the URL of a picture`, { fails }),
+  ),
+  ...wrongFiles.map(([name, answer, fails]) =>
+    video(completed, () => answer('/out.mp4', 'video/mp4'))(`${name} as a film`, { fails }),
+  ),
+  ...wrongFiles
+    // The length of an MP3 is not in it.
+    .filter(([name]) => name !== 'a half')
+    .map(([name, answer, fails]) =>
+      speech(() => answer('/out.mp3', 'audio/mpeg'))(`${name} as speech`, { fails }),
+    ),
+];
+
+/** What a caller received. */
+type Delivered = { readonly bytes: Buffer } | { readonly problem: string };
+
+interface Gate {
+  readonly url: string;
+  readonly client: Gateway;
+  readonly folder: string;
+  readonly sent: string | undefined;
+}
+
+type Door = (gate: Gate) => Promise<Delivered>;
+
+const read = (path: string): Delivered => ({ bytes: readFileSync(path) });
+
+async function program(gate: Gate, words: readonly string[], name: string): Promise<Delivered> {
+  const machine = new Machine({ url: gate.url, key: 'sk-test' });
+  const { code, stderr } = await machine.run([...words, '-o', name]);
+  const path = join(machine.folder, name);
+  const isSaved = existsSync(path);
+  return code === 0 && isSaved ? read(path) : { problem: `exit ${code}: ${stderr}` };
+}
+
+async function mcp({ url }: Gate, tool: string, args: Record<string, unknown>): Promise<Delivered> {
+  const machine = McpMachine.at(url, createEmulator());
+  const session = await machine.connect();
+  let result: JobResult = await session.call(tool, args);
+  while (result.state === 'running' || result.state === 'submitted') {
+    result = await session.call('wait_video', { call_id: result.call_id });
+  }
+  const [file] = result.files ?? [];
+  const isDone = result.state === 'done' && !result.isError && file !== undefined;
+  return isDone ? read(file.path) : { problem: result.text };
+}
+
+const model = 'm-1';
+const prompt = 'A boat';
+
+const imageParams = ({ sent }: Gate) => (sent === undefined ? [] : ['--image', sent]);
+
+const doors: Readonly<Record<Medium, Readonly<Record<string, Door>>>> = {
+  image: {
+    async saveTo({ client, folder, sent }) {
+      const { data } = await (sent === undefined
+        ? client.images.generate({ model, prompt })
+        : client.images.edit({ model, prompt, image: sent }));
+      const { path } = await saveTo(data[0] ?? {}, join(folder, 'a.png'));
+      expect(data).toHaveLength(1);
+      return read(path);
+    },
+    'the command line': (gate) =>
+      program(
+        gate,
+        [
+          gate.sent === undefined ? 'image' : 'edit',
+          '-m',
+          model,
+          prompt,
+          '-y',
+          ...imageParams(gate),
+        ],
+        'a.png',
+      ),
+    MCP: (gate) => mcp(gate, 'create_image', { model, prompt }),
+    async 'the AI SDK'({ client }) {
+      const provider = createModelGateway({ client });
+      const { image: made } = await generateImage({
+        model: provider.imageModel(model),
+        prompt,
+        maxRetries: 0,
+      });
+      return { bytes: Buffer.from(made.uint8Array) };
+    },
+  },
+  video: {
+    async 'createAndWait and downloadVideo'({ client, folder, sent }) {
+      const task = await client.videos.createAndWait({
+        model,
+        prompt,
+        ...(sent !== undefined && { input_reference: sent }),
+      });
+      const { path } = await downloadVideo(client, task, {
+        to: join(folder, 'a.mp4'),
+        maxRetries: 0,
+      });
+      return read(path);
+    },
+    async 'create, wait and downloadContent'({ client, sent }) {
+      const { ref } = await client.videos.create({
+        model,
+        prompt,
+        ...(sent !== undefined && { input_reference: sent }),
+      });
+      const task = await client.videos.wait(ref);
+      const response = await client.videos.downloadContent(task, { maxRetries: 0 });
+      return { bytes: Buffer.from(await response.arrayBuffer()) };
+    },
+    'the command line': (gate) =>
+      program(gate, ['video', 'create', '-m', model, prompt, '-y', ...imageParams(gate)], 'a.mp4'),
+    MCP: (gate) => mcp(gate, 'create_video', { model, prompt }),
+    async 'the AI SDK'({ client }) {
+      const provider = createModelGateway({ client });
+      const { video: made } = await generateVideo({
+        model: provider.videoModel(model),
+        poll: { intervalMs: 100 },
+        prompt,
+        maxRetries: 0,
+      });
+      return { bytes: Buffer.from(made.uint8Array) };
+    },
+    async BullMQ({ client, folder, sent }) {
+      const path = join(folder, 'a.mp4');
+      const processor = videoProcessor(client, {
+        ledger: memoryLedger(),
+        interval: 1_000,
+        saveTo: () => path,
+        maxRetries: 0,
+      });
+      const queue = new TestQueue();
+      queue.add('boat', {
+        params: { model, prompt, ...(sent !== undefined && { input_reference: sent }) },
+      });
+      const { error } = await queue.finish('boat', processor);
+      return existsSync(path) ? read(path) : { problem: String(error) };
+    },
+  },
+  speech: {
+    async 'the client'({ client }) {
+      const response = await client.audio.speech.create({ model, voice: 'alloy', input: prompt });
+      return { bytes: Buffer.from(await response.arrayBuffer()) };
+    },
+    async saveTo({ client, folder }) {
+      const response = await client.audio.speech.create({ model, voice: 'alloy', input: prompt });
+      const { path } = await saveTo(response, join(folder, 'a.mp3'));
+      return read(path);
+    },
+    'the command line': (gate) => program(gate, ['speak', '-m', model, prompt], 'a.mp3'),
+    MCP: (gate) => mcp(gate, 'create_speech', { model, text: prompt }),
+    async 'the AI SDK'({ client }) {
+      const provider = createModelGateway({ client });
+      const { audio } = await generateSpeech({
+        model: provider.speechModel(model),
+        text: prompt,
+        maxRetries: 0,
+      });
+      return { bytes: Buffer.from(audio.uint8Array) };
+    },
+  },
+};
+
+/** Doors through which a URL cannot be sent. */
+const withoutURL = /MCP|AI SDK/;
+
+const results = { image: '/out.png', video: '/out.mp4', speech: '/out.mp3' } as const;
+
+const cases = kinds.flatMap((kind) =>
+  Object.entries(doors[kind.medium])
+    .filter(([name]) => kind.sends === undefined || !withoutURL.test(name))
+    .filter((_, index) => kind.isVariant !== true || index === 0)
+    .map(([door, deliver]) => ({ kind, door, deliver })),
+);
+
+async function open({ answer, sends }: Kind): Promise<Gate> {
+  const server = await listen(
+    async (request) => {
+      const { pathname, origin } = new URL(request.url);
+      await request.arrayBuffer();
+      const made = answer({ method: request.method, path: pathname, origin });
+      if (made !== undefined) return made;
+      const bytes = files[pathname];
+      if (bytes === undefined) return missing();
+      return new Response(bytes, { headers: { 'content-type': types[pathname.slice(-3)] ?? '' } });
+    },
+    0,
+    '127.0.0.1',
+  );
+  onTestFinished(() => server.close());
+  const { url } = server;
+  const client = new Gateway({ apiKey: 'sk-test', baseURL: url, logLevel: 'off' });
+  return { url, client, folder: await temporaryFolder(), sent: sends && `${url}/in.png` };
+}
+
+describe('a paid result', () => {
+  test.each(someOf(cases))('$kind.name, at $door', async ({ kind, deliver }) => {
+    const gate = await open(kind);
+
+    const delivered = await deliver(gate).catch((error: unknown) => ({
+      problem: errorMessage(error),
+    }));
+
+    if (kind.fails === undefined) {
+      expect('problem' in delivered ? delivered.problem : '').toBe('');
+      const expected = Buffer.from(fileAt(results[kind.medium]));
+      expect('bytes' in delivered && delivered.bytes.equals(expected)).toBe(true);
+    } else {
+      expect(delivered).toEqual({ problem: expect.stringMatching(kind.fails) });
+      // Nothing that nobody can open is left under the name of a result.
+      expect(readdirSync(gate.folder)).toEqual([]);
+    }
+  });
+});
