@@ -53,6 +53,13 @@ export type FieldsOf<T> = {
 
 type ReportIssue = (issue: ResponseIssue) => void;
 
+/** The reason a result is not usable. */
+export interface Fault {
+  /** The end of a sentence about the response. */
+  readonly problem: string;
+  readonly issues?: readonly ResponseIssue[];
+}
+
 export interface ResponseSchema<T> {
   readonly fields: Fields & Partial<FieldsOf<T>>;
   /** Compares fields that no table can describe. */
@@ -64,10 +71,9 @@ export interface ResponseSchema<T> {
   /** The name of the result, and a test for its presence in an object. */
   readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
   /**
-   * Returns the reason a normalized result is not usable, as the end of a sentence; `undefined` if there is none. The
-   * error has the result in `data`, because it was paid for.
+   * Returns the reason a normalized result is not usable; `undefined` if there is none. The error has the result in `data`, because it was paid for.
    */
-  fault?(value: T): string | undefined;
+  fault?(value: T): Fault | undefined;
   /** Parses the text of a response, or throws. Default: `JSON.parse`. */
   readonly parse?: ((text: string) => unknown) | undefined;
 }

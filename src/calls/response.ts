@@ -270,7 +270,8 @@ function readChecked<T>(
   }
   const fault = schema.fault?.(data);
   if (fault === undefined) return data;
-  throw request.toError({ ...unusable(answer, `the response ${fault}.`, text), data });
+  const { problem, issues } = fault;
+  throw request.toError({ ...unusable(answer, `the response ${problem}.`, text), issues, data });
 }
 
 /**

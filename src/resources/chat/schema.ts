@@ -144,7 +144,7 @@ export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
   normalize: normalizeCompletion,
   fault: ({ choices }) =>
     choices.some(({ message: inner }) => hasNamelessCall(toFields(inner)))
-      ? namelessCall
+      ? { problem: namelessCall }
       : undefined,
 };
 

@@ -1,6 +1,7 @@
-import { errorMessage } from '../../answers/objects.ts';
+import { errorMessage, listObjects, toFields } from '../../answers/objects.ts';
 import { check, checkInteger, checkModel, shown } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
+import { UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../errors/gateway-error.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
@@ -11,7 +12,7 @@ import type { FixedModelOptions, RequestOptions } from '../../options/options.ts
 import { optionsFor } from '../../options/resolve.ts';
 import { copyOptions, copyParams } from '../../options/snapshot.ts';
 import { mayRequestBase64, requestBase64 } from './base64.ts';
-import { embeddingsSchema, vectorsSchema } from './schema.ts';
+import { embeddingsSchema, type VectorsAnswer, vectorsSchema } from './schema.ts';
 import {
   type Base64EmbeddingResponse,
   type CreateEmbeddingResponse,
@@ -224,6 +225,9 @@ export async function createMany(
     if ('error' in batch) {
       const { error } = batch;
       failed.push({ start, end, error });
+      const { data } = toFields(error instanceof UnexpectedResponseError ? error.data : undefined);
+      const kept = listObjects(data).filter(isDecoded);
+      for (const { index, embedding } of kept) vectors[start + index] = embedding;
       failure ??= { source: `the request for inputs ${start} to ${end - 1}`, error };
       continue;
     }
@@ -256,6 +260,10 @@ export async function createMany(
     cause: error,
   });
 }
+
+/** Returns whether an item of a response has a decoded vector. */
+const isDecoded = (item: object): item is VectorsAnswer['data'][number] =>
+  'embedding' in item && item.embedding instanceof Float32Array;
 
 /** Returns the inputs, checked to be a list of texts or tokenized texts. */
 function checkInputList(

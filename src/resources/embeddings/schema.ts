@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../answers/bytes.ts';
-import { hasValue, isObject, listObjects } from '../../answers/objects.ts';
+import { hasValue, isObject, listObjects, numberFrom } from '../../answers/objects.ts';
 import {
+  type Fault,
   type FieldsOf,
   type ResponseSchema,
   ShapeMismatch,
@@ -30,7 +31,7 @@ function isVector(value: unknown): boolean {
  * `JSON.stringify` writes it (`{"0":0.1,"1":0.2}`). Returns `undefined` for other values.
  */
 function toVector(value: unknown, dimensions?: Dimensions): number[] | undefined {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return toNumberItems(value);
   if (typeof value === 'string') return toNumbers(decodeFloats(value, dimensions));
   return isObject(value) ? toNumberList(value) : undefined;
 }
@@ -50,6 +51,24 @@ function toBase64(value: unknown): string | undefined {
   const { buffer } = convertByteOrder(Float32Array.from(vector));
   for (const byte of new Uint8Array(buffer)) binary += String.fromCharCode(byte);
   return btoa(binary);
+}
+
+/** Converts numbers that were sent as text. Returns other lists unchanged. */
+function toNumberItems(list: unknown[]): number[];
+function toNumberItems(list: unknown[]): unknown[] {
+  if (!list.some((item) => typeof item === 'string')) return list;
+  const numbers = list.map(numberFrom);
+  return numbers.includes(undefined) ? list : numbers;
+}
+
+/**
+ * Returns whether a vector has no content, or lacks numbers: `NaN` becomes `null` in JSON. Formats that this client
+ * does not decode are not broken.
+ */
+function isBrokenVector(value: unknown): boolean {
+  if (!hasValue(value)) return true;
+  const items = isObject(value) ? Object.values(value) : value;
+  return Array.isArray(items) && items.some((item) => item === null || typeof item === 'boolean');
 }
 
 function toNumberList(value: JsonObject): number[] | undefined {
@@ -203,11 +222,16 @@ function sortItems(items: readonly JsonObject[], inputs: number): JsonObject[] {
   return sorted;
 }
 
+/**
+ * @param isBroken - Returns whether the vector of an item is broken. Such items are removed.
+ * @returns The issues of broken vectors.
+ */
 function normalizeBody(
   value: JsonObject,
   inputs: number,
   convert: (embedding: unknown, item: JsonObject) => unknown,
-): void {
+  isBroken: (item: JsonObject) => boolean,
+): readonly ResponseIssue[] {
   value['object'] ||= 'list';
   value['model'] ??= '';
   const usage = isObject(value['usage']) ? value['usage'] : {};
@@ -215,19 +239,35 @@ function normalizeBody(
   usage['prompt_tokens'] ??= 0;
   usage['total_tokens'] ??= usage['prompt_tokens'];
   const items = sortItems(listObjects(value['data']), inputs);
-  value['data'] = items;
-  for (const item of items) {
+  const issues: ResponseIssue[] = [];
+  const received = items.filter((item, position) => {
+    const { embedding } = item;
+    const isLacking = isBroken(item);
+    if (isLacking) issues.push(vectorIssue(position, typeName(embedding)));
+    return !isLacking;
+  });
+  value['data'] = received;
+  for (const item of received) {
     item['object'] ||= 'embedding';
     // Keep unreadable vectors unchanged: they are paid for.
     item['embedding'] = convert(item['embedding'], item) ?? item['embedding'];
   }
-  if (items.length < inputs) value['missing'] = inputs - items.length;
+  if (received.length < inputs) value['missing'] = inputs - received.length;
+  return issues;
 }
 
 /** Creates the issue for an unreadable vector. */
 function vectorIssue(position: number, received: string): ResponseIssue {
   const expected = 'array of numbers or base64';
   return { path: `data[${position}].embedding`, expected, received };
+}
+
+/** Describes a response with broken vectors. */
+function describeBroken(issues: readonly ResponseIssue[]): Fault | undefined {
+  const count = issues.length;
+  const vectors = count === 1 ? 'vector' : 'vectors';
+  const problem = `has ${count} broken ${vectors}; the others are in error.data`;
+  return count === 0 ? undefined : { problem, issues };
 }
 
 /** Schema for vectors as numbers or base64, converted from any supported format. */
@@ -251,6 +291,8 @@ export function embeddingsSchema({
     if (floats !== undefined && format !== 'base64') decoded.set(item, floats);
     return floats !== undefined;
   };
+  const isBroken = (item: JsonObject) => isKnown && isBrokenVector(item['embedding']);
+  let broken: readonly ResponseIssue[] = [];
   return {
     ...common,
     compare({ data }, report) {
@@ -262,7 +304,10 @@ export function embeddingsSchema({
       if (isOnePerInput(items, inputs)) return;
       report({ path: 'data', expected: 'one item per input', received: typeName(data) });
     },
-    normalize: (value) => normalizeBody(value, inputs, convert),
+    normalize(value) {
+      broken = normalizeBody(value, inputs, convert, isBroken);
+    },
+    fault: () => describeBroken(broken),
   };
 }
 
@@ -281,6 +326,12 @@ export function vectorsSchema(
   inputs: number,
   dimensions: number | undefined,
 ): ResponseSchema<VectorsAnswer> {
+  const isBroken = (item: JsonObject): boolean => {
+    const floats = toFloats(item['embedding'], dimensions);
+    item['embedding'] = floats;
+    return !floats?.length;
+  };
+  let broken: readonly ResponseIssue[] = [];
   return {
     ...common,
     fields: { ...fields, data: 'any' },
@@ -290,11 +341,8 @@ export function vectorsSchema(
         const received = `${items.length} vectors`;
         throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
       }
-      normalizeBody(value, inputs, (vector) => toFloats(vector, dimensions));
-      for (const [position, item] of listObjects(value['data']).entries()) {
-        if (item['embedding'] instanceof Float32Array) continue;
-        throw new ShapeMismatch([vectorIssue(position, 'something else')]);
-      }
+      broken = normalizeBody(value, inputs, (vector) => vector, isBroken);
     },
+    fault: () => describeBroken(broken),
   };
 }

@@ -19,6 +19,8 @@ export interface Quirks
   embeddingOrder: 'by-index' | 'reversed';
   /** Handling of tokenized inputs; converting channels skip them silently. @defaultValue "embedded" */
   embeddingTokens: 'embedded' | 'skipped';
+  /** Send `null` in place of each number of the first vector, as servers write `NaN`. @defaultValue false */
+  embeddingBroken: boolean;
   /** Behaviour of the engine path; only old builds serve it. @defaultValue "contents-required" */
   enginePath: 'embeddings' | 'contents-required';
 }
@@ -473,6 +475,7 @@ export const defaultQuirks: Quirks = {
   embeddingEncoding: 'honoured',
   embeddingOrder: 'by-index',
   embeddingTokens: 'embedded',
+  embeddingBroken: false,
   enginePath: 'contents-required',
   lineEnding: 'lf',
   heartbeatEvery: 0,

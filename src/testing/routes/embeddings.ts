@@ -105,7 +105,9 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
   const embedded = inputs.filter((input) => typeof input === 'string' || !isSkipping);
   const data = embedded.map((input, index) => {
     const vector = embed(typeof input === 'string' ? input : input.join(' '), dimensions);
-    return { object: 'embedding', index, embedding: isBase64 ? encoded(vector) : [...vector] };
+    const sent = isBase64 ? encoded(vector) : [...vector];
+    const isBroken = quirks.embeddingBroken && index === 0;
+    return { object: 'embedding', index, embedding: isBroken ? [...vector].fill(NaN) : sent };
   });
   const counts = inputs.map((input) =>
     typeof input === 'string' ? countTokens(input) : input.length,

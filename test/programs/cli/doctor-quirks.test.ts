@@ -92,6 +92,9 @@ const table: Table = {
       { calls: ['embeddings-tokens'], row: 'call.embeddings-tokens', says: /^fail .*0 vectors/ },
     ],
   ],
+  embeddingBroken: [
+    [true, { calls: ['embeddings'], row: 'call.embeddings', says: /^fail .*broken vector/ }],
+  ],
   enginePath: [
     ['embeddings', { calls: ['embeddings-engine'], row: 'call.embeddings-engine', says: /^pass/ }],
   ],

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { APIError, InvalidInputError, UnexpectedResponseError } from '../../../src/index.ts';
+import { createModelGateway } from '../../../src/adapters/ai-sdk/index.ts';
+import {
+  APIError,
+  InvalidInputError,
+  PartialEmbeddingsError,
+  UnexpectedResponseError,
+} from '../../../src/index.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../../helpers/clients.ts';
 import { intercepted } from '../../helpers/intercepted.ts';
 
@@ -142,7 +148,7 @@ describe('the format of a vector', () => {
     );
   });
 
-  test.each([['not base64!'], ['YWJj'], [''], [{ values: [1] }], [['a']], [null]])(
+  test.each([['not base64!'], ['YWJj'], [{ values: [1] }], [['a']], [[[1]]]])(
     'reports items that are not vectors, and keeps them as received: %j',
     async (wire) => {
       const { client, drifts } = scripted([json(answerWith(wire, [1]))]);
@@ -153,6 +159,81 @@ describe('the format of a vector', () => {
       expect(drifts).toMatchObject([{ path: 'data[0].embedding' }]);
     },
   );
+});
+
+describe('a broken vector', () => {
+  const broken = [[null, null], [0.5, null], null, '', [], {}, { 0: 0.5, 1: null }];
+
+  test.each(broken)('%j is an error, which has the good ones', async (wire) => {
+    for (const encoding_format of [undefined, 'float', 'base64'] as const) {
+      const { client, requests } = scripted([json(answerWith([0.5], wire, [1]))]);
+      const params = { model, input: ['a', 'b', 'c'] };
+
+      const error = await failureOf(
+        client.embeddings.create(encoding_format ? { ...params, encoding_format } : params),
+      );
+
+      const vectors = [[0.5], [1]].map((vector) =>
+        encoding_format === 'base64' ? base64(vector) : vector,
+      );
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({
+        message: expect.stringContaining('has 1 broken vector; the others are in error.data'),
+        issues: [{ path: 'data[1].embedding' }],
+        data: {
+          missing: 1,
+          data: [
+            { index: 0, embedding: vectors[0] },
+            { index: 2, embedding: vectors[1] },
+          ],
+        },
+      });
+      expect(requests).toHaveLength(1);
+    }
+  });
+
+  test.each(broken)('%j leaves those of its request to createMany()', async (wire) => {
+    const { client } = scripted([json(answerWith([0.5], wire, base64([1])))]);
+
+    const error = await failureOf(
+      client.embeddings.createMany(
+        { model, input: ['a', 'b', 'c', 'd'] },
+        { batchSize: 3, concurrency: 1 },
+      ),
+    );
+
+    expect(error).toBeInstanceOf(PartialEmbeddingsError);
+    expect(error).toMatchObject({
+      vectors: [Float32Array.of(0.5), undefined, Float32Array.of(1), undefined],
+      failed: [{ start: 0, end: 3 }],
+    });
+  });
+
+  test('is an error of the AI SDK, whose cause has the good ones', async () => {
+    const { client } = scripted([json(answerWith([0.5], [null]))]);
+
+    const embedder = createModelGateway({ client }).embeddingModel(model);
+    const error = await failureOf(embedder.doEmbed({ values: ['a', 'b'] }));
+
+    expect(error).toMatchObject({ cause: { data: { data: [{ embedding: [0.5] }] } } });
+  });
+});
+
+test('a broken vector of the emulator is charged once, and no other request is sent', async () => {
+  const { client, emulator } = emulated({}, { quirks: { embeddingBroken: true } });
+
+  const error = await failureOf(client.embeddings.create({ model, input: ['a', 'b'] }));
+
+  expect(error).toMatchObject({ data: { missing: 1, data: [{ index: 1 }] } });
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('numbers as text are numbers', async () => {
+  const { client } = scripted([json(answerWith(['0.5', '1']))]);
+
+  const { data } = await client.embeddings.create({ model, input: 'a' });
+
+  expect(data[0]?.embedding).toEqual([0.5, 1]);
 });
 
 describe('text that is not base64 floats is kept as received', () => {
