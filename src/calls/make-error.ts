@@ -63,6 +63,16 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
+/** Returns whether a URL is one of Azure's that has the version of the API in its query, and lacks it. */
+function needsAPIVersion(url: string): boolean {
+  const { hostname, pathname, searchParams } = new URL(url);
+  return (
+    hostname.endsWith('.azure.com') &&
+    !pathname.includes('/v1/') &&
+    !searchParams.has('api-version')
+  );
+}
+
 /** Returns the likely fix for an error with a common cause, or `undefined`. */
 function fixFor(
   { body, status, headers, kind }: FailedAttempt,
@@ -85,9 +95,13 @@ function fixFor(
   const { operation } = spec;
   const usesTask = operation.startsWith('videos.') && operation !== 'videos.create';
   if (usesTask) return 'Check the id, and that baseURL is the gateway that issued it.';
-  const { root, api, gateway } = requireBase(client);
-  const alternative = `${root}${api && '/api'}/v1`;
-  return `Check baseURL: the gateway has no such route. Routes may be below ${alternative}, or differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
+  if (needsAPIVersion(url)) {
+    return 'Azure needs the parameter api-version: add ?api-version=… to baseURL, or set defaultQuery.';
+  }
+  const { root, gateway } = requireBase(client);
+  const isHost = new URL(root).pathname === '/';
+  const alternative = isHost ? ` Routes may be below ${root}/api/v1, or` : ' Routes';
+  return `Check baseURL: the gateway has no such route.${alternative} differ by kind: set the option gateway (now "${gateway?.profile.name ?? 'auto'}").`;
 }
 
 /** Advice if an earlier attempt had an unknown outcome, but the last one a known one. */

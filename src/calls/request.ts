@@ -25,12 +25,13 @@ import {
 } from '../http/response-body.ts';
 import { type FailedAttempt, decide, getOutcome, pauseBefore } from '../http/retry.ts';
 import { globalFetch, send, isRedirect, resolveRedirect } from '../http/send.ts';
-import { buildQuery, buildURL } from '../http/url.ts';
+import { type BaseURL, buildQuery, buildURL } from '../http/url.ts';
 import type { JsonObject } from '../types.ts';
 import type { Call } from './call.ts';
 import type { Ending, Listener, RequestEvents, RequestHandlers } from './events.ts';
 import { makeError } from './make-error.ts';
 import type { OpenAnswer } from './promise.ts';
+import { mayLackVersion, noteMissing, provesRoute } from './route-address.ts';
 import { type CallSettings, type ClientSettings, requireBase } from './settings.ts';
 
 type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
@@ -80,13 +81,17 @@ export class Request {
   readonly plan: Planned;
   readonly scope: CallScope;
   readonly redaction = new Redaction();
-  readonly url: string;
+  url: string;
   /** The evidence of each attempt so far. */
   readonly attempts: AttemptEvidence[] = [];
   /** The number of attempts that failed and may have been charged. */
   lost = 0;
   /** The failure that ended the request; `undefined` if something other than an attempt failed. */
   failure: FailedAttempt | undefined;
+  readonly #base: BaseURL;
+  readonly #search: string;
+  /** The 404 with `/v1`, after which the request is sent without it. */
+  #missing: FailedAttempt | undefined;
   /** The evidence of earlier requests of the call. */
   readonly #earlier: readonly AttemptEvidence[];
   /** The number of earlier requests of the call. */
@@ -109,9 +114,11 @@ export class Request {
     this.call = call;
     this.plan = plan;
     if (settings.maxRetries > 0) this.#downloadRules = download;
-    const base = requireBase(client);
-    const search = buildQuery(base.query, client.query, query, options?.query);
-    this.url = fileURL ?? buildURL(base, path, search);
+    const base = (this.#base = requireBase(client));
+    this.#search = buildQuery(base.query, client.query, query, options?.query);
+    const { address } = client.shared;
+    const isLearned = address?.root === base.root && base.version === '' && base.api === '/v1';
+    this.url = fileURL ?? buildURL(isLearned ? address : base, path, this.#search);
     this.scope = new CallScope(options?.signal, settings.totalTimeout, call.startedAt);
     this.#earlier = call.attempts;
     this.#index = call.requests;
@@ -296,6 +303,14 @@ export class Request {
       const response = isRedirect(direct) ? await resolveRedirect(spec, direct, request) : direct;
       if ('kind' in response) return this.explain(response);
       if (!response.ok) return await this.#readError(response);
+      // A website has a page for every path.
+      if (this.#missing && response.headers.get('content-type')?.includes('html')) {
+        void response.body?.cancel().catch(() => {});
+        return { kind: 'refused', phase: 'headers', status: response.status };
+      }
+      const { root, api } = this.#base;
+      if (this.#missing) this.#learnAddress();
+      else if (client.shared.address?.root !== root) client.shared.address = { root, api };
       // The request id of the gateway comes first; after a redirect, `response` is from another host.
       const requestId =
         this.#findRequestId(direct) ??
@@ -390,6 +405,39 @@ export class Request {
     }
   }
 
+  /** Remembers that the routes are not below the `/v1` that was added to the base URL. */
+  #learnAddress(): void {
+    const { client } = this;
+    const { root } = this.#base;
+    if (client.shared.address?.root === root) return;
+    client.shared.address = { root, api: '' };
+    client.log.write('info', 'The routes are not below /v1', { baseURL: root });
+  }
+
+  /**
+   * Returns whether the request is sent again, without the `/v1` that was added to the base URL.
+   *
+   * @throws the error for the first 404, if the route is missing there too
+   */
+  #isWithoutVersion(failed: FailedAttempt): boolean {
+    const { client, spec } = this;
+    const base = this.#base;
+    const first = this.#missing;
+    if (first === undefined) {
+      if (!this.isReplayable || !mayLackVersion(failed, client.shared, base, spec)) return false;
+      this.#missing = failed;
+      this.url = buildURL({ root: base.root, api: '' }, spec.path, this.#search);
+      return true;
+    }
+    if (!provesRoute(failed)) {
+      noteMissing(client.shared, base.root, spec.operation);
+      this.url = buildURL(base, spec.path, this.#search);
+      throw this.#giveUp(first);
+    }
+    if (failed.phase === 'headers') this.#learnAddress();
+    return false;
+  }
+
   /** Returns when the request may be sent again; throws otherwise. */
   async #afterFailure(failure: FailedAttempt): Promise<void> {
     const { scope, spec, client, settings } = this;
@@ -400,6 +448,7 @@ export class Request {
       throw this.#giveUp({ ...previous, cause: failure.cause });
     }
     this.#addAttempt(failed);
+    if (this.#isWithoutVersion(failed)) return;
     const downloadPause = this.#downloadRules?.pauseAfter(failed, settings.maxRetries);
     if (downloadPause !== undefined && downloadPause < scope.remaining) {
       this.#emit('retrying', { failed, delayMs: downloadPause });

@@ -26,6 +26,7 @@ import { applyHeaders } from '../http/request.ts';
 import { RetryBudget } from '../http/retry.ts';
 import { globalFetch } from '../http/send.ts';
 import { type BaseURL, buildQuery, parseBaseURL } from '../http/url.ts';
+import type { LearnedAddress } from './route-address.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
@@ -285,6 +286,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   log.warnOnce(warnings);
   checkHeaders(options, log);
   checkQuery(options, log);
+  const shared: { address?: LearnedAddress | undefined } = {};
   return {
     findBase: createBaseFinder(options, readGateway),
     readGateway,
@@ -304,8 +306,8 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     limits: options.limits ? { ...options.limits } : undefined,
     bodyFormat,
     call: mergeSettings(withDefaults('client', {}), values),
-    /** Identity shared by clients of one gateway with a common price list and download queue. */
-    shared: {},
+    /** State shared by clients of one gateway; also the identity of their price list and download queue. */
+    shared,
     /** Returns the original options. A function, so that the key in them is never printed. */
     original: () => original,
   };

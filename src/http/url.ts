@@ -34,8 +34,20 @@ function pageURL(): string | undefined {
  */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
-/** An operation's route at the end of a path, because people paste `…/v1/chat/completions` as a base URL. */
-const pastedRoute = /^(.*?)(\/(chat|images|audio)\/\w+|(\/v\d+)\/(models|embeddings|videos))$/;
+/** Routes that people paste as a base URL. Those of one word are cut off only after a version or a folder. */
+const longRoute = /^(.*?)\/(?:chat|images|audio)\/\w+$/;
+const shortRoute =
+  /^(.*?)\/(?:models(?:\/[^/]+)?|videos(?:\/[^/]+(?:\/(?:content|remix))?)?|(?:engines\/[^/]+\/)?embeddings|completions|responses|messages|rerank|moderations|files|batches|realtime)$/;
+
+/** Returns the path before a route at its end. */
+function cutRoute(hostname: string, path: string): string {
+  const [, start] = longRoute.exec(path) ?? [];
+  if (start !== undefined) return start;
+  const [, base] = /\/v\d+$/.test(path) ? [] : (shortRoute.exec(path) ?? []);
+  return base !== undefined && (base.endsWith('/v1beta') || isWholeBase(hostname, base))
+    ? base
+    : path;
+}
 
 /** Locates the routes of a gateway. `isWhole`: OpenAI's routes follow the path directly. */
 function locateRoutes(path: string, isWhole: boolean): Pick<BaseURL, 'root' | 'version' | 'api'> {
@@ -49,8 +61,8 @@ function locateRoutes(path: string, isWhole: boolean): Pick<BaseURL, 'root' | 'v
  * Checks a base URL and locates the gateway's routes.
  *
  * Accepts both spellings: with `/v1` at the end, as `openai` requires, and the gateway's root. The URL of a
- * route such as `/v1/chat/completions` refers to the same gateway. A path that ends in another version, or in
- * a folder where providers serve OpenAI's routes, is used unchanged.
+ * route such as `/v1/chat/completions` refers to the same gateway. A path that contains another version, or ends
+ * in a folder where providers serve OpenAI's routes, is used unchanged.
  *
  * @returns `undefined` for a relative path outside a page, because code for pages also runs on servers that
  *   prerender them
@@ -79,9 +91,10 @@ export function parseBaseURL(value: string | URL, findGateway?: HostFinder): Bas
   const gateway = findGateway?.(hostname);
   const written = url.pathname.replace(endSlashes, '$1');
   const basePath = written === '' ? gateway?.profile.basePath : undefined;
-  const path = basePath ?? written.replace(pastedRoute, '$1$4');
+  const path = (basePath ?? cutRoute(hostname, written)).replace(endSlashes, '$1');
   // A profile and a pasted route determine what precedes the routes.
-  const isWhole = basePath !== undefined || path !== written || isWholeBase(hostname, path);
+  const isCut = path !== written && !written.includes('/v1beta/models');
+  const isWhole = basePath !== undefined || isCut || isWholeBase(hostname, path);
   const { root, ...versions } = locateRoutes(path, isWhole);
   const shown = (page === undefined ? text : url.href).replace(endSlashes, '$1');
   return { text: shown, root: origin + root, ...versions, query, gateway };

@@ -502,9 +502,10 @@ export interface GatewayOptions extends SharedOptions {
   apiKey?: ApiKey | null | undefined;
   /**
    * The root of the gateway, for example `https://gateway.example.com`, with or without `/v1`, `/v1beta`, a
-   * trailing `/`, or a route such as `/v1/chat/completions`. A path that ends in another version or in a
-   * folder of OpenAI's routes, such as `/v1beta/openai`, `/api/paas/v4` or `/deployments/name`, is used
-   * unchanged. A query, such as `?api-version=…`, is sent with every request. In a page, a path of the page's
+   * trailing `/`, or a route such as `/v1/chat/completions`. A path that contains another version, or ends in a
+   * folder of OpenAI's routes, such as `/v1beta/openai`, `/api/v3/bots` or `/deployments/name`, is used
+   * unchanged. Other paths get `/v1`; if that is a 404, the request is sent once more without it, which is free,
+   * and the client remembers the address that worked. A query, such as `?api-version=…`, is sent with every request. In a page, a path of the page's
    * server, such as `/api`, works too. There is no default host; if it is missing, calls reject.
    * @defaultValue the environment variable `GATEWAY_BASE_URL`
    */

@@ -231,7 +231,9 @@ describe('a 404 and a 503', () => {
   });
 
   test('of a task name the id', async () => {
-    const { client } = scripted([json({ error: { message: 'Task not found' } }, 404)]);
+    const { client } = scripted([json({ error: { message: 'Task not found' } }, 404)], {
+      baseURL: 'https://gateway.test/v1',
+    });
 
     expect((await apiErrorOf(client.videos.retrieve('task_x'))).message).toBe(
       '404 Task not found. The request was GET https://gateway.test/v1/videos/task_x. Check the id, and that baseURL is the gateway that issued it. The gateway rejected the request, so no charge is expected.',

@@ -11,6 +11,8 @@ import { collect, scripted } from '../helpers/clients.ts';
 import { settle } from '../helpers/fake-time.ts';
 import { root } from '../helpers/run-program.ts';
 
+/** With a version, so that a 404 is not followed by a request without `/v1`. */
+const baseURL = 'https://gateway.test/v1';
 const model = 'm';
 const messages = [{ role: 'user', content: 'hi' }] as const;
 
@@ -129,7 +131,7 @@ const columns = failures.flatMap((row) =>
 test.each(columns)(
   '$name: $operation is sent $count times ($outcome)',
   async ({ wire, call, count, outcome, error, text, retryUnknownOutcome }) => {
-    const { client, requests } = scripted([wire], { retryUnknownOutcome });
+    const { client, requests } = scripted([wire], { baseURL, retryUnknownOutcome });
 
     const { error: failure } = await settle<unknown>(call(client));
 
@@ -154,7 +156,7 @@ async function countRequests(row: Failure, header: string, charge: ChargeClass) 
     return answer;
   };
   const { call } = calls.find((each) => each.charge === charge) ?? {};
-  const { client, requests } = scripted([respond]);
+  const { client, requests } = scripted([respond], { baseURL });
   await settle<unknown>(Promise.resolve(call?.(client)));
   return requests.length;
 }

@@ -31,7 +31,12 @@ async function run(
     models.push(model);
     return model === 'model-a' ? wire() : Response.json(answer);
   };
-  const { client } = scripted([respond], { maxRetries: 0, fallback: ['model-b'], ...options });
+  const { client } = scripted([respond], {
+    baseURL: 'https://gateway.test/v1',
+    maxRetries: 0,
+    fallback: ['model-b'],
+    ...options,
+  });
   const { error } = await settle<unknown>(calls[charge](client));
   return { error, models };
 }

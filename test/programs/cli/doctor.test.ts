@@ -246,6 +246,32 @@ describe('a gateway without a list of models', () => {
     expect(code).toBe(1);
     expect(find('base-url')).toMatchObject({ detail: expect.stringContaining('/models responds') });
   });
+
+  test.each([
+    {
+      name: 'a route of Kong, which has no list',
+      path: '/gpt-4',
+      routes: ['/gpt-4/chat/completions'],
+      finding: { status: 'ok', detail: expect.stringContaining('without /v1 and without a list') },
+    },
+    {
+      name: 'a wrong path',
+      path: '/gateway',
+      routes: ['/api/v1/models'],
+      finding: {
+        status: 'fail',
+        fix: expect.stringMatching(/^Use the address .*:\d+\/api\/v1\.$/),
+      },
+    },
+  ])('of $name, the address that works is named', async ({ path, routes, finding }) => {
+    const url = await serve((request, response) => {
+      const isThere = routes.includes(request.url ?? '');
+      response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(isThere ? '{"data":[{"id":"a"}]}' : '{}');
+    });
+
+    expect((await examine(url + path)).find('base-url')).toMatchObject(finding);
+  });
 });
 
 test.each([

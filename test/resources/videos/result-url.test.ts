@@ -17,7 +17,7 @@ function served(
   const requests: Request[] = [];
   const client = new Gateway({
     apiKey: 'sk-test',
-    baseURL: gateway,
+    baseURL: `${gateway}/v1`,
     defaultHeaders: { 'x-team': 'blue' },
     defaultQuery: { team: 'blue' },
     logLevel: 'off',

@@ -152,23 +152,52 @@ export async function servesWithoutVersion(target: Target): Promise<boolean> {
   return models.status === 200 && listedModels(models) !== undefined;
 }
 
-/** Checks a gateway without a list of models: looks for a chat route, and for routes without `/v1`. */
-async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
-  if (hasDoubleVersion(target.baseURL)) return undefined;
-  // Free: a gateway rejects a request without a model and messages.
-  const chat = await send(target, routeURL(target, '/chat/completions'), {
+/** Returns whether a chat route exists. Free: a gateway rejects a request without a model and messages. */
+async function hasChat(target: Target, url: string): Promise<boolean> {
+  const chat = await send(target, url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
-  if (!hasNoRoute(chat) && !isHTML(chat)) {
-    return ok('base-url', `${rootURL(target)} responds, without a list of models`);
+  return !hasNoRoute(chat) && !isHTML(chat);
+}
+
+/** Returns the first of the usual addresses of an API on the same host that has a list of models. */
+async function findAPI(target: Target): Promise<string | undefined> {
+  const { origin } = new URL(rootURL(target));
+  for (const path of ['/v1', '/api/v1', '/openai/v1']) {
+    const url = origin + path;
+    if (listedModels(await send(target, `${url}/models`)) !== undefined) return url;
   }
-  if (!(await servesWithoutVersion(target))) return undefined;
+  return undefined;
+}
+
+/**
+ * Checks a gateway without a list of models: looks for a chat route, for routes without `/v1`, and for the usual
+ * addresses.
+ */
+async function addressWithoutModels(target: Target): Promise<Finding | undefined> {
+  if (hasDoubleVersion(target.baseURL)) return undefined;
   const root = rootURL(target);
-  const fix =
-    'Its routes are not below /v1. Pass a profile with `basePath` in the option `gateway`.';
-  return fail('base-url', `${root}/models responds, but ${root}/v1/models does not`, fix);
+  const { api = '/v1', query = {} } = locate(target) ?? {};
+  if (await hasChat(target, routeURL(target, '/chat/completions'))) {
+    return ok('base-url', `${root} responds, without a list of models`);
+  }
+  if (await servesWithoutVersion(target)) {
+    const fix =
+      'Its routes are not below /v1. The client finds them with one more request; to avoid it, pass a profile with `basePath` in the option `gateway`.';
+    return fail('base-url', `${root}/models responds, but ${root}/v1/models does not`, fix);
+  }
+  if (api === '/v1' && (await hasChat(target, `${root}/chat/completions`))) {
+    return ok('base-url', `${root} responds, without /v1 and without a list of models`);
+  }
+  if (new URL(root).hostname.endsWith('.azure.com') && !('api-version' in query)) {
+    const fix = 'Azure needs the parameter api-version: add ?api-version=… to the base URL.';
+    return fail('base-url', `${root} has no such route`, fix);
+  }
+  const found = await findAPI(target);
+  if (found === undefined) return undefined;
+  return fail('base-url', `${root}${api}/models does not exist`, `Use the address ${found}.`);
 }
 
 const wrongKey = 'Check that it is complete and belongs to this gateway.';

@@ -1,0 +1,132 @@
+/** An address as a provider prints it for its routes of OpenAI, and where it does. */
+type Row = readonly [address: string, source: string];
+
+const vertex = 'https://us-central1-aiplatform.googleapis.com';
+const project = 'projects/p/locations/us-central1';
+const cloudflare = 'https://gateway.ai.cloudflare.com/v1/account/gateway';
+const azure = 'https://name.openai.azure.com/openai';
+const kong = 'https://developer.konghq.com/plugins/ai-proxy';
+
+/** Addresses that code for `openai` passes as its base URL: the routes follow them directly. */
+export const addresses: readonly Row[] = [
+  // Addresses with a version at their end.
+  ['https://api.openai.com/v1', 'https://platform.openai.com/docs/api-reference/introduction'],
+  ['https://openrouter.ai/api/v1', 'https://openrouter.ai/docs/quickstart'],
+  ['http://localhost:11434/v1/', 'https://docs.ollama.com/api/openai-compatibility'],
+  ['http://localhost:1234/v1', 'https://lmstudio.ai/docs/developer/openai-compat'],
+  ['https://ai-gateway.vercel.sh/v1', 'https://vercel.com/docs/ai-gateway/openai-compat'],
+  ['https://api.groq.com/openai/v1', 'https://console.groq.com/docs/openai'],
+  ['https://api.mistral.ai/v1', 'https://docs.mistral.ai/api'],
+  ['https://api.together.xyz/v1', 'https://docs.together.ai/docs/openai-api-compatibility'],
+  ['https://api.x.ai/v1', 'https://docs.x.ai/docs/api-reference'],
+  ['https://api.cerebras.ai/v1', 'https://inference-docs.cerebras.ai/resources/openai'],
+  ['https://api.sambanova.ai/v1', 'https://docs.sambanova.ai'],
+  ['https://integrate.api.nvidia.com/v1', 'https://docs.api.nvidia.com/nim/reference/llm-apis'],
+  ['https://router.huggingface.co/v1', 'https://huggingface.co/docs/inference-providers/index'],
+  [
+    'https://api.fireworks.ai/inference/v1',
+    'https://docs.fireworks.ai/tools-sdks/openai-compatibility',
+  ],
+  ['https://api.cohere.ai/compatibility/v1', 'https://docs.cohere.com/docs/compatibility-api'],
+  ['https://api.moonshot.ai/v1', 'https://platform.moonshot.ai/docs/guide/start-using-kimi-api'],
+  ['https://api.minimax.io/v1', 'https://platform.minimax.io/docs/api-reference/text-openai-api'],
+  ['https://api.siliconflow.cn/v1', 'https://docs.siliconflow.cn/cn/userguide/quickstart'],
+  [
+    'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    'https://help.aliyun.com/zh/model-studio/compatibility-of-openai-with-dashscope',
+  ],
+  [
+    'https://account.snowflakecomputing.com/api/v2/cortex/v1',
+    'https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api',
+  ],
+  [
+    'https://api.cloudflare.com/client/v4/accounts/account/ai/v1',
+    'https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility',
+  ],
+  [`${azure}/v1/`, 'https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle'],
+  ['https://api.z.ai/api/paas/v4/', 'https://docs.z.ai/guides/develop/openai/python'],
+  ['https://api.z.ai/api/coding/paas/v4', 'https://docs.z.ai/devpack/quick-start'],
+  [
+    'https://open.bigmodel.cn/api/paas/v4',
+    'https://docs.bigmodel.cn/cn/guide/develop/openai/introduction',
+  ],
+  ['https://ark.cn-beijing.volces.com/api/v3', 'https://www.volcengine.com/docs/82379'],
+  ['https://qianfan.baidubce.com/v2', 'https://cloud.baidu.com/doc/qianfan-docs'],
+  // Addresses with a version in their middle.
+  ['https://ark.cn-beijing.volces.com/api/v3/bots', 'https://www.volcengine.com/docs/82379'],
+  ['https://api.upstage.ai/v1/solar', 'https://console.upstage.ai/docs/getting-started'],
+  [`${cloudflare}/groq`, 'https://developers.cloudflare.com/ai-gateway/usage/providers/groq'],
+  [`${cloudflare}/compat`, 'https://developers.cloudflare.com/ai-gateway/usage/chat-completion'],
+  [`${cloudflare}/openai`, 'https://developers.cloudflare.com/ai-gateway/usage/providers/openai'],
+  [
+    `${vertex}/v1/${project}/endpoints/openapi`,
+    'https://cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview',
+  ],
+  [
+    `${vertex}/v1/${project}/endpoints/5464397967697903616`,
+    'https://cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview',
+  ],
+  [
+    `${vertex}/v1beta1/${project}/endpoints/5464397967697903616`,
+    'https://cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview',
+  ],
+  [
+    'https://generativelanguage.googleapis.com/v1beta/openai/',
+    'https://ai.google.dev/gemini-api/docs/openai',
+  ],
+  ['https://api.deepinfra.com/v1/openai', 'https://deepinfra.com/docs/openai_api'],
+  ['https://api.novita.ai/v3/openai', 'https://novita.ai/docs/guides/llm-api'],
+  // Folders and hosts without a version.
+  [
+    'https://adb-1.2.azuredatabricks.net/serving-endpoints',
+    'https://docs.databricks.com/aws/en/machine-learning/model-serving/score-foundation-models',
+  ],
+  ['https://models.github.ai/inference', 'https://docs.github.com/en/rest/models/inference'],
+  [
+    'https://models.github.ai/orgs/org/inference/',
+    'https://docs.github.com/en/rest/models/inference',
+  ],
+  ['https://models.inference.ai.azure.com', 'https://docs.github.com/en/github-models'],
+  ['https://api.perplexity.ai', 'https://docs.perplexity.ai/guides/chat-completions-guide'],
+  ['https://api.deepseek.com', 'https://api-docs.deepseek.com'],
+  ['https://api.deepseek.com/beta', 'https://api-docs.deepseek.com/guides/chat_prefix_completion'],
+  ['http://localhost:8000/gpt-4', kong],
+  ['http://localhost:8000/azure/gpt-4o', kong],
+  ['http://localhost:8000/azure', `${kong}/examples/sdk-multiple-providers/`],
+  [
+    'http://127.0.0.1:8000/openai/deployments/azure-gpt-4',
+    `${kong}/examples/sdk-multiple-azure-deployments`,
+  ],
+];
+
+/** Addresses of a route, which people copy from a console or a document, and the base that they mean. */
+export const pasted: readonly (readonly [address: string, base: string])[] = [
+  ['https://api.z.ai/api/paas/v4/chat/completions', 'https://api.z.ai/api/paas/v4'],
+  ['https://api.perplexity.ai/chat/completions', 'https://api.perplexity.ai'],
+  ['https://gw.example/llm/chat/completions', 'https://gw.example/llm'],
+  ['https://gw.example/v1beta/chat/completions', 'https://gw.example/v1beta'],
+  ['https://gw.example/v1/models', 'https://gw.example/v1'],
+  ['https://gw.example/v1/models/gpt-5', 'https://gw.example/v1'],
+  ['https://gw.example/openai/images/generations', 'https://gw.example/openai'],
+  [`${azure}/responses?api-version=2025-04-01-preview`, azure],
+  [`${azure}/deployments/x/embeddings?api-version=2024-10-21`, `${azure}/deployments/x`],
+  ...[
+    'responses',
+    'completions',
+    'messages',
+    'rerank',
+    'moderations',
+    'files',
+    'batches',
+    'realtime',
+    'embeddings',
+    'engines/m/embeddings',
+    'chat/completions',
+    'images/edits',
+    'audio/speech',
+    'videos',
+    'videos/task_1',
+    'videos/task_1/content',
+    'videos/task_1/remix',
+  ].map((route) => [`https://gw.example/v1/${route}`, 'https://gw.example/v1'] as const),
+];
