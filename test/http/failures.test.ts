@@ -175,10 +175,15 @@ test.each(errors)('$name with x-should-retry: true or false', async (row) => {
 });
 
 /** Returns the cell of a table in a guide that begins with these cells. */
-function readCell(guide: string, ...cells: readonly string[]): string {
-  const text = readFileSync(join(root, 'docs/guides', guide), 'utf8');
-  const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-  const found = rows.find((row) => cells.every((cell, column) => row[column + 1] === cell));
+function readCell(guide: string, ...cells: readonly (string | RegExp)[]): string {
+  const page = readFileSync(join(root, 'docs/guides', guide), 'utf8');
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const found = rows.find((row) =>
+    cells.every((cell, column) => {
+      const text = row[column + 1] ?? '';
+      return typeof cell === 'string' ? text === cell : cell.test(text);
+    }),
+  );
   return found?.[cells.length + 1] ?? '';
 }
 
@@ -200,12 +205,8 @@ const retriedIf = (charge: 'metered' | 'charged'): number[] =>
 
 test('the guide lists the statuses after which calls are retried', () => {
   const guide = 'retries-and-charges.md';
-  const metered = readCell(
-    guide,
-    '**metered**',
-    'chat, generation, embeddings, speech, translation',
-  );
-  const charged = readCell(guide, '**charged**', 'images, videos');
+  const metered = readCell(guide, '**metered**', /./);
+  const charged = readCell(guide, '**charged**', /./);
   const retried = retriedIf('metered');
 
   expect(readStatuses(metered)).toEqual(expect.arrayContaining(retried.filter((s) => s < 500)));
