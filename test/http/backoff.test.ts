@@ -2,8 +2,10 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pauseBefore } from '../../src/http/retry.ts';
 import { readRetryAfter } from '../../src/http/waits.ts';
-
-const now = Date.UTC(2026, 8, 1, 12, 0, 0);
+import { json, scripted } from '../helpers/clients.ts';
+import { settle } from '../helpers/fake-time.ts';
+import { completion } from '../helpers/transport.ts';
+import { now, rateLimits } from './rate-limits.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now }));
 afterEach(() => {
@@ -156,5 +158,34 @@ describe('readRetryAfter()', () => {
         return asked === undefined || (Number.isInteger(asked) && asked >= 0);
       }),
     );
+  });
+});
+
+describe('a 429', () => {
+  test.each(rateLimits)('of $name waits $wait ms', async ({ headers = {}, body, wait }) => {
+    const times: number[] = [];
+    const noteTime = (answer: () => Response) => (): Response => {
+      times.push(performance.now());
+      return answer();
+    };
+    const refused = (): Response =>
+      Response.json(body ?? { error: { message: 'Too many requests' } }, { status: 429, headers });
+    const { client } = scripted([noteTime(refused), noteTime(json(completion))]);
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+    const { error } = await settle<unknown>(
+      client.chat.completions.create({ model: 'm', messages }),
+    );
+
+    expect(times).toHaveLength(wait === undefined ? 1 : 2);
+    if (wait === undefined) expect(error).toMatchObject({ status: 429, outcome: 'rejected' });
+    else expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(wait);
+  });
+
+  test('with counters that have something left is retried with a pause of the client', () => {
+    const headers = { 'x-ratelimit-remaining-tokens': '10', 'x-ratelimit-reset-tokens': '50s' };
+
+    expect(waitAsked(headers)).toBeUndefined();
+    expect(waitAsked({ 'x-ratelimit-reset': '7', 'x-ratelimit-remaining': '3' })).toBeUndefined();
   });
 });

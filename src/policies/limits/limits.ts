@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../answers/failure.ts';
 import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
-import { parseWait, readRetryAfter } from '../../http/waits.ts';
+import { readReset, readRetryAfter } from '../../http/waits.ts';
 import { Pace, Turns } from '../../http/turns.ts';
 
 /** The window of the limits per minute in milliseconds. */
@@ -129,15 +129,11 @@ export interface Turn {
   limits: number;
 }
 
-/** Returns the milliseconds until the latest reset in `x-ratelimit-reset-*`; `undefined` without one. */
-function readReset(headers: Headers, onlyExhausted: boolean): number | undefined {
-  const resets = [...headers].flatMap(([name, remaining]) => {
-    const isCounter = name.startsWith('x-ratelimit-remaining');
-    if (!isCounter || (onlyExhausted && !/^0+$/.test(remaining))) return [];
-    return parseWait(headers.get(name.replace('remaining', 'reset'))) ?? [];
-  });
+/** Returns the milliseconds until limits are reset; `undefined` if the headers have none. */
+function findReset(headers: Headers, which: 'exhausted' | 'all'): number | undefined {
+  const wait = readReset(headers, which);
   // A later reset isn't that of a limit per minute, so the gateway's error is more useful than the wait.
-  return resets.length === 0 ? undefined : Math.min(minute, Math.max(...resets));
+  return wait === undefined ? undefined : Math.min(minute, wait);
 }
 
 /** Lets the requests of a client start in order, as soon as its limits allow it. */
@@ -195,7 +191,7 @@ export class Limits {
   /** Follows the headers of a success response. */
   answered({ lane: { pace }, limits }: Turn, headers: Headers): void {
     pace.succeeded(limits);
-    pace.hold(readReset(headers, true) ?? 0);
+    pace.hold(findReset(headers, 'exhausted') ?? 0);
     this.#turns.update();
   }
 
@@ -206,10 +202,10 @@ export class Limits {
     headers: Headers,
     body?: ErrorBody,
   ): void {
-    const reset = readReset(headers, true);
+    const reset = findReset(headers, 'exhausted');
     pace.hold(reset ?? 0);
     if (status !== 429) return;
-    const hint = readRetryAfter(headers, status, body) ?? reset ?? readReset(headers, false);
+    const hint = readRetryAfter(headers, status, body) ?? reset ?? findReset(headers, 'all');
     if (hint !== undefined) pace.limit(Math.min(minute, hint));
   }
 
