@@ -1,6 +1,6 @@
 /**
  * Writes the guides for programs that read documentation (https://llmstxt.org): all of them in
- * `llms-full.txt`, and a list of links into it in `llms.txt`. Both are in the package.
+ * `llms-full.txt`, and a list of links into it in `llms.txt`. Both are in the package and on the site.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -38,13 +38,30 @@ function toAnchor(title: string): string {
     .replaceAll(/\s/g, '-');
 }
 
-const guides = new Map<string, Page>();
-for (const page of groups.flatMap(({ pages }) => pages)) {
-  if (page.startsWith('guides/')) guides.set(`${path.basename(page)}.md`, await read(page));
+/** The texts for programs: a list of the guides, and all of them. */
+export async function renderTexts(): Promise<{ list: string; whole: string }> {
+  const guides = new Map<string, Page>();
+  for (const page of groups.flatMap(({ pages }) => pages)) {
+    if (page.startsWith('guides/')) guides.set(`${path.basename(page)}.md`, await read(page));
+  }
+  const readme = withLocalLinks(await readFile(path.join(root, 'README.md'), 'utf8'), guides);
+  const [, about = ''] = /^# .*\n\n(.*)$/m.exec(readme) ?? [];
+  const list = ['# model-gateway', '', `> ${about}`];
+  const whole = [readme];
+  for (const { text, pages } of groups) {
+    const listed = pages.flatMap((page) => guides.get(`${path.basename(page)}.md`) ?? []);
+    if (listed.length > 0) list.push('', `## ${text}`, '');
+    for (const { title, text: body } of listed) {
+      list.push(`- [${title}](llms-full.txt#${toAnchor(title)}): ${readSummary(body)}`);
+      whole.push(withLocalLinks(body, guides));
+    }
+  }
+  const full = whole.map((page) => withNarrowTables(page.trim())).join('\n\n---\n\n');
+  return { list: `${list.join('\n')}\n`, whole: `${full}\n` };
 }
 
 /** Replaces links to files, which the package does not have, by links to headings. Images are left out. */
-function withLocalLinks(text: string): string {
+function withLocalLinks(text: string, guides: ReadonlyMap<string, Page>): string {
   return text
     .replaceAll(/\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)[ \n]*|!\[[^\]]*\]\([^)]*\)[ \n]*/g, '')
     .replaceAll(/\[([^\]]*)\]\(((?!https?:)[^)#]*)(#[^)]*)?\)/g, (_, label, file, anchor) => {
@@ -58,18 +75,8 @@ function withLocalLinks(text: string): string {
 const withNarrowTables = (text: string): string =>
   text.replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'));
 
-const readme = await readFile(path.join(root, 'README.md'), 'utf8');
-const [, about = ''] = /^# .*\n\n(.*)$/m.exec(withLocalLinks(readme)) ?? [];
-const list = ['# model-gateway', '', `> ${about}`];
-const whole = [withLocalLinks(readme)];
-for (const { text, pages } of groups) {
-  const listed = pages.flatMap((page) => guides.get(`${path.basename(page)}.md`) ?? []);
-  if (listed.length > 0) list.push('', `## ${text}`, '');
-  for (const { title, text: body } of listed) {
-    list.push(`- [${title}](llms-full.txt#${toAnchor(title)}): ${readSummary(body)}`);
-    whole.push(withLocalLinks(body));
-  }
+if (import.meta.main) {
+  const { list, whole } = await renderTexts();
+  await writeFile(path.join(root, 'dist', 'llms.txt'), list);
+  await writeFile(path.join(root, 'dist', 'llms-full.txt'), whole);
 }
-await writeFile(path.join(root, 'dist', 'llms.txt'), `${list.join('\n')}\n`);
-const full = whole.map((page) => withNarrowTables(page.trim())).join('\n\n---\n\n');
-await writeFile(path.join(root, 'dist', 'llms-full.txt'), `${full}\n`);

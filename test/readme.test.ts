@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { statedSize } from '../bench/report/readme.ts';
+import measuredCharges from '../bench/results/duplicates.json' with { type: 'json' };
+import { statedSize, withCharges } from '../bench/report/readme.ts';
 import { groups, moved } from '../docs/contents.ts';
 import { optionRows } from '../docs/options.ts';
 import { isName } from '../src/options/option-names.ts';
@@ -172,6 +173,17 @@ test('the size of the package in the README is that of the build', async () => {
   // The bench rounds up to 0.1 MiB when it writes the number.
   expect(statedSize()).toBeGreaterThanOrEqual(measured);
   expect(statedSize()).toBeLessThan(measured + 0.3);
+});
+
+/** Removes what the formatter adds to align the columns of tables. */
+const narrow = (text: string): string =>
+  text.replaceAll(/ {2,}/g, ' ').replaceAll(/-{2,}(?=:? )/g, '-');
+
+test('the charges in the README are those that were measured', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+  expect(narrow(readme)).toBe(narrow(withCharges(readme, measuredCharges)));
+  expect(readme).toMatch(/^\| connection reset after the request +\| +1 \|/m);
 });
 
 test('README links to every guide', async () => {

@@ -1,3 +1,4 @@
+import type { MeasuredCharges } from '../report/readme.ts';
 import type { Environment } from '../lib/results.ts';
 import { gridPicture, type Grid, type GridCell } from '../lib/svg-grid.ts';
 import { formatTable } from '../lib/table.ts';
@@ -170,7 +171,7 @@ export function createResult(
   cells: readonly Cell[],
   settled: readonly SettledCall[],
   environment: Environment,
-): object {
+): MeasuredCharges {
   const subjects = [...new Set(cells.map(({ subject }) => subject))];
   return {
     benchmark: 'duplicates',

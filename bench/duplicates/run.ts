@@ -11,6 +11,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { runAtMost } from '../lib/limits.ts';
 import type { GatewayName } from '../lib/model-gateway.ts';
+import { readmeFile, withCharges } from '../report/readme.ts';
 import { describeEnvironment, saveJSON, saveResult } from '../lib/results.ts';
 import { findProblems } from './check.ts';
 import { faults, type Fault } from './faults.ts';
@@ -118,8 +119,12 @@ if (!values.check) {
   const result = { ...createResult(faults, cells, settled, environment), scenarios };
   console.log(`\nWritten: ${await saveJSON('duplicates.json', result)}`);
   await writeFile(guide, withScenarios(await readFile(guide, 'utf8'), scenarios));
+  await writeFile(readmeFile, withCharges(await readFile(readmeFile, 'utf8'), result));
   const root = path.join(import.meta.dirname, '../..');
-  execFileSync('npx', ['--no-install', 'oxfmt', guide], { cwd: root, stdio: 'inherit' });
+  execFileSync('npx', ['--no-install', 'oxfmt', guide, readmeFile], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   console.log(`Written: ${path.relative(process.cwd(), guide)}`);
   for (const table of tables) {
     const picture = drawPicture(faults, cells, settled, table, environment);

@@ -24,3 +24,56 @@ export function withSize(readme: string, metrics: readonly Metric[]): string {
   const sizes = `${own} MiB (\`openai\`: ${Math.round(openai)} MiB)`;
   return readme.replace(statement, `one package of ${sizes}`);
 }
+
+/** The faults in the README, of those that are measured. */
+const shownFaults = ['reset', 'timeout', '502-html', '503-text', '200-cut'] as const;
+
+const shownPackages: Readonly<Record<string, string>> = {
+  'model-gateway': 'This client',
+  openai: '`openai`',
+  ai: 'AI SDK',
+  '@fal-ai/client': 'fal',
+  '@runwayml/sdk': 'Runway',
+  replicate: 'replicate',
+};
+
+/** What the README shows of `bench/results/duplicates.json`. */
+export interface MeasuredCharges {
+  readonly faults: readonly { readonly id: string; readonly label: string }[];
+  readonly calls: readonly {
+    readonly package: string;
+    readonly options: string;
+    readonly pays: string;
+    readonly faults: Readonly<Record<string, { readonly charges: number }>>;
+  }[];
+}
+
+/** Returns the charges of the calls of a package, which may differ by call. */
+function countCharges({ calls }: MeasuredCharges, name: string, fault: string): string {
+  const counts = calls
+    .filter((call) => call.package === name && call.pays === 'job' && call.options === 'defaults')
+    .flatMap(({ faults }) => faults[fault]?.charges ?? []);
+  if (counts.length === 0) return '–';
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${least}` : `${least} to ${most}`;
+}
+
+const formatRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** Puts the charges of a failed image or video call, by fault and package, into the README. */
+export function withCharges(readme: string, measured: MeasuredCharges): string {
+  const names = Object.keys(shownPackages);
+  const rows = shownFaults.map((id) => {
+    const label = measured.faults.find((fault) => fault.id === id)?.label ?? id;
+    return formatRow([label, ...names.map((name) => countCharges(measured, name, id))]);
+  });
+  const table = [
+    formatRow(['Charges for one image or video', ...Object.values(shownPackages)]),
+    formatRow(['---', ...names.map(() => '---:')]),
+    ...rows,
+  ].join('\n');
+  return readme.replace(
+    /(<!-- charges:start -->)[\s\S]*(<!-- charges:end -->)/,
+    `$1\n\n${table}\n\n$2`,
+  );
+}

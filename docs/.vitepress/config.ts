@@ -4,6 +4,7 @@ import path from 'node:path';
 import { defineConfig, type DefaultTheme, type MarkdownRenderer } from 'vitepress';
 import packageJson from '../../package.json' with { type: 'json' };
 import { groups, moved } from '../contents.ts';
+import { renderTexts } from '../llms.ts';
 
 const docs = path.join(import.meta.dirname, '..');
 
@@ -42,6 +43,8 @@ const search: DefaultTheme.LocalSearchOptions = {
   },
   // These functions are copied into the page as text, so they can use nothing outside of themselves.
   miniSearch: {
+    // "retry" finds "Retries".
+    options: { processTerm: (term: string) => term.toLowerCase().replace(/ies$/, 'y') },
     searchOptions: {
       boost: { title: 4, titles: 2, text: 1 },
       fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
@@ -59,6 +62,9 @@ const search: DefaultTheme.LocalSearchOptions = {
           debugging: 'tracing-traces-opentelemetry',
           'command-line': 'playground',
           frameworks: 'ai-sdk',
+          // Words that are on many pages, and explained on this one.
+          options: 'timeout',
+          'retries-and-charges': 'image',
         };
         const words = `${page}-${merged[page] ?? ''}`.split('-');
         return words.some((word) => word.startsWith(stem)) ? 4 : 1;
@@ -126,6 +132,9 @@ export default defineConfig({
     if (name !== undefined) Object.assign(frontmatter, { aside: false, pageClass: name });
   },
   async buildEnd({ outDir }) {
+    const { list, whole } = await renderTexts();
+    await writeFile(path.join(outDir, 'llms.txt'), list);
+    await writeFile(path.join(outDir, 'llms-full.txt'), whole);
     for (const [from, to] of Object.entries(moved)) {
       const file = path.join(outDir, `${from}.html`);
       await mkdir(path.dirname(file), { recursive: true });
@@ -142,6 +151,12 @@ export default defineConfig({
   // The theme's home page has no landmark for its content.
   transformHtml: (html) =>
     html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
+  transformHead: ({ title, description }) => [
+    ['meta', { property: 'og:type', content: 'website' }],
+    ['meta', { property: 'og:site_name', content: 'model-gateway' }],
+    ['meta', { property: 'og:title', content: title }],
+    ['meta', { property: 'og:description', content: description }],
+  ],
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
   themeConfig: {
     logo: '/logo.svg',

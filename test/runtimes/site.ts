@@ -82,14 +82,23 @@ async function look(page: Page, at: string): Promise<void> {
     if (findFile(pathname) === undefined)
       problems.push(`${at} links to ${pathname}, which is not there`);
   }
-  // Tables of figures may scroll, but a table of options must show its last column.
-  const cut = await page.$$eval(
-    'table',
-    (tables) =>
-      tables.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).length,
-  );
-  if (cut > 0 && at.startsWith('/guides/')) problems.push(`${at}: ${cut} tables are cut off`);
-  if (!checkedByAxe.has(at)) return;
+  if (checkedByAxe.has(at)) await runBothThemes(page, at);
+  // Tables of figures may scroll, but a table of options must show its last column at every width.
+  for (const width of at.startsWith('/guides/') ? [360, 640, 800, 960, 1100, 1280] : []) {
+    await page.setViewportSize({ width, height: 720 });
+    const cut = await page.$$eval(
+      '.vp-doc table',
+      (tables) =>
+        tables.filter(({ scrollWidth, clientWidth, parentElement }) => {
+          const room = parentElement?.clientWidth ?? 0;
+          return scrollWidth > clientWidth + 1 || clientWidth > room + 1;
+        }).length,
+    );
+    if (cut > 0) problems.push(`${at}: ${cut} tables are cut off at ${width} pixels`);
+  }
+}
+
+async function runBothThemes(page: Page, at: string): Promise<void> {
   await page.evaluate(axe);
   await runAxe(page, at);
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -114,7 +123,8 @@ const searches: Readonly<Record<string, string>> = {
   fallback: 'rate-limits',
   settle: 'costs',
   browser: 'runtimes',
-  proxy: 'your-own-server',
+  // Its section is "Proxies".
+  proxy: 'runtimes',
   // In no other word than itself, although "task" has nearly the same letters.
   mask: 'command-line',
   // The first word of a block of code.
@@ -123,6 +133,8 @@ const searches: Readonly<Record<string, string>> = {
   json: 'structured-output',
   opentelemetry: 'debugging',
   mcpTools: 'structured-output',
+  timeout: 'options',
+  'retry image': 'retries-and-charges',
 };
 
 /** The name of each page, also of those that are sections of others now, leads to it. */
@@ -166,6 +178,25 @@ async function search(page: Page): Promise<void> {
   }
 }
 
+/** What hosts show of a link, the texts for programs, and the page for unknown addresses. */
+async function checkFiles(page: Page): Promise<void> {
+  for (const at of ['/', '/guides/options']) {
+    await page.goto(`${origin}${at}`);
+    const tags = await page.$$eval('meta[property^="og:"]', (all) =>
+      all.map((tag) => [tag.getAttribute('property'), tag.getAttribute('content')]),
+    );
+    const named = new Map(tags.map(([name, content]) => [name, content ?? '']));
+    for (const name of ['og:title', 'og:description']) {
+      if ((named.get(name) ?? '') === '') problems.push(`${at} has no ${name}`);
+    }
+  }
+  for (const name of ['llms.txt', 'llms-full.txt']) {
+    if (findFile(`/${name}`) === undefined) problems.push(`${name} is not there`);
+  }
+  await page.goto(`${origin}/404.html`);
+  if ((await page.getByRole('main').count()) !== 1) problems.push('404.html has no landmark');
+}
+
 const browser = await launchChromium();
 const page = await browser.newPage();
 page.on('request', (request) => {
@@ -180,6 +211,7 @@ for (const [from, to] of Object.entries(moved)) {
   const [, id] = to.split('#');
   if ((await page.locator(`[id="${id}"]`).count()) !== 1) problems.push(`/${from}: no ${to}`);
 }
+await checkFiles(page);
 await search(page);
 await browser.close();
 server.close();
