@@ -46,6 +46,23 @@ function convertWithin(
   return result;
 }
 
+/** Returns whether Google accepts the combination of keywords in a schema. */
+function isAccepted({ type, enum: words, items, properties, required }: JsonObject): boolean {
+  const types = [type].flat();
+  const names = Object.keys(Object(properties));
+  if (types.includes('array') && items === undefined) return false;
+  if (toList(words).includes('')) return false;
+  return toList(required).every((name) => names.includes(String(name)));
+}
+
+/** Returns whether a schema is an object without properties, which Google accepts only at the root. */
+const isEmptyObject = ({ type, properties }: JsonObject): boolean =>
+  [type].flat().includes('object') && Object.keys(Object(properties)).length === 0;
+
+/** Converts a schema within another one. */
+const toInnerSchema = (schema: unknown): JsonObject | undefined =>
+  isObject(schema) && isEmptyObject(schema) ? undefined : toGoogleSchema(schema);
+
 /**
  * Converts a JSON Schema to Google's subset of OpenAPI, which gateways also convert for other providers.
  * Returns `undefined` if the subset cannot express the schema.
@@ -54,12 +71,12 @@ export function toGoogleSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
   const { additionalProperties = false, ...rest } = schema;
   const { type, enum: words = [] } = schema;
-  if (additionalProperties !== false) return undefined;
+  if (additionalProperties !== false || !isAccepted(schema)) return undefined;
   if (!Array.isArray(words) || !words.every((word) => typeof word === 'string')) return undefined;
-  if (!Array.isArray(type)) return convertWithin(rest, googleWords, toGoogleSchema);
+  if (!Array.isArray(type)) return convertWithin(rest, googleWords, toInnerSchema);
   const types = type.filter((name) => name !== 'null');
   if (types.length !== 1) return undefined;
-  const google = convertWithin({ ...rest, type: types[0] }, googleWords, toGoogleSchema);
+  const google = convertWithin({ ...rest, type: types[0] }, googleWords, toInnerSchema);
   return google && types.length < type.length ? { ...google, nullable: true } : google;
 }
 

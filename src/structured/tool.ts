@@ -6,6 +6,7 @@ import type {
   AutoParseableTool,
   ToolRun,
 } from './types.ts';
+import { editDistance } from '../answers/similar-names.ts';
 import { check } from '../options/check.ts';
 import { parseArguments, parseLocated, valueType } from './locate-json.ts';
 import {
@@ -21,6 +22,35 @@ import {
 export function checkName(name: unknown): void {
   const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name);
   check(isName, 'name', 'must be 1 to 64 letters, digits, underscores or dashes.');
+}
+
+const schemaFields = ['description', 'strict', 'jsonSchema', 'validate'];
+
+/** `parameters` is the name of the schema in requests. */
+const toolFields = ['name', 'schema', 'execute', ...schemaFields, 'parameters'];
+
+/** Names for the fields of tools in other packages. */
+const otherNames: Readonly<Record<string, string>> = {
+  inputSchema: 'schema',
+  input_schema: 'schema',
+  func: 'execute',
+  handler: 'execute',
+  invoke: 'execute',
+  run: 'execute',
+  callback: 'execute',
+};
+
+/** Throws if the fields of a definition are not known, because the model would receive a tool without them. */
+function checkFields(owner: string, definition: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(definition)) {
+    if (known.includes(name) || value === undefined) continue;
+    const similar = otherNames[name] ?? known.find((other) => editDistance(name, other) <= 2);
+    const fix =
+      similar !== undefined && known.includes(similar)
+        ? `use ${similar}`
+        : `the fields are ${known.join(', ')}`;
+    check(false, name, `is not a field of ${owner}; ${fix}.`);
+  }
 }
 
 /**
@@ -61,6 +91,7 @@ export function responseFormat(
   options: PlainSchemaOptions<unknown> = {},
 ): AutoParseableResponseFormat<unknown> {
   checkName(name);
+  checkFields('responseFormat()', options, schemaFields);
   const { description, validate } = options;
   const sent = sentSchema(schema, options);
   const type = valueType(sent.schema);
@@ -107,9 +138,10 @@ export interface PlainToolDefinition<Arguments>
 /**
  * Creates a tool for `chat.completions.runTools()`, `parse()` and `stream()`, and for
  * `generate.runTools()`. The model receives its JSON Schema, and the arguments are validated before
- * `execute` is called.
+ * `execute` is called. `parameters`, the name of the schema in requests, is read as `schema`.
  *
- * @throws `InvalidInputError` if the validator has no JSON Schema and `jsonSchema` is not set
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `jsonSchema` is not set, and for fields that
+ *   `tool()` does not have
  *
  * @example
  * const weather = tool({
@@ -133,9 +165,14 @@ export function tool<Arguments = unknown>(
 export function tool(
   definition: Omit<PlainToolDefinition<unknown>, 'schema'> & {
     readonly schema?: object | undefined;
+    readonly parameters?: object | undefined;
   },
 ): AutoParseableTool<unknown> {
-  const { name, description, schema = { type: 'object', properties: {} }, validate } = definition;
+  checkFields('tool()', definition, toolFields);
+  const isOne = definition.parameters === undefined || definition.schema === undefined;
+  check(isOne, 'parameters', 'is the same as schema; pass only schema.');
+  const { name, description, parameters: given, validate } = definition;
+  const { schema = given ?? { type: 'object', properties: {} } } = definition;
   checkName(name);
   const { schema: parameters, strict } = sentSchema(schema, definition);
   return {

@@ -10,6 +10,7 @@ import {
 } from '../../src/adapters/helpers/zod.ts';
 import { InvalidInputError, responseFormat, tool } from '../../src/index.ts';
 import { schemaOf } from '../helpers/schemas.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 const place = {
   type: 'object',
@@ -315,5 +316,43 @@ describe('the helpers for zod', () => {
       await expect(format.$parseRaw('{"city":"Rome"}')).resolves.toEqual({ city: 'Rome' });
       await expect(format.$parseRaw('{"city":1}')).rejects.toThrow(/^city: /);
     }
+  });
+});
+
+describe('fields that tool() and responseFormat() do not have', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+
+  test('`parameters` is the schema', async () => {
+    const { function: definition } = tool(
+      untyped<{ name: string }>({ name: 'f', parameters: schema }),
+    );
+
+    expect(definition.parameters).toMatchObject(schema);
+    expect(() =>
+      tool(untyped<{ name: string }>({ name: 'f', parameters: schema, schema })),
+    ).toThrow('parameters: is the same as schema; pass only schema.');
+  });
+
+  test.each([
+    ['inputSchema', 'use schema'],
+    ['scheme', 'use schema'],
+    ['handler', 'use execute'],
+    ['excute', 'use execute'],
+    ['desciption', 'use description'],
+    ['type', 'the fields are name, schema, execute,'],
+    ['function', 'the fields are name, schema, execute,'],
+  ])('%s is an input error of tool() that names the right field', (name, fix) => {
+    const definition = untyped<{ name: string }>({ name: 'f', [name]: schema });
+
+    expect(() => tool(definition)).toThrow(`${name}: is not a field of tool(); ${fix}`);
+    expect(tool(untyped<{ name: string }>({ name: 'f', [name]: undefined }))).toBeDefined();
+  });
+
+  test('so is one of the options of responseFormat()', () => {
+    const options = untyped<object>({ validates: () => true });
+
+    expect(() => responseFormat(schema, 'place', options)).toThrow(
+      'validates: is not a field of responseFormat(); use validate.',
+    );
   });
 });

@@ -81,8 +81,9 @@ export function zodResponseFormat<Schema extends ZodSchema>(
   name: string,
   options?: ZodFormatOptions,
 ): AutoParseableResponseFormat<SchemaOutput<Schema>> {
-  const jsonSchema = options?.jsonSchema ?? toInputSchema(schema, options?.schemaDefinitions);
-  return responseFormat(schema, name, { ...options, jsonSchema });
+  const { schemaDefinitions, ...format } = options ?? {};
+  const jsonSchema = format.jsonSchema ?? toInputSchema(schema, schemaDefinitions);
+  return responseFormat(schema, name, { ...format, jsonSchema });
 }
 
 /**

@@ -35,13 +35,15 @@ function findParser(format: unknown): ((text: string) => unknown) | undefined {
   return type === 'json_schema' ? (text): unknown => parseLocated(text, expected) : undefined;
 }
 
-/** Returns the message with the answer; `undefined` if there is none, or if the model refused. */
-function finalMessage({ output }: ModelResponse): JsonObject | undefined {
-  const message = listObjects(output).findLast(
+/** Returns the message with the answer or the refusal; `undefined` if there is none. */
+const finalMessage = ({ output }: ModelResponse): JsonObject | undefined =>
+  listObjects(output).findLast(
     (item) => item['phase'] !== 'commentary' && (messageText(item) !== '' || isRefusal(item)),
   );
-  return message === undefined || isRefusal(message) ? undefined : message;
-}
+
+/** Returns whether a response has no item that may be the answer or leads to it, such as a call. */
+const isEmpty = ({ output }: ModelResponse): boolean =>
+  listObjects(output).every(({ type }) => type === 'message' || type === 'reasoning');
 
 /** Adds the result where LangChain reads it. Not enumerable, so that the item can be sent back. */
 function addToMessage(message: JsonObject, parsed: unknown): void {
@@ -104,12 +106,13 @@ export async function parseOutput(
   }
   const parse = findParser(text?.format);
   const message = parse && finalMessage(response);
-  if (parse === undefined || message === undefined || isQueued) {
+  const isAnswer = message === undefined ? isEmpty(response) : !isRefusal(message);
+  if (parse === undefined || !isAnswer || isQueued) {
     return Object.assign(response, { output_parsed: null });
   }
   try {
-    const parsed = await parse(messageText(message));
-    addToMessage(message, parsed);
+    const parsed = await parse(message === undefined ? '' : messageText(message));
+    if (message !== undefined) addToMessage(message, parsed);
     return Object.assign(response, { output_parsed: parsed });
   } catch (cause) {
     // Text next to calls is not the answer.

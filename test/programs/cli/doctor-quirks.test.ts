@@ -93,7 +93,10 @@ const table: Table = {
     ],
   ],
   embeddingBroken: [
-    [true, { calls: ['embeddings'], row: 'call.embeddings', says: /^fail .*broken vector/ }],
+    [
+      true,
+      { calls: ['embeddings'], row: 'call.embeddings', says: /^fail 200; UnexpectedResponseError/ },
+    ],
   ],
   enginePath: [
     ['embeddings', { calls: ['embeddings-engine'], row: 'call.embeddings-engine', says: /^pass/ }],

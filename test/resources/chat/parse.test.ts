@@ -196,6 +196,37 @@ describe('chat.completions.parse()', () => {
     expect(choices).toEqual([]);
   });
 
+  test.each([{ content: null }, { content: '' }, {}, { reasoning_content: 'Hm.' }])(
+    'throws for %j, in every method that parses',
+    async (message) => {
+      const delta = { ...completion({}), object: 'chat.completion.chunk' };
+      const events = (finish: string | null, piece: object) => ({
+        ...delta,
+        choices: [{ index: 0, delta: piece, finish_reason: finish }],
+      });
+      const whole = json(completion(message));
+      const stream = eventStream(events(null, message), events('stop', {}), '[DONE]');
+      const { client } = scripted([whole, whole, stream, stream]);
+      const { completions } = client.chat;
+      const asked = { ...ask, response_format };
+
+      const errors = [
+        await failureOf(completions.parse(asked)),
+        await failureOf(completions.runTools({ ...asked, tools: [] }).done()),
+        await failureOf(completions.runTools({ ...asked, tools: [], stream: true }).done()),
+        await failureOf(completions.stream(asked).done()),
+      ];
+
+      for (const error of errors) {
+        expect(error).toBeInstanceOf(InvalidOutputError);
+        expect(error).toMatchObject({
+          message: expect.stringContaining('The answer cannot be parsed: it is not valid JSON.'),
+          completion: { choices: [{ finish_reason: 'stop' }] },
+        });
+      }
+    },
+  );
+
   test('returns parsed arguments of tool calls', async () => {
     const { client } = scripted([json(completion(calling('find', '{"city":"a","days":1}')))]);
 

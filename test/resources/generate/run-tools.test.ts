@@ -346,6 +346,10 @@ describe('the schema of a function', () => {
     ],
     [{ type: ['string', 'null'] }, { type: 'string', nullable: true }],
     [
+      { type: 'object', properties: {} },
+      { type: 'object', properties: {} },
+    ],
+    [
       { type: 'array', items: { type: 'integer', minimum: 0 } },
       { type: 'array', items: { type: 'integer', minimum: 0 } },
     ],
@@ -362,6 +366,13 @@ describe('the schema of a function', () => {
     { items: [{}] },
     { anyOf: [{ not: {} }] },
     { enum: [1, 2] },
+    { type: 'object', properties: { a: { type: 'array' } } },
+    { type: 'object', properties: { a: { type: 'object' } } },
+    { type: 'object', properties: { a: { type: ['object', 'null'], properties: {} } } },
+    { type: 'array', items: { type: 'object', properties: {} } },
+    { type: 'object', properties: { a: { anyOf: [{ type: 'string' }, { type: 'object' }] } } },
+    { type: 'string', enum: ['a', ''] },
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['b'] },
   ])("%j is sent as a JSON Schema, because Google's format cannot express it", async (schema) => {
     const { client, requests } = scripted([says('Done.')]);
     const functions = [tool({ name: 'a', schema, strict: false, execute: () => 1 })];

@@ -127,6 +127,23 @@ describe('parse()', () => {
   });
 
   test.each([
+    ['no output', []],
+    ['an empty message', [message('')]],
+    ['only reasoning', [{ type: 'reasoning', summary: [] }]],
+    ['only a commentary', [message('Let me see.', { phase: 'commentary' })]],
+  ])('throws for %s, with the response', async (_, output) => {
+    const { client } = scripted([answer(output)]);
+
+    const error = await failureOf(client.responses.parse(ask));
+
+    expect(error).toBeInstanceOf(InvalidOutputError);
+    expect(error).toMatchObject({
+      message: expect.stringContaining('The answer cannot be parsed: it is not valid JSON.'),
+      response: { output: { length: output.length } },
+    });
+  });
+
+  test.each([
     ['a refusal', [refusal], {}],
     ['a refusal after an answer', [lisbon, refusal], {}],
     [
@@ -136,9 +153,7 @@ describe('parse()', () => {
     ],
     ['a call', [call], {}],
     ['text next to a call', [message('I search.'), call], {}],
-    ['no output', [], {}],
     ['a queued response', [], { status: 'queued' }],
-    ['only a commentary', [message('Let me see.', { phase: 'commentary' })], {}],
   ])('returns null for %s', async (_, output, fields) => {
     const { client } = scripted([answer(output, fields)]);
     expect((await client.responses.parse(ask)).output_parsed).toBeNull();
