@@ -186,6 +186,41 @@ function lazyStream(source: UnderlyingDefaultSource<Uint8Array>): ReadableStream
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
+/**
+ * Keeps the body of a response while it is read.
+ *
+ * @param limit - The number of bytes that are kept.
+ * @returns the response to read, and a function that returns the bytes so far as text
+ */
+export function keepBody(
+  response: Response,
+  limit: number,
+): { readonly response: Response; readonly text: () => string } {
+  const { body } = response;
+  if (body === null) return { response, text: () => '' };
+  const chunks: Uint8Array[] = [];
+  let left = limit;
+  const reader = body.getReader();
+  const kept = lazyStream({
+    async pull(controller) {
+      const { value } = await reader.read();
+      if (value === undefined) {
+        controller.close();
+        return;
+      }
+      const chunk = toBytes(value, reader);
+      if (left > 0) chunks.push(chunk.subarray(0, left));
+      left -= chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return {
+    response: createResponse(kept, response),
+    text: () => decoder.decode(joinBytes(chunks)),
+  };
+}
+
 /** The beginning of a response as text, and the whole response, still unread. */
 interface Peeked {
   readonly beginning: string;

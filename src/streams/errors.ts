@@ -99,6 +99,8 @@ export interface StreamErrorBase {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
+  /** Returns the text of the stream so far, if it is kept. */
+  readonly body?: (() => string) | undefined;
   /** Removes secrets from messages of the gateway and the runtime. */
   readonly redaction?: Pick<Redaction, 'attempt'> | undefined;
 }
@@ -121,7 +123,7 @@ function redact(
 }
 
 function toInit(
-  { callId, requestID, status, evidence }: StreamErrorBase,
+  { callId, requestID, status, evidence, body: readBody }: StreamErrorBase,
   { partial, usage }: Received,
   { headers, cause, body }: FailedAttempt,
 ): StreamErrorInit {
@@ -130,7 +132,9 @@ function toInit(
   const advice = tried + (partial === undefined ? '' : kept) + charged;
   const call = { callId, requestID: requestID ?? body?.requestId, status, headers, evidence };
   const { sentCode: code, type, param, error } = body ?? {};
-  return { ...call, code, type, param, error, cause, outcome: 'unknown', advice, partial, usage };
+  const text = readBody === undefined ? {} : { body: readBody() };
+  const received = { error, cause, partial, usage, ...text };
+  return { ...call, code, type, param, outcome: 'unknown', advice, ...received };
 }
 
 function describeError({ envelope, message }: ErrorBody): string {

@@ -4,7 +4,16 @@ import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import { checkFile, peek, type Answer, toReadFailure, readText } from '../http/response-body.ts';
+import {
+  checkFile,
+  keepBody,
+  peek,
+  ReadFailure,
+  unusable,
+  type Answer,
+  toReadFailure,
+  readText,
+} from '../http/response-body.ts';
 import {
   notJSON,
   lacking,
@@ -215,15 +224,27 @@ function streamWholeText<Item, Other>(
   };
 }
 
-/** Returns a reader that assembles the events of a stream into a complete response. */
+/**
+ * Returns a reader that assembles the events of a stream into a complete response. If there is none, the error has the
+ * text of the stream, which may be paid for.
+ *
+ * @param findProblem - Returns the problem with a response; `undefined` if there is none.
+ */
 /* @__NO_SIDE_EFFECTS__ */
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
+  findProblem?: (whole: WholeOf<Item>) => string | undefined,
 ): (request: Request, answer: Answer) => Promise<WholeOf<Item>> {
-  return (request, answer) =>
-    collectStream(answer.response, toStreamContext(request, answer), protocol).catch(
-      noteFailure(request),
-    );
+  return async (request, answer) => {
+    const { response, text } = keepBody(answer.response, request.settings.maxResponseBytes);
+    const context = toStreamContext(request, answer);
+    const body = (): string => request.redaction.withoutKeys(text());
+    const keeping = { ...context, error: { ...context.error, body } };
+    const whole = await collectStream(response, keeping, protocol).catch(noteFailure(request));
+    const problem = findProblem?.(whole);
+    if (problem === undefined) return whole;
+    throw new ReadFailure(unusable(answer, problem, text()));
+  };
 }
 
 /** Returns the settings of a call that its stream needs. */

@@ -164,6 +164,8 @@ export interface TypedStream<Item> {
   readonly expected?: number | undefined;
   /** Converts a complete response to events. */
   readonly fromAnswer: (answer: unknown) => readonly unknown[];
+  /** Returns the problem with a last event that has no result; see `StreamProgress.failure`. */
+  readonly missing?: ((event: Item) => string | undefined) | undefined;
 }
 
 /** Returns the protocol of a stream that is complete once all its events of the last type have arrived. */
@@ -171,7 +173,7 @@ export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
 export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
-  const { schema, endType, expected = 1, fromAnswer } = stream;
+  const { schema, endType, expected = 1, fromAnswer, missing } = stream;
   return {
     read: (value, check) => readValue(value, schema, check),
     fromAnswer,
@@ -180,6 +182,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
       let started = false;
       let ends = 0;
       let usage: JsonObject | undefined;
+      let failure: string | undefined;
       return {
         get started() {
           return started;
@@ -191,11 +194,16 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
         get partial() {
           return keeps && ends > 0 ? finished : undefined;
         },
+        get failure() {
+          return failure;
+        },
         isFinished: (terminated) => ends >= (terminated ? 1 : expected),
         add(event) {
           started = true;
           if (isObject(event.usage)) usage = mergeUsage(usage, event.usage);
           if (event.type !== endType) return;
+          failure = missing?.(event);
+          if (failure !== undefined) return;
           ends += 1;
           if (keeps) finished.push(event);
         },

@@ -27,11 +27,11 @@ const words = {
     'preparing starting notstart notstarted',
   ].join(' '),
   in_progress: 'inprogress processing running generating rendering',
-  completed: 'completed complete succeeded succeed success done finished',
+  completed: 'completed complete succeeded succeed success successful done finished ready',
   failed: [
-    'failed fail failure error errored timedout timeout expired',
+    'failed fail failure unsuccessful error errored timedout timeout expired 失败',
     'abort aborted cancel cancelled canceled cancelling canceling killed interrupted terminated',
-    'blocked filtered denied refused revoked rejected moderated contentmoderated requestmoderated',
+    'blocked filtered denied refused revoked rejected moderated contentmoderated requestmoderated nsfw',
   ].join(' '),
 } satisfies Record<TaskStatus, string>;
 
@@ -47,7 +47,7 @@ for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) 
  */
 export function readStatusWord(word: string | undefined): StatusReading {
   const joined = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
-  const plain = joined.replace(/^(?:job|task)?(?:state|status)?/, '') || joined;
+  const plain = joined.replace(/^(?:job|task|mediageneration)?(?:state|status)?/, '') || joined;
   const status = statusByWord.get(plain);
   if (status !== undefined) return { status, word: 'known' };
   return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };
@@ -58,8 +58,18 @@ export function namesTask(body: JsonObject, id: string): boolean {
   return unwrapLevels(body).some((level) => findIds(level).includes(id));
 }
 
-/** Parses a response with ids of 16 digits or more as text, because they may be integers beyond 2^53. */
+/**
+ * Parses a response with ids of 16 digits or more as text, because they may be integers beyond 2^53. A list of one task
+ * is that task.
+ */
 export function parseWithIds(text: string): unknown {
+  const value = parseIds(text);
+  const [task] = Array.isArray(value) && value.length === 1 ? listObjects(value) : [];
+  const isTask = task !== undefined && (statusWordIn(task) ?? findIds(task)[0]) !== undefined;
+  return isTask ? task : value;
+}
+
+function parseIds(text: string): unknown {
   // Quotes inside JSON strings are escaped, so this matches only fields.
   const large =
     /("(?:id|task_id|video_id|taskId|job_id|jobId|JobId|generation_id|queue_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
@@ -98,7 +108,7 @@ export function readProgress(value: unknown): number | undefined {
   const text = trimmedText(value)?.replace(/%$/, '');
   const number = typeof value === 'number' ? value : Number(text);
   if (!(number >= 0 && number <= 100)) return undefined;
-  const isFraction = number > 0 && number < 1 && text === undefined;
+  const isFraction = number > 0 && number < 1 && !/%\s*$/.test(String(value));
   return isFraction ? Math.round(number * 100) : number;
 }
 
@@ -143,12 +153,29 @@ export function findWithheld(body: JsonObject): TaskErrorDetails | undefined {
   const isModerated = unwrapLevels(body).some((level) =>
     [level, ...listObjects(level['video'])].some((each) => each['respect_moderation'] === false),
   );
-  const complaint = findComplaint(body);
+  const complaint = findComplaint(body) ?? findFiltered(body);
   if (!isModerated || complaint !== undefined) return complaint;
   return {
     message: 'The vendor withheld the result after its moderation.',
     code: 'respect_moderation',
   };
+}
+
+/** Returns why Google's Veo has filtered a video. */
+function findFiltered(body: JsonObject): TaskErrorDetails | undefined {
+  const answers = unwrapLevels(body).flatMap((level) => [
+    level,
+    ...listObjects(level['generateVideoResponse']),
+  ]);
+  return findFirst(
+    answers,
+    ({ raiMediaFilteredCount: count, raiMediaFilteredReasons: reasons }) => {
+      const texts = [reasons].flat().flatMap((reason) => trimmedText(reason) ?? []);
+      if (texts.length === 0 && !(Number(count) > 0)) return undefined;
+      const message = texts.join(' ') || 'The vendor filtered the result.';
+      return { message, code: 'content_filtered' };
+    },
+  );
 }
 
 const reviewWords =

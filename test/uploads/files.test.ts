@@ -98,7 +98,7 @@ describe('describeFile()', () => {
       name: undefined,
       type: 'audio/x-wav',
       head: unknown,
-      expected: 'file.wav audio/x-wav',
+      expected: 'file.wav audio/wav',
     },
     {
       purpose: 'image',

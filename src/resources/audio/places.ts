@@ -84,14 +84,21 @@ function decodePiece(text: string): Uint8Array<ArrayBuffer> | undefined {
   return isHex(text) ? decodeHex(text) : decodeBytes(text)?.bytes;
 }
 
-/** Reads an event of MiniMax (`data.audio`, `data.status`) or Alibaba (`output.audio`); `undefined` for any other. */
+/** The object of events of sglang-omni. */
+const chunkObject = 'audio.speech.chunk';
+
+/**
+ * Reads an event of MiniMax (`data.audio`, `data.status`), Alibaba (`output.audio`) or sglang-omni (`audio.data`);
+ * `undefined` for any other.
+ */
 export function readAudioEvent(event: JsonObject): AudioPiece | undefined {
   const data = toFields(event['data']);
   const output = toFields(event['output']);
   const isMiniMax = 'audio' in data || 'status' in data;
-  if (!isMiniMax && !('audio' in output)) return undefined;
+  const isChunk = event['object'] === chunkObject;
+  if (!isMiniMax && !isChunk && !('audio' in output)) return undefined;
   const [text] = findAudio(event);
-  const reason = trimmedText(output['finish_reason']);
+  const reason = trimmedText((isChunk ? event : output)['finish_reason']);
   const isLast = data['status'] === 2 || (reason !== undefined && reason !== 'null');
   const url = text !== undefined && isURL(text) ? text : undefined;
   const bytes = text === undefined || url !== undefined ? undefined : decodePiece(text);

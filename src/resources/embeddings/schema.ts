@@ -45,7 +45,8 @@ function toFloats(value: unknown, dimensions?: Dimensions): Float32Array | undef
 /** Encodes a vector as little-endian 32-bit floats in base64; returns `undefined` if it is not a vector. */
 function toBase64(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  const vector = toVector(value);
+  // A vector for each token cannot be encoded.
+  const vector = isVector(value) ? toVector(value) : undefined;
   if (vector === undefined) return undefined;
   let binary = '';
   const { buffer } = convertByteOrder(Float32Array.from(vector));

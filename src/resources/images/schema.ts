@@ -16,6 +16,7 @@ import {
   isText,
   normalizeItems,
   listObjects,
+  toFields,
   toNumber,
 } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../../answers/reader.ts';
@@ -175,12 +176,16 @@ function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
 ): StreamProtocol<Item> {
   const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType, sent);
   return {
-    ...typedProtocol({ schema, endType, expected, fromAnswer }),
+    ...typedProtocol({ schema, endType, expected, fromAnswer, missing: findMissing }),
     // A whole response as an event, such as `image.generation.result`, may hold several images.
     split: (value) => (isEvent(value) ? [] : fromAnswer(value)),
     fromFile: (bytes, type) => [fileEvent(bytes, endType, type)],
   };
 }
+
+/** Returns the problem with an event that completes an image and has none. */
+const findMissing = (event: object): string | undefined =>
+  isImage(toFields(event)) ? undefined : 'ended without an image in its last event';
 
 /** Returns whether the data of an event has the fields of OpenAI's events. */
 const isEvent = (value: unknown): boolean =>

@@ -11,7 +11,7 @@ import {
 } from '../../options/check.ts';
 import { checkParams } from '../../options/parameters.ts';
 import { listURLs, rememberSent } from '../../answers/result-places.ts';
-import { UnexpectedResponseError } from '../../errors/api-errors.ts';
+import { APIError, UnexpectedResponseError } from '../../errors/api-errors.ts';
 import { explainSubmission } from '../../errors/operation-errors.ts';
 import { writeParams } from '../../gateways/define.ts';
 import { newApi } from '../../gateways/new-api.ts';
@@ -196,7 +196,9 @@ function buildRequest(
 ) {
   const { client } = transport;
   const profile = transport.gateway?.profile;
-  const ownFormat = profile?.requests?.[operation]?.body === 'json' ? 'json' : 'form';
+  const sent = profile?.requests?.[operation]?.body;
+  const isRemix = operation === 'videos.remix' && sent === undefined;
+  const ownFormat = sent === 'json' || isRemix ? 'json' : 'form';
   const { extraBody } = options;
   const bodyFormat = options.bodyFormat ?? client.bodyFormat ?? ownFormat;
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
@@ -271,12 +273,44 @@ function submittedAnswer(
   };
 }
 
-/** Sends a submission without a ledger. */
+/**
+ * Sends a submission without a ledger. A remix is JSON, which more gateways read than a form, unless the caller or the
+ * profile says otherwise; if a gateway rejects its format, it is sent once more as a form.
+ */
 function send(
   transport: Transport,
   submission: Submission,
   options: VideoSubmitOptions,
   request = buildRequest(transport, submission, options),
+): GatewayPromise<VideoTask> {
+  const first = sendOnce(transport, submission, options, request);
+  const { bodyFormat = transport.client.bodyFormat } = options;
+  if (submission.operation !== 'videos.remix' || bodyFormat !== undefined) return first;
+  const asForm = changeOptions(options, { bodyFormat: 'form' });
+  const open = first.state().answer.catch((error: unknown) => {
+    if (!isOtherFormat(error)) throw error;
+    const again = sendOnce(
+      transport,
+      submission,
+      asForm,
+      buildRequest(transport, submission, asForm),
+    );
+    return again.state().answer;
+  });
+  return new GatewayPromise(open);
+}
+
+/** Returns whether a gateway rejected a request because of the format of its body, which it then did not read. */
+const isOtherFormat = (error: unknown): boolean =>
+  APIError.isInstance(error) &&
+  error.outcome === 'rejected' &&
+  (error.status === 415 || /content[\s-]?type|multipart|form[\s-]?data/i.test(error.message));
+
+function sendOnce(
+  transport: Transport,
+  submission: Submission,
+  options: VideoSubmitOptions,
+  request: ReturnType<typeof buildRequest>,
 ): GatewayPromise<VideoTask> {
   const submissionFor = (change: Change): Submission =>
     change === unchanged ? submission : (submission.change?.(change) ?? submission);

@@ -261,6 +261,53 @@ const chunk = (content: string, finish: string | null = null) => ({
   choices: [{ delta: { content }, finish_reason: finish }],
 });
 
+describe('events of sglang-omni', () => {
+  const object = 'audio.speech.chunk';
+  const events = [
+    { object, audio: { data: base64 }, finish_reason: null },
+    { object, audio: { data: base64 }, finish_reason: null },
+    { object, audio: null, finish_reason: 'stop' },
+    '[DONE]',
+  ];
+
+  test('are the file', async () => {
+    const { client } = scripted([eventStream(...events)]);
+
+    const file = await client.audio.speech.create(speech);
+
+    expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.concat([sound, sound]));
+  });
+
+  test('are events of a stream', async () => {
+    const { client } = scripted([eventStream(...events)]);
+
+    const stream = await client.audio.speech.create({ ...speech, stream_format: 'sse' });
+
+    expect((await collect(stream)).map(({ type }) => type)).toEqual([
+      'speech.audio.delta',
+      'speech.audio.delta',
+      'speech.audio.done',
+    ]);
+  });
+});
+
+describe('a paid stream that is not understood', () => {
+  const lines = eventStream({ kind: 'mystery', payload: base64 }, '[DONE]');
+
+  test.each<[string, (client: ReturnType<typeof scripted>['client']) => PromiseLike<unknown>]>([
+    ['speech', (client) => client.audio.speech.create(speech)],
+    ['images', (client) => client.images.generate({ model: 'm-image', prompt: 'A boat' })],
+    ['a transcript', (client) => client.audio.transcriptions.create(recording)],
+  ])('is in the error: %s', async (_, call) => {
+    const { client, requests } = scripted([lines]);
+
+    const error = await failureOf(call(client));
+
+    expect(error).toMatchObject({ outcome: 'unknown', body: expect.stringContaining(base64) });
+    expect(requests).toHaveLength(1);
+  });
+});
+
 describe('a streamed transcript', () => {
   const order = { ...recording, stream: true } as const;
 

@@ -149,6 +149,18 @@ describe('embeddings.create() without encoding_format', () => {
   });
 });
 
+test('a vector for each token stays as it is, because base64 cannot hold it', async () => {
+  const embedding = [
+    [0.5, 1],
+    [2, 3],
+  ];
+  const { client } = scripted([json({ data: [{ index: 0, embedding }], model, usage })]);
+
+  const { data } = await client.embeddings.create({ model, input: 'a', encoding_format: 'base64' });
+
+  expect(data[0]?.embedding).toEqual(embedding);
+});
+
 test('createMany() sends a batch again without base64 if the provider rejects it', async () => {
   const { client, requests } = scripted([refusal, numbers]);
 

@@ -14,6 +14,25 @@ const base64 = bytes.toString('base64');
 /** By the place, a response with an image there. */
 const places: readonly (readonly [place: string, body: unknown])[] = [
   ['data[].url', { data: [{ url }] }],
+  [
+    "Anthropic's source",
+    { content: [{ type: 'image', source: { media_type: 'image/png', data: base64 } }] },
+  ],
+  [
+    'inlineData, beside a draft',
+    {
+      candidates: [
+        {
+          content: {
+            parts: [
+              { thought: true, inlineData: { mimeType: 'image/png', data: 'iVBO'.repeat(80) } },
+              { inlineData: { mimeType: 'image/png', data: base64 } },
+            ],
+          },
+        },
+      ],
+    },
+  ],
   ['images[].url', { images: [{ url, width: 1024, content_type: 'image/png' }], seed: 7 }],
   ['images[] of texts', { images: [url] }],
   [
@@ -275,6 +294,17 @@ describe('a stream of image.generation.result', () => {
     const response = await client.images.generate(order);
 
     expect(response).toMatchObject({ created: 9, data: [{ b64_json: base64 }, { url }] });
+  });
+
+  test('fails if its last event has no image', async () => {
+    const { client } = scripted([
+      eventStream({ type: 'image_generation.completed', b64_json: '' }, '[DONE]'),
+    ]);
+
+    const error = await failureOf(client.images.generate({ ...order, stream: true }).then(collect));
+
+    expect(error).toMatchObject({ name: 'StreamTruncatedError', outcome: 'unknown' });
+    expect(String(error)).toContain('without an image');
   });
 
   test('is truncated if it is cut, in words that fit images', async () => {

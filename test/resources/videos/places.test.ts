@@ -144,6 +144,31 @@ describe('a task that is called completed', () => {
     ['fail_reason', { status: 'SUCCESS', fail_reason: 'No face found' }, /No face found/],
     ['a code alone', { status: 'completed', error: { code: 'nsfw' } }, /nsfw/],
     ['another word of BFL', { status: 'Content Moderated', result: null }, /./],
+    ['nsfw', { status: 'nsfw', error: 'because of the prompt' }, /because of the prompt/],
+    ['失败', { status: '失败', fail_reason: 'No face' }, /No face/],
+    ['unsuccessful', { status: 'unsuccessful', error: 'No face' }, /No face/],
+    ['Heygen', { status: 'MEDIA_GENERATION_STATUS_FAILED', error: 'No face' }, /No face/],
+    [
+      'a filtered video of Veo',
+      {
+        done: true,
+        response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['It shows a person.'] },
+      },
+      /It shows a person/,
+    ],
+    [
+      'a filtered video of Veo, one level deeper',
+      {
+        status: 'completed',
+        response: { generateVideoResponse: { raiMediaFilteredReasons: ['It shows a person.'] } },
+      },
+      /It shows a person/,
+    ],
+    [
+      'a filtered video of Veo without a reason',
+      { done: true, response: { raiMediaFilteredCount: 1 } },
+      /filtered/,
+    ],
   ])('fails with its reason: %s', async (_, body, reason) => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', ...body }));
 
@@ -158,6 +183,37 @@ describe('a task that is called completed', () => {
     const { videos } = answeredVideos(inTurn({ id: 'task_1', status: 'completed', url, error }));
 
     expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url, error });
+  });
+
+  test('has a video of Veo although another one was filtered', async () => {
+    const generateVideoResponse = {
+      raiMediaFilteredCount: 1,
+      raiMediaFilteredReasons: ['It shows a person.'],
+      generatedSamples: [{ video: { uri: url } }],
+    };
+    const body = { id: 'task_1', done: true, response: { generateVideoResponse } };
+    const { videos } = answeredVideos(inTurn(body));
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed', url });
+  });
+
+  test.each(['ready', 'Ready', 'successful', 'MEDIA_GENERATION_STATUS_SUCCESSFUL'])(
+    'may be called %s, with its URL or without',
+    async (status) => {
+      const { videos } = answeredVideos(
+        inTurn({ id: 'task_1', status, result: { sample: url } }, { id: 'task_1', status }),
+      );
+
+      expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed' });
+      expect(await videos.retrieve('task_1')).toMatchObject({ status: 'completed' });
+    },
+  );
+
+  test('may be the only item of a list', async () => {
+    const body = [{ id: 'task_1', status: 'processing', progress: '0.48' }];
+    const { videos } = answeredVideos(inTurn(body));
+
+    expect(await videos.retrieve('task_1')).toMatchObject({ status: 'in_progress', progress: 48 });
   });
 
   test('has no error otherwise', async () => {

@@ -11,7 +11,7 @@ import {
   loosely,
   order,
 } from '../../helpers/videos.ts';
-import { failureOf } from '../../helpers/clients.ts';
+import { bodyOf, failureOf, json, scripted } from '../../helpers/clients.ts';
 
 describe('videos.retrieve()', () => {
   test('accepts an id, a handle or a task', async () => {
@@ -286,6 +286,46 @@ describe('videos.downloadContent()', () => {
       '',
     ]);
     expect(requests[1]?.headers.get('x-a')).toBe('b');
+  });
+});
+
+describe('the body of a remix', () => {
+  const accepted = json({ id: 'task_2', status: 'queued' });
+
+  test('is JSON', async () => {
+    const { client, requests } = scripted([accepted]);
+
+    await client.videos.remix('task_1', { prompt: 'At night' });
+
+    expect(await bodyOf(requests[0])).toEqual({ prompt: 'At night' });
+  });
+
+  test.each([
+    ['415', json({ error: { message: 'no' } }, 415)],
+    [
+      'its message',
+      json({ error: { message: "request Content-Type isn't multipart/form-data" } }, 400),
+    ],
+  ])('is sent once more as a form if %s rejects JSON', async (_, rejection) => {
+    const { client, requests } = scripted([rejection, accepted]);
+
+    expect((await client.videos.remix('task_1', { prompt: 'At night' })).id).toBe('task_2');
+    expect(requests.map(({ headers }) => headers.get('content-type')?.slice(0, 19))).toEqual([
+      'application/json',
+      'multipart/form-data',
+    ]);
+  });
+
+  test.each([
+    ['another rejection', json({ error: { message: 'No credit' } }, 403), {}],
+    ['an unknown outcome', json({ error: { message: 'bad multipart form' } }, 502), {}],
+    ['a format of the caller', json({ error: { message: 'no' } }, 415), { bodyFormat: 'json' }],
+  ] as const)('is not sent twice after %s', async (_, rejection, options) => {
+    const { client, requests } = scripted([rejection]);
+
+    await failureOf(client.videos.remix('task_1', { prompt: 'At night' }, options));
+
+    expect(requests).toHaveLength(1);
   });
 });
 
