@@ -2,13 +2,13 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { mcpTools, type MCPClient, type MCPToolResult } from '../../src/adapters/helpers/mcp.ts';
 import {
-  APIUserAbortError,
-  type Gateway,
-  GatewayError,
-  InvalidInputError,
-} from '../../src/index.ts';
+  mcpTools,
+  type MCPClient,
+  type MCPClientV1,
+  type MCPToolResult,
+} from '../../src/adapters/helpers/mcp.ts';
+import { APIUserAbortError, type Gateway, InvalidInputError } from '../../src/index.ts';
 import { bodyOf, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
@@ -61,7 +61,7 @@ function calling(name: string, args = '{}') {
 }
 
 /** Runs a tool once; returns what the model receives, and the reported errors. */
-async function run(mcp: MCPClient, name: string, args?: string, options = {}) {
+async function run(mcp: MCPClient | MCPClientV1, name: string, args?: string, options = {}) {
   const { client, requests } = calling(name, args);
   const errors: string[] = [];
   const runner = client.chat.completions
@@ -303,16 +303,92 @@ describe('mcpTools() lists', () => {
     expect(tools.map(({ function: { name } }) => name)).toEqual(['tool_a', 'tool_b', 'tool_c']);
   });
 
-  test('no page twice: it fails if the server repeats a cursor', async () => {
+  const page = (name: string) => [{ name, inputSchema: { type: 'object' } }];
+  test.each([
+    ['has null as its cursor', [{ tools: page('a'), nextCursor: null }]],
+    [
+      'repeats a cursor',
+      [
+        { tools: page('a'), nextCursor: 'same' },
+        { tools: page('b'), nextCursor: 'same' },
+      ],
+    ],
+    [
+      'is repeated whole, with other cursors',
+      [
+        { tools: page('a'), nextCursor: '1' },
+        { tools: page('b'), nextCursor: '2' },
+        { tools: page('b'), nextCursor: '3' },
+      ],
+    ],
+    [
+      'repeats itself for ever',
+      Array.from({ length: 50 }, (_, at) => ({ tools: page('a'), nextCursor: String(at) })),
+    ],
+    [
+      'is empty, and repeats its cursor',
+      [
+        { tools: page('a'), nextCursor: '1' },
+        { tools: [], nextCursor: '1' },
+      ],
+    ],
+  ])('each tool once if a page %s', async (_, answers) => {
+    const left = [...answers];
     const mcp: MCPClient = {
       ...listing(),
-      listTools: () => Promise.resolve({ tools: [], nextCursor: 'same' }),
+      listTools: () => Promise.resolve(left.shift() ?? { tools: [], nextCursor: null }),
     };
 
-    const failure = await failureOf(mcpTools(mcp));
+    const names = (await mcpTools(mcp)).map(({ function: { name } }) => name);
 
-    expect(failure).toBeInstanceOf(GatewayError);
-    expect(String(failure)).toContain('repeats the page "same"');
+    expect(names).toEqual([...new Set(names)]);
+    expect(names[0]).toBe('a');
+    expect(answers.length - left.length).toBeLessThan(4);
+  });
+
+  test.each([
+    ['only a type', { type: 'object' }, {}],
+    ['nothing', {}, {}],
+    [
+      'no properties',
+      { type: 'object', additionalProperties: false },
+      { additionalProperties: false },
+    ],
+    ['null as properties', { type: 'object', properties: null }, {}],
+  ])(
+    'the empty properties that OpenAI requires if a schema has %s',
+    async (_, inputSchema, rest) => {
+      const mcp: MCPClient = {
+        ...listing(),
+        listTools: () => Promise.resolve({ tools: [{ name: 'now', inputSchema }] }),
+      };
+
+      const [tool] = await mcpTools(mcp);
+
+      expect(tool?.function.parameters).toEqual({ type: 'object', properties: {}, ...rest });
+    },
+  );
+
+  test('and calls tools of a client of version 1, which takes its options third', async () => {
+    const seen: unknown[] = [];
+    const { listTools } = listing('find');
+    const old: MCPClientV1 = {
+      listTools,
+      callTool(params, resultSchema = undefined, options = undefined) {
+        seen.push(params, resultSchema, options);
+        return Promise.resolve({ content: [text('Found')] });
+      },
+    };
+
+    const { received, errors } = await run(old, 'find', '{"city":"Rome"}', { timeout: 500 });
+
+    expect({ received, errors }).toEqual({ received: 'Found', errors: [] });
+    const signal = expect.any(AbortSignal);
+    expect(seen).toEqual([
+      { name: 'find', arguments: { city: 'Rome' } },
+      undefined,
+      { signal, timeout: 500 },
+    ]);
   });
 
   test('rejects with the error of the client', async () => {

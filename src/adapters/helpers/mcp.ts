@@ -6,7 +6,6 @@
 import { decodedLength } from '../../answers/bytes.ts';
 import { isObject, isText, listObjects, parseJSON, toFields } from '../../answers/objects.ts';
 import { check, checkDuration, checkFunction, checkObject } from '../../options/check.ts';
-import { GatewayError } from '../../errors/gateway-error.ts';
 import { parseArguments } from '../../structured/locate-json.ts';
 import type { AutoParseableTool } from '../../structured/types.ts';
 import type { JsonObject } from '../../types.ts';
@@ -24,7 +23,7 @@ export interface MCPTool {
 export interface MCPToolList {
   readonly tools: readonly MCPTool[];
   /** Set if there are more pages. */
-  readonly nextCursor?: string | undefined;
+  readonly nextCursor?: string | null | undefined;
 }
 
 /** The result of a tool, as the MCP server sent it. */
@@ -42,13 +41,30 @@ export interface MCPToolCall {
   readonly arguments: Record<string, unknown>;
 }
 
+/** Options of a call of a tool, as `Client` of the official SDK takes them. */
+export interface MCPCallOptions {
+  readonly signal: AbortSignal;
+  /** Time limit in milliseconds. */
+  readonly timeout?: number;
+}
+
 /** A connected client of an MCP server, such as `Client` of `@modelcontextprotocol/client`. */
 export interface MCPClient {
   readonly listTools: (params?: { cursor: string }) => Promise<MCPToolList>;
   readonly callTool: (
     params: { name: string; arguments: Record<string, unknown> },
-    options: { signal: AbortSignal; timeout?: number },
+    options: MCPCallOptions,
   ) => Promise<MCPToolResult>;
+}
+
+/** A connected `Client` of `@modelcontextprotocol/sdk`, version 1, whose options follow the schema of the result. */
+export interface MCPClientV1 {
+  readonly listTools: (params?: { cursor: string }) => Promise<MCPToolList>;
+  readonly callTool: (
+    params: { name: string; arguments: Record<string, unknown> },
+    resultSchema?: undefined,
+    options?: { signal: AbortSignal; timeout?: number },
+  ) => Promise<object>;
 }
 
 /** Options of `mcpTools()`. */
@@ -66,6 +82,8 @@ export interface MCPToolsOptions {
    */
   readonly onResult?: ((result: MCPToolResult, call: MCPToolCall) => unknown) | undefined;
 }
+
+type AnyClient = MCPClient | MCPClientV1;
 
 /** The longest name that OpenAI accepts. */
 const longestName = 64;
@@ -90,22 +108,32 @@ function toUniqueNames(names: readonly string[]): string[] {
   });
 }
 
-/** Returns the tools on all pages. */
-async function listAll(client: MCPClient): Promise<MCPTool[]> {
+/** Returns the tools on all pages. A repeated cursor or page ends the list: some servers ignore cursors. */
+async function listAll(client: AnyClient): Promise<MCPTool[]> {
   const tools: MCPTool[] = [];
   const cursors = new Set<string>();
+  const pages = new Set<string>();
   let page = await client.listTools();
   for (;;) {
+    const text = JSON.stringify(page.tools);
+    if (page.tools.length > 0 && pages.has(text)) return tools;
+    pages.add(text);
     tools.push(...page.tools);
     const { nextCursor: cursor } = page;
-    if (cursor === undefined) return tools;
-    if (cursors.has(cursor)) {
-      const problem = `The MCP server repeats the page ${JSON.stringify(cursor)} of its list of tools.`;
-      throw new GatewayError(problem, { outcome: 'not_sent', advice: '' });
-    }
+    if (typeof cursor !== 'string' || cursors.has(cursor)) return tools;
     cursors.add(cursor);
     page = await client.listTools({ cursor });
   }
+}
+
+/** Calls a tool. `callTool()` of version 1 has one required parameter, and takes the schema of the result second. */
+async function callTool(
+  client: AnyClient,
+  call: MCPToolCall,
+  options: MCPCallOptions,
+): Promise<MCPToolResult> {
+  const input = client.callTool.length === 1 ? [call, undefined, options] : [call, options];
+  return toFields(await Reflect.apply(client.callTool, client, input));
 }
 
 /** Replaces base64 by its size, because the results of tools are text and base64 is costly there. */
@@ -145,13 +173,15 @@ function parseObject(text: string): JsonObject {
 }
 
 function toTool(
-  client: MCPClient,
+  client: AnyClient,
   { name: original, title, description = title, inputSchema }: MCPTool,
   name: string,
   { timeout, onResult }: MCPToolsOptions,
 ): AutoParseableTool<JsonObject> {
   // Some providers reject `$schema`, which servers add to each tool.
-  const { $schema: _, ...parameters } = toFields(inputSchema);
+  const { $schema: _, properties, ...others } = toFields(inputSchema);
+  // OpenAI rejects the request if a tool has no type or no properties, as SDKs describe one without arguments.
+  const parameters = { type: 'object', ...others, properties: properties ?? {} };
   return {
     type: 'function',
     function: { name, ...(isText(description) ? { description } : {}), parameters },
@@ -159,7 +189,7 @@ function toTool(
     async $callback(args, { controller: { signal } }) {
       const call = { name: original, arguments: args };
       const limit = timeout === undefined ? {} : { timeout };
-      const result = await client.callTool(call, { signal, ...limit });
+      const result = await callTool(client, call, { signal, ...limit });
       await onResult?.(result, call);
       const text = resultToText(result);
       if (result.isError === true) throw new Error(text ?? 'The server sent no description.');
@@ -171,13 +201,13 @@ function toTool(
 /**
  * Lists the tools of MCP servers for `runTools()`, which calls them on their servers.
  *
- * Input schemas are sent unchanged, apart from `$schema`. The model receives results as text: texts and text
+ * Input schemas are sent unchanged, apart from `$schema`; a missing `type` or `properties` is added. The model receives results as text: texts and text
  * resources as they are, links and structured content as JSON, and of images, audio and other binary content
  * only the type and size, because gateways accept nothing else as the result of a tool. If a tool fails
  * (`isError`) or its server can't be reached, the model receives the message. An abort of the run is passed on
  * to the running tools.
  *
- * @param clients - A connected client, or several. Characters that OpenAI rejects in names of tools become
+ * @param clients - A connected client, or several, of version 1 or 2 of the official SDK. Characters that OpenAI rejects in names of tools become
  *   underscores, names are cut to 64 characters, and tools with the same name get a number: `search_2`.
  * @throws `InvalidInputError` if an option is invalid; whatever the client throws if a list can't be read
  *
@@ -186,7 +216,7 @@ function toTool(
  * const runner = client.chat.completions.runTools({ model, messages, tools });
  */
 export async function mcpTools(
-  clients: MCPClient | readonly MCPClient[],
+  clients: AnyClient | readonly AnyClient[],
   options: MCPToolsOptions = {},
 ): Promise<AutoParseableTool<JsonObject>[]> {
   checkObject('options', options);
@@ -194,7 +224,7 @@ export async function mcpTools(
   check(/^[\w-]*$/.test(prefix), 'prefix', 'must be letters, digits, underscores and dashes.');
   if (timeout !== undefined) checkDuration('timeout', timeout);
   checkFunction('onResult', onResult);
-  const list = [clients].flat();
+  const list: readonly AnyClient[] = [clients].flat();
   const isConnected = list.every(
     (client) => typeof client?.listTools === 'function' && typeof client.callTool === 'function',
   );
