@@ -283,6 +283,8 @@ describe('mcpTools() with a server of the official SDK', () => {
   });
 });
 
+const page = (name: string) => [{ name, inputSchema: { type: 'object' } }];
+
 describe('mcpTools() lists', () => {
   test('the tools on all pages', async () => {
     const pages = new Map<string | undefined, string>([
@@ -303,7 +305,6 @@ describe('mcpTools() lists', () => {
     expect(tools.map(({ function: { name } }) => name)).toEqual(['tool_a', 'tool_b', 'tool_c']);
   });
 
-  const page = (name: string) => [{ name, inputSchema: { type: 'object' } }];
   test.each([
     ['has null as its cursor', [{ tools: page('a'), nextCursor: null }]],
     [
@@ -374,8 +375,8 @@ describe('mcpTools() lists', () => {
     const { listTools } = listing('find');
     const old: MCPClientV1 = {
       listTools,
-      callTool(params, resultSchema = undefined, options = undefined) {
-        seen.push(params, resultSchema, options);
+      callTool: (params, ...others) => {
+        seen.push(params, ...others);
         return Promise.resolve({ content: [text('Found')] });
       },
     };

@@ -15,11 +15,13 @@ import {
 } from './audio-models.ts';
 import { embeddingModel, type EmbeddingModelSettings } from './embedding-model.ts';
 import { NoSuchModelError } from './errors.ts';
+import { setRestore, storable, type StoredModel } from './durable.ts';
 import { imageModel, type ImageModelSettings } from './image-model.ts';
 import { languageModel } from './chat/language-model.ts';
 import { rerankingModel } from './reranking-model.ts';
 import {
   checkChatSettings,
+  createClient,
   readSettings,
   type ChatModelSettings,
   type ModelGatewaySettings,
@@ -73,21 +75,40 @@ export interface ModelGatewayProvider extends ProviderV4 {
  * ```
  */
 export function createModelGateway(settings: ModelGatewaySettings = {}): ModelGatewayProvider {
-  const { client, videos, chat } = readSettings(settings);
-  return createProvider(() => client, videos, chat);
+  const { options, videos, chat } = readSettings(settings);
+  const client = createClient(options);
+  return createProvider(() => client, videos, chat, options);
 }
 
+/** @param options - The options of the client, for models that are stored. */
 function createProvider(
   connect: () => Gateway,
   videos: VideoSettings,
   chat: ChatModelSettings,
+  options: object,
 ): ModelGatewayProvider {
   const waits = new VideoWaits();
-  const video = (modelId: string): GatewayVideoModel => videoModel(connect, modelId, videos, waits);
-  const chatModel = (modelId: string, settings: ChatModelSettings = {}): LanguageModelV4 =>
-    languageModel(connect, modelId, { ...chat, ...checkChatSettings(settings) });
-  const embedding = (modelId: string, settings?: EmbeddingModelSettings): EmbeddingModelV4 =>
-    embeddingModel(connect, modelId, settings);
+  const video = (modelId: string): GatewayVideoModel =>
+    storable(videoModel(connect, modelId, videos, waits), {
+      kind: 'video',
+      modelId,
+      options,
+      settings: videos,
+    });
+  const chatModel = (modelId: string, own: ChatModelSettings = {}): LanguageModelV4 => {
+    const settings = { ...chat, ...checkChatSettings(own) };
+    const model = languageModel(connect, modelId, settings);
+    return storable(model, { kind: 'language', modelId, options, settings });
+  };
+  const embedding = (modelId: string, settings: EmbeddingModelSettings = {}): EmbeddingModelV4 =>
+    storable(embeddingModel(connect, modelId, settings), {
+      kind: 'embedding',
+      modelId,
+      options,
+      settings,
+    });
+  const image = (modelId: string, settings: ImageModelSettings = {}): ImageModelV4 =>
+    storable(imageModel(connect, modelId, settings), { kind: 'image', modelId, options, settings });
   return Object.assign(
     (modelId: string, settings?: ChatModelSettings) => chatModel(modelId, settings),
     {
@@ -96,8 +117,7 @@ function createProvider(
       chatModel,
       embeddingModel: embedding,
       textEmbeddingModel: embedding,
-      imageModel: (modelId: string, settings?: ImageModelSettings) =>
-        imageModel(connect, modelId, settings),
+      imageModel: image,
       speechModel: (modelId: string) => speechModel(connect, modelId),
       transcriptionModel: (modelId: string, settings?: TranscriptionModelSettings) =>
         transcriptionModel(connect, modelId, settings),
@@ -125,4 +145,25 @@ export const modelGateway: ModelGatewayProvider = createProvider(
   () => (defaultClient ??= new Gateway()),
   {},
   {},
+  {},
 );
+
+/** Providers of models that were stored, by their options, so that models of one gateway share a client. */
+const restored = new Map([['{}', modelGateway]]);
+
+function restoreProvider(options: StoredModel['options']): ModelGatewayProvider {
+  const key = JSON.stringify(options);
+  const known = restored.get(key);
+  if (known !== undefined) return known;
+  let client: Gateway | undefined;
+  const provider = createProvider(() => (client ??= createClient(options)), {}, {}, options);
+  restored.set(key, provider);
+  return provider;
+}
+
+setRestore(({ kind, modelId, options, settings }) => {
+  const provider = restoreProvider(options);
+  if (kind === 'embedding') return provider.embeddingModel(modelId, settings);
+  if (kind === 'image') return provider.imageModel(modelId, settings);
+  return kind === 'video' ? provider.videoModel(modelId) : provider.chatModel(modelId, settings);
+});

@@ -81,7 +81,7 @@ export interface CompatibleSettings {
 }
 
 /** An existing client, or the options of a new one. */
-type ClientSettings =
+export type ClientSettings =
   | (GatewayOptions & CompatibleSettings & { readonly client?: undefined })
   | { readonly client: Gateway };
 
@@ -93,67 +93,68 @@ export type ModelGatewaySettings = VideoSettings & ChatModelSettings & ClientSet
 
 /** Settings, sorted by what uses them. */
 interface ProviderSettings {
-  readonly client: Gateway;
+  readonly options: ClientSettings;
   readonly videos: VideoSettings;
   readonly chat: ChatModelSettings;
 }
 
-const functions = ['transformRequestBody', 'supportedUrls', 'convertUsage'] as const;
-const booleans = ['supportsStructuredOutputs', 'supportsMultiPartToolContent'] as const;
+/** The settings of chat models, each with its type. */
+const chatKinds: Readonly<Record<keyof ChatModelSettings, 'boolean' | 'function' | 'object'>> = {
+  supportsStructuredOutputs: 'boolean',
+  supportsMultiPartToolContent: 'boolean',
+  transformRequestBody: 'function',
+  metadataExtractor: 'object',
+  supportedUrls: 'function',
+  convertUsage: 'function',
+};
+
+/** Returns the settings of `settings` whose names pass. */
+function pick<Settings extends object>(
+  settings: Settings,
+  passes: (name: string) => boolean,
+): Settings {
+  const picked = { ...settings };
+  for (const name of Object.keys(picked)) if (!passes(name)) Reflect.deleteProperty(picked, name);
+  return picked;
+}
+
+const isChatSetting = (name: string): boolean => Object.hasOwn(chatKinds, name);
 
 /**
- * Checks settings of chat models.
+ * Checks settings of chat models, and returns them without others.
  *
  * @throws `InvalidInputError` if one has the wrong type
  */
 export function checkChatSettings(settings: ChatModelSettings): ChatModelSettings {
-  for (const name of functions) {
-    if (settings[name] === undefined || typeof settings[name] === 'function') continue;
-    throw new InvalidInputError(name, 'must be a function.');
+  const chat = pick(settings, isChatSetting);
+  for (const [name, kind] of Object.entries(chatKinds)) {
+    const value: unknown = Reflect.get(chat, name);
+    if (kind === 'object' || value === undefined || typeof value === kind) continue;
+    const problem = kind === 'boolean' ? 'must be true or false.' : 'must be a function.';
+    throw new InvalidInputError(name, problem);
   }
-  for (const name of booleans) {
-    if (settings[name] === undefined || typeof settings[name] === 'boolean') continue;
-    throw new InvalidInputError(name, 'must be true or false.');
-  }
-  const { metadataExtractor: extractor } = settings;
-  if (extractor === undefined) return settings;
+  if (chat.metadataExtractor === undefined) return chat;
   for (const name of ['extractMetadata', 'createStreamExtractor'] as const) {
-    if (typeof extractor?.[name] === 'function') continue;
+    if (typeof chat.metadataExtractor?.[name] === 'function') continue;
     throw new InvalidInputError('metadataExtractor', `must have a method ${name}().`);
   }
-  return settings;
+  return chat;
 }
-
-/** Settings of a client that a provider with an existing client cannot use. */
-const clientSettings = ['headers', 'queryParams', 'baseURL', 'apiKey', 'fetch'];
 
 /**
- * Reads the settings of a provider, and creates its client.
+ * Reads the settings of a provider.
  *
- * @throws `InvalidInputError` if one is invalid, or has no effect
+ * @throws `InvalidInputError` if one is invalid
  */
 export function readSettings(settings: ModelGatewaySettings): ProviderSettings {
-  const { onSubmitted, ledger, ...others } = settings;
-  const {
-    supportsStructuredOutputs,
-    supportsMultiPartToolContent,
-    transformRequestBody,
-    metadataExtractor,
-    supportedUrls,
-    convertUsage,
-    ...options
-  } = others;
-  const chat = checkChatSettings({
-    supportsStructuredOutputs,
-    supportsMultiPartToolContent,
-    transformRequestBody,
-    metadataExtractor,
-    supportedUrls,
-    convertUsage,
-  });
+  const { onSubmitted, ledger } = settings;
+  const options = pick(settings, (name) => !isChatSetting(name) && !isVideoSetting(name));
   checkName(options);
-  return { chat, videos: { onSubmitted, ledger }, client: createClient(options) };
+  Reflect.deleteProperty(options, 'name');
+  return { chat: checkChatSettings(settings), videos: { onSubmitted, ledger }, options };
 }
+
+const isVideoSetting = (name: string): boolean => name === 'onSubmitted' || name === 'ledger';
 
 function checkName(options: object): void {
   const name: unknown = 'name' in options ? options.name : undefined;
@@ -162,20 +163,26 @@ function checkName(options: object): void {
   throw new InvalidInputError('name', `cannot be set: the provider is "${providerName}". ${fix}`);
 }
 
-function createClient(settings: ClientSettings): Gateway {
-  if (settings.client !== undefined) {
-    const unused = clientSettings.find((name) => Reflect.get(settings, name) !== undefined);
-    if (unused === undefined) return settings.client;
+/**
+ * Creates the client of a provider.
+ *
+ * @throws `InvalidInputError` if a setting is invalid, or has no effect
+ */
+export function createClient(settings: ClientSettings): Gateway {
+  const { client, ...others } = settings;
+  if (client !== undefined) {
+    const [unused] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+    if (unused === undefined) return client;
     throw new InvalidInputError(unused, 'has no effect beside client; set it on the client.');
   }
-  const { headers, queryParams, includeUsage, client: _, ...options } = settings;
+  const { headers, queryParams, includeUsage, ...options }: GatewayOptions & CompatibleSettings =
+    others;
   const isIncluded: unknown = includeUsage;
   if (isIncluded !== undefined && isIncluded !== true) {
     const fix =
       'Omit it: usage is always requested, because some gateways omit the finish reason otherwise.';
     throw new InvalidInputError('includeUsage', `must be true. ${fix}`);
   }
-  if ('name' in options) Reflect.deleteProperty(options, 'name');
   return new Gateway({
     ...options,
     ...alias('headers', headers, 'defaultHeaders', options.defaultHeaders),
