@@ -66,13 +66,15 @@ export function readEnum<Word extends string>(
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
 }
 
+/** Keys of the options of all compatible providers and of this one, each also as it is spelt in names of packages. */
+const optionKeys = ['openai-compatible', 'openaiCompatible', 'model-gateway', providerName];
+
 /** Returns the options of this provider, and those of all compatible ones. */
 export function sharedOptions(
   options: SharedV4ProviderOptions | undefined,
 ): JSONObject | undefined {
-  const own = options?.[providerName];
-  const shared = options?.['openaiCompatible'];
-  return shared === undefined ? own : { ...shared, ...own };
+  const found = optionKeys.flatMap((key) => options?.[key] ?? []);
+  return found.length === 0 ? undefined : Object.assign({}, ...found);
 }
 
 /** Reads a provider option that is an option of the client. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createModelGateway } from '../../../src/adapters/ai-sdk/index.ts';
 import { InvalidInputError } from '../../../src/index.ts';
 import { createEmulator } from '../../../src/testing/index.ts';
-import { collect, failureOf, json } from '../../helpers/clients.ts';
+import { bodyOf, collect, failureOf, json } from '../../helpers/clients.ts';
 import { completion } from '../../helpers/transport.ts';
 import { untyped } from '../../helpers/untyped.ts';
 import { emulatedProvider, oneImage, scriptedProvider } from './support.ts';
@@ -415,6 +415,43 @@ describe('files in tool results', () => {
     expect(results[1].warnings).toEqual([]);
   });
 
+  test.each([
+    ['media', { type: 'media', data, mediaType: 'image/png' }],
+    ['image-data', { type: 'image-data', data, mediaType: 'image/png' }],
+    ['file-data', { type: 'file-data', data, mediaType: 'image/png', filename: 'a.png' }],
+  ])('of older packages are sent with their data: %s', async (_, part) => {
+    const { provider, requests } = scriptedProvider([json(completion)]);
+    const value = untyped<typeof result.value>([part]);
+    const older = untyped<typeof withResult>([
+      ...withResult.slice(0, -1),
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: '1',
+            toolName: 'map',
+            output: { type: 'content', value },
+          },
+        ],
+      },
+    ]);
+    const model = provider('m', { supportsMultiPartToolContent: true });
+
+    await model.doGenerate({ prompt: older });
+
+    expect(JSON.stringify(await bodyOf(requests[0]))).toContain(`data:image/png;base64,${data}`);
+    const failure = await failureOf(
+      model.doGenerate({
+        prompt: untyped<typeof older>(
+          JSON.parse(JSON.stringify(older).replaceAll('"data"', '"lost"')),
+        ),
+      }),
+    );
+    expect(String(failure)).toContain(`${part.type} in a tool result`);
+    expect(requests).toHaveLength(1);
+  });
+
   test('are left out with a warning otherwise', async () => {
     const { sent, results } = await sendWithBoth({ prompt: withResult });
 
@@ -516,6 +553,11 @@ describe('a streamed tool call without a name', () => {
     ],
     ['with an empty name', [{ ...nameless, function: { name: '', arguments: '{"a":1}' } }]],
     ['and without arguments', [{ ...nameless, function: { arguments: '{}' } }]],
+    ['beside a whole one, without arguments', [whole, { ...nameless, function: {} }]],
+    [
+      'beside a whole one, with empty ones',
+      [whole, { ...nameless, function: { arguments: '{}' } }],
+    ],
   ])('%s is an error part', async (_, calls) => {
     const { provider } = scriptedProvider([streamOf(...calls)]);
 
@@ -527,6 +569,19 @@ describe('a streamed tool call without a name', () => {
     ]);
     expect(parts.at(-1)).toMatchObject({ type: 'finish' });
     expect(parts.at(-1)).not.toMatchObject({ finishReason: { unified: 'tool-calls' } });
+  });
+
+  test('and without an id and arguments is noise beside a whole one', async () => {
+    const { provider } = scriptedProvider([streamOf(whole, { index: 1, function: {} })]);
+
+    const { stream } = await provider('m').doStream({ prompt, tools });
+
+    expect(await collect(stream)).toContainEqual({
+      type: 'tool-call',
+      toolCallId: 'call-a',
+      toolName: 'find',
+      input: '{}',
+    });
   });
 
   test('and without arguments is an error of a whole response', async () => {
@@ -542,4 +597,71 @@ describe('a streamed tool call without a name', () => {
 
     expect(String(error)).toContain('without a name');
   });
+});
+
+const call = (id: string) =>
+  ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: 'web',
+    input: {},
+    providerExecuted: true,
+  }) as const;
+const resultOf = (id: string) =>
+  ({
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: 'web',
+    output: { type: 'text', value: `result of ${id}` },
+  }) as const;
+const say = (text: string) => ({ type: 'text', text }) as const;
+const toolCall = (id: string) => ({
+  id,
+  type: 'function',
+  function: { name: 'web', arguments: '{}' },
+});
+
+describe('a tool that the provider executed', () => {
+  test('leaves no call without an answer', async () => {
+    const { provider, requests } = scriptedProvider([json(completion)]);
+    const content = [
+      say('I search.'),
+      call('a'),
+      call('b'),
+      resultOf('a'),
+      say('Found.'),
+      call('lost'),
+    ];
+
+    const { warnings } = await provider('m').doGenerate({
+      prompt: [...prompt, { role: 'assistant', content: [...content, resultOf('b')] }],
+    });
+
+    const { messages }: { messages: unknown[] } = untyped(await bodyOf(requests[0]));
+    expect(messages.slice(1)).toEqual([
+      { role: 'assistant', content: 'I search.', tool_calls: [toolCall('a'), toolCall('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'result of a' },
+      { role: 'tool', tool_call_id: 'b', content: 'result of b' },
+      { role: 'assistant', content: 'Found.' },
+    ]);
+    expect(warnings).toMatchObject([
+      { type: 'unsupported', feature: expect.stringContaining('tool-call') },
+    ]);
+  });
+});
+
+describe('options under names of packages', () => {
+  test.each(['model-gateway', 'openai-compatible'])(
+    '%s are sent, below those of modelGateway',
+    async (key) => {
+      const { provider, requests } = scriptedProvider([json(completion)]);
+
+      await provider('m').doGenerate({
+        prompt,
+        providerOptions: { [key]: { user: 'u-1', seed: 1 }, modelGateway: { seed: 2 } },
+      });
+
+      expect(await bodyOf(requests[0])).toMatchObject({ user: 'u-1', seed: 2 });
+    },
+  );
 });

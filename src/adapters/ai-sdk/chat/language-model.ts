@@ -136,7 +136,7 @@ async function stream(
     }
     const message = data.partial?.choices[0]?.message;
     yield* await maker.flush();
-    if (maker.lacksCall && !message?.tool_calls?.length) {
+    if (maker.lacksCall(message?.tool_calls ?? [])) {
       const error = unreadableCalls(response, data.partial);
       yield* maker.fail(toAISDKError(error, failed), error, data.usage);
       return;

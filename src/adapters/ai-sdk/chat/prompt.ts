@@ -6,6 +6,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from '@ai-sdk/provider';
@@ -59,20 +60,64 @@ function convertMessages(
       ];
     }
     case 'assistant':
-      return [{ ...assistantMessage(message.content, warnings), ...added }];
+      return splitAtResults(message.content, warnings).flatMap(({ parts, results }) => [
+        { ...assistantMessage(parts, warnings), ...added },
+        ...results.map((part) => toolMessage(part, warnings, hasToolParts)),
+      ]);
     case 'tool':
-      return message.content.flatMap((part) => {
-        if (part.type !== 'tool-result') return [];
-        const { output } = part;
-        const id = { tool_call_id: part.toolCallId };
-        const extra = extraFields(part.providerOptions);
-        if (!hasToolParts || output.type !== 'content') {
-          return [{ role: 'tool', ...id, content: resultText(output, warnings), ...extra }];
-        }
-        const content = toolParts(resultParts(output.value, warnings));
-        return [{ role: 'tool', ...id, content, ...extra }];
-      });
+      return message.content.flatMap((part) =>
+        part.type === 'tool-result' ? [toolMessage(part, warnings, hasToolParts)] : [],
+      );
   }
+}
+
+/** Converts the result of a tool to a message. */
+function toolMessage(
+  { output, toolCallId, providerOptions }: LanguageModelV4ToolResultPart,
+  warnings: SharedV4Warning[],
+  hasToolParts: boolean,
+): ChatCompletionToolMessageParam {
+  const content =
+    hasToolParts && output.type === 'content'
+      ? toolParts(resultParts(output.value, warnings))
+      : resultText(output, warnings);
+  return { role: 'tool', tool_call_id: toolCallId, content, ...extraFields(providerOptions) };
+}
+
+/** Parts of a message, and the results that followed them. */
+interface ResultGroup {
+  readonly parts: AssistantContent;
+  readonly results: LanguageModelV4ToolResultPart[];
+}
+
+/**
+ * Splits the message of a model whose provider ran tools after each group of results, because chat has results
+ * only in messages of their own. Omits calls of such tools without a result, which gateways reject.
+ */
+function splitAtResults(content: AssistantContent, warnings: SharedV4Warning[]): ResultGroup[] {
+  const answered = new Set(
+    content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])),
+  );
+  const called = new Map<string, ResultGroup>();
+  let open: ResultGroup = { parts: [], results: [] };
+  const groups = [open];
+  for (const part of content) {
+    const group = part.type === 'tool-result' ? called.get(part.toolCallId) : undefined;
+    if (part.type === 'tool-result' && group !== undefined) {
+      group.results.push(part);
+      continue;
+    }
+    const isCall = part.type === 'tool-call';
+    if (isCall && part.providerExecuted === true && !answered.has(part.toolCallId)) {
+      const details = 'It was omitted, because the message has no result of it.';
+      warnings.push(unsupported('tool-call that the provider executes', details));
+      continue;
+    }
+    if (open.results.length > 0) groups.push((open = { parts: [], results: [] }));
+    if (isCall) called.set(part.toolCallId, open);
+    open.parts.push(part);
+  }
+  return groups;
 }
 
 /** Converts the result of a tool to text for the model. */
@@ -88,7 +133,7 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
       return JSON.stringify(output.value);
     case 'content': {
       // Base64 in text would be billed per token, and models cannot read it.
-      const texts = output.value.map((part) => {
+      const texts = output.value.map(currentPart).map((part) => {
         if (part.type === 'text') return part.text;
         warnings.push(
           unsupported(`${part.type} in a tool result`, 'The model receives only its text.'),
@@ -102,12 +147,29 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
 
 type ResultParts = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'];
 
+/** Converts a part of a tool result in the format of AI SDK 5 and 6, which tools of older packages return. */
+function currentPart(part: ResultParts[number]): ResultParts[number] {
+  const { type, data, url, mediaType: named, filename }: Record<string, unknown> = { ...part };
+  if (/^(text|file|custom)$/.test(part.type)) return part;
+  const kind = String(type);
+  const mediaType = typeof named === 'string' ? named : kind.startsWith('image') ? 'image/*' : '';
+  const file = {
+    type: 'file' as const,
+    mediaType,
+    ...(typeof filename === 'string' && { filename }),
+  };
+  if (typeof data === 'string') return { ...file, data: { type: 'data', data } };
+  if (typeof url === 'string' && URL.canParse(url))
+    return { ...file, data: { type: 'url', url: new URL(url) } };
+  throw new UnsupportedError(`${kind} in a tool result`, 'Pass text or a file.');
+}
+
 /** Converts the parts of a tool result. */
 function resultParts(
   parts: ResultParts,
   warnings: SharedV4Warning[],
 ): ChatCompletionContentPartInput[] {
-  return parts.flatMap((part) => {
+  return parts.map(currentPart).flatMap((part) => {
     if (part.type !== 'custom') return [convertPart(part)];
     warnings.push(unsupported('custom part in a tool result', 'It was omitted.'));
     return [];

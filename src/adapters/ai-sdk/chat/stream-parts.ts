@@ -166,10 +166,19 @@ export class PartMaker {
     return call;
   }
 
-  /** `true` if the model ended with tool calls, but there is neither a call with a name nor text. */
-  get lacksCall(): boolean {
+  /**
+   * Returns whether a call with an id has no name, or the model ended with tool calls, but there is neither a call with
+   * a name nor text. A call without an id, name and arguments is noise of the provider.
+   *
+   * @param final - The calls as the client assembled and repaired them.
+   */
+  lacksCall(final: readonly ChatCompletionMessageToolCall[]): boolean {
+    const isKnown = (id: string): boolean => final.some((call) => call.id === id);
+    const calls = [...this.#calls.values()].filter(({ isStarted }) => !isStarted);
+    if (calls.some(({ sentId }) => sentId !== '' && !isKnown(sentId))) return true;
     const isCall = convertFinishReason(this.#reason, this.#hasRefused).unified === 'tool-calls';
-    return isCall && !this.#hasContent && ![...this.#calls.values()].some((call) => call.isStarted);
+    const hasCall = final.length > 0 || calls.length < this.#calls.size;
+    return isCall && !this.#hasContent && !hasCall;
   }
 
   /** Returns the text that was held back, at the end of the stream. */
