@@ -81,3 +81,45 @@ test('the promise of a call can be transformed, and keeps its response', async (
   expect((await call).choices).toHaveLength(1);
   expect(emulator.requests).toHaveLength(1);
 });
+
+const openObserved = async () => {
+  const { client } = emulated();
+  const stream = await client.chat.completions.create({ model: 'm', messages, stream: true });
+  const seen: unknown[] = [];
+  let hasEnded = false;
+  const { iterator } = stream;
+  async function* observe(items: AsyncIterator<unknown>): AsyncGenerator {
+    try {
+      for await (const item of { [Symbol.asyncIterator]: () => items }) {
+        seen.push(item);
+        yield item;
+      }
+    } finally {
+      hasEnded = true;
+    }
+  }
+  const wrapped = { value: () => observe(iterator()), configurable: true, writable: true };
+  Object.defineProperty(stream, 'iterator', wrapped);
+  return { stream, seen, hasEnded: () => hasEnded };
+};
+
+describe('a stream whose iterator is replaced, as by @opentelemetry/instrumentation-openai', () => {
+  test('is observed to its end', async () => {
+    const { stream, seen, hasEnded } = await openObserved();
+    const chunks: unknown[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(seen).toEqual(chunks);
+    expect(hasEnded()).toBe(true);
+    expect(stream.verdict).toBe('complete');
+  });
+
+  test('is observed to where the loop is left', async () => {
+    const { stream, seen, hasEnded } = await openObserved();
+    for await (const _ of stream) break;
+
+    expect(seen).toHaveLength(1);
+    expect(hasEnded()).toBe(true);
+  });
+});

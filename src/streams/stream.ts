@@ -97,13 +97,25 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
    * @throws `GatewayError` if the stream is being read, was read, or is closed
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<Item, undefined> {
-    const items = this.#claim();
+    // A value of its own is that of an instrumentation, which observes the items.
+    return this.#read(Object.hasOwn(this, 'iterator') ? this.iterator() : this.#claim());
+  }
+
+  /**
+   * Reads the stream, once, for instrumentations of `openai` that replace it on a stream, such as
+   * `@opentelemetry/instrumentation-openai`. In your code, use `for await`.
+   */
+  get iterator(): () => AsyncIterator<Item, undefined> {
+    return () => this.#read(this.#claim());
+  }
+
+  #read(items: AsyncIterator<Item, undefined>): AsyncIterableIterator<Item, undefined> {
     // The iterator references the stream, so that it isn't collected while it is being read.
     const iterator: AsyncIterableIterator<Item, undefined> = {
       next: () => items.next(),
       return: () => {
         this.close();
-        return Promise.resolve(finished);
+        return items.return?.() ?? Promise.resolve(finished);
       },
       [Symbol.asyncIterator]: () => iterator,
     };
