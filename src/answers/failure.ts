@@ -605,7 +605,7 @@ export function isNonEmpty(value: unknown): boolean {
 function isErrorEvent(value: JsonObject): boolean {
   const { error, choices, candidates, type, message, code } = value;
   if (isNonEmpty(error)) return true;
-  if (Array.isArray(choices ?? candidates)) return false;
+  if (Array.isArray(choices ?? candidates)) return isNonEmpty(firstObject(choices)?.['error']);
   if (pieceFields.some((field) => field in value)) {
     return type === 'error' || value['object'] === 'error' || errorIn(value) !== undefined;
   }

@@ -32,6 +32,7 @@ import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
 import { isForbiddenPort } from '../http/proxy.ts';
 import { notAResponse } from '../http/foreign-response.ts';
 import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
+import { withoutQueries } from '../http/redaction.ts';
 import { displayURL } from '../http/url.ts';
 
 interface FailedCall {
@@ -221,7 +222,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
 
 /** Returns a sentence with what was received. */
 const quoted = (received: string | undefined): string =>
-  received === undefined ? '' : ` It received: ${asSentence(received)}`;
+  received === undefined ? '' : ` It received: ${asSentence(withoutQueries(received))}`;
 
 /** Returns the class and the message of an error. */
 function describeFailure(

@@ -177,6 +177,18 @@ export function classifyErrorInSuccess(
   return isRefused && !mayBeTask ? 'refused' : 'undecided';
 }
 
+/** Returns the status that an error names as its code. */
+export function findStatus({ code }: ErrorBody): number | undefined {
+  return /^[45]\d\d$/.test(code ?? '') ? Number(code) : undefined;
+}
+
+/** Classifies an error that a stream begins with: as the same error with the status that it names. */
+export function classifyEvent(body: ErrorBody, headers: Headers, charge: ChargeClass): FailureKind {
+  const status = findStatus(body);
+  if (status === undefined) return classifyErrorInSuccess(body, charge, false, false);
+  return classifyStatus(status, body, headers, charge);
+}
+
 /** Returns whether a body contains an id other than a request id, also in nested JSON text. */
 function containsId({ error }: ErrorBody): boolean {
   const text = JSON.stringify(error ?? null).replaceAll('\\', '');

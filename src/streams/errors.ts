@@ -1,4 +1,11 @@
-import { asSentence, type ErrorBody, readErrorValue } from '../answers/failure.ts';
+import {
+  asSentence,
+  type ErrorBody,
+  quote,
+  quoteValue,
+  readErrorText,
+  readErrorValue,
+} from '../answers/failure.ts';
 import { safeReason } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {
@@ -7,9 +14,9 @@ import {
   type StreamErrorInit,
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
-import type { Evidence } from '../errors/gateway-error.ts';
+import { defaultAdvice, type Evidence, type Outcome } from '../errors/gateway-error.ts';
 import type { Redaction } from '../http/redaction.ts';
-import type { FailedAttempt } from '../http/retry.ts';
+import { failures, type FailedAttempt } from '../http/retry.ts';
 import type { StreamLimit } from './timeouts.ts';
 
 /**
@@ -101,17 +108,29 @@ export interface StreamErrorBase {
   readonly evidence?: Evidence | undefined;
   /** Returns the text of the stream so far, if it is kept. */
   readonly body?: (() => string) | undefined;
+  /** Classifies an error that was sent before any content, as the same error in place of the stream. */
+  readonly judge?: ((error: ErrorBody) => FailedAttempt['kind']) | undefined;
   /** Removes secrets from messages of the gateway and the runtime. */
   readonly redaction?: Pick<Redaction, 'attempt'> | undefined;
 }
 
 interface Received {
+  /** `true` once any part of a response was received. */
+  readonly started?: boolean;
   readonly partial: unknown;
   readonly usage: unknown;
 }
 
 const kept = 'The field "partial" has the response so far. ';
 const charged = 'The call was probably charged, and a new one is charged again.';
+
+/** Returns outcome and advice if an error is known to have cost nothing. */
+function adviceOf(
+  kind: FailedAttempt['kind'],
+): { readonly outcome: Outcome; readonly advice: string } | undefined {
+  const { outcome, advice = defaultAdvice[outcome] } = failures[kind];
+  return outcome === 'unknown' ? undefined : { outcome, advice };
+}
 
 /** Returns a failure without secrets. */
 function redact(
@@ -137,8 +156,9 @@ function toInit(
   return { ...call, code, type, param, outcome: 'unknown', advice, ...received };
 }
 
-function describeError({ envelope, message }: ErrorBody): string {
-  if (envelope === 'html') return `the gateway sent an HTML page${message ? ` (${message})` : ''}`;
+function describeError({ envelope, message, error }: ErrorBody): string {
+  const title = message ?? (typeof error === 'string' ? quote(error) : undefined);
+  if (envelope === 'html') return `the gateway sent an HTML page${title ? ` (${title})` : ''}`;
   return message ?? 'the gateway sent an error without a message';
 }
 
@@ -147,10 +167,13 @@ export function readingFailure(base: StreamErrorBase, received: Received, cause:
   if (cause instanceof SentError) {
     const failed = redact(base, { body: cause.body });
     const reason = asSentence(describeError(failed.body ?? cause.body));
-    return new StreamError(
-      `The stream of ${base.operation} failed: ${reason}`,
-      toInit(base, received, failed),
-    );
+    const init = toInit(base, received, failed);
+    const kind = received.started === true ? undefined : base.judge?.(cause.body);
+    const judged = kind === undefined ? undefined : adviceOf(kind);
+    return new StreamError(`The stream of ${base.operation} failed: ${reason}`, {
+      ...init,
+      ...judged,
+    });
   }
   if (!(cause instanceof ShapeMismatch)) return cause;
   const { issues, message } = cause;
@@ -191,12 +214,22 @@ export function truncated(
   received: Received & Ended,
   verdict: BadEnding,
   cause?: unknown,
+  unread?: string,
 ): StreamTruncatedError {
   const ending = describeEnding(verdict, received, base.operation);
-  return new StreamTruncatedError(`The stream of ${base.operation} ${ending} (onTruncated).`, {
-    ...toInit(base, received, redact(base, { cause })),
-    verdict,
-  });
+  const body = unread === undefined ? undefined : readErrorText(unread);
+  const failed = redact(base, { cause, body });
+  return new StreamTruncatedError(
+    `The stream of ${base.operation} ${ending} (onTruncated).${describeUnread(failed)}`,
+    { ...toInit(base, received, failed), verdict },
+  );
+}
+
+/** Returns a sentence with the last event of a stream without content. */
+function describeUnread({ body }: FailedAttempt): string {
+  if (body?.message !== undefined) return ` It says: ${asSentence(body.message)}`;
+  const received = quoteValue(body?.error);
+  return received === undefined ? '' : ` It received: ${asSentence(received)}`;
 }
 
 const silences: Readonly<Record<Exclude<StreamLimit, 'ending'>, string>> = {

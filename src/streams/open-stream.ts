@@ -3,7 +3,9 @@ import { parseJSON, parseLines } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { APIError, APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import type { AnswerFormat, Request } from '../calls/request.ts';
+import { classifyEvent, findStatus } from '../http/classify.ts';
 import type { FailedAttempt } from '../http/retry.ts';
+import type { ChargeClass } from '../endpoints.ts';
 import {
   checkFile,
   keepBody,
@@ -155,19 +157,23 @@ async function streamText<Item>(
 /** Returns a function that notes the failure of a stream in its request, and throws the error. */
 function noteFailure(request: Request): (error: unknown) => never {
   return (error) => {
-    request.failure = toFailure(error);
+    request.failure = toFailure(error, request.spec.charge);
     throw error;
   };
 }
 
 /** Returns the failure of a stream whose content has not reached the caller. */
-function toFailure(error: unknown): FailedAttempt | undefined {
+function toFailure(error: unknown, charge: ChargeClass): FailedAttempt | undefined {
   if (APIUserAbortError.isInstance(error) || !APIError.isInstance(error)) return undefined;
-  const { status } = error;
-  const failed = { phase: 'body', status, body: readErrorValue(error.error) } as const;
+  const { headers } = error;
+  const body = readErrorValue(error.error);
+  const status = error.outcome === 'rejected' ? findStatus(body) : error.status;
+  const failed = { phase: 'body', status, body } as const;
   if (StreamTimeoutError.isInstance(error)) return { ...failed, kind: 'timed_out' };
   const { issues } = UnexpectedResponseError.isInstance(error) ? error : {};
-  return { ...failed, kind: 'undecided', issues };
+  const isJudged = error.outcome === 'rejected' && headers !== undefined;
+  const kind = isJudged ? classifyEvent(body, headers, charge) : 'undecided';
+  return { ...failed, kind, issues };
 }
 
 /**
@@ -266,6 +272,7 @@ function toStreamContext(request: Request, answer: Answer): StreamContext {
       status,
       headers,
       redaction: request.redaction,
+      judge: (body) => classifyEvent(body, headers, spec.charge),
       evidence: { ...evidence, attempts: request.evidence(evidence) },
     },
     warn: (message) =>

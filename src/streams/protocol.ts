@@ -174,6 +174,7 @@ export function typedProtocol<Item extends TypedEvent>(
 ): StreamProtocol<Item>;
 export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
   const { schema, endType, expected = 1, fromAnswer, missing } = stream;
+  const family = endType.slice(0, endType.indexOf('.') + 1);
   return {
     read: (value, check) => readValue(value, schema, check),
     fromAnswer,
@@ -199,7 +200,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
         },
         isFinished: (terminated) => ends >= (terminated ? 1 : expected),
         add(event) {
-          started = true;
+          started ||= String(event.type).startsWith(family);
           if (isObject(event.usage)) usage = mergeUsage(usage, event.usage);
           if (event.type !== endType) return;
           failure = missing?.(event);

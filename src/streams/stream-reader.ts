@@ -284,7 +284,7 @@ export function readStream<Item>(
     if (verdict !== 'complete' && onTruncated === 'warn') {
       context.warn?.(`The stream ${describeEnding(verdict, progress, context.error.operation)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
-      error = truncated(base, progress, verdict, broken?.cause);
+      error = truncated(base, progress, verdict, broken?.cause, answer.unread());
     }
     settle({ verdict, error }, givesUp);
   }

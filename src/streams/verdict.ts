@@ -96,6 +96,12 @@ export function followAnswer<Item>(
     try {
       value = JSON.parse(data);
     } catch {
+      const joined = parseJSON(withoutTerminator(data));
+      if (joined !== undefined) {
+        takeValue(joined, name);
+        isTerminated = true;
+        return;
+      }
       if (failure !== undefined) return;
       if (isOpen) {
         isCut = true;
@@ -139,14 +145,20 @@ export function followAnswer<Item>(
     if (parts.length > 0) for (const part of parts) takeItem(part);
     else if (isHollow(value)) hasHollowChunk = true;
     else if (isObject(value) || validation === 'strict') takeItem(value);
+    else unread = JSON.stringify(value);
   }
 
   let hasContent = false;
+  /** The last event before any content. */
+  let unread: string | undefined;
 
   function takeItem(value: unknown): void {
     const isCompared = validation === 'strict' || compared++ < comparedItems;
+    // Written before the item is normalized.
+    const received = progress.started ? undefined : JSON.stringify(value);
     const item = protocol.read(value, isCompared ? context : unchecked);
     progress.add(item);
+    if (!progress.started) unread = received;
     if (protocol.endsAtProof === true && progress.isFinished(false)) isTerminated = true;
     if (context.holds === true) hasContent ||= protocol.hasContent?.(item) ?? true;
     if (delivery === undefined) emit(item);
@@ -202,7 +214,8 @@ export function followAnswer<Item>(
 
   function refuseErrors(text: string): void {
     const whole = parseJSON(text);
-    const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
+    const lines = text.split('\n').map(withoutTerminator);
+    const values = whole === undefined ? lines.map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readError(value, undefined);
       if (error !== undefined && failure === undefined) refuse(value, error);
@@ -233,6 +246,8 @@ export function followAnswer<Item>(
     progress,
     /** Returns whether content was received; only known of a stream that is held. */
     hasContent: () => hasContent,
+    /** Returns the last event of a stream without content. */
+    unread: () => (progress.started ? undefined : unread),
     isFinished,
     isOver,
     isEnding,
@@ -245,6 +260,12 @@ export function followAnswer<Item>(
     flush,
     verdict,
   };
+}
+
+/** Returns a line without a terminator at its end, which some relays join to an error. */
+function withoutTerminator(line: string): string {
+  const end = line.lastIndexOf('data:');
+  return end > 0 && terminator.test(line.slice(end + 5)) ? line.slice(0, end) : line;
 }
 
 /** Events made from a JSON response. */

@@ -1,10 +1,11 @@
-import { asSentence } from '../answers/failure.ts';
+import { asSentence, findComplaint, findTaskMessage, quoteValue } from '../answers/failure.ts';
+import { toFields } from '../answers/objects.ts';
 import { APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { rewriteText, withoutQueries } from '../http/redaction.ts';
 import type { ResponseIssue } from '../types.ts';
 import { readsLikeReview } from './reading.ts';
-import type { TaskErrorDetails, TaskWaitState } from './types.ts';
+import type { PolledTask, TaskErrorDetails, TaskWaitState } from './types.ts';
 import type { WaitEnd } from './wait.ts';
 
 /** The progress of a wait that ended before its task did. */
@@ -92,6 +93,8 @@ export interface Waited<Ref> {
   readonly ref: Ref;
   readonly state?: Pick<TaskWaitState, 'polls' | 'status' | 'rawStatus'>;
   readonly elapsed?: number;
+  /** What the last poll said, as a sentence. */
+  readonly said?: string | undefined;
 }
 
 /** A callback of the caller that runs while a task is submitted and waited for. */
@@ -148,8 +151,17 @@ export interface TaskErrors<Ref, Failed extends GatewayError = GatewayError> {
   readonly failed: (ref: Ref, failure: TaskErrorDetails, raw: unknown, cause?: APIError) => Failed;
 }
 
+/** Returns what a poll said, as a sentence: a message, an error, or what was received without a status. */
+export function describeAnswer({ raw, raw_status: word }: PolledTask): string | undefined {
+  const body = toFields(raw);
+  const message = findComplaint(body)?.message ?? findTaskMessage(body);
+  if (message !== undefined) return `It says: ${asSentence(message)}`;
+  if (word !== undefined || Object.keys(body).length === 0) return undefined;
+  return `It received: ${asSentence(quoteValue(raw) ?? '')}`;
+}
+
 /** Describes a failed poll. Its advice applies only to the poll, except for the key. */
-function describePoll(cause: unknown): string {
+export function describePoll(cause: unknown): string {
   if (!(cause instanceof Error)) return '.';
   const isOfPoll = APIError.isInstance(cause) && cause.status !== 401;
   return `: ${isOfPoll ? cause.summary : cause.message}`;
@@ -188,7 +200,9 @@ export function taskErrors<
       const { ref, lastStatus, polls } = init;
       const task = `${names.task} ${ref.id}`;
       const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
-      const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
+      const { said } = waited;
+      const words = said === undefined ? '' : ` ${withoutQueries(said)}`;
+      const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).${words}`;
       switch (reason) {
         case 'aborted':
           return new names.WaitAborted(`Waiting for ${inside} ${ref.id} was aborted ${seen}`, init);

@@ -5,7 +5,7 @@ import { untilAborted } from '../http/abort.ts';
 import { readRetryAfter } from '../http/waits.ts';
 import type { RequestOptions } from '../options/options.ts';
 import { changeOptions } from '../options/resolve.ts';
-import type { Waited } from './errors.ts';
+import { describeAnswer, describePoll, type Waited } from './errors.ts';
 import type { AnyRef, Target, TaskKind } from './kind.ts';
 import { findComplaint, findFailure } from '../answers/failure.ts';
 import { isCausedByInput, isMissingTask, namesTask } from './reading.ts';
@@ -98,6 +98,8 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   readonly #submittedAt: number | undefined;
   #state: TaskWaitState;
   #pause: NextPoll | undefined;
+  /** The last poll. */
+  #last: Polled<Task> | undefined;
 
   constructor(
     scope: WaitScope<Ref, Task>,
@@ -131,6 +133,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
       const totalTimeout = shorter(left, settings.request.totalTimeout);
       const { read } = this.#kind;
       const polled = await this.#pollVendor(await this.#poll(read, { timeout, totalTimeout }));
+      this.#last = polled;
       const step = this.#conclude(polled, started);
       this.#state = step.state;
       if ('delayMs' in step.next) this.#pause = step.next;
@@ -209,7 +212,7 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
       const error = errors.failed(ref, state.failure ?? findFailure({}), task?.raw);
       return { ...step, next: { error } };
     }
-    const waited = { ref, state, elapsed };
+    const waited = { ref, state, elapsed, said: this.#said };
     return { ...step, next: { error: errors.stopped(next, waited, pollError, settings.timeout) } };
   }
 
@@ -238,6 +241,13 @@ export class WaitRun<Ref extends AnyRef, Task extends PolledTask> {
   }
 
   get #waited(): Waited<Ref> {
-    return { ref: this.#target.ref, state: this.#state, elapsed: this.#elapsed };
+    return { ref: this.#target.ref, state: this.#state, elapsed: this.#elapsed, said: this.#said };
+  }
+
+  /** What the last poll said, as a sentence. */
+  get #said(): string | undefined {
+    const { task, error } = this.#last ?? {};
+    if (task !== undefined) return describeAnswer(task);
+    return error === undefined ? undefined : `The last poll failed${describePoll(error)}`;
   }
 }

@@ -48,6 +48,8 @@ export function fileAnswer(search?: FileSearch): AnswerFormat<Response, 'binary'
         let isEmpty: boolean;
         ({ beginning, isEmpty, answer } = await peek(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
+        if (beginning.trim() === '') ({ beginning, answer } = await peek(answer, errorBodyLimit));
+        if (beginning.trim() === '') throw notJSON(beginning, answer);
         const type = readContentType(answer.response);
         if (search !== undefined && isStream(beginning, type)) {
           request.scope.clearLimits();

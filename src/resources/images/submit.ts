@@ -124,7 +124,8 @@ class ImageRun {
         if (!ImageWaitAbortedError.isInstance(error) || error.cause !== tooLate) {
           throw withForeignURL(error, foreignURL);
         }
-        const message = `Image task ${error.ref.id} did not finish within the totalTimeout of its call.`;
+        const late = `Image task ${error.ref.id} did not finish within the totalTimeout of its call`;
+        const message = error.summary.replace(/^.*? was aborted/, () => late);
         throw new ImageWaitTimeoutError(message, Object.assign({}, error, { cause: undefined }));
       } finally {
         scope.close();

@@ -152,7 +152,7 @@ export class ResponseAccumulator implements StreamProgress<ResponseStreamEvent> 
 
   #add(event: JsonObject): void {
     const { type, response, usage } = event;
-    this.started = true;
+    this.started ||= String(type).startsWith('response.');
     const delta = deltas.get(type);
     if (delta !== undefined) {
       if (this.#keeps) this.#addDelta(event, delta);

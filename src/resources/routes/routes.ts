@@ -320,7 +320,7 @@ function createRouteProtocol(): StreamProtocol<unknown> {
     read: (value, checking) => readValue(value, anyEvent, checking),
     readError: readResponseEventError,
     answerBeside: (value) => (isObject(value) ? value : undefined),
-    fromAnswer: (answer) => [answer],
+    fromAnswer: (answer) => (typeof answer === 'object' && answer !== null ? [answer] : []),
     isAnswer: (answer) => readErrorInSuccess(answer) === undefined,
     keepsPings: true,
     get endIsProof() {

@@ -1,0 +1,105 @@
+// What a gateway says in place of a result reaches the user: each form of it, at each way to ask.
+import { describe, expect, test } from 'vitest';
+import { APIError, GatewayError, UnexpectedResponseError } from '../../src/index.ts';
+import { eventStream, scripted } from '../helpers/clients.ts';
+import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
+import { type Door, doors } from './doors.ts';
+import { errors, type Form, quotes, words } from './forms.ts';
+
+fakeWaitingTime();
+
+const textOf = ({ body }: Form): string => (typeof body === 'string' ? body : JSON.stringify(body));
+
+/** Sends a form as a whole answer. */
+function whole(form: Form, status: number): () => Response {
+  const text = textOf(form);
+  const plain = text.startsWith('<') ? 'text/html' : 'text/plain';
+  const type = /^[[{n]/.test(text) ? 'application/json' : plain;
+  return () => new Response(text, { status, headers: { 'content-type': type } });
+}
+
+/** What became of a request. */
+interface End {
+  readonly error?: unknown;
+  readonly value?: unknown;
+  readonly requests: number;
+}
+
+async function open(door: Door, answer: () => Response, maxRetries = 2): Promise<End> {
+  const { client, requests } = scripted([answer], { maxRetries });
+  return { ...(await settle(door.open(client))), requests: requests.length };
+}
+
+/** Returns whether a form is a result of a door. */
+function isResult({ takes, kind }: Door, { body, isMild, isTask, words: own }: Form): boolean {
+  // A paid task is not given up because of a body that does not say that something failed.
+  if (kind === 'status') return isMild === true || isTask === true;
+  // Silence is an empty text.
+  if (takes === 'anything' && (own === '' || (typeof body !== 'string' && own !== words)))
+    return true;
+  return takes !== undefined && typeof body === 'string' && /^[^<[n\s]/.test(body);
+}
+
+/** Returns whether nothing was done, so that nothing was paid. */
+function isFree(door: Door, { code, isRefused, isTaskError }: Form, isEvent: boolean): boolean {
+  if (isRefused === true || (door.kind === 'submit' && isTaskError === true)) return true;
+  return isEvent && /^4\d\d$/.test(code ?? '');
+}
+
+/** Returns what is wrong with the end of a request that received a form. */
+function problemOf(door: Door, form: Form, end: End, isEvent = false): string | undefined {
+  const { error, value, requests } = end;
+  if (isResult(door, form)) return 'value' in end ? undefined : `refused: ${String(error)}`;
+  if (!GatewayError.isInstance(error)) return `returned ${String(JSON.stringify(value))}`;
+  const { message, outcome, name } = error;
+  if (message.split(form.words).length !== 2 && form.words !== '') return `said: ${message}`;
+  if (door.kind === 'poll') return undefined;
+  if (door.charge === 'charged' && requests !== 1) return `sent ${requests} requests`;
+  if (form.words === words && !isEvent && UnexpectedResponseError.isInstance(error)) return name;
+  const code = APIError.isInstance(error) ? (error.code ?? undefined) : undefined;
+  if (form.words === words && form.code !== (code === undefined ? code : String(code)))
+    return `has the code ${code}`;
+  if (door.charge === 'free') return undefined;
+  const expected = isFree(door, form, isEvent) ? 'rejected' : 'unknown';
+  return outcome === expected ? undefined : `is ${outcome}`;
+}
+
+type Ask = (door: Door) => Promise<End>;
+
+/** Asks doors, and expects that none is wrong. */
+async function expectAt(asked: readonly Door[], form: Form, ask: Ask, isEvent = false) {
+  const wrong: string[] = [];
+  for (const door of asked) {
+    const problem = problemOf(door, form, await ask(door), isEvent);
+    if (problem !== undefined) wrong.push(`${door.name}: ${problem}`);
+  }
+  expect(wrong).toEqual([]);
+}
+
+const streams = doors.filter(({ kind }) => kind === 'stream');
+
+describe.each([...errors, ...quotes])('$name', (form) => {
+  test('in a 200', () => expectAt(doors, form, (door) => open(door, whole(form, 200))));
+
+  test('as an event', async () => {
+    for (const end of [[], ['[DONE]']]) {
+      const answer = eventStream(textOf(form), ...end);
+      // Text is an event of a transcript, and an empty list has none.
+      const isAsked = form.words === words || form.body !== '[]';
+      const asked = streams.filter(
+        ({ takes }) => isAsked && (takes === undefined || form.words === words),
+      );
+      await expectAt(asked, form, (door) => open(door, answer), true);
+    }
+  });
+
+  test.each([400, 429, 500])('behind a %i', async (status) => {
+    for (const door of doors) {
+      const { error } = await open(door, whole(form, status), 0);
+      const { message, outcome } = GatewayError.isInstance(error) ? error : { message: '' };
+      const times = form.words === '' ? 1 : message.split(form.words).length - 1;
+      expect(times, `${door.name}: ${message}`).toBe(1);
+      if (status < 500 && door.kind !== 'poll') expect(outcome, door.name).toBe('rejected');
+    }
+  });
+});
