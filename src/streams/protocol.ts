@@ -168,13 +168,15 @@ export interface TypedStream<Item> {
   readonly missing?: ((event: Item) => string | undefined) | undefined;
 }
 
+/** The types of events of images and speech. Gateways send errors and progress with other types. */
+const ownTypes = /^(image_|speech\.)/;
+
 /** Returns the protocol of a stream that is complete once all its events of the last type have arrived. */
 export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
 export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
   const { schema, endType, expected = 1, fromAnswer, missing } = stream;
-  const family = endType.slice(0, endType.indexOf('.') + 1);
   return {
     read: (value, check) => readValue(value, schema, check),
     fromAnswer,
@@ -200,7 +202,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
         },
         isFinished: (terminated) => ends >= (terminated ? 1 : expected),
         add(event) {
-          started ||= String(event.type).startsWith(family);
+          started ||= ownTypes.test(event.type);
           if (isObject(event.usage)) usage = mergeUsage(usage, event.usage);
           if (event.type !== endType) return;
           failure = missing?.(event);

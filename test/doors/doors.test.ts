@@ -50,7 +50,7 @@ function isFree(door: Door, { code, isRefused, isTaskError }: Form, isEvent: boo
 function problemOf(door: Door, form: Form, end: End, isEvent = false): string | undefined {
   const { error, value, requests } = end;
   if (isResult(door, form)) return 'value' in end ? undefined : `refused: ${String(error)}`;
-  if (!GatewayError.isInstance(error)) return `returned ${String(JSON.stringify(value))}`;
+  if (!GatewayError.isInstance(error)) return `returned ${JSON.stringify(value)}`;
   const { message, outcome, name } = error;
   if (message.split(form.words).length !== 2 && form.words !== '') return `said: ${message}`;
   if (door.kind === 'poll') return undefined;
