@@ -146,7 +146,7 @@ function followTranscript(keeps: boolean): StreamProgress<TranscriptionStreamEve
     // A long recording has several finish reasons in vLLM's streams, and text may follow each.
     isFinished: (terminated) => isWhole || (terminated && finish !== undefined && !hasFailed()),
     add(event) {
-      started ||= /^transcript\./.test(event.type);
+      started ||= /^transcript\b/.test(event.type);
       if ('usage' in event && isObject(event.usage)) usage = mergeUsage(usage, event.usage);
       if (isChunk(event)) finish = readChunk(toFields(event)).finish ?? finish;
       if (event.type === 'transcript.text.delta') text += event.delta;
