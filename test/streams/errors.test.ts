@@ -135,7 +135,7 @@ describe('an error inside a stream', () => {
     {
       name: 'a page without a title',
       text: '<html></html>',
-      message: 'the gateway sent an HTML page (<html></html>).',
+      message: 'the gateway sent an HTML page (<html></html>)',
     },
     { name: 'JSON that says nothing', text: '{"ok":false}', message: '{"ok":false}' },
   ])('is created from $name in place of events', async ({ text, message }) => {
