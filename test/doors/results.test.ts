@@ -60,6 +60,8 @@ interface Kind {
   readonly fails?: RegExp;
   /** `true` if the call sends `/in.png`. Doors that cannot send a URL are left out. */
   readonly sends?: true;
+  /** The doors of this kind, by their names. All by default. */
+  readonly at?: RegExp;
   /** `true` if the first door of the medium stands for all: the kind differs from another in its names only. */
   readonly isVariant?: boolean;
 }
@@ -227,6 +229,27 @@ const kinds: readonly Kind[] = [
   ...wrongFiles.map(([name, answer, fails]) =>
     video(completed, () => answer('/out.mp4', 'video/mp4'))(`${name} as a film`, { fails }),
   ),
+  image(() => ({ data: [{ b64_json: Buffer.from('This is not a picture.').toString('base64') }] }))(
+    'bytes of a picture that are text',
+    { fails: /is not a picture/, at: /command line|MCP/ },
+  ),
+  video(completed, () => respond(['This is not a film.'], 'video/mp4'))('a film that is text', {
+    fails: /is not a video/,
+    at: /command line|MCP/,
+  }),
+  speech(() => respond(['This is not speech.'], 'audio/mpeg'))('speech that is text', {
+    fails: /is not sound/,
+    at: /command line|MCP/,
+  }),
+  image(() => ({ data: [] }))('no picture', {
+    fails: /returned 0 of 1 image/,
+    at: /command line|MCP/,
+  }),
+  video(() => ({
+    id: 'task_1',
+    done: true,
+    response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['It shows a person.'] },
+  }))('a film that Veo has filtered', { fails: /It shows a person/ }),
   ...wrongFiles
     // The length of an MP3 is not in it.
     .filter(([name]) => name !== 'a half')
@@ -392,6 +415,7 @@ const results = { image: '/out.png', video: '/out.mp4', speech: '/out.mp3' } as 
 const cases = kinds.flatMap((kind) =>
   Object.entries(doors[kind.medium])
     .filter(([name]) => kind.sends === undefined || !withoutURL.test(name))
+    .filter(([name]) => kind.at === undefined || kind.at.test(name))
     .filter((_, index) => kind.isVariant !== true || index === 0)
     .map(([door, deliver]) => ({ kind, door, deliver })),
 );

@@ -13,6 +13,7 @@ import {
 } from '../../answers/bytes.ts';
 import type { Image, Uploadable } from '../../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../../adapters/node/index.ts';
+import { describeOddFile, type Medium } from '../first-bytes.ts';
 import { describeRemark } from '../advice.ts';
 import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -221,6 +222,15 @@ export async function noteOtherFormat(path: string, terminal: Terminal): Promise
   if (actual === undefined || expected === '' || actual === expected) return;
   const [requested, received] = [expected, actual].map((name) => name.toUpperCase());
   terminal.note(`${path} contains ${received}, although ${requested} was requested.`);
+}
+
+/** Prints a note, and exits with 3, if a saved result does not begin like a file of its medium. */
+export async function noteOddFile(path: string, medium: Medium, terminal: Terminal): Promise<void> {
+  if (isAddress(path)) return;
+  const problem = await describeOddFile(path, medium);
+  if (problem === undefined) return;
+  process.exitCode = exitCodes.unknown;
+  terminal.note(problem);
 }
 
 /** Encodes an image for Kitty's graphics protocol, in sequences of at most 4,096 characters. */

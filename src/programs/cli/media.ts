@@ -15,6 +15,7 @@ import {
   isAddress,
   openFile,
   imageExtension,
+  noteOddFile,
   noteOtherFormat,
   noteRemark,
   save,
@@ -126,6 +127,13 @@ async function createImages(
     run.context.isPaid = true;
     terminal.endProgress();
     noteRemark(response.error, terminal);
+    const { length } = response.data;
+    if (length < count) {
+      terminal.note(
+        `The gateway returned ${length} of ${count === 1 ? '1 image' : `${count} images`}.`,
+      );
+    }
+    if (length === 0) process.exitCode = exitCodes.unknown;
     const written: string[] = [];
     for (const [index, image] of response.data.entries()) {
       const path = await targets.path(index, imageExtension(image));
@@ -133,11 +141,12 @@ async function createImages(
       if (saved === undefined) continue;
       written.push(saved);
       await noteOtherFormat(saved, terminal);
+      await noteOddFile(saved, 'image', terminal);
     }
     paths = written;
     // A second run prints the recorded paths. A data URL is not recorded.
     const isKept =
-      written.length === response.data.length && !written.some((path) => path.startsWith('data:'));
+      length > 0 && written.length === length && !written.some((path) => path.startsWith('data:'));
     const recorded = isKept ? once?.finish(written) : undefined;
     await recorded?.catch(() => {
       // The images are saved, so their paths are printed anyway.
@@ -269,7 +278,9 @@ export function speakCommand(): Command {
     const bytes = new Uint8Array(await response.arrayBuffer());
     context.isPaid = true;
     const path = await save(bytes, await targets.path(0, format), terminal);
-    if (path !== undefined) run.show({ path, bytes: bytes.byteLength }, [path]);
+    if (path === undefined) return;
+    await noteOddFile(path, 'audio', terminal);
+    run.show({ path, bytes: bytes.byteLength }, [path]);
   });
 }
 

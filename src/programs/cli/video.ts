@@ -20,6 +20,7 @@ import { bareCommand, command, define, withCharge, withOut, type Run } from './c
 import {
   chooseTargets,
   isAddress,
+  noteOddFile,
   noteRemark,
   openFile,
   type OutOptions,
@@ -149,6 +150,7 @@ async function saveVideo(
   await rememberFile(taskId(task), path).catch(() => {
     // The file is saved. Without this record, a second run with the call id downloads it again.
   });
+  await noteOddFile(path, 'video', terminal);
   run.show({ id: taskId(task), path, bytes }, [path]);
 }
 

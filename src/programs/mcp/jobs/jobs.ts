@@ -34,6 +34,7 @@ import {
   mimeType,
   prepareFolder,
   saveImages,
+  checkFiles,
   saveUnread,
   withoutAdvice,
 } from './outputs.ts';
@@ -243,6 +244,7 @@ export class Jobs {
               await client.images.wait(ref, { signal }),
               [folder, spareFolder],
               name,
+              record.count,
             );
       const cost = costs.total ?? record.cost;
       await store.update(callId, {
@@ -276,7 +278,8 @@ export class Jobs {
     });
     try {
       const file = await this.#download(client, video, record, signal);
-      return { files: [file], message: describeRemark(video.error) };
+      const message = describeRemark(video.error);
+      return { files: [file], message, ...(await checkFiles([file], 'video')) };
     } catch (error) {
       throw signal.aborted ? error : new DownloadError(error);
     }

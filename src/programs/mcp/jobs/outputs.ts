@@ -12,6 +12,7 @@ import { errorMessage } from '../../../answers/objects.ts';
 import { GatewayError, type ImagesResponse, type ImageWaitError } from '../../../index.ts';
 import { readStatusWord } from '../../../tasks/reading.ts';
 import { describeRemark } from '../../advice.ts';
+import { describeOddFile, type Medium } from '../../first-bytes.ts';
 import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
 import { systemErrorCode } from '../../../adapters/node/durable.ts';
@@ -161,7 +162,7 @@ async function findOutputs(folder: string, name: string): Promise<OutputFile[]> 
 }
 
 /** Saved images, with a small version of the first. */
-export interface SavedImages {
+export interface SavedImages extends Pick<JobUpdate, 'state'> {
   readonly files: readonly OutputFile[];
   readonly thumbnail: string | undefined;
   /** What the gateway reports beside the images. */
@@ -191,15 +192,27 @@ export async function findResult(
   return { state: 'done', charged: 'yes', message, files, thumbnail: await readThumbnail(files) };
 }
 
+/** Returns the end of a job whose files are saved, but cannot be opened; nothing if they can. */
+export async function checkFiles(
+  files: readonly OutputFile[],
+  medium: Medium,
+): Promise<Pick<JobUpdate, 'state' | 'message'>> {
+  const problems = await Promise.all(files.map(({ path }) => describeOddFile(path, medium)));
+  const message = problems.filter((problem) => problem !== undefined).join(' ');
+  return message === '' ? {} : { state: 'failed', message };
+}
+
 /**
  * Saves the images of a response.
  *
+ * @param count - The number of requested images.
  * @param onSaved - Called and awaited with the files so far.
  */
 export async function saveImages(
   { data, error }: ImagesResponse,
   folders: readonly string[],
   name: string,
+  count: number,
   onSaved?: (files: readonly OutputFile[]) => Promise<unknown>,
 ): Promise<SavedImages> {
   const files: OutputFile[] = [];
@@ -207,7 +220,16 @@ export async function saveImages(
     files.push(await saveOutput(image, folders, name, undefined, image.media_type));
     await onSaved?.(files);
   }
-  return { files, thumbnail: await readThumbnail(files), message: describeRemark(error) };
+  const saved = { files, thumbnail: await readThumbnail(files) };
+  const number =
+    files.length < count
+      ? `The gateway returned ${files.length} of ${count} ${count === 1 ? 'image' : 'images'}.`
+      : undefined;
+  const { state, message: problem } = await checkFiles(files, 'image');
+  const messages = [number, problem, describeRemark(error)].filter((text) => text !== undefined);
+  const message = messages.length === 0 ? undefined : messages.join(' ');
+  if (state === undefined && files.length > 0) return { ...saved, message };
+  return { ...saved, message, state: 'failed' };
 }
 
 /** Returns whether a wait ended because the result of a completed task was not found. */

@@ -23,6 +23,7 @@ import {
   findResult,
   isCompleted,
   saveImages,
+  checkFiles,
   saveOutput,
   saveUnread,
   withoutAdvice,
@@ -122,15 +123,11 @@ async function makeImages(
   ).withResponse();
   const urls = images.data.flatMap(({ url }) => url ?? []);
   const folders = [job.folder, context.spareFolder];
-  const save = async (): Promise<JobUpdate> => {
-    if (images.data.length === 0) {
-      return { state: 'failed', message: "The gateway's safety filter removed every image." };
-    }
-    return saveImages(images, folders, job.name, async (files) => {
+  const save = (): Promise<JobUpdate> =>
+    saveImages(images, folders, job.name, job.params.n, async (files) => {
       // If the record cannot be written, the other images are saved nevertheless.
       await store.update(callId, { charged: 'yes', files }).catch(() => {});
     });
-  };
   return keep(save, requestId, urls);
 }
 
@@ -215,9 +212,10 @@ function makeSpeech(job: JobOf<'create_speech'>, context: WorkerContext): Promis
         .withResponse();
       return { result: new Uint8Array(await data.arrayBuffer()), requestId };
     },
-    async (bytes) => ({
-      files: [await saveOutput(bytes, folders, job.name, params.response_format)],
-    }),
+    async (bytes) => {
+      const files = [await saveOutput(bytes, folders, job.name, params.response_format)];
+      return { files, ...(await checkFiles(files, 'audio')) };
+    },
   );
 }
 
