@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { emulated, failureOf } from '../helpers/clients.ts';
+import { testFaults } from '../helpers/fault-contract.ts';
 import { testFencing } from '../helpers/fencing-contract.ts';
 import { testInterleavings } from '../helpers/fencing-properties.ts';
 import { testLedger } from '../helpers/ledger-contract.ts';
@@ -7,9 +8,10 @@ import { ledgerKinds } from './ledgers.ts';
 
 const kinds = ledgerKinds();
 
-for (const { name, make } of kinds) {
+for (const { name, make, makeFaulty } of kinds) {
   testLedger(name, make);
   testFencing(name, make);
+  testFaults(name, makeFaulty);
   testInterleavings(name, make, 100);
 }
 

@@ -198,8 +198,8 @@ async function withTimeout<T>(work: Promise<T>, limit: number): Promise<T> {
 const firstPause = 50;
 const longestPause = 1_000;
 
-/** Maximum number of unconfirmed claims to remember for another attempt. */
-const maxUnconfirmed = 10_000;
+/** Maximum number of calls whose last request is remembered for another attempt, by kind of request. */
+const maxRemembered = 10_000;
 
 /** A ledger in a database that any number of processes share. */
 export class StoredLedger implements SubmitLedger {
@@ -210,6 +210,8 @@ export class StoredLedger implements SubmitLedger {
   readonly #heartbeats = new Map<string, ReturnType<typeof setTimeout>>();
   /** Claims that may exist although the request failed, by the keys of their calls. */
   readonly #unconfirmed = new Map<string, string>();
+  /** Claims that created no task, but may still exist because their release failed, by the keys of their calls. */
+  readonly #unreleased = new Map<string, string>();
 
   constructor(store: CallStore, options: StoredLedgerOptions) {
     const { timeout = 10_000 } = options;
@@ -221,6 +223,11 @@ export class StoredLedger implements SubmitLedger {
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     const key = await toKey(callId);
+    const unreleased = this.#unreleased.get(key);
+    if (unreleased !== undefined) {
+      await this.#retry(callId, () => this.#store.finish(key, 'not_submitted', unreleased, ''));
+      this.#unreleased.delete(key);
+    }
     // Nothing was submitted under an unconfirmed claim, so it can be reused, but only once.
     const claimId = this.#unconfirmed.get(key) ?? crypto.randomUUID();
     this.#unconfirmed.delete(key);
@@ -229,7 +236,7 @@ export class StoredLedger implements SubmitLedger {
     try {
       found = readCall(await this.#retry(callId, () => this.#store.claim(key, claim)));
     } catch (error) {
-      if (this.#unconfirmed.size < maxUnconfirmed) this.#unconfirmed.set(key, claimId);
+      if (this.#unconfirmed.size < maxRemembered) this.#unconfirmed.set(key, claimId);
       throw error;
     }
     const { refs: _, ...known } = found;
@@ -262,11 +269,20 @@ export class StoredLedger implements SubmitLedger {
     check(ends.includes(end), 'end', `must be one of "${ends.join('", "')}".`);
     this.#stopHeartbeat(claimId);
     const request = storedRequest(claimId, requestId, isErrorComplete);
-    await this.#retry(
-      callId,
-      () => this.#store.finish(key, end, claimId, request),
-      'Call finish() again.',
-    );
+    const record = () => this.#store.finish(key, end, claimId, request);
+    try {
+      await this.#retry(callId, record, 'Call finish() again.');
+    } catch (error) {
+      // Otherwise the claim would keep the call from being submitted.
+      if (
+        end === 'not_submitted' &&
+        claimId !== undefined &&
+        this.#unreleased.size < maxRemembered
+      ) {
+        this.#unreleased.set(key, claimId);
+      }
+      throw error;
+    }
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
