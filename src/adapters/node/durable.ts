@@ -171,6 +171,20 @@ async function linkNew(from: string, to: string): Promise<boolean | undefined> {
   }
 }
 
+/**
+ * Moves a file to a name that does not exist yet. No file of another process is replaced.
+ *
+ * @returns `false` if the name exists
+ */
+export async function moveToNew(from: string, to: string): Promise<boolean> {
+  const isLinked = await linkNew(from, to);
+  // Without hard links, an empty file reserves the name.
+  if (isLinked === undefined ? !(await writeNew(to, '')) : !isLinked) return false;
+  if (isLinked === undefined) await rename(from, to);
+  else await removeTemporary(from);
+  return true;
+}
+
 /** Returns whether a path names this file. */
 async function isAt(path: string, { dev, ino }: BigIntStats): Promise<boolean> {
   const named = await lstat(path, { bigint: true }).catch(() => undefined);

@@ -84,13 +84,12 @@ const maxUnsent = 10_000;
 const firstPause = 5;
 const longestPause = 500;
 
+/** Claims of this process under which nothing was submitted, but whose files may exist, by the folders of calls. */
+const unsent = new Map<string, Set<string>>();
+
 class FileLedger implements SubmitLedger {
   readonly #folder: string;
   #older: Promise<ReadonlyMap<string, readonly number[]>> | undefined;
-  /** Claims of this ledger under which nothing was submitted, but whose files may exist, by call ids. */
-  readonly #unsent = new Map<string, Set<string>>();
-  /** The last claim of each call, because only one of them may remove such files. */
-  readonly #claims = new Map<string, Promise<unknown>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -98,16 +97,6 @@ class FileLedger implements SubmitLedger {
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     checkLedgerCall(callId);
-    const before = this.#claims.get(callId) ?? Promise.resolve();
-    const claim = before.then(() => this.#claim(callId, inputHash, replaces));
-    const settled = claim.catch(() => {});
-    this.#claims.set(callId, settled);
-    return claim.finally(() => {
-      if (this.#claims.get(callId) === settled) this.#claims.delete(callId);
-    });
-  }
-
-  async #claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     // Create it each time, because it may have been deleted.
     await makeFolder(this.#folder);
     for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
@@ -141,7 +130,7 @@ class FileLedger implements SubmitLedger {
     const number = (found.at(-1)?.number ?? 0) + 1;
     const claimId = claimIdFor({ number, entry });
     const unique = async (): Promise<string> => {
-      const folder = join(this.#folder, callFileName(callId));
+      const folder = this.#callFolder(callId);
       await makeFolder(folder);
       return join(folder, `${number}.${id}.json`);
     };
@@ -170,20 +159,28 @@ class FileLedger implements SubmitLedger {
   }
 
   #remember(callId: string, claimId: string): void {
-    const others = this.#unsent.get(callId) ?? new Set();
-    if (this.#unsent.size < maxUnsent) this.#unsent.set(callId, others.add(claimId));
+    const key = this.#callFolder(callId);
+    const others = unsent.get(key) ?? new Set();
+    if (unsent.size < maxUnsent) unsent.set(key, others.add(claimId));
   }
 
-  /** Removes the files of claims of this ledger under which nothing was submitted. */
+  /** Removes the files of claims of this process under which nothing was submitted. */
   async #removeUnsent(callId: string): Promise<void> {
-    const unsent = this.#unsent.get(callId);
-    if (unsent === undefined) return;
-    for (const claim of await this.#find(callId)) {
-      const { ref, end } = claim.entry;
-      const isUnsent = ref === undefined && end === undefined && unsent.has(claimIdFor(claim));
-      if (isUnsent) await rm(claim.path, { force: true });
+    const key = this.#callFolder(callId);
+    const claimIds = unsent.get(key);
+    if (claimIds === undefined) return;
+    // Only one call removes them, because the next claim may have the same path.
+    unsent.delete(key);
+    try {
+      for (const claim of await this.#find(callId)) {
+        const { ref, end } = claim.entry;
+        const isUnsent = ref === undefined && end === undefined && claimIds.has(claimIdFor(claim));
+        if (isUnsent) await rm(claim.path, { force: true });
+      }
+    } catch (error) {
+      for (const claimId of claimIds) this.#remember(callId, claimId);
+      throw error;
     }
-    this.#unsent.delete(callId);
   }
 
   async accept(callId: string, taskRef: TaskRef, claimId?: string): Promise<void> {
@@ -252,7 +249,7 @@ class FileLedger implements SubmitLedger {
 
   /** Stores a task in addition to the one that the ledger returns. */
   async #keep(entry: Entry, ref: TaskRef): Promise<void> {
-    const folder = join(this.#folder, callFileName(entry.callId));
+    const folder = this.#callFolder(entry.callId);
     await makeFolder(folder);
     const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
     // A file with this name is for the same task.
@@ -300,9 +297,14 @@ class FileLedger implements SubmitLedger {
     return found.toSorted((a, b) => a.number - b.number);
   }
 
+  /** Returns the folder for the files of a call except the first. */
+  #callFolder(callId: string): string {
+    return join(this.#folder, callFileName(callId));
+  }
+
   #path(callId: string, number: number): string {
-    const name = callFileName(callId);
-    return join(this.#folder, number === 1 ? `${name}.1.json` : join(name, `${number}.json`));
+    const folder = this.#callFolder(callId);
+    return number === 1 ? `${folder}.1.json` : join(folder, `${number}.json`);
   }
 }
 

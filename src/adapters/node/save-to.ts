@@ -109,8 +109,9 @@ export async function saveTo(
   } catch (error) {
     if (body !== undefined) body.cancel();
     else if (isResponse(source)) source.body?.cancel().catch(() => {});
-    await file?.close();
-    await rm(temporary, { force: true });
+    // The original error is more useful than one from the cleanup.
+    await file?.close().catch(() => {});
+    await rm(temporary, { force: true }).catch(() => {});
     throw explainFileError(error, target);
   }
 }

@@ -121,7 +121,8 @@ async function createImages(
       });
     } catch (error) {
       const isFree = GatewayError.isInstance(error) ? error.outcome !== 'unknown' : !isSent;
-      if (isFree) await once?.release();
+      // A record that stays says that the call may have been charged.
+      if (isFree) await once?.release().catch(() => {});
       throw error;
     }
     run.context.isPaid = true;

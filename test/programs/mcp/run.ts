@@ -153,12 +153,13 @@ export class McpMachine {
     return join(this.workspace, 'model-gateway-output');
   }
 
-  /** Starts a process of the server. */
+  /** Starts a process of the server. @param nodeArgs - Arguments of Node. */
   spawn(
     args: readonly string[] = [],
     env: Record<string, string> = {},
+    nodeArgs: readonly string[] = [],
   ): ChildProcessWithoutNullStreams {
-    return spawn(process.execPath, [this.program, 'mcp', ...args], {
+    return spawn(process.execPath, [...nodeArgs, this.program, 'mcp', ...args], {
       cwd: this.workspace,
       env: { ...this.machine.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

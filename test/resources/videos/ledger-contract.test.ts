@@ -17,6 +17,7 @@ import { failureOf } from '../../helpers/clients.ts';
 const makers: readonly [string, () => Promise<SubmitLedger>][] = [
   ['memoryLedger()', async () => memoryLedger()],
   ['fileLedger()', async () => fileLedger(join(await temporaryFolder(), 'ledger'))],
+  ['fileLedger() without hard links', async () => (await makeFaulty(false)).own],
 ];
 
 async function makeFaulty(hasLinks: boolean): Promise<FaultyLedger> {

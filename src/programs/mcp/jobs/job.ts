@@ -100,6 +100,8 @@ export interface JobRecord {
    * - `unknown`: it may have been charged, and has no result.
    */
   readonly state: 'queued' | 'running' | 'submitted' | 'done' | 'failed' | 'unknown';
+  /** `true` once a queued job fits into the budgets. It must not be started before. */
+  readonly admitted?: boolean | undefined;
   /** The process that works on the job. */
   readonly owner: Owner;
   readonly estimate?: number | undefined;

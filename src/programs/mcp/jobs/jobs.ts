@@ -134,6 +134,8 @@ export class Jobs {
     const earlier = this.#workers.get(callId) ?? Promise.resolve();
     const work = earlier
       .then(() => this.#work(job))
+      // The record tells what became of the job.
+      .catch(() => {})
       .finally(() => {
         if (this.#workers.get(callId) === work) this.#workers.delete(callId);
       });
@@ -226,7 +228,10 @@ export class Jobs {
   #finishTask(record: JobRecord, ref: TaskRef): void {
     const { callId } = record;
     if (this.#tasks.has(callId)) return;
-    const work = this.#waitAndSave(record, ref).finally(() => this.#tasks.delete(callId));
+    const work = this.#waitAndSave(record, ref)
+      // The next wait tries again.
+      .catch(() => {})
+      .finally(() => this.#tasks.delete(callId));
     this.#tasks.set(callId, work);
   }
 

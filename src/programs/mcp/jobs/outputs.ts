@@ -1,4 +1,4 @@
-import { access, constants, link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -15,7 +15,7 @@ import { describeRemark } from '../../advice.ts';
 import { describeOddFile, type Medium } from '../../first-bytes.ts';
 import { findUnread } from '../../unread.ts';
 import { FileError, saveTo, type Savable } from '../../../adapters/node/index.ts';
-import { systemErrorCode } from '../../../adapters/node/durable.ts';
+import { moveToNew, systemErrorCode } from '../../../adapters/node/durable.ts';
 import type { JobRecord, JobUpdate, OutputFile } from './job.ts';
 import { openFile, readHead } from './opened.ts';
 import { makeThumbnail } from './make-thumbnail.ts';
@@ -57,17 +57,8 @@ async function moveToFreeName(
 ): Promise<string> {
   for (;;) {
     const path = await findFreePath(folder, name, extension);
-    try {
-      await link(from, path);
-      await rm(from, { force: true });
-      return path;
-    } catch (error) {
-      // Another process was faster.
-      if (systemErrorCode(error) === 'EEXIST') continue;
-      // The file system has no hard links.
-      await rename(from, path);
-      return path;
-    }
+    // Otherwise another process was faster.
+    if (await moveToNew(from, path)) return path;
   }
 }
 
@@ -154,7 +145,8 @@ async function findOutputs(folder: string, name: string): Promise<OutputFile[]> 
     if (match === null) continue;
     const path = join(folder, entry);
     const stats = await lstat(path);
-    if (!stats.isFile()) continue;
+    // An empty file reserves the name of one that is being moved.
+    if (!stats.isFile() || stats.size === 0) continue;
     const file = { path, mimeType: mimeType(path), bytes: stats.size };
     found.push({ number: Number(match[1] ?? 1), file });
   }

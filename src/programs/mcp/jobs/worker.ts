@@ -355,8 +355,8 @@ export async function runJob(job: Job, context: WorkerContext): Promise<boolean>
   const { store, costs } = context;
   const { callId } = job;
   const record = await store.read(callId);
-  // The server that started this process may have been killed, and its job been given up.
-  if (record?.state !== 'queued') return false;
+  // The server that started this process may have been killed, and its job been given up or recorded anew.
+  if (record?.state !== 'queued' || record.admitted !== true) return false;
   await store.update(callId, { state: 'running', owner: thisProcess() });
   const update = await makeOrAwaitCall(job, context);
   if (update === undefined) return false;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from '../../../adapters/node/durable.ts';
 import { assumedUnits, computeCost, priceKind } from '../../../resources/account/cost.ts';
 import { expectUsage } from '../../../resources/account/request-cost.ts';
 import type { CostEstimate, Gateway, Prices } from '../../../index.ts';
@@ -66,6 +67,13 @@ export interface Budgets {
 const sum = (records: readonly JobRecord[]): number =>
   records.reduce((total, record) => total + (jobCost(record) ?? 0), 0);
 
+/** Returns whether a job was recorded by a process that ended before it was admitted. It was not started. */
+const isForgotten = ({ state, admitted, charged, owner, updatedAt }: JobRecord): boolean =>
+  state === 'queued' &&
+  admitted !== true &&
+  charged === undefined &&
+  isAlive(owner, updatedAt) === false;
+
 const startOfDay = (): number => new Date().setUTCHours(0, 0, 0, 0);
 
 /** Returns whether a record was created before another one, in an order that all processes agree on. */
@@ -82,6 +90,7 @@ const admissionInterval = 50;
 export class Spending {
   readonly #store: JobStore;
   readonly #budgets: Budgets;
+  /** The calls that this process has started, or is about to. */
   readonly #own = new Set<string>();
 
   constructor(store: JobStore, budgets: Budgets) {
@@ -105,7 +114,9 @@ export class Spending {
       );
     }
     for (const deadline = Date.now() + maxAdmission; ; await delay(admissionInterval)) {
-      const others = (await this.#store.list()).filter(({ callId }) => callId !== job.callId);
+      const others = (await this.#store.list()).filter(
+        (other) => other.callId !== job.callId && !isForgotten(other),
+      );
       const problem = this.#findProblem(job.estimate, others);
       if (problem === undefined) return;
       // Jobs that were recorded at the same time may have to give way to this one.
@@ -113,6 +124,11 @@ export class Spending {
       const isFirst = this.#findProblem(job.estimate, earlier) === undefined;
       if (!isFirst || Date.now() >= deadline) throw new ToolError(problem);
     }
+  }
+
+  /** Counts a call that another process has started, and that this one continues, in the budget of this process. */
+  adopt(callId: string): void {
+    this.#own.add(callId);
   }
 
   /** Returns why a job doesn't fit into the budgets next to other jobs; `undefined` if it does. */

@@ -69,8 +69,11 @@ async function areMissing({ files }: JobRecord): Promise<boolean> {
   return false;
 }
 
-/** Returns whether a call has failed without a charge, so that it can be repeated. */
-const isFree = ({ state, charged }: JobRecord): boolean => state === 'failed' && charged === 'no';
+/** Returns whether nothing was sent for a call, or nothing charged, so that it is admitted like a new one. */
+const isNew = ({ state, charged, admitted }: JobRecord): boolean =>
+  state === 'failed'
+    ? charged === 'no'
+    : state === 'queued' && charged === undefined && admitted !== true;
 
 /** Records are written before anything is sent. */
 function explainRecordError(error: unknown): never {
@@ -134,27 +137,40 @@ export class PaidCalls {
         `The call_id ${callId} was used for another request on ${new Date(known.createdAt).toISOString()}. Choose another one. Nothing was sent.`,
       );
     }
-    if (known !== undefined && !isFree(known)) return this.#continue(job, known);
+    if (known !== undefined && !isNew(known)) return this.#continue(job, known);
+    // Another process is admitting it.
+    if (known?.state === 'queued' && jobs.isRunning(known)) return false;
     const { estimate, question } = await this.#check(job, confirm);
     if (question !== undefined) return question;
     await prepareOutput(workspace);
     const priced: Job = { ...job, estimate };
-    if (known !== undefined) {
-      const now = await store.read(callId);
-      // Another process has repeated the call meanwhile.
-      if (now !== undefined && !isFree(now)) return this.#continue(job, now);
-      await store.remove(callId);
+    if (known === undefined) {
+      const record = await store.create(priced);
+      // Another process was faster.
+      return record === undefined ? false : this.#start(priced, record);
     }
-    const record = await store.create(priced);
-    // Another process was faster.
-    if (record === undefined) return false;
+    const now = await store.read(callId);
+    // Another process has repeated the call meanwhile.
+    if (now !== undefined && !isNew(now)) return this.#continue(job, now);
+    return this.#start(priced, await store.replace(priced));
+  }
+
+  /**
+   * Starts a recorded job if it fits into the budgets.
+   *
+   * @returns `false` if another process has replaced its record
+   */
+  async #start(job: Job, record: JobRecord): Promise<boolean> {
+    const { store, jobs, spending } = this.#parts;
     try {
-      await this.#parts.spending.check(record);
+      await spending.check(record);
+      if (!(await store.admit(record))) return false;
     } catch (error) {
-      await store.remove(callId);
+      // What cannot be removed is not started: it is not admitted, or its start checks the budgets again.
+      await store.remove(record).catch(() => {});
       throw error;
     }
-    jobs.start(priced);
+    jobs.start(job);
     return true;
   }
 
@@ -164,7 +180,7 @@ export class PaidCalls {
    * @returns `true` if its request may be sent now
    */
   async #continue(job: Job, known: JobRecord): Promise<boolean> {
-    const { store, jobs } = this.#parts;
+    const { store, jobs, spending } = this.#parts;
     const { callId } = job;
     const { state, ref } = known;
     if (state === 'done' && (await areMissing(known))) {
@@ -177,10 +193,22 @@ export class PaidCalls {
       await store.update(callId, { state: 'submitted', files: [], target: undefined });
     }
     if (['submitted', 'done', 'failed'].includes(state) || jobs.isRunning(known)) return false;
-    // The ledger decides whether the request may be sent; after an unknown outcome only if the usage log proves
-    // that it was free.
-    const charged = state === 'queued' ? known.charged : 'unknown';
-    await store.update(callId, { state: 'queued', charged, owner: thisProcess() });
+    const isSent = state !== 'queued' || known.charged !== undefined;
+    if (isSent) {
+      // The ledger decides whether the request may be sent; after an unknown outcome only if the usage log proves
+      // that it was free.
+      spending.adopt(callId);
+      await store.update(callId, {
+        state: 'queued',
+        admitted: true,
+        charged: state === 'queued' ? known.charged : 'unknown',
+        owner: thisProcess(),
+      });
+    } else {
+      // It fits into the budget of today, but perhaps not into that of this process.
+      await spending.check(known);
+      await store.update(callId, { owner: thisProcess() });
+    }
     jobs.start({ ...job, estimate: known.estimate });
     return true;
   }

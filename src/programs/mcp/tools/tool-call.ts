@@ -1,4 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '#mcp-sdk';
+import { systemErrorCode } from '../../../adapters/node/durable.ts';
+import { errorMessage } from '../../../answers/objects.ts';
 import { GatewayError } from '../../../index.ts';
 import { ToolError } from './errors.ts';
 import { toErrorResult } from './results.ts';
@@ -29,6 +31,11 @@ export async function answer(work: () => Promise<Answer>): Promise<Answer> {
   } catch (error) {
     if (error instanceof ToolError) return toErrorResult(error);
     if (GatewayError.isInstance(error)) return toErrorResult(new ToolError(error.message));
+    if (systemErrorCode(error) !== '') {
+      const problem = `The records of the calls cannot be used now: ${errorMessage(error)}.`;
+      const advice = 'Call again with the same arguments, which is not charged twice.';
+      return toErrorResult(new ToolError(`${problem} ${advice}`));
+    }
     throw error;
   }
 }
