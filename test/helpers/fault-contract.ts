@@ -171,6 +171,17 @@ const stories: readonly [string, (ledgers: FaultyLedger, inFault: InFault) => Pr
     },
   ],
   [
+    'a call is not submitted again, nor waited for, if its unknown outcome was not recorded',
+    async ({ own }, inFault) => {
+      const claimId = await claimed(own);
+      await inFault(() => own.finish('job', 'unknown', claimId));
+      const claim = await own.claim('job', 'hash');
+      // A lease of a database ends later.
+      if (claim.status === 'submitting') expect(claim.claimId).toBe(claimId);
+      else expect(claim).toMatchObject({ status: 'unknown', claimId, isAlive: false });
+    },
+  ],
+  [
     'an end is recorded',
     async ({ own, rival }, inFault) => {
       await own.accept('job', task('a'), await claimed(own));

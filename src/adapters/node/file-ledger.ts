@@ -77,15 +77,18 @@ export function fileLedger(folder: string): SubmitLedger {
   return new FileLedger(resolve(folder));
 }
 
-/** Maximum number of calls whose unsent claims are remembered. */
-const maxUnsent = 10_000;
+/** Maximum number of calls whose unrecorded outcomes are remembered. */
+const maxUnrecorded = 10_000;
 
 /** The longest pause before a call is claimed again next to a rival, in milliseconds. It doubles up to the limit. */
 const firstPause = 5;
 const longestPause = 500;
 
-/** Claims of this process under which nothing was submitted, but whose files may exist, by the folders of calls. */
-const unsent = new Map<string, Set<string>>();
+/** The outcome of a claim: what to write to its file, or `undefined` to remove it because nothing was submitted. */
+type Outcome = Partial<Entry> | undefined;
+
+/** Outcomes of claims of this process that could not be recorded, by the folders of calls and by claims. */
+const unrecorded = new Map<string, Map<string, Outcome>>();
 
 class FileLedger implements SubmitLedger {
   readonly #folder: string;
@@ -100,7 +103,7 @@ class FileLedger implements SubmitLedger {
     // Create it each time, because it may have been deleted.
     await makeFolder(this.#folder);
     for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
-      await this.#removeUnsent(callId);
+      await this.#recordOutcomes(callId);
       const found = await this.#find(callId);
       const known = toEntry(found);
       if (known !== undefined && ('ref' in known || known.claimId !== replaces)) {
@@ -152,34 +155,37 @@ class FileLedger implements SubmitLedger {
     return claimId;
   }
 
-  /** Removes the file of a claim under which nothing was submitted, or remembers the claim. */
+  /** Removes the file of a claim under which nothing was submitted, now or before the next claim. */
   async #withdraw(callId: string, claimId: string): Promise<void> {
-    this.#remember(callId, claimId);
-    await this.#removeUnsent(callId).catch(() => {});
+    this.#remember(callId, new Map([[claimId, undefined]]));
+    await this.#recordOutcomes(callId).catch(() => {});
   }
 
-  #remember(callId: string, claimId: string): void {
+  #remember(callId: string, outcomes: ReadonlyMap<string, Outcome>): void {
     const key = this.#callFolder(callId);
-    const others = unsent.get(key) ?? new Set();
-    if (unsent.size < maxUnsent) unsent.set(key, others.add(claimId));
+    if (unrecorded.size >= maxUnrecorded) return;
+    unrecorded.set(key, new Map([...(unrecorded.get(key) ?? []), ...outcomes]));
   }
 
-  /** Removes the files of claims of this process under which nothing was submitted. */
-  async #removeUnsent(callId: string): Promise<void> {
+  /** Records the outcomes of claims of this process that could not be recorded before. */
+  async #recordOutcomes(callId: string): Promise<void> {
     const key = this.#callFolder(callId);
-    const claimIds = unsent.get(key);
-    if (claimIds === undefined) return;
-    // Only one call removes them, because the next claim may have the same path.
-    unsent.delete(key);
+    const outcomes = unrecorded.get(key);
+    if (outcomes === undefined) return;
+    // Only one call does it, because the next claim may have the path of a removed one.
+    unrecorded.delete(key);
     try {
       for (const claim of await this.#find(callId)) {
         const { ref, end } = claim.entry;
-        const isUnsent = ref === undefined && end === undefined && claimIds.has(claimIdFor(claim));
-        if (isUnsent) await rm(claim.path, { force: true });
+        const claimId = claimIdFor(claim);
+        if (ref !== undefined || end !== undefined || !outcomes.has(claimId)) continue;
+        const outcome = outcomes.get(claimId);
+        await (outcome === undefined ? rm(claim.path, { force: true }) : write(claim, outcome));
       }
     } catch (error) {
-      for (const claimId of claimIds) this.#remember(callId, claimId);
-      throw error;
+      this.#remember(callId, outcomes);
+      // A claim whose outcome is unknown keeps the call from being submitted anyway.
+      if ([...outcomes.values()].includes(undefined)) throw error;
     }
   }
 
@@ -218,28 +224,32 @@ class FileLedger implements SubmitLedger {
   ): Promise<void> {
     checkLedgerCall(callId, claimId, end);
     const details = isErrorComplete === true && requestId ? { isErrorComplete } : {};
+    const change = { end, requestId, ...details };
     try {
-      await this.#finish(callId, end, claimId, { requestId, ...details });
+      await this.#finish(callId, change, claimId);
     } catch (error) {
-      // Otherwise the claim would keep the call from being submitted.
-      if (end === 'not_submitted' && claimId !== undefined) this.#remember(callId, claimId);
+      // Otherwise the call would look as if it were being submitted for as long as this process runs.
+      if (claimId !== undefined && (end === 'not_submitted' || end === 'unknown')) {
+        const outcome = end === 'unknown' ? change : undefined;
+        this.#remember(callId, new Map([[claimId, outcome]]));
+      }
       throw error;
     }
   }
 
   async #finish(
     callId: string,
-    end: SubmitEnd,
+    change: Partial<Entry> & { readonly end: SubmitEnd },
     claimId: string | undefined,
-    request: Pick<Entry, 'requestId' | 'isErrorComplete'>,
   ): Promise<void> {
     const found = await this.#find(callId);
     const current = found.at(-1);
     if (current === undefined || (claimId ?? claimIdFor(current)) !== claimIdFor(current)) return;
     const [task] = findTasks(found);
+    const { end } = change;
     if (end === 'completed' || end === 'failed') {
       if (task !== undefined) await write(task, { end });
-    } else if (task === undefined) await write(current, { end, ...request });
+    } else if (task === undefined) await write(current, change);
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
