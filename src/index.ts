@@ -158,6 +158,8 @@ export {
 } from './resources/chat/runs/runner.ts';
 export { Stream } from './streams/stream.ts';
 export {
+  type ListingLedger,
+  type OpenCall,
   memoryLedger,
   type SubmitClaim,
   type SubmitEnd,

@@ -113,6 +113,38 @@ export interface SubmitLedger {
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
 
+/** A call that is not over: its submission is under way or has an unknown outcome, or its task is not finished. */
+export type OpenCall = SubmitEntry & {
+  readonly callId: string;
+  /** When it was first claimed, in milliseconds since 1970; `undefined` if the ledger has no time of it. */
+  readonly since: number | undefined;
+};
+
+/** A ledger that lists its calls. */
+export interface ListingLedger extends SubmitLedger {
+  /**
+   * Lists the calls that are not over, oldest first: `submitting`, `unknown` or `accepted`. Reads all entries, so call
+   * it from a job or a command, not for each submission.
+   *
+   * @param options - `before`: only calls that were claimed before this time, in milliseconds since 1970.
+   * @throws `LedgerError` if the store of the ledger cannot be read
+   */
+  open(options?: { before?: number | undefined }): Promise<OpenCall[]>;
+}
+
+/** Returns those of the calls that are not over and were claimed before a time, oldest first. */
+export function selectOpen(calls: readonly OpenCall[], before: number | undefined): OpenCall[] {
+  const isTime = before === undefined || Number.isFinite(before);
+  check(
+    isTime,
+    'before',
+    'must be a time in milliseconds since 1970, such as Date.now() - 3_600_000.',
+  );
+  const isMeant = ({ status, since }: OpenCall): boolean =>
+    status !== 'finished' && (before === undefined || since === undefined || since < before);
+  return calls.filter(isMeant).toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
+}
+
 const ends: readonly SubmitEnd[] = ['completed', 'failed', 'not_submitted', 'unknown'];
 
 /** Validates the arguments of the methods of a ledger. */
@@ -135,6 +167,8 @@ export function isSameTask(one: TaskRef, other: TaskRef): boolean {
 
 /** A call in a memory ledger. */
 interface MemoryCall {
+  /** When it was first claimed, in milliseconds since 1970. */
+  readonly since: number;
   readonly inputHash: string;
   readonly claimId: string;
   status: 'submitting' | 'unknown';
@@ -163,12 +197,13 @@ function toEntry(call: MemoryCall): SubmitEntry {
  * Creates a ledger that lasts as long as the process: a job that is retried in the same process is not
  * submitted twice. `fileLedger` of `model-gateway/node` survives crashes.
  */
-export function memoryLedger(): SubmitLedger {
+export function memoryLedger(): ListingLedger {
   const calls = new Map<string, MemoryCall>();
   let claims = 0;
   const enter = (callId: string, inputHash: string, before?: MemoryCall): MemoryCall => {
     claims += 1;
     const call: MemoryCall = {
+      since: before?.since ?? Date.now(),
       inputHash,
       claimId: `${claims}`,
       status: 'submitting',
@@ -210,6 +245,14 @@ export function memoryLedger(): SubmitLedger {
       checkLedgerCall(callId);
       const call = calls.get(callId);
       return call && toEntry(call);
+    },
+    async open({ before } = {}) {
+      const all = [...calls].map(([callId, call]) => ({
+        callId,
+        since: call.since,
+        ...toEntry(call),
+      }));
+      return selectOpen(all, before);
     },
   };
 }

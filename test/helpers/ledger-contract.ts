@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   InvalidInputError,
+  type ListingLedger,
   type SubmitClaim,
-  type SubmitLedger,
   type TaskRef,
 } from '../../src/index.ts';
 import { makeRef } from '../../src/tasks/ref.ts';
@@ -23,8 +23,47 @@ export async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
  *
  * @param make - Makes one that knows no call.
  */
-export function testLedger(name: string, make: () => Promise<SubmitLedger>): void {
+export function testLedger(name: string, make: () => Promise<ListingLedger>): void {
   describe(name, () => {
+    test('lists the calls that are not over, oldest first', async () => {
+      const ledger = await make();
+      const before = Date.now() + 60_000;
+      const claimId = await claimIdOf(ledger.claim('taken over', 'hash'));
+      await ledger.claim('submitting', 'hash');
+      await ledger.finish('unknown', 'unknown', await claimIdOf(ledger.claim('unknown', 'hash')));
+      for (const callId of ['accepted', 'completed', 'failed', 'x'.repeat(500)]) {
+        await ledger.accept(callId, { ...ref, callId }, await claimIdOf(ledger.claim(callId, '')));
+      }
+      await ledger.finish('completed', 'completed');
+      await ledger.finish('failed', 'failed');
+      await ledger.claim('released', 'hash');
+      await ledger.finish('released', 'not_submitted');
+      await ledger.claim('taken over', 'hash', claimId);
+
+      const open = await ledger.open();
+
+      expect(
+        open.map(({ callId, status }) => `${callId.slice(0, 20)} ${status}`).toSorted(),
+      ).toEqual([
+        'accepted accepted',
+        'submitting submitting',
+        'taken over submitting',
+        'unknown unknown',
+        `${'x'.repeat(20)} accepted`,
+      ]);
+      const times = open.map(({ since = 0 }) => since);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(Math.abs((times[0] ?? 0) - Date.now())).toBeLessThan(60_000);
+      for (const { callId, since: _, ...entry } of open) {
+        expect(await ledger.entry(callId)).toEqual(entry);
+      }
+      expect(await ledger.open({ before })).toEqual(open);
+      expect(await ledger.open({ before: before - 120_000 })).toEqual([]);
+      expect(await failureOf(ledger.open({ before: Number.NaN }))).toMatchObject({
+        field: 'before',
+      });
+    });
+
     test('a call goes from claimed to accepted to finished', async () => {
       const ledger = await make();
 

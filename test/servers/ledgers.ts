@@ -5,7 +5,7 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { postgresLedger, type PostgresLedgerOptions } from '../../src/adapters/ledgers/postgres.ts';
 import { redisLedger, type RedisLedgerOptions } from '../../src/adapters/ledgers/redis.ts';
-import type { SubmitLedger } from '../../src/index.ts';
+import type { ListingLedger } from '../../src/index.ts';
 import type { FaultyLedger } from '../helpers/fault-contract.ts';
 import { Faults } from '../helpers/faults.ts';
 
@@ -15,7 +15,7 @@ export interface LedgerKind {
   /** Makes a ledger that knows no call. */
   readonly make: (
     options?: Pick<PostgresLedgerOptions & RedisLedgerOptions, 'lease' | 'timeout'>,
-  ) => Promise<SubmitLedger>;
+  ) => Promise<ListingLedger>;
   /** Makes two ledgers on the same calls, whose server may fail. */
   readonly makeFaulty: () => Promise<FaultyLedger>;
 }

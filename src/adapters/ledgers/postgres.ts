@@ -3,7 +3,7 @@
  *
  * @module model-gateway/postgres
  */
-import type { SubmitEnd, SubmitLedger } from '../../index.ts';
+import type { ListingLedger, SubmitEnd } from '../../index.ts';
 import {
   check,
   checkOptions,
@@ -15,6 +15,7 @@ import {
   type StoredLedgerOptions,
   type StoredTask,
   type StoredCall,
+  type StoredOpenCall,
 } from './stored-ledger.ts';
 
 /** The methods used of a PostgreSQL connection pool: a `Pool` of `pg`, or a compatible one. */
@@ -30,7 +31,7 @@ export interface PostgresLedgerOptions extends StoredLedgerOptions {
 }
 
 /** A ledger in PostgreSQL. */
-export interface PostgresLedger extends SubmitLedger {
+export interface PostgresLedger extends ListingLedger {
   /**
    * Creates the table if it does not exist, and migrates one of an older version. Call it before the first
    * video, for example when you deploy; any number of processes may call it at the same time. Only this
@@ -243,6 +244,17 @@ class PostgresStore implements CallStore {
   async read(key: string): Promise<StoredCall | undefined> {
     const row = await this.#row(key);
     return row === undefined ? undefined : toFields(row);
+  }
+
+  async listOpen(): Promise<StoredOpenCall[]> {
+    const rows = await this.#query(
+      `SELECT c.call_id, (extract(epoch FROM c.created_at) * 1000)::bigint::text AS since, ${columns}
+       FROM ${this.#table} AS c WHERE status NOT IN ('completed', 'failed')`,
+    );
+    return rows.map((row) => {
+      const { call_id: key, since } = Object(row);
+      return { key, since: Number(since), call: toFields(row) };
+    });
   }
 
   async #row(key: string): Promise<unknown> {

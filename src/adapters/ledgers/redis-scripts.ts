@@ -22,6 +22,7 @@ local isAgain = claim == id and status == 'submitting'
 if isFree or (not ref and (isAgain or (replaces ~= '' and claim == replaces))) then
   if version and claim ~= id then redis.call('HSET', key, 'doubt', '1') end
   redis.call('HSET', key, 'v', '1', 'status', 'submitting', 'hash', ARGV[2], 'claim', id, 'lease', now + ARGV[4])
+  redis.call('HSETNX', key, 'since', now)
   return {'submitting', ARGV[2], id, 'true'}
 end
 return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs, request}`,
@@ -71,6 +72,26 @@ return 'ok'`,
   read: `${head}${clock}
 if not version then return {} end
 return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs, request}`,
+
+  /** ARGV: cursor, pattern of the keys. Returns the next cursor, and the fields of calls that are not finished. */
+  open: `${clock}
+local info = redis.pcall('INFO', 'cluster')
+if type(info) == 'string' and string.find(info, 'cluster_enabled:1', 1, true) then
+  return redis.error_reply('ERR the calls in a cluster cannot be listed')
+end
+local page = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', '200')
+local found = {page[1]}
+for _, key in ipairs(page[2]) do
+  if redis.call('TYPE', key).ok == 'hash' then
+    local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'request', 'since')
+    local version, status, hash, claim, lease, ref, refs, request, since = unpack(call)
+    if version == '1' and status ~= 'completed' and status ~= 'failed' then
+      local isLeased = tostring((tonumber(lease) or 0) > now)
+      found[#found + 1] = {key, since, status, hash, claim, isLeased, ref, refs, request}
+    end
+  end
+end
+return found`,
 
   /** Returns the eviction policy; "" if memory is unlimited or INFO is not available. */
   eviction: `

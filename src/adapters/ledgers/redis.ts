@@ -3,7 +3,7 @@
  *
  * @module model-gateway/redis
  */
-import type { SubmitEnd, SubmitLedger } from '../../index.ts';
+import type { ListingLedger, SubmitEnd } from '../../index.ts';
 import { scripts } from './redis-scripts.ts';
 import {
   check,
@@ -17,6 +17,7 @@ import {
   type StoredLedgerOptions,
   type StoredTask,
   type StoredCall,
+  type StoredOpenCall,
 } from './stored-ledger.ts';
 
 /** The methods used of an `ioredis` client: a `Redis` or a `Cluster`. */
@@ -69,7 +70,7 @@ export interface RedisLedgerOptions extends StoredLedgerOptions {
 export function redisLedger(
   client: IORedisClient | NodeRedisClient,
   options: RedisLedgerOptions = {},
-): SubmitLedger {
+): ListingLedger {
   checkOptions(options);
   return new StoredLedger(new RedisStore(createSender(client), options), options);
 }
@@ -189,6 +190,24 @@ class RedisStore implements CallStore {
       if (!errorMessage(error).startsWith('NOSCRIPT')) throw error;
       return this.#send('text', scripts[name], prefixedKey, values);
     }
+  }
+
+  async listOpen(): Promise<StoredOpenCall[]> {
+    const pattern = `${this.#prefix.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
+    // A scan may return a key twice.
+    const found = new Map<string, StoredOpenCall>();
+    for (let cursor: string | undefined = '0'; cursor !== undefined;) {
+      const reply = await this.#run('open', '', cursor, pattern);
+      const [next, ...rows]: unknown[] = Array.isArray(reply) ? reply : [];
+      for (const row of rows) {
+        const [key = '', since, ...call] = decodeList(row);
+        const name = key.slice(this.#prefix.length);
+        found.set(name, { key: name, since: since === undefined ? since : Number(since), call });
+      }
+      const following = decodeText(next) ?? '0';
+      cursor = following === '0' ? undefined : following;
+    }
+    return [...found.values()];
   }
 
   explain(error: unknown): Problem {

@@ -1,11 +1,12 @@
 import {
   InvalidInputError,
   LedgerError,
+  type ListingLedger,
+  type OpenCall,
   parseTaskRef,
   type SubmitClaim,
   type SubmitEnd,
   type SubmitEntry,
-  type SubmitLedger,
   type TaskRef,
 } from '../../index.ts';
 
@@ -46,6 +47,13 @@ export interface StoredTask {
 /** A stored call as text fields: see {@link readCall}. */
 export type StoredCall = readonly (string | undefined)[];
 
+/** A stored call with its key, and the time of its first claim in milliseconds since 1970. */
+export interface StoredOpenCall {
+  readonly key: string;
+  readonly since: number | undefined;
+  readonly call: StoredCall;
+}
+
 /** Explanation of a database error. */
 export interface Problem {
   readonly problem: string;
@@ -67,6 +75,8 @@ export interface CallStore {
   /** @param request - The request of a call with unknown outcome: see {@link readCall}. */
   finish(key: string, end: SubmitEnd, claimId: string | undefined, request: string): Promise<void>;
   read(key: string): Promise<StoredCall | undefined>;
+  /** Returns the calls that are not finished. */
+  listOpen(): Promise<StoredOpenCall[]>;
   /** Explains an error of the database. */
   explain(error: unknown): Problem;
 }
@@ -202,7 +212,7 @@ const longestPause = 1_000;
 const maxRemembered = 10_000;
 
 /** A ledger in a database that any number of processes share. */
-export class StoredLedger implements SubmitLedger {
+export class StoredLedger implements ListingLedger {
   readonly #store: CallStore;
   readonly #lease: number;
   readonly #timeout: number;
@@ -289,6 +299,25 @@ export class StoredLedger implements SubmitLedger {
     const key = await toKey(callId);
     const stored = await this.#retry(callId, () => this.#store.read(key));
     return stored && readCall(stored);
+  }
+
+  /**
+   * Lists the calls that are not over. A call id that is longer than 400 characters, or has characters that not every
+   * database can store, is that of the handle of its task, or else its digest, `sha256:…`.
+   */
+  async open({ before }: { before?: number | undefined } = {}): Promise<OpenCall[]> {
+    const isTime = before === undefined || Number.isFinite(before);
+    check(isTime, 'before', 'must be a time in milliseconds since 1970.');
+    const stored = await this.#retry(undefined, () => this.#store.listOpen());
+    return stored
+      .map(({ key, since, call }): OpenCall => {
+        const entry = readCall(call);
+        const isDigest = key.startsWith('sha256:');
+        const callId = (isDigest ? entry.refs[0]?.callId : undefined) ?? key;
+        return { callId, since, ...entry };
+      })
+      .filter(({ since }) => before === undefined || since === undefined || since < before)
+      .toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
   }
 
   /** Prepares the database. */

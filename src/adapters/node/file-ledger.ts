@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isObject, parseJSON } from '../../answers/objects.ts';
+import { isObject, parseJSON, toFields } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
 import {
   checkLedgerCall,
   isSameTask,
+  type ListingLedger,
+  type OpenCall,
+  selectOpen,
   type SubmitClaim,
   type SubmitEnd,
   type SubmitEntry,
-  type SubmitLedger,
 } from '../../tasks/ledger.ts';
 import { parseTaskRef } from '../../tasks/ref.ts';
 import type { TaskRef } from '../../tasks/ref.ts';
@@ -53,6 +55,18 @@ interface Found {
   readonly entry: Entry;
 }
 
+/** A ledger in a folder. */
+export interface FileLedger extends ListingLedger {
+  /**
+   * Removes the calls that have finished, so that the folder does not grow for ever. A removed call id counts as new, so
+   * keep calls for longer than your jobs may be retried.
+   *
+   * @param options - `before`: only calls that finished before this time, in milliseconds since 1970.
+   * @returns The number of removed calls
+   */
+  removeFinished(options: { before: number }): Promise<number>;
+}
+
 /** Minimum age of temporary files to be removed as leftovers of killed processes, in milliseconds. */
 const maxLeftoverAge = 3_600_000;
 
@@ -62,7 +76,7 @@ const maxLeftoverAge = 3_600_000;
  *
  * It survives `kill -9` and power failures at any point. Any number of processes may share the folder: if
  * several claim the same call, one succeeds. The files contain call ids and handles, but no keys or
- * prompts. Files of finished calls may be deleted; their call ids then count as new.
+ * prompts. Files of finished calls may be deleted, also by `removeFinished()`; their call ids then count as new.
  *
  * @param folder - Created if it does not exist. Use a local disk.
  *
@@ -70,11 +84,11 @@ const maxLeftoverAge = 3_600_000;
  * const ledger = fileLedger('var/videos');
  * await client.videos.createAndWait(params, { ledger, callId: job.id });
  */
-export function fileLedger(folder: string): SubmitLedger {
+export function fileLedger(folder: string): FileLedger {
   const problem =
     'must be a string that is not empty; pass the folder for the files of the ledger.';
   check(typeof folder === 'string' && folder !== '', 'folder', problem);
-  return new FileLedger(resolve(folder));
+  return new LedgerInFolder(resolve(folder));
 }
 
 /** Maximum number of calls whose unrecorded outcomes are remembered. */
@@ -90,7 +104,7 @@ type Outcome = Partial<Entry> | undefined;
 /** Outcomes of claims of this process that could not be recorded, by the folders of calls and by claims. */
 const unrecorded = new Map<string, Map<string, Outcome>>();
 
-class FileLedger implements SubmitLedger {
+class LedgerInFolder implements FileLedger {
   readonly #folder: string;
   #older: Promise<ReadonlyMap<string, readonly number[]>> | undefined;
 
@@ -257,6 +271,68 @@ class FileLedger implements SubmitLedger {
     return toEntry(await this.#find(callId));
   }
 
+  async open({ before }: { before?: number | undefined } = {}): Promise<OpenCall[]> {
+    const calls: OpenCall[] = [];
+    for (const { callId, found } of await this.#findAll()) {
+      const entry = toEntry(found);
+      const [first] = found;
+      if (entry === undefined || first === undefined) continue;
+      const { claimedAt, ref } = first.entry;
+      const since = claimedAt === '' ? ref?.createdAt : Date.parse(claimedAt);
+      calls.push({ callId, since, ...entry });
+    }
+    return selectOpen(calls, before);
+  }
+
+  async removeFinished({ before }: { before: number }): Promise<number> {
+    check(Number.isFinite(before), 'before', 'must be a time in milliseconds since 1970.');
+    let removed = 0;
+    for (const { found } of await this.#findAll()) {
+      if (toEntry(found)?.status !== 'finished') continue;
+      const [task] = findTasks(found);
+      const times = await Promise.all(found.map(async ({ path }) => (await lstat(path)).mtimeMs));
+      if (task === undefined || times.some((time) => time >= before)) continue;
+      // The finished task is removed last, so that the call never looks as if it had none.
+      for (const { path } of found) if (path !== task.path) await rm(path, { force: true });
+      await rm(task.path, { force: true });
+      // It stays if another process has just written to it.
+      for (const { path } of found) {
+        if (dirname(path) !== this.#folder) await rmdir(dirname(path)).catch(() => {});
+      }
+      removed += 1;
+    }
+    return removed;
+  }
+
+  /** Returns the claims of all calls. A call without a readable file has the name of its files as its id. */
+  async #findAll(): Promise<{ readonly callId: string; readonly found: readonly Found[] }[]> {
+    const names = new Set<string>();
+    for (const fileName of await listNames(this.#folder)) {
+      const [, name] = /^([\da-f]{32})(?:\.\d+\.json)?$/.exec(fileName) ?? [];
+      if (name !== undefined) names.add(name);
+    }
+    const calls: { readonly callId: string; readonly found: readonly Found[] }[] = [];
+    for (const name of names) {
+      const callId = (await this.#readCallId(name)) ?? name;
+      const found = await this.#find(callId, name);
+      calls.push({ callId, found });
+    }
+    return calls;
+  }
+
+  /** Returns the call id in one of the files of a call. */
+  async #readCallId(name: string): Promise<string | undefined> {
+    const paths = [1, ...((await this.#older)?.get(name) ?? [])].map((number) =>
+      join(this.#folder, `${name}.${number}.json`),
+    );
+    const others = await listNames(join(this.#folder, name));
+    for (const path of [...paths, ...others.map((other) => join(this.#folder, name, other))]) {
+      const { callId } = toFields(parseJSON(await readFile(path, 'utf8').catch(() => '')));
+      if (typeof callId === 'string' && callFileName(callId) === name) return callId;
+    }
+    return undefined;
+  }
+
   /** Stores a task in addition to the one that the ledger returns. */
   async #keep(entry: Entry, ref: TaskRef): Promise<void> {
     const folder = this.#callFolder(entry.callId);
@@ -281,8 +357,7 @@ class FileLedger implements SubmitLedger {
    * Returns all claims of a call, oldest first. They are found by listing the folder instead of counting
    * up, because some may have been deleted.
    */
-  async #find(callId: string): Promise<Found[]> {
-    const name = callFileName(callId);
+  async #find(callId: string, name = callFileName(callId)): Promise<Found[]> {
     this.#older ??= openFolder(this.#folder).catch((error: unknown) => {
       this.#older = undefined;
       throw error;

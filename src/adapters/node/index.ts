@@ -6,7 +6,7 @@
 export { downloadVideo, type DownloadVideoOptions } from './download-video.ts';
 export { FileError } from './durable.ts';
 export { fileFromPath } from './file-from-path.ts';
-export { fileLedger } from './file-ledger.ts';
+export { fileLedger, type FileLedger } from './file-ledger.ts';
 export {
   saveTo,
   type Savable,

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import {
   APIError,
   ContentUnavailableError,
+  VideoFailedError,
   VideoWaitError,
   type Gateway,
   type VideoTask,
@@ -175,6 +176,17 @@ async function showSaved({ id }: VideoTaskRef, run: Run<OutOptions>): Promise<bo
   return true;
 }
 
+/** Records the end of a task in the ledger, if this computer submitted it. */
+async function recordEnd(task: VideoTaskLike, end: 'completed' | 'failed'): Promise<void> {
+  const callId = typeof task === 'object' && 'callId' in task ? task.callId : undefined;
+  if (typeof callId !== 'string') return;
+  try {
+    await fileLedger(await ledgerFolder()).finish(callId, end);
+  } catch {
+    // "video list --open" shows it until the next wait.
+  }
+}
+
 /** Waits for a task, and saves its file. */
 async function finish(
   client: Gateway,
@@ -184,7 +196,8 @@ async function finish(
   isNew = false,
 ): Promise<void> {
   const { terminal } = run;
-  const video = await waitFor(client, task, isNew, run).catch((error: unknown) => {
+  const video = await waitFor(client, task, isNew, run).catch(async (error: unknown) => {
+    if (VideoFailedError.isInstance(error)) await recordEnd(task, 'failed');
     if (VideoWaitError.isInstance(error)) {
       const isSeen = error.lastStatus !== undefined;
       const intro = isSeen || isNew ? 'The task continues. To' : 'To';
@@ -192,6 +205,7 @@ async function finish(
     }
     throw error;
   });
+  await recordEnd(task, 'completed');
   noteRemark(video.error, terminal);
   terminal.progress('Downloading…');
   await saveVideo(client, video, targets, run).catch((error: unknown) => {
@@ -353,13 +367,32 @@ async function toListEntry(
   return { id, model, submitted, status };
 }
 
+/** Lists the calls of the ledger that are not over. */
+async function listOpen(run: Run<unknown>): Promise<void> {
+  const calls = await fileLedger(await ledgerFolder()).open();
+  const entries = calls.map(({ callId, status, since, refs }) => ({
+    call_id: callId,
+    status,
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+    tasks: refs.map(({ id }) => id),
+  }));
+  const lines = entries.map(({ call_id: callId, status, since = '', tasks }) =>
+    `${callId}  ${since.slice(0, 16).replace('T', ' ')}  ${status}  ${tasks.join(' ')}`.trimEnd(),
+  );
+  run.show(entries, lines, 'Every call is over.');
+}
+
 function listCommand(): Command {
   const program = command(
     'list',
     'List the videos submitted from this computer, newest first. Free.',
-    ['video list', "video list --json | jq -r '.[0].id'"],
+    ['video list', 'video list --open', "video list --json | jq -r '.[0].id'"],
+  ).option(
+    '--open',
+    'list the calls that are not over instead, oldest first, also without a task; reads only this computer',
   );
-  return define(program, async (_, run) => {
+  return define<{ open?: boolean }>(program, async (_, run) => {
+    if (run.options.open === true) return listOpen(run);
     const client = await run.client();
     const refs = (await knownVideos()).slice(0, 50);
     const entries: ListEntry[] = [];

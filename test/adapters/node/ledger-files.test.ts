@@ -361,6 +361,32 @@ describe('a folder with other files', () => {
   });
 });
 
+test('lists a damaged entry, and removes what has finished before a time', async () => {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  const past = new Date(Date.now() - 48 * 3_600_000);
+  const first = await getClaimId(ledger.claim('old', 'hash'));
+  const second = await getClaimId(ledger.claim('old', 'hash', first));
+  await ledger.accept('old', ref, second);
+  await ledger.accept('old', { ...ref, id: 'task_2' }, first);
+  await ledger.finish('old', 'completed');
+  for (const name of await readdir(folder, { recursive: true })) {
+    await utimes(join(folder, name), past, past);
+  }
+  for (const callId of ['new', 'open']) await ledger.accept(callId, ref);
+  await ledger.finish('new', 'completed');
+  await writeFile(join(folder, `${'a'.repeat(32)}.1.json`), 'damaged');
+
+  const removed = await ledger.removeFinished({ before: past.getTime() + 1_000 });
+  const open = await ledger.open();
+
+  expect(removed).toBe(1);
+  expect(await ledger.entry('old')).toBeUndefined();
+  expect(await ledger.entry('new')).toMatchObject({ status: 'finished' });
+  expect(open).toMatchObject([{ callId: 'a'.repeat(32), since: undefined }, { callId: 'open' }]);
+  expect(await readdir(folder)).toHaveLength(3);
+});
+
 test('creates a removed folder again', async () => {
   const folder = await temporaryFolder();
   const ledger = fileLedger(folder);

@@ -797,6 +797,20 @@ describe('videos', () => {
     expect(readdirSync(machine.folder)).toContain('boat.mp4');
   });
 
+  test('list --open has the calls that are not over, until they are waited for', async () => {
+    const words = [...create, '--no-wait', '--call-id', 'boat-1'];
+    const { id } = JSON.parse((await machine.run(words)).stdout);
+    const before = await machine.run(['video', 'list', '--open']);
+    emulator.clock.advance(60_000);
+    await machine.run(['video', 'wait', id]);
+    const after = await machine.run(['video', 'list', '--open']);
+
+    expect(JSON.parse(before.stdout)).toEqual([
+      { call_id: 'boat-1', status: 'accepted', since: expect.any(String), tasks: [id] },
+    ]);
+    expect(JSON.parse(after.stdout)).toEqual([]);
+  });
+
   test('a failed task ends with 3, because only the usage log shows a refund', async () => {
     const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
     const { id } = JSON.parse((await machine.run(words)).stdout);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fileLedger } from '../../../src/adapters/node/index.ts';
 import { memoryLedger } from '../../../src/tasks/ledger.ts';
-import type { SubmitClaim, SubmitLedger } from '../../../src/tasks/ledger.ts';
-import { testFaults, type FaultyLedger } from '../../helpers/fault-contract.ts';
+import type { ListingLedger, SubmitClaim, SubmitLedger } from '../../../src/tasks/ledger.ts';
+import { testFaults } from '../../helpers/fault-contract.ts';
 import { breakDisk } from '../../helpers/faults.ts';
 import { testFencing } from '../../helpers/fencing-contract.ts';
 import { testInterleavings } from '../../helpers/fencing-properties.ts';
@@ -14,13 +14,13 @@ import { emulatedVideos, order } from '../../helpers/videos.ts';
 import { failureOf } from '../../helpers/clients.ts';
 
 // Those on PostgreSQL and Redis: test/servers.
-const makers: readonly [string, () => Promise<SubmitLedger>][] = [
+const makers: readonly [string, () => Promise<ListingLedger>][] = [
   ['memoryLedger()', async () => memoryLedger()],
   ['fileLedger()', async () => fileLedger(join(await temporaryFolder(), 'ledger'))],
   ['fileLedger() without hard links', async () => (await makeFaulty(false)).own],
 ];
 
-async function makeFaulty(hasLinks: boolean): Promise<FaultyLedger> {
+async function makeFaulty(hasLinks: boolean) {
   const folder = join(await temporaryFolder(), 'ledger');
   const faults = breakDisk(hasLinks);
   return { own: fileLedger(folder), rival: fileLedger(folder), faults };
