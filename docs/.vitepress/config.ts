@@ -141,6 +141,11 @@ export default defineConfig({
       await writeFile(file, toRedirect(to));
     }
   },
+  // For the comparison on the first page, which runs the client and the emulator.
+  vite: {
+    define: { __VERSION__: JSON.stringify(packageJson.version) },
+    resolve: { alias: { 'form-data': path.join(docs, '.vitepress/theme/no-form-data.ts') } },
+  },
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(markdown) {

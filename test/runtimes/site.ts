@@ -197,6 +197,18 @@ async function checkFiles(page: Page): Promise<void> {
   if ((await page.getByRole('main').count()) !== 1) problems.push('404.html has no landmark');
 }
 
+/** The comparison of charges runs in the browser of the visitor. */
+async function compareCharges(page: Page): Promise<void> {
+  await page.goto(`${origin}/`);
+  await page.getByRole('button', { name: 'The connection is lost after the charge' }).click();
+  const message = page.locator('.live-charges [role=status]');
+  await message.filter({ hasText: /charge/ }).waitFor();
+  const text = await message.textContent();
+  if (text !== 'model-gateway: 1 charge. openai: 3 charges.') problems.push(`/: ${text}`);
+  await page.evaluate(axe);
+  await runAxe(page, 'the comparison of charges');
+}
+
 const browser = await launchChromium();
 const page = await browser.newPage();
 page.on('request', (request) => {
@@ -211,6 +223,7 @@ for (const [from, to] of Object.entries(moved)) {
   const [, id] = to.split('#');
   if ((await page.locator(`[id="${id}"]`).count()) !== 1) problems.push(`/${from}: no ${to}`);
 }
+await compareCharges(page);
 await checkFiles(page);
 await search(page);
 await browser.close();

@@ -1,5 +1,7 @@
+import type { EnhanceAppContext } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
 import { h } from 'vue';
+import LiveCharges from './charges.ts';
 import './style.css';
 
 /** The page for unknown addresses. That of the theme has no landmark. */
@@ -15,5 +17,6 @@ const notFound = () =>
 
 export default {
   extends: DefaultTheme,
+  enhanceApp: ({ app }: EnhanceAppContext) => app.component('LiveCharges', LiveCharges),
   Layout: () => h(DefaultTheme.Layout, null, { 'not-found': notFound }),
 };

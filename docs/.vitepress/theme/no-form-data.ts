@@ -1,0 +1,2 @@
+/** Browsers have a `FormData` of their own; see `imports` in package.json. */
+export default undefined;
