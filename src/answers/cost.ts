@@ -5,9 +5,14 @@ import { findFirst, isObject, unwrapLevels, numberFrom, listObjects, toFields } 
 /** Returns the token usage in a response, a chunk or an event, including wrapped ones. */
 export function findUsage(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined;
-  const { usage: direct, message, choices } = answer;
+  const { usage: direct, message, choices, x_groq: groq } = answer;
   if (isObject(direct)) return direct;
-  const holders = [...unwrapLevels(answer), ...listObjects(message), ...listObjects(choices)];
+  const holders = [
+    ...unwrapLevels(answer),
+    ...listObjects(message),
+    ...listObjects(choices),
+    ...listObjects(groq),
+  ];
   return findFirst(holders, ({ usage, usageMetadata, usage_metadata: metadata }) =>
     [usage, usageMetadata, metadata].find(isObject),
   );

@@ -461,8 +461,11 @@ function readFields(value: unknown): ErrorBody {
   const sources = findSources(body);
   const [source = body] = sources;
   const sentCode = findCode(sources);
+  const plain = withoutFields(findEnvelope(body, inner), findMessage(body), inner ?? value);
   return {
-    ...withoutFields(findEnvelope(body, inner), findMessage(body), inner ?? value),
+    ...plain,
+    requestId:
+      plain.requestId ?? findFirst([source, body], (level) => codeText(level['request_id'])),
     code: codeOrNull(sentCode),
     sentCode,
     type: trimmedText(source['type']) ?? trimmedText(source['status']),

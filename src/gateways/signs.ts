@@ -12,6 +12,8 @@ export const requestIdHeaders = [
   'x-request-id',
   'request-id',
   'x-litellm-call-id',
+  'apim-request-id',
+  'x-amzn-requestid',
 ];
 
 /** Names of models that make images or videos, also when a text operation requests them. */

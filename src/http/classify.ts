@@ -78,13 +78,13 @@ function isPermanent(status: number | undefined, body: ErrorBody, headers?: Head
 }
 
 /**
- * Returns whether the gateway itself rejected the key. Its own errors have a type or a request id; a
- * provider's rejection of the gateway's key has neither.
+ * Returns whether the gateway itself rejected the key. Its own errors have a type or a request id in the message;
+ * a provider's rejection of the gateway's key has neither.
  */
 function isKeyRefused(body: ErrorBody): boolean {
-  const { type, requestId } = body;
+  const { type, message = '' } = body;
   if (quotesProvider(body)) return false;
-  return type === undefined || keyRefusals.test(type) || requestId !== undefined;
+  return type === undefined || keyRefusals.test(type) || /\(request id: \S/i.test(message);
 }
 
 /**

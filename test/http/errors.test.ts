@@ -105,6 +105,22 @@ describe('errors', () => {
     },
   );
 
+  test('have the request id of the body, if no header has one', async () => {
+    const body = {
+      type: 'error',
+      error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' },
+      request_id: '06abc',
+    };
+    const first = scripted([json(body, 429)]);
+    const second = scripted([
+      () => Response.json(body, { status: 429, headers: { 'x-request-id': 'r' } }),
+    ]);
+
+    expect(await apiErrorOf(chat(first.client))).toMatchObject({ requestID: '06abc' });
+    expect(first.requests).toHaveLength(1);
+    expect(await apiErrorOf(chat(second.client))).toMatchObject({ requestID: 'r' });
+  });
+
   test('have outcome unknown for a rejection next to an id, which may be that of a task', async () => {
     const rejected = { error: { message: 'no', code: 'insufficient_quota' } };
     const first = scripted([json(rejected)]);

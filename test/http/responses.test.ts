@@ -182,6 +182,8 @@ describe('request ids', () => {
     [{ 'x-oneapi-request-id': 'a', 'x-request-id': 'b', 'cf-ray': 'd' }, 'a'],
     [{ 'x-request-id': 'b', 'cf-ray': 'd' }, 'b'],
     [{ 'x-litellm-call-id': 'e', 'cf-ray': 'd' }, 'e'],
+    [{ 'apim-request-id': 'f', 'cf-ray': 'd' }, 'f'],
+    [{ 'x-amzn-requestid': 'g' }, 'g'],
     [{ 'cf-ray': 'd' }, 'd'],
     [{}, null],
   ])('of a response with %j is %j', async (headers, expected) => {

@@ -188,10 +188,30 @@ function deliverTranscript(
   };
 }
 
+const first = (value: unknown): JsonObject => listObjects(value)[0] ?? {};
+
+/**
+ * Returns a response with the transcript in `text`. Workers AI puts it into `result`, RunPod into `output`, and
+ * Deepgram into the first alternative of the first channel.
+ */
+function locateText(value: JsonObject): JsonObject {
+  if (typeof value['text'] === 'string') return value;
+  const output = toFields(value['output']);
+  const channel = first(toFields(value['results'])['channels']);
+  const places = [
+    toFields(value['result'])['text'],
+    output['transcription'],
+    output['text'],
+    first(channel['alternatives'])['transcript'],
+  ];
+  const text = places.find((place) => typeof place === 'string');
+  return text === undefined ? value : { ...value, text };
+}
+
 /** Converts the complete response of a model that does not stream to events. */
 function toTextEvents(answer: unknown): readonly unknown[] {
-  if (!isObject(answer) || typeof answer['text'] !== 'string') return [];
-  const { text, usage } = answer;
+  const { text, usage } = locateText(toFields(answer));
+  if (typeof text !== 'string') return [];
   return [
     { type: 'transcript.text.delta', delta: text },
     { type: 'transcript.text.done', text, usage },
@@ -231,7 +251,7 @@ export const transcriptionAnswer = (
   textAnswer<TranscriptionCreateResponse | string>((received, read, type) => {
     const text = unquote(received, type);
     const parsed = parseJSON(text);
-    const value = isObject(parsed) ? parsed : undefined;
+    const value = isObject(parsed) ? locateText(parsed) : undefined;
     const inside = value?.['text'];
     const isEmpty = parsed === null || (Array.isArray(parsed) && parsed.length === 0);
     // JSON of an unknown form may be a transcript in the requested one, but not an error.

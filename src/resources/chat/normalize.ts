@@ -33,8 +33,8 @@ export function normalizeCompletion(value: JsonObject): void {
  */
 export function normalizeChunk(value: JsonObject): void {
   const choices = normalizeItems(value, 'choices', normalizeChunkChoice);
-  // Some providers put usage into the choice.
-  const inner = choices[0]?.['usage'];
+  // Some providers put usage into the choice, Groq into a field of its own.
+  const inner = choices[0]?.['usage'] ?? toFields(value['x_groq'])['usage'];
   if (isObject(inner) && !isObject(value['usage'])) value['usage'] = inner;
   // Empty usage would look like a count of 0.
   const { usage } = value;

@@ -1,5 +1,5 @@
 import { isEmptyResult } from '../../answers/failure.ts';
-import { fill, hasValue, normalizeItems, listObjects } from '../../answers/objects.ts';
+import { fill, hasValue, normalizeItems, listObjects, toFields } from '../../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../../answers/reader.ts';
 import { checkModel } from '../../options/check.ts';
 import { NotFoundError } from '../../errors/api-errors.ts';
@@ -106,10 +106,13 @@ const modelFields: FieldsOf<Model> = {
 };
 
 function normalizeModel(value: JsonObject): void {
-  const { name, created, created_at: date } = value;
+  const { id, name, created, created_at: date } = value;
+  // The id of Workers AI is not the name with which a model is called.
+  if (typeof name === 'string' && name.startsWith('@cf/')) value['id'] = name;
   // Lists in Gemini's format have the id in `name`, with a path prefix.
-  value['id'] ||=
-    typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
+  else if (!id)
+    value['id'] =
+      typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
   value['object'] = 'model';
   if (typeof created !== 'number') {
     // Lists in Anthropic's format have an ISO 8601 date.
@@ -137,6 +140,20 @@ function holdsModels(list: unknown): boolean {
   return listObjects(list).some(({ id, name }) => hasValue(id ?? name));
 }
 
+/** Fields in which Workers AI and Databricks list their models. */
+const otherLists = ['result', 'endpoints'];
+
+/** Returns a list of models with the items in `data`. */
+function locateModels(value: unknown): unknown {
+  const body = toFields(value);
+  const name = hasValue(body['data'] ?? body['models'])
+    ? undefined
+    : otherLists.find((field) => holdsModels(body[field]));
+  if (name === undefined) return value;
+  const { [name]: data, ...rest } = body;
+  return { ...rest, data };
+}
+
 /** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */
 function areModels(value: JsonObject): boolean {
   const { object, data, models } = value;
@@ -155,6 +172,7 @@ const modelListSchema: ResponseSchema<ModelList> = {
   fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
   answer: { name: 'model', isIn: areModels },
   parse: parseList,
+  locate: locateModels,
   normalize(value) {
     value['object'] = 'list';
     if (isGeminiList(value)) {

@@ -216,6 +216,22 @@ describe('audio.transcriptions.create()', () => {
   });
 });
 
+describe('a transcript in the place of a vendor', () => {
+  test.each([
+    ['Workers AI', { result: { text: 'Hi', word_count: 1 }, success: true, errors: [] }],
+    ['RunPod', { output: { transcription: 'Hi' }, status: 'COMPLETED' }],
+    ['Deepgram', { results: { channels: [{ alternatives: [{ transcript: 'Hi' }] }] } }],
+  ])('of %s is read whole, as text and as a stream', async (_, wire) => {
+    const { client } = scripted([json(wire)]);
+    const { transcriptions } = client.audio;
+
+    expect(await transcriptions.create({ model: 'm', file })).toMatchObject({ text: 'Hi' });
+    expect(await transcriptions.create({ model: 'm', file, response_format: 'text' })).toBe('Hi');
+    const events = await collect(await transcriptions.create({ model: 'm', file, stream: true }));
+    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: 'Hi' });
+  });
+});
+
 describe('a streamed transcription', () => {
   const done = { type: 'transcript.text.done', text: 'Hello there' };
   const deltas = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamTruncatedError, type StreamVerdict } from '../../../src/index.ts';
+import { StreamTruncatedError, type StreamVerdict, usageOf } from '../../../src/index.ts';
 import type { Quirks } from '../../../src/testing/index.ts';
 import type { ChatCompletionCreateParamsBase } from '../../../src/resources/chat/params.ts';
 import {
@@ -343,3 +343,28 @@ test.each([true, false])(
     expect(completion.usage?.total_tokens).toBe(2);
   },
 );
+
+test('the usage that Groq puts into x_groq is that of the stream, and counts', async () => {
+  const counts = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+  const answer = eventStream(
+    { id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'Hi' } }] },
+    {
+      id: 'c',
+      model: 'm',
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+      x_groq: { id: 'req_1', usage: counts },
+    },
+    '[DONE]',
+  );
+  const { client } = scripted([answer]);
+
+  const stream = await client.chat.completions.create({
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hi' }],
+    stream: true,
+  });
+  await collect(stream);
+
+  expect(stream.usage).toMatchObject(counts);
+  expect(usageOf({ x_groq: { usage: counts } })).toMatchObject({ totalTokens: 7 });
+});

@@ -206,6 +206,22 @@ describe('the format of the list', () => {
     expect(page).not.toHaveProperty('models');
   });
 
+  test.each([
+    {
+      vendor: 'Workers AI',
+      wire: { success: true, errors: [], result: [{ id: '7912', name: '@cf/meta/llama-3.1-8b' }] },
+      id: '@cf/meta/llama-3.1-8b',
+    },
+    { vendor: 'Databricks', wire: { endpoints: [{ name: 'dbrx' }] }, id: 'dbrx' },
+  ])("the list of $vendor becomes OpenAI's", async ({ wire, id }) => {
+    const { client } = scripted([json(wire)]);
+
+    const page = await client.models.list();
+
+    expect(page.object).toBe('list');
+    expect(page.data.map((model) => model.id)).toEqual([id]);
+  });
+
   test("Together's bare array becomes OpenAI's list", async () => {
     const wire = [
       { id: 'a/b', object: 'model', created: 7, type: 'chat', pricing: { input: 1 } },
