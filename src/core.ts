@@ -18,7 +18,7 @@ import { openAICompatible } from './gateways/openai.ts';
 import { openRouter } from './gateways/openrouter.ts';
 import type { GatewayProfile } from './options/gateway-profile.ts';
 import { Generate } from './resources/generate/generate.ts';
-import type { Policy, Transport } from './calls/transport.ts';
+import { type Policy, thisCopy, type Transport } from './calls/transport.ts';
 import { Images } from './resources/images/images.ts';
 import { Models } from './resources/models/models.ts';
 import type { GatewayOptions, GatewayPolicy } from './options/options.ts';
@@ -105,6 +105,24 @@ interface ResourceClass {
   readonly part?: AccountPart;
 }
 
+/** @throws `InvalidInputError` naming an entry that is no policy of this copy of the package, or is listed twice */
+function checkPolicies(policies: readonly Policy[]): void {
+  const isList = Array.isArray(policies);
+  check(isList, 'policies', 'must be a list, such as [withFallback()].');
+  for (const [index, policy] of policies.entries()) {
+    const field = `policies[${index}]`;
+    const isPolicy = Array.isArray(policy?.options);
+    check(isPolicy, field, 'is not a policy; pass the result of withFallback() or another one.');
+    const { name, copy = thisCopy } = policy;
+    const other =
+      'is of another copy of the package, or of its other module format (import or require); take it from the module of createGateway().';
+    check(copy === thisCopy, field, other);
+    const first = policies.findIndex((each) => each.name === name);
+    const twice = `is listed twice: policies[${first}] is the same policy, "${name}"; list it once.`;
+    check(first === index, field, twice);
+  }
+}
+
 /**
  * Creates a client with only these resources and policies. It behaves like `Gateway`, without the members for
  * code that is written for `openai`.
@@ -139,19 +157,14 @@ export function createGateway(
   policies: readonly Policy[] = [],
 ): GatewayCore {
   checkObject('resources', resources);
-  for (const [index, policy] of [policies].flat().entries()) {
-    const isPolicy = Array.isArray(policy?.options);
-    check(
-      isPolicy,
-      `policies[${index}]`,
-      'is not a policy; pass the result of withFallback() or another one.',
-    );
-  }
+  checkPolicies(policies);
+  // A later change of the caller's list has no effect.
+  const own = [...policies];
   const classes = Object.entries(resources);
   const account = classes.find(([, Resource]) => Resource.part)?.[1].part;
   class Client extends GatewayCore {
     constructor(changed: GatewayOptions) {
-      super(changed, { policies, account });
+      super(changed, { policies: own, account });
       for (const [name, Resource] of classes) {
         check(!(name in this), `resources.${name}`, 'is the name of another member of the client.');
         Object.assign(this, { [name]: new Resource(this.transport, account?.settle) });

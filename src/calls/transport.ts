@@ -55,8 +55,13 @@ export type Subscriber = (
   transport: Transport,
 ) => Listener | undefined;
 
+/** Stands for this copy of the package: its other module format, or another version, has another one. */
+export const thisCopy: object = {};
+
 /** A feature that stands around a call (`wrap`), or listens to each of its requests (`listen`). */
 export interface Policy<Option extends string = string> extends GatewayPolicy<Option> {
+  /** The copy of the package whose requests and errors it knows; default: any. */
+  readonly copy?: object;
   /** Its place among the policies of a client, whatever their order: a lower rank is further outside. */
   readonly rank: number;
   /**

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import {
@@ -187,6 +188,54 @@ describe('policies of createGateway()', () => {
     const create = () => createGateway(options, { chat: Chat }, policies);
 
     expect(create).toThrow(/^policies\[0\]: is not a policy/);
+  });
+
+  test.each([
+    ['no list', withFallback(), /^policies: must be a list, such as \[withFallback\(\)\]/],
+    ['text', 'fallback', /^policies: must be a list/],
+    [
+      'one that is listed twice',
+      [withLimits(), withFallback(), withLimits()],
+      /^policies\[2\]: is listed twice: policies\[0\] is the same policy, "limits"/,
+    ],
+    ['fallbacks twice', [withFallback(), withFallback()], /^policies\[1\]: is listed twice/],
+    ['observers twice', [withObservers(), withObservers()], /^policies\[1\]: is listed twice/],
+    ['modes twice', [withOutputModes(), withOutputModes()], /^policies\[1\]: is listed twice/],
+  ])('cannot be %s', (_, policies, message) => {
+    const { options } = createOptions();
+
+    const create = () => createGateway(options, { chat: Chat }, untyped<[]>(policies));
+
+    expect(create).toThrow(message);
+  });
+
+  test('cannot be those of another copy of the package', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(root, 'src/core.ts')],
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      write: false,
+    });
+    const url = `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`;
+    const other: { withFallback: typeof withFallback; withLimits: typeof withLimits } =
+      await import(/* @vite-ignore */ url);
+    const { options } = createOptions();
+
+    const create = () =>
+      createGateway(options, { chat: Chat }, [withFallback(), other.withLimits()]);
+
+    expect(create).toThrow(/^policies\[1\]: is of another copy of the package/);
+  });
+
+  test('are copied', async () => {
+    const { options } = createOptions();
+    const policies = untyped<[ReturnType<typeof withFallback>]>([withFallback()]);
+
+    const client = createGateway(options, { chat: Chat }, policies);
+    policies.pop();
+
+    expect(() => client.withOptions({ fallback: ['m-plain'] })).not.toThrow();
   });
 });
 

@@ -3,7 +3,7 @@ import type { Call } from '../../calls/call.ts';
 import type { Plan } from '../../calls/plan.ts';
 import type { OpenAnswer } from '../../calls/promise.ts';
 import { addReason, type Follow, type Send, sendEach } from '../../calls/send-each.ts';
-import type { Policy } from '../../calls/transport.ts';
+import { type Policy, thisCopy } from '../../calls/transport.ts';
 import { check, checkFunction } from '../../options/check.ts';
 import type { FallbackModel, GatewayPolicy } from '../../options/options.ts';
 import { peek } from '../../options/snapshot.ts';
@@ -15,6 +15,7 @@ const supported = /^(chat|responses|generate|images|audio)\.|^videos\.create$/;
 
 export const fallback: Policy<'fallback' | 'fallbackOn' | 'onFallback'> = {
   name: 'fallback',
+  copy: thisCopy,
   rank: 60,
   options: ['fallback', 'fallbackOn', 'onFallback'],
   asks: (client, options) => (peek(options, 'fallback') ?? client.call.fallback) !== null,

@@ -1,7 +1,7 @@
 import { numberFrom } from '../../answers/objects.ts';
 import { estimateTokens } from '../../answers/token-estimate.ts';
 import { type Ending, usageFrom } from '../../calls/events.ts';
-import type { Policy, Subscriber } from '../../calls/transport.ts';
+import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { ClientLimits, GatewayPolicy } from '../../options/options.ts';
 import { checkLimits, Limits, type Turn } from './limits.ts';
 
@@ -53,6 +53,7 @@ const limitRequest: Subscriber = (request) => {
 
 export const limits: Policy<'limits'> = {
   name: 'limits',
+  copy: thisCopy,
   rank: 40,
   options: ['limits'],
   listen({ limits: options }) {

@@ -3,7 +3,7 @@ import type { Plan } from '../../calls/plan.ts';
 import type { OpenAnswer } from '../../calls/promise.ts';
 import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
-import type { Policy } from '../../calls/transport.ts';
+import { type Policy, thisCopy } from '../../calls/transport.ts';
 import type { GatewayPolicy, OutputMode } from '../../options/options.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
@@ -19,6 +19,7 @@ function findLearned(shared: object): Map<string, OutputMode> {
 
 export const outputModes: Policy<'structuredOutput'> = {
   name: 'output-modes',
+  copy: thisCopy,
   rank: 70,
   options: ['structuredOutput'],
   asks: (_client, _options, output) => output !== undefined,

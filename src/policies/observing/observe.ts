@@ -12,7 +12,7 @@ import type {
 import { isObject, toFields } from '../../answers/objects.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
-import type { Policy, Subscriber } from '../../calls/transport.ts';
+import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
 import type { Answer } from '../../http/response-body.ts';
@@ -31,6 +31,7 @@ function once(work: () => void): () => void {
 
 export const observing: Policy<'observer' | 'onRequest' | 'onResponse'> = {
   name: 'observers',
+  copy: thisCopy,
   rank: 20,
   options: ['observer', 'onRequest', 'onResponse'],
   listen: observeRequests,
