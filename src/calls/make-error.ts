@@ -27,6 +27,7 @@ import {
   isUsedUp,
   isWrongKey,
 } from '../http/classify.ts';
+import type { Redaction } from '../http/redaction.ts';
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
 import { isForbiddenPort } from '../http/proxy.ts';
@@ -40,6 +41,7 @@ interface FailedCall {
   readonly id: string;
   readonly spec: CallSpec;
   readonly url: string;
+  readonly redaction: Pick<Redaction, 'withoutKeys'>;
   evidence(): readonly AttemptEvidence[];
 }
 
@@ -186,8 +188,10 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   }
   const { spec, id: callId, url } = call;
   const attempts = call.evidence();
+  // A task id in the path may contain the key.
+  const request = call.redaction.withoutKeys(`${spec.method} ${displayURL(url)}`);
   const attemptsNote = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
-  const [ErrorType, summary] = describeFailure(failed, `${spec.method} ${displayURL(url)}`);
+  const [ErrorType, summary] = describeFailure(failed, request);
   const fix = fixFor(failed, call);
   const advice = adviceFor(failed, spec.charge, outcome) ?? defaultAdvice[outcome];
   const { timeout, issues, data } = failed;

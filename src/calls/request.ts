@@ -335,7 +335,8 @@ export class Request {
 
   #findRequestId({ headers }: Pick<Response, 'headers'>, fromMessage?: string): string | undefined {
     const { gateway } = requireBase(this.client);
-    return findRequestId(headers, fromMessage, gateway?.profile.requestIdHeaders);
+    const id = findRequestId(headers, fromMessage, gateway?.profile.requestIdHeaders);
+    return id && this.redaction.id(id);
   }
 
   /** Adds all headers of a request besides the key. */
@@ -349,7 +350,9 @@ export class Request {
       applyHeaders(headers, client.headers, 'defaultHeaders');
     }
     applyHeaders(headers, spec.options?.headers, 'headers');
-    this.redaction.remember(headers, this.url);
+    const { 'openai-organization': organization, 'openai-project': project } = client.account;
+    const own = client.headers ?? spec.options?.headers ?? organization ?? project;
+    this.redaction.remember(headers, this.url, own !== undefined && own !== null);
     // Set from the body alone: gateways ignore a body with another label, and the runtime writes the boundary
     // of a form.
     headers.delete('content-type');

@@ -189,6 +189,15 @@ function escapedForms(key: string): string[] {
   ];
 }
 
+/** Returns whether a text contains neither the bearer key of a request nor what follows its prefix. */
+function isWithoutKey(text: string, headers: Headers): boolean {
+  const [, key = ''] = headers.get('authorization')?.split(' ') ?? [];
+  // Other characters may be escaped in the text.
+  if (!/^[\w.-]*$/.test(key)) return false;
+  const rest = key.startsWith('sk-') ? key.slice(3) : key;
+  return rest === '' || !text.toLowerCase().includes(rest.toLowerCase());
+}
+
 /**
  * Removes secrets from messages of gateways and runtimes before they reach errors and logs: the key of the
  * call, whatever else looks like a secret, and queries of URLs. Some gateways repeat the key they reject.
@@ -198,14 +207,18 @@ export class Redaction {
    * Headers and URLs of all attempts. Searched for secrets only after a failure, because most calls succeed.
    */
   readonly #sent: (readonly [headers: Headers, url: string])[] = [];
+  /** `true` if headers or a query of the caller were sent, which may contain secrets besides the key. */
+  #hasOthers = false;
 
   /**
    * Records what an attempt sends. Each attempt may have another key.
    *
    * @param url - Its query may contain secrets too.
+   * @param hasOthers - `true` if `headers` contains some of the caller.
    */
-  remember(headers: Headers, url: string): void {
+  remember(headers: Headers, url: string, hasOthers = true): void {
     this.#sent.push([headers, url]);
+    this.#hasOthers ||= hasOthers || url.includes('?');
   }
 
   /** Returns whether the value of a header or query looks like a secret. */
@@ -254,6 +267,13 @@ export class Redaction {
     return withoutQueries(words);
   };
 
+  /** Returns the id of a response without secrets. Called for each response, so a usual id is only compared. */
+  id(text: string): string {
+    const isClean =
+      !this.#hasOthers && this.#sent.every(([headers]) => isWithoutKey(text, headers));
+    return isClean ? text : this.#clean(text);
+  }
+
   /** Returns response headers without secrets. The target of a redirect may be a signed URL. */
   headers(headers: Headers): Headers {
     const entries = [...headers].map(([name, value]): [string, string] => {
@@ -265,16 +285,18 @@ export class Redaction {
 
   /** Returns a failed attempt without secrets. The body of a success response keeps its URLs. */
   attempt(failed: FailedAttempt): FailedAttempt {
-    const { kind, headers, body, text, problem, data, cause } = failed;
-    const { message, code, sentCode, type, param, error } = body ?? {};
+    const { kind, headers, requestId, body, text, problem, data, cause } = failed;
+    const { message, code, sentCode, type, param, error, requestId: named } = body ?? {};
     // The reason of an abort is the caller's, and messages of input errors are our own.
     const isOwn = kind === 'aborted' || InvalidInputError.isInstance(cause);
     return {
       ...failed,
       headers: headers && this.headers(headers),
+      requestId: requestId && this.#clean(requestId),
       body: body && {
         ...body,
         message: message && this.#clean(message),
+        requestId: named && this.#clean(named),
         code: code && this.#clean(code),
         sentCode: typeof sentCode === 'string' ? this.#clean(sentCode) : sentCode,
         type: type && this.#clean(type),

@@ -593,3 +593,80 @@ test('a short key does not change a response', async () => {
 
   expect(await client.videos.retrieve('task_1')).toMatchObject({ model: 'model' });
 });
+
+const inBody = (id: string) => JSON.stringify({ error: { message: 'no', request_id: id } });
+
+describe('a key that a gateway repeats in its request id', () => {
+  const key = 'sk-Abcd/efgh+1234567890';
+  const forms = {
+    'as it is': key,
+    'with Bearer': `Bearer ${key}`,
+    'with other text': `req-${key}-7`,
+    'without its prefix': key.slice(3),
+    'URL-encoded': encodeURIComponent(key),
+    'with Bearer, URL-encoded': encodeURIComponent(`Bearer ${key}`),
+  };
+  const body = JSON.stringify({ error: { message: 'no' } });
+  const cutEvents = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n';
+  const answers: Readonly<
+    Record<string, (id: string, headers: Record<string, string>) => Response>
+  > = {
+    success: (_, headers) => Response.json(whole, { headers }),
+    error: (_, headers) => new Response(body, { status: 400, headers }),
+    'error in a 200': (_, headers) => new Response(body, { headers }),
+    'unusable answer': (_, headers) => new Response('<html>', { headers }),
+    'read before': (_, headers) => {
+      const response = new Response(body, { headers });
+      void response.text();
+      return response;
+    },
+    'id in the body': (id) => new Response(inBody(id), { status: 400 }),
+    'id in the body of a 200': (id) => new Response(inBody(id)),
+    stream: (_, headers) =>
+      new Response(eventText, { headers: { ...headers, 'content-type': 'text/event-stream' } }),
+    'cut stream': (_, headers) =>
+      new Response(cutEvents, { headers: { ...headers, 'content-type': 'text/event-stream' } }),
+  };
+  const rows = Object.entries(answers).flatMap(([answer, make]) =>
+    Object.entries(forms).flatMap(([form, id]) =>
+      [true, false].map((isPlain) => ({ answer, make, form, id, isPlain })),
+    ),
+  );
+
+  test.each(rows)(
+    'is hidden from errors, logs, events and results: $answer, $form, without headers: $isPlain',
+    async ({ answer, make, id, isPlain }) => {
+      const seen: unknown[] = [];
+      const see = (...parts: unknown[]): void => void seen.push(parts);
+      const header = encodeURIComponent(id) === id ? 'x-oneapi-request-id' : 'x-request-id';
+      const { client } = scripted([() => make(id, { [header]: id })], {
+        apiKey: key,
+        logLevel: 'debug',
+        logger: { error: see, warn: see, info: see, debug: see },
+        observer: { start: () => ({ attempt: () => see, end: see }) },
+        onRequest: see,
+        onResponse: see,
+        ...(!isPlain && { defaultHeaders: { 'x-tenant': 'a' } }),
+      });
+      const call = async () => {
+        if (!answer.includes('stream')) {
+          const { data, request_id: given } = await client.chat.completions
+            .create({ ...ask })
+            .withResponse();
+          return [given, data._request_id];
+        }
+        const stream = await client.chat.completions.create({ ...ask, stream: true });
+        for await (const chunk of stream) see(chunk);
+        return [];
+      };
+
+      seen.push(await call().catch((error: unknown) => error));
+
+      const text = seen.map((value) => shown(value)).join('\n');
+      expect(text).toContain('[key]');
+      for (const secret of [key, key.slice(3), encodeURIComponent(key)]) {
+        expect(text.includes(secret), secret).toBe(false);
+      }
+    },
+  );
+});

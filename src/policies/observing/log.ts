@@ -13,7 +13,9 @@ const logRequest: Subscriber = (request) => {
   return {
     sent() {
       const attempt = request.attempts.length + 1;
-      write('debug', 'Sending', { method, url: origin + pathname, attempt });
+      // A task id in the path may contain the key.
+      const url = request.redaction.withoutKeys(origin + pathname);
+      write('debug', 'Sending', { method, url, attempt });
     },
     answered({ requestId, response: { status } }) {
       write('info', 'Answered', { status, requestId, durationMs: sinceStart() });

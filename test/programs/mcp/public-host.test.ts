@@ -49,6 +49,10 @@ describe('the host of an image', () => {
     'api.default.svc.cluster.local',
     'a.test',
     'a.invalid',
+    'a.onion',
+    'a.alt',
+    'web.service.consul',
+    'nas.tail1234.ts.net',
     // IPv4
     '0.0.0.0',
     '10.0.0.7',

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { isLocalName, toHostName } from '../../../http/url.ts';
 
-/** Names that are reserved for tests. */
-const reservedName = /(^|\.)(test|invalid)$/;
+/** Names that are reserved for tests, or belong to networks of their own: RFC 6761, 7686, 9476, Consul, Tailscale. */
+const reservedName = /(^|\.)(test|invalid|onion|alt|consul|ts\.net)$/;
 
 /** Azure's platform services, in a range that is public otherwise. */
 const platformAddress = '168.63.129.16';
