@@ -119,7 +119,7 @@ export class Request {
     const { address } = client.shared;
     const isLearned = address?.root === base.root && base.version === '' && base.api === '/v1';
     this.url = fileURL ?? buildURL(isLearned ? address : base, path, this.#search);
-    this.scope = new CallScope(options?.signal, settings.totalTimeout, call.startedAt);
+    this.scope = new CallScope(options?.signal, settings.totalTimeout, call.startedAt, this);
     this.#earlier = call.attempts;
     this.#index = call.requests;
     call.requests += 1;
@@ -169,8 +169,12 @@ export class Request {
   /** Returns a function that sends the request, with retries, and resolves with the first success response. */
   prepare<T>(format: AnswerFormat<T>, listeners: readonly Listener[]): Sender<T> {
     this.#listeners = listeners;
-    this.scope.onReading = (isRead) => this.#emit('reading', isRead);
     return this.#sender(format);
+  }
+
+  /** Reports that the caller reads the response, or that it is unread. */
+  onReading(isRead: boolean): void {
+    this.#emit('reading', isRead);
   }
 
   /** Returns the evidence of all attempts, with those of earlier requests, and of a current one. */

@@ -1,6 +1,6 @@
 import { check, toInputError } from '../options/check.ts';
 import { isObject } from '../answers/objects.ts';
-import { warnOfOptions } from '../options/option-names.ts';
+import { misplaced, misplacedWarning } from '../options/option-names.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
 import {
   areChecked,
@@ -191,7 +191,8 @@ export class Transport {
         const { output: mode } = change;
         const sent = mode === undefined ? changed : (output?.inMode(changed, mode) ?? changed);
         const request = parts.write(sent, change);
-        const spec = createSpec(operation, request, kind, withoutChanged(own, change), gateway);
+        const kept = change === unchanged ? own : withoutChanged(own, change);
+        const spec = createSpec(operation, request, kind, kept, gateway);
         return { spec, format: parts.format(changed, change) };
       };
       return new GatewayPromise(this.#open(used, own, params, new Plan(write, { output }))());
@@ -233,8 +234,11 @@ export class Transport {
   ): () => Promise<OpenAnswer<T>> {
     // Invalid parameters are reported before invalid options.
     const call = new Call(this.client, own, plan.spec.operation, params);
-    const warnings = isObject(params) ? warnOfOptions(params) : [];
-    if (warnings.length > 0) this.client.log.warnOnce(warnings);
+    for (const [name, value] of isObject(params) ? Object.entries(params) : []) {
+      const isGiven = value !== undefined && value !== null;
+      const isMisplaced = isGiven && misplaced.get(name) === 'warn';
+      if (isMisplaced) this.client.log.warnOnce([misplacedWarning(name)]);
+    }
     if (used.length === 0) return this.#prepare(call, plan);
     const last: Send = (each, next) => this.#prepare(each, next)();
     const send = used.reduceRight<Send>((next, { wrap }) => wrap?.(next) ?? next, last);

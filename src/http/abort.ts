@@ -94,6 +94,12 @@ export function abortOwn(controller: AbortController): void {
 
 type StopReason = 'signal' | 'timeout' | 'total';
 
+/** The request that a scope belongs to. A method, because a closure would keep the request in memory for longer. */
+interface ScopeOwner {
+  /** Called with `true` when the caller starts reading the response, and with `false` while it is unread. */
+  onReading(isRead: boolean): void;
+}
+
 /**
  * Abort signal and time limits of one logical call and its current attempt.
  *
@@ -107,22 +113,20 @@ export class CallScope {
   #attemptTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #totalTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #deadline: number = Number.POSITIVE_INFINITY;
-  readonly #stopListening: () => void;
+  readonly #stopListening: (() => void) | undefined;
   #stopWaiting: ((reason: unknown) => void) | undefined;
-  /**
-   * Called with `true` when the caller starts reading the response, and with `false` while the response is
-   * unread.
-   */
-  onReading: ((isRead: boolean) => void) | undefined;
+  readonly #owner: ScopeOwner | undefined;
 
   /** @param startedAt - Start of the call on the clock of `performance.now()`. */
   constructor(
     signal: AbortSignal | null | undefined,
     totalTimeout: number | null,
     startedAt = performance.now(),
+    owner?: ScopeOwner,
   ) {
+    this.#owner = owner;
     this.signal = signal ?? undefined;
-    this.#stopListening = onAbort(signal, () => this.#stop('signal', signal?.reason));
+    if (signal) this.#stopListening = onAbort(signal, () => this.#stop('signal', signal.reason));
     if (totalTimeout !== null) {
       this.#deadline = startedAt + totalTimeout;
       this.#totalTimer = setTimeout(() => this.#stop('total'), Math.max(0, this.remaining));
@@ -176,7 +180,7 @@ export class CallScope {
   keepAlive(isKeptAlive: boolean): void {
     keepAlive(this.#attemptTimer, isKeptAlive);
     keepAlive(this.#totalTimer, isKeptAlive);
-    this.onReading?.(isKeptAlive);
+    this.#owner?.onReading(isKeptAlive);
   }
 
   /** Clears all time limits, because a stream applies its own. */
@@ -199,7 +203,7 @@ export class CallScope {
   /** Clears the timers and removes the listener. Safe to call more than once. */
   release(): void {
     this.clearLimits();
-    this.#stopListening();
+    this.#stopListening?.();
   }
 
   /** Returns a controller that was not aborted by the timeout of an earlier attempt. */

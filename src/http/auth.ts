@@ -24,15 +24,13 @@ export interface Credential {
   reveal(): ApiKey | null;
 }
 
-const setKey = (headers: Headers, key: string): void =>
-  headers.set('authorization', `Bearer ${key}`);
-
 /** @param warn - Called with a problem of the key that the client has corrected. */
 export function createCredential(apiKey: ApiKey | null, warn: Warn = () => {}): Credential {
   if (apiKey === null) return { authorize: () => {}, reveal: () => null };
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey, warn);
-    return { authorize: (headers) => setKey(headers, key), reveal: () => key };
+    const value = `Bearer ${key}`;
+    return { authorize: (headers) => headers.set('authorization', value), reveal: () => key };
   }
   const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
@@ -43,7 +41,7 @@ export function createCredential(apiKey: ApiKey | null, warn: Warn = () => {}): 
         cause: safeCause(error, withoutQueries),
       });
     }
-    setKey(headers, checkKey(key, warn));
+    headers.set('authorization', `Bearer ${checkKey(key, warn)}`);
   };
   return { authorize, reveal: () => apiKey };
 }

@@ -9,7 +9,8 @@ interface OutputRule {
   readonly request: string;
   /** The fields of the body that can ask for it. */
   readonly fields: readonly string[];
-  asks(body: JsonObject): boolean;
+  /** Default: the field is a name that `mediaModel` matches. */
+  readonly asks?: (body: JsonObject) => boolean;
 }
 
 /** Kinds of output besides text, in any case: OpenAI's and OpenRouter's words, and Gemini's. */
@@ -48,7 +49,6 @@ export const outputRules: readonly OutputRule[] = [
   {
     request: 'a model that is named as one of images or videos, such as `gemini-2.5-flash-image`',
     fields: ['model'],
-    asks: ({ model }) => typeof model === 'string' && mediaModel.test(model),
   },
 ];
 
@@ -68,8 +68,13 @@ export function chargeFor(
   if (charge !== 'metered' || !textOperation.test(operation)) return charge;
   for (const body of bodies) {
     if (!isObject(body)) continue;
-    for (const rule of outputRules) {
-      for (const name of rule.fields) if (name in body && rule.asks(body)) return 'charged';
+    for (const { fields, asks } of outputRules) {
+      for (const name of fields) {
+        const value = body[name];
+        if (value === undefined) continue;
+        const isMedia = typeof value === 'string' && mediaModel.test(value);
+        if (asks === undefined ? isMedia : asks(body)) return 'charged';
+      }
     }
   }
   return charge;

@@ -189,15 +189,6 @@ function escapedForms(key: string): string[] {
   ];
 }
 
-/** Returns whether a text contains neither the bearer key of a request nor what follows its prefix. */
-function isWithoutKey(text: string, headers: Headers): boolean {
-  const [, key = ''] = headers.get('authorization')?.split(' ') ?? [];
-  // Other characters may be escaped in the text.
-  if (!/^[\w.-]*$/.test(key)) return false;
-  const rest = key.startsWith('sk-') ? key.slice(3) : key;
-  return rest === '' || !text.toLowerCase().includes(rest.toLowerCase());
-}
-
 /**
  * Removes secrets from messages of gateways and runtimes before they reach errors and logs: the key of the
  * call, whatever else looks like a secret, and queries of URLs. Some gateways repeat the key they reject.
@@ -269,9 +260,15 @@ export class Redaction {
 
   /** Returns the id of a response without secrets. Called for each response, so a usual id is only compared. */
   id(text: string): string {
-    const isClean =
-      !this.#hasOthers && this.#sent.every(([headers]) => isWithoutKey(text, headers));
-    return isClean ? text : this.#clean(text);
+    if (this.#hasOthers) return this.#clean(text);
+    for (const [headers] of this.#sent) {
+      const [, key = ''] = headers.get('authorization')?.split(' ') ?? [];
+      const rest = key.startsWith('sk-') ? key.slice(3) : key;
+      const isIn = rest !== '' && text.toLowerCase().includes(rest.toLowerCase());
+      // Other characters may be escaped in the text.
+      if (isIn || !/^[\w.-]*$/.test(key)) return this.#clean(text);
+    }
+    return text;
   }
 
   /** Returns response headers without secrets. The target of a redirect may be a signed URL. */

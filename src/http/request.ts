@@ -239,7 +239,7 @@ export function createSpec<Name extends Operation>(
     path: fillPath((written ?? endpoint).path, request.params),
     query,
     charge,
-    task: findTaskRole(operation, charge),
+    task: operation.startsWith('videos.') ? findTaskRole(operation, charge) : undefined,
     accept: accepted[kind],
     options,
   };

@@ -124,7 +124,9 @@ async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, len
     cause = error;
   }
   // Decoding all bytes together is several times faster than chunk by chunk.
-  return { reader, bytes: joinBytes(chunks), end, cause };
+  const [first] = chunks;
+  const bytes = chunks.length === 1 && first !== undefined ? first : joinBytes(chunks);
+  return { reader, bytes, end, cause };
 }
 
 interface BodyText {

@@ -1,4 +1,4 @@
-import ky from 'ky';
+import ky, { type Options } from 'ky';
 import { nodeProcess } from './node-process.ts';
 import type { Fetch } from '../options/options.ts';
 import { toResponse } from './foreign-response.ts';
@@ -62,49 +62,80 @@ function warnOfWhole({ headers, log }: OutgoingRequest): void {
   ]);
 }
 
+/** A request that ky checks and this package sends. */
+interface Sending {
+  readonly request: OutgoingRequest;
+  response: Response | undefined;
+  thrown: unknown;
+  /** `true` if nobody waits for the response any more. */
+  isGivenUp: boolean;
+}
+
+/**
+ * The requests that ky is checking. ky gets only their numbers: what its options reach stays in memory long enough to
+ * be moved to the old generation, which makes a call dearer.
+ */
+const sendings = new Map<unknown, Sending>();
+let count = 0;
+
+/** The response that ky gets. The real one is handed over beside it. */
+const handedOver = new Response(null);
+
+/** Sends a request in place of ky, which never sends one itself. */
+async function sendInstead(_: unknown, { context }: { readonly context: Record<string, unknown> }) {
+  const sending = sendings.get(context['id']);
+  if (sending === undefined) throw new TypeError('The request was given up.');
+  const { request } = sending;
+  // ky calls this asynchronously; the call may be stopped by now.
+  request.scope.controller.signal.throwIfAborted();
+  request.isSent = true;
+  try {
+    const value = await request.fetch(request.url, createInit(request));
+    const response = toResponse(value, () => warnOfWhole(request));
+    if ('kind' in response) throw new ReadFailure(response);
+    if (sending.isGivenUp) discardBody(response.body);
+    sending.response = response;
+    return handedOver;
+  } catch (error) {
+    sending.thrown = error;
+    request.isSent = !isInvalidRequest(request);
+    throw error;
+  }
+}
+
+/** Without method, headers and signal: ky would copy and compose them, and put the key into its errors. */
+const kyOptions: Options = {
+  timeout: false,
+  retry: 0,
+  throwHttpErrors: false,
+  hooks: { beforeRequest: [sendInstead] },
+};
+
 /**
  * Sends a request once.
  *
- * ky validates the URL and options by creating a `Request` from them, and calls `fetch`. Its timeout, retries
- * and HTTP errors are off, because it would repeat charged requests, and its errors contain the request with
- * its key. They are replaced by the platform's own error.
+ * ky validates the URL by creating a `Request` from it. Its timeout, retries and HTTP errors are off, because it
+ * would repeat charged requests, and its errors contain the request with its key. They are replaced by the platform's
+ * own error. Its hook sends the request, because another `fetch` (that of undici, a mock) rejects a `Request` of the
+ * runtime's class, and creating one would lock a stream.
  *
  * @throws the exception of the platform, or `ReadFailure` if `fetch` resolved with something that cannot be read;
  *   `request.isSent` is `true` if the request may have been sent
  */
 export async function send(request: OutgoingRequest): Promise<Response> {
-  const { url, scope } = request;
-  let sent: Promise<Response> | undefined;
-  let thrown: unknown;
+  const sending: Sending = { request, response: undefined, thrown: undefined, isGivenUp: false };
+  const id = (count += 1);
+  sendings.set(id, sending);
   try {
-    sent = ky(url, {
-      // Method, headers and signal are added below. If they were passed to ky, it would copy the headers and
-      // compose signals, which doubles the cost of a call, and put the key into its errors.
-      timeout: false,
-      retry: 0,
-      throwHttpErrors: false,
-      // The body is added here and the URL passed as text, because another `fetch` (that of undici, a mock)
-      // rejects a `Request` of the runtime's class, and creating one would lock a stream.
-      fetch: async () => {
-        // ky calls this asynchronously; the call may be stopped by now.
-        scope.controller.signal.throwIfAborted();
-        request.isSent = true;
-        try {
-          const value = await request.fetch(url, createInit(request));
-          const response = toResponse(value, () => warnOfWhole(request));
-          if ('kind' in response) throw new ReadFailure(response);
-          return response;
-        } catch (error) {
-          thrown = error;
-          request.isSent = !isInvalidRequest(request);
-          throw error;
-        }
-      },
-    });
-    return await scope.until(sent);
+    await request.scope.until(ky(request.url, { ...kyOptions, context: { id } }));
+    if (sending.response !== undefined) return sending.response;
+    throw new TypeError('The request was not sent.');
   } catch (error) {
-    sent?.then(({ body }) => discardBody(body)).catch(() => undefined);
-    return Promise.reject(thrown ?? (request.isSent ? undefined : error));
+    sending.isGivenUp = true;
+    discardBody(sending.response?.body);
+    return Promise.reject(sending.thrown ?? (request.isSent ? undefined : error));
+  } finally {
+    sendings.delete(id);
   }
 }
 

@@ -1,5 +1,4 @@
 import { editDistance } from '../answers/similar-names.ts';
-import type { JsonObject } from '../types.ts';
 import { check } from './check.ts';
 import { type Method, methods } from './methods.ts';
 import { type Option, optionTable, type OptionName } from './option-table.ts';
@@ -84,44 +83,35 @@ function meantBy(name: string, method: Method): OptionName | undefined {
 }
 
 /** The options that are none among parameters: refused, or sent because some gateways know such a parameter. */
-const misplaced = new Map<string, 'refuse' | 'warn'>();
-for (const name of names) {
-  const use = entriesOf(name).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
-  if (use !== 'own') misplaced.set(name, use ?? 'refuse');
-}
+export const misplaced: ReadonlyMap<string, 'refuse' | 'warn'> = new Map(
+  names.flatMap((name) => {
+    const use = entriesOf(name).find(({ asParameter }) => asParameter !== undefined)?.asParameter;
+    return use === 'own' ? [] : [[name, use ?? 'refuse'] as const];
+  }),
+);
 
 /** Names in camel case that resemble an option. Those in snake case are parameters of gateways. */
 const findAlias = (name: string): OptionName | undefined => byAlias.get(name.toLowerCase());
 
-/** @throws `InvalidInputError` if an option stands among the parameters of a method, where it would do nothing */
-export function refuseOptions(method: string, params: JsonObject): void {
-  for (const name of Object.keys(params)) {
-    const use = misplaced.get(name);
-    if (use === 'warn' || params[name] === undefined || params[name] === null) continue;
-    const option = use === undefined && /[A-Z]/.test(name) ? findAlias(name) : name;
-    if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option)) continue;
-    const meant = option === name ? 'it' : option;
-    const place = method === 'videos.remix' ? 'third' : 'second';
-    const advice = isOfClient(option)
-      ? `is an option of the client, not a parameter of ${method}; pass ${meant} to the constructor or withOptions().`
-      : `is an option, not a parameter; put ${meant} into the ${place} argument of ${method}().`;
-    throw new InvalidInputError(name, advice);
-  }
+/**
+ * Returns the error for an option among the parameters of a method, where it would do nothing; `undefined` if the
+ * name is that of a parameter.
+ */
+export function misplacedError(name: string, method: string): InvalidInputError | undefined {
+  const option = misplaced.has(name) ? name : findAlias(name);
+  if (option === undefined || misplaced.get(option) !== 'refuse' || !isName(option))
+    return undefined;
+  const meant = option === name ? 'it' : option;
+  const place = method === 'videos.remix' ? 'third' : 'second';
+  const advice = isOfClient(option)
+    ? `is an option of the client, not a parameter of ${method}; pass ${meant} to the constructor or withOptions().`
+    : `is an option, not a parameter; put ${meant} into the ${place} argument of ${method}().`;
+  return new InvalidInputError(name, advice);
 }
 
-const noWarnings: readonly string[] = [];
-
-/** Returns a warning for each option among parameters that is sent. */
-export function warnOfOptions(params: JsonObject): readonly string[] {
-  let warnings = noWarnings;
-  for (const name of Object.keys(params)) {
-    if (misplaced.get(name) !== 'warn') continue;
-    if (params[name] === undefined || params[name] === null) continue;
-    const warning = `The parameter "${name}" is sent to the gateway and is no option there: an option belongs into the argument after the parameters`;
-    warnings = [...warnings, warning];
-  }
-  return warnings;
-}
+/** Returns the warning for an option among parameters that is sent. */
+export const misplacedWarning = (name: string): string =>
+  `The parameter "${name}" is sent to the gateway and is no option there: an option belongs into the argument after the parameters`;
 
 const isIn = (list: readonly Method[], method: Method): boolean => list.includes(method);
 
