@@ -139,6 +139,7 @@ export const imageDeliveries: readonly Delivery[] = [
   ...deliveries('imageStream', ['result-always']),
   ...deliveries('imageTasks', imageTaskShapes),
   ...deliveries('taskPending', pendingBodies, { imageTasks: 'list' }),
+  ...deliveries('taskRequest', [true], { imageTasks: 'data' }),
 ];
 
 /** Gateways whose image tasks fail without a status of their own. */
@@ -159,6 +160,7 @@ export const videoDeliveries: readonly Delivery[] = [
   ...deliveries('videoId', videoIds),
   ...deliveries('taskPending', pendingBodies),
   ...deliveries('contentStatus', contentStatuses),
+  ...deliveries('taskRequest', [true], { contentStatus: 403, videoUrl: 'content.result_url' }),
 ];
 
 /** The error that `taskRemark` sends beside a result. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../types.ts';
 import type { Quirks } from '../faults/quirks.ts';
+import { type Bytes, concat, utf8 } from '../media/bytes.ts';
 
 /** Why a task failed. */
 interface Failure {
@@ -29,8 +30,28 @@ export function failureInside(
   }
 }
 
-/** Returns the error beside the result of a completed task, if the quirk is set. */
-export function remarkField({ taskRemark }: Readonly<Quirks>): JsonObject {
-  if (!taskRemark) return {};
-  return { error: { message: 'Upscaling failed; the original size was sent.', code: 'upscaling' } };
+const remark = { message: 'Upscaling failed; the original size was sent.', code: 'upscaling' };
+
+/** The request of a task, with the URLs of its files, as JSON in a text. */
+const request = JSON.stringify({
+  filesUrl: ['https://files.example/mine.png'],
+  videoUrl: 'https://files.example/mine.mp4',
+});
+
+/** Returns the fields beside the result of a completed task: an error, and the request, if their quirks are set. */
+export const fieldsBeside = ({ taskRemark, taskRequest }: Readonly<Quirks>): JsonObject => ({
+  ...(taskRemark && { error: remark }),
+  ...(taskRequest && { paramJson: request }),
+});
+
+/** Returns a file as far as the gateway sends it. */
+export function endFile(bytes: Bytes, { fileEnd }: Readonly<Quirks>): Bytes {
+  if (fileEnd === 'whole') return bytes;
+  const half = bytes.slice(0, Math.floor(bytes.length / 2));
+  const error = {
+    message: 'unexpected EOF',
+    type: 'one_api_error',
+    code: 'copy_response_body_failed',
+  };
+  return fileEnd === 'cut' ? half : concat([half, utf8(JSON.stringify({ error }))]);
 }

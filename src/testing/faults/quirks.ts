@@ -204,6 +204,13 @@ export interface MediaQuirks {
    * videos. @defaultValue false
    */
   taskRemark: boolean;
+  /** Repeat the request, with the URLs of its files, beside the result of a task, as kie does. @defaultValue false */
+  taskRequest: boolean;
+  /**
+   * End of speech and of downloaded videos. `error` is the gateway's error behind the first half, as One API and One
+   * Hub send it if the vendor breaks off, and `cut` the first half alone; both without a length. @defaultValue "whole"
+   */
+  fileEnd: 'whole' | 'cut' | 'error';
   /** Time that an image task takes, in milliseconds of the emulator's clock. @defaultValue 3000 */
   imageTaskTime: number;
   /**
@@ -514,6 +521,8 @@ export const defaultQuirks: Quirks = {
   imageFormatRefused: false,
   imageTasks: 'none',
   taskRemark: false,
+  taskRequest: false,
+  fileEnd: 'whole',
   imageTaskTime: 3_000,
   speechPlace: 'file',
   transcriptForm: 'plain',

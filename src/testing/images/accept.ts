@@ -1,6 +1,6 @@
 import type { ImageTaskShape, Quirks } from '../faults/quirks.ts';
 import { pendingResponse } from '../control/pending.ts';
-import { failureInside, remarkField } from '../control/task-ends.ts';
+import { failureInside, fieldsBeside } from '../control/task-ends.ts';
 import { authenticate } from '../server/auth.ts';
 import type { Call, World } from '../server/call.ts';
 import type { JsonObject } from '../../types.ts';
@@ -100,7 +100,7 @@ function statusBody(
   const inside =
     isOver && isFailed ? failureInside(quirks.videoFailure, failure, 'image') : undefined;
   if (inside !== undefined) return { task_id: id, ...inside };
-  const remark = isOver ? remarkField(quirks) : {};
+  const remark = isOver ? fieldsBeside(quirks) : {};
   const error = isOver && isFailed ? { error: failure } : remark;
   const isDone = isOver && !isFailed;
   const pictures = isDone ? imageURLs(task) : [];

@@ -1,3 +1,4 @@
+import { endFile } from '../control/task-ends.ts';
 import { pieces, placeSpeech, type Sound } from '../audio/places.ts';
 import { base64, type Bytes } from '../media/bytes.ts';
 import {
@@ -73,7 +74,9 @@ export const createSpeech: Handler = (call: Call) => {
     return new Response(null, { status: 302, headers: { location: fileURL(call, path, 'other') } });
   }
   const types = { true: type, 'octet-stream': 'application/octet-stream', missing: '' };
-  const response = new Response(call.fault?.type === 'empty' ? new Uint8Array(0) : bytes);
+  const response = new Response(
+    call.fault?.type === 'empty' ? new Uint8Array(0) : endFile(bytes, quirks),
+  );
   response.headers.set('content-type', types[quirks.speechType]);
   if (quirks.speechType === 'missing') response.headers.delete('content-type');
   return response;

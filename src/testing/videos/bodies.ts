@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import { costField, fileURL, type Call } from '../server/call.ts';
 import { present } from '../control/json.ts';
-import { failureInside, remarkField } from '../control/task-ends.ts';
+import { failureInside, fieldsBeside } from '../control/task-ends.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { EmulatorVideo } from './tasks.ts';
 import { quirksFor } from './vendors.ts';
@@ -126,7 +126,7 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
     completed_at: end,
     ...urlFields(call, video, quirks),
     ...failureFields(video, quirks),
-    ...(isCompleted ? remarkField(quirks) : {}),
+    ...(isCompleted ? fieldsBeside(quirks) : {}),
     ...(Object.keys(usage).length > 0 && isCompleted ? { usage } : {}),
   };
   if (quirks.videoKeys === 'present') return fields;

@@ -9,6 +9,7 @@ import {
   type Handler,
 } from '../server/call.ts';
 import { pendingResponse } from '../control/pending.ts';
+import { endFile } from '../control/task-ends.ts';
 import { contentRefusal, routingRefusal, taskRefusal } from '../server/errors.ts';
 import type { Fields } from '../server/fields.ts';
 import { jsonType, record } from '../control/json.ts';
@@ -197,10 +198,11 @@ export const downloadVideo: Handler = async (call) => {
       headers: { 'content-range': `bytes */${whole.length}` },
     });
   }
-  const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
+  const bytes = range === undefined ? endFile(whole, quirks) : whole.slice(range.start, range.end);
   if (range !== undefined) {
     headers.set('content-range', `bytes ${range.start}-${range.end - 1}/${whole.length}`);
   }
-  if (quirks.contentLength) headers.set('content-length', String(bytes.length));
+  if (quirks.contentLength && quirks.fileEnd === 'whole')
+    headers.set('content-length', String(bytes.length));
   return new Response(bytes, { status: range === undefined ? 200 : 206, headers });
 };

@@ -271,6 +271,11 @@ const table: Table = {
     ['nowhere', { ...task, says: /^fail 200 code, data\[\].*no route has the task/ }],
   ],
   taskRemark: [[true, { ...video, says: /^pass .*an error beside the result/ }]],
+  taskRequest: [[true, 'The client ignores the request.', true]],
+  fileEnd: [
+    ['cut', 'The length of speech is not in its file.', true],
+    ['error', { ...speech, says: /copy_response_body_failed/ }],
+  ],
   imageTaskTime: [
     [
       3_600_000,
@@ -565,6 +570,8 @@ test('these quirks cannot be seen', () => {
     'generateFinishReason "OTHER"',
     'chatMessageAtEnd true',
     'imageTasks "several"',
+    'taskRequest true',
+    'fileEnd "cut"',
     'transcriptSegments "nested"',
     'transcriptSegments "null"',
     'strictUploads true',
