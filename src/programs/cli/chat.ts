@@ -9,7 +9,7 @@ import {
   usageOf,
 } from '../../index.ts';
 import { findFormatByExtension } from '../../answers/bytes.ts';
-import { command, define, type Run } from './command.ts';
+import { command, define, type Run, withResend } from './command.ts';
 import { report } from './report.ts';
 import { isAddress } from './files.ts';
 import { formatDollars, readPrompt } from './terminal.ts';
@@ -196,7 +196,7 @@ export function chatCommand(): Command {
       'the maximum length of the answer',
       parseNumber(1, 10_000_000, true),
     );
-  return define<ChatOptions>(program, async (args, run) => {
+  return define<ChatOptions>(withResend(program), async (args, run) => {
     const { options, terminal, signal, context } = run;
     const client = await run.client(options.model);
     context.isCharged = true;

@@ -93,6 +93,14 @@ export function withCharge(program: Command): Command {
     .option('-y, --yes', 'do not ask for confirmation before the charge');
 }
 
+/** Adds the option of a command whose call may be sent again after a lost response. */
+export function withResend(program: Command): Command {
+  return program.option(
+    '--resend',
+    'send the call again if its response is lost, which may be billed twice (default: once)',
+  );
+}
+
 /**
  * Sets the action of a command. Errors are printed and set the exit code; Ctrl-C aborts `run.signal`.
  *

@@ -9,7 +9,7 @@ import {
   type ImageRequestOptions,
   type ImagesResponse,
 } from '../../index.ts';
-import { command, define, withCharge, withOut, type Run } from './command.ts';
+import { command, define, withCharge, withOut, withResend, type Run } from './command.ts';
 import {
   chooseTargets,
   isAddress,
@@ -264,7 +264,7 @@ export function speakCommand(): Command {
     .option('--format <name>', `${formats.join(', ')} (default: by --out, or mp3)`)
     .option('--speed <number>', '0.25 to 4', parseNumber(0.25, 4))
     .option('--instructions <text>', 'how to speak, for models that support it');
-  return define<SpeakOptions>(withOut(program), async (args, run) => {
+  return define<SpeakOptions>(withResend(withOut(program)), async (args, run) => {
     const { options, terminal, signal, context } = run;
     const { model, voice, speed, instructions } = options;
     const format = chooseFormat(options);
@@ -304,7 +304,7 @@ export function transcribeCommand(): Command {
     'transcribe -m whisper-1 talk.mp3',
     'transcribe -m whisper-1 --language de talk.mp3',
   ]).option('--language <code>', 'the language of the recording, such as en');
-  return define<RecordingOptions>(program, async ([path = ''], run) => {
+  return define<RecordingOptions>(withResend(program), async ([path = ''], run) => {
     const { model, prompt, language } = run.options;
     const client = await run.client(model);
     const file = await openFile(path);
@@ -321,7 +321,7 @@ export function translateCommand(): Command {
   const program = recordingCommand('translate', 'Translate speech into English text.', [
     'translate -m whisper-1 talk.mp3',
   ]);
-  return define<RecordingOptions>(program, async ([path = ''], run) => {
+  return define<RecordingOptions>(withResend(program), async ([path = ''], run) => {
     const { model, prompt } = run.options;
     const client = await run.client(model);
     const file = await openFile(path);
@@ -341,7 +341,7 @@ export function embedCommand(): Command {
     .argument('[text...]', 'the texts (default: the lines of standard input)')
     .requiredOption('-m, --model <name>', 'the model')
     .option('--dimensions <number>', 'the length of the vectors', parseNumber(1, 100_000, true));
-  return define<{ model: string; dimensions?: number }>(program, async (args, run) => {
+  return define<{ model: string; dimensions?: number }>(withResend(program), async (args, run) => {
     const { options, terminal, signal, context } = run;
     const { model, dimensions } = options;
     const client = await run.client(model);

@@ -17,6 +17,7 @@ export interface CommonOptions {
   readonly gateway?: 'auto' | GatewayName | undefined;
   readonly timeout?: number | undefined;
   readonly json?: boolean | undefined;
+  readonly resend?: boolean | undefined;
 }
 
 function folder(variable: string, windows: string, others: readonly string[]): string {
@@ -134,6 +135,8 @@ export async function openClient(options: CommonOptions, observer: Observer): Pr
     apiKey,
     defaultHeaders,
     totalTimeout,
+    // A call of a person or an agent is sent again only if the first request was free, or they ask for it.
+    retryUnknownOutcome: options.resend === true ? undefined : false,
     observer,
     logger: openLog(),
   });

@@ -276,3 +276,19 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     expect(emulator.charges).toEqual([]);
   });
 });
+
+test.each([
+  { words: ['chat', '-m', 'm-large', 'Hello'] },
+  { words: ['speak', '-m', 'm-speech', 'Hello', '-o', 'hello.mp3', '--force'] },
+  { words: ['embed', '-m', 'm-embed', 'Hello'] },
+])('$words.0 is sent once after a lost response, unless --resend is set', async ({ words }) => {
+  const posts: number[] = [];
+  for (const flags of [[], ['--resend']]) {
+    emulator.reset();
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 1 });
+    await machine.run([...words, ...flags]);
+    posts.push(emulator.requests.filter(({ method }) => method === 'POST').length);
+  }
+
+  expect(posts).toEqual([1, 2]);
+});
