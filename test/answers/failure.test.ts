@@ -2,9 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   isEmptyResult,
+  quote,
   readErrorEvent,
   readErrorInSuccess,
   readErrorText,
+  saysFailure,
   type ErrorBody,
 } from '../../src/answers/failure.ts';
 import { anyText } from '../helpers/any-text.ts';
@@ -352,6 +354,50 @@ describe('a message that is the text of a Python dictionary', () => {
       }),
     );
   });
+});
+
+describe('saysFailure()', () => {
+  const response = { object: 'response', status: 'completed', error: null };
+
+  test.each([
+    { error: { message: 'no', code: 0 } },
+    { data: [{ error: 'no' }] },
+    { response: { error: { message: 'no' } } },
+    { type: 'response.failed', response: { ...response, status: 'failed' } },
+    { base_resp: { status_code: 1_008, status_msg: 'no' } },
+    { status_code: 1_004, status_msg: 'no' },
+  ])('%j', (body) => {
+    expect(saysFailure(body)).toBe(true);
+  });
+
+  test.each([
+    { ...response, output: [{ type: 'mcp_call', error: 'no' }] },
+    { type: 'response.completed', response: { ...response, output: [{ error: 'no' }] } },
+    { result: [{ error: 'no' }, { ok: true }] },
+    { data: [{ error: 'no' }, { ok: true }] },
+    { base_resp: { status_code: 0, status_msg: 'no' } },
+    { error: 'None' },
+    { error: { code: 0, message: 'success' } },
+    { message: 'in moderation' },
+    { code: 1, description: 'Submitted', result: 'task_1' },
+    { code: 'pending', message: 'in line', task_id: 'task_1' },
+  ])('not %j', (body) => {
+    expect(saysFailure(body)).toBe(false);
+  });
+
+  test.each([{ valid: false, errors: ['a'] }, { detail: { a: 1 } }])(
+    'of a route that is not known, %j is an answer',
+    (body) => {
+      expect(readErrorInSuccess(body)).toBeUndefined();
+    },
+  );
+});
+
+test('a quote is one line of at most 300 characters, or the title of a page', () => {
+  expect(quote(' a\n\n b ')).toBe('a b');
+  expect(quote(`<html><title>Busy</title>${'x'.repeat(1_000_000)}`)).toBe('Busy');
+  expect(quote('x'.repeat(1_000_000))).toHaveLength(301);
+  expect(quote(' \n')).toBeUndefined();
 });
 
 describe('readErrorInSuccess()', () => {

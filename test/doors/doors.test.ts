@@ -1,7 +1,8 @@
 // What a gateway says in place of a result reaches the user: each form of it, at each way to ask.
 import { describe, expect, test } from 'vitest';
+import { createModelGateway } from '../../src/adapters/ai-sdk/index.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../../src/index.ts';
-import { eventStream, scripted } from '../helpers/clients.ts';
+import { eventStream, json, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { type Door, doors } from './doors.ts';
 import { errors, type Form, quotes, words } from './forms.ts';
@@ -76,10 +77,32 @@ async function expectAt(asked: readonly Door[], form: Form, ask: Ask, isEvent = 
   expect(wrong).toEqual([]);
 }
 
+test('a quote has neither the key nor the query of a URL', async () => {
+  const apiKey = 'sk-0123456789abcdef';
+  const body = { a: `${apiKey} https://a.test/b?sig=secret` };
+  for (const door of doors.filter(({ kind }) => kind !== 'status')) {
+    const { client } = scripted([json(body)], { apiKey });
+
+    const { error } = await settle(door.open(client));
+
+    expect(String(error), door.name).not.toMatch(/0123456789|secret/);
+  }
+});
+
 const streams = doors.filter(({ kind }) => kind === 'stream');
 
 describe.each([...errors, ...quotes])('$name', (form) => {
   test('in a 200', () => expectAt(doors, form, (door) => open(door, whole(form, 200))));
+
+  test('at the AI SDK', async () => {
+    const { client } = scripted([whole(form, 200)]);
+    const provider = createModelGateway({ client });
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
+
+    const { error } = await settle(provider('m').doGenerate({ prompt }));
+
+    expect(String(error)).toContain(form.words);
+  });
 
   test('as an event', async () => {
     for (const end of [[], ['[DONE]']]) {
