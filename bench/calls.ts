@@ -42,7 +42,10 @@ const clients: Readonly<Record<Column, CallingClient>> = {
     connect: async () => {
       const { default: ky } = await import('ky');
       const headers = { authorization: `Bearer ${apiKey}` };
-      return () => ky.post(`${baseURL}/chat/completions`, { headers, json: body }).json();
+      // The options of the client, which has limits, retries and errors of its own.
+      const options = { timeout: false, retry: 0, throwHttpErrors: false } as const;
+      const send = ky.create({ ...options, fetch: (input, init) => fetch(input, init) });
+      return () => send.post(`${baseURL}/chat/completions`, { headers, json: body }).json();
     },
   },
   '@anthropic-ai/sdk': {
