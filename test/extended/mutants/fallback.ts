@@ -14,8 +14,12 @@ export const fallbackMutants: MutantsByFile = {
     { is: "if (kind === 'timed_out') return 'timeout';", becomes: '' },
     { is: "if (has('credit') || status === 402) return undefined;", becomes: '' },
     {
-      is: "if (problem?.includes('maxResponseBytes')) return undefined;",
-      becomes: '',
+      is: "problem?.includes('maxResponseBytes') || code === notAResponse",
+      becomes: 'code === notAResponse',
+    },
+    {
+      is: "problem?.includes('maxResponseBytes') || code === notAResponse",
+      becomes: "problem?.includes('maxResponseBytes')",
     },
     { is: " || phase === 'local' || issues !== undefined", becomes: " || phase === 'local'" },
     { is: 'isAboutParameters ? { ...body, message: undefined } : body', becomes: 'body' },

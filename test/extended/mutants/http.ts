@@ -218,6 +218,19 @@ export const httpMutants: MutantsByFile = {
       is: "username === '' && password === '' ?",
       becomes: 'true ?',
     },
+    { is: 'if (sending.isGivenUp) discardBody(response.body);', becomes: '' },
+    { is: 'request.scope.controller.signal.throwIfAborted();', becomes: '' },
+  ],
+  'http/foreign-response.ts': [
+    {
+      is: "kind: 'undecided', phase: 'sent', code",
+      becomes: "kind: 'interrupted', phase: 'sent', code",
+    },
+    { is: 'if (isTaken && isSuccess) {', becomes: 'if (false) {' },
+  ],
+  'http/outputs.ts': [
+    { is: "if (asks === undefined ? isMedia : asks(body)) return 'charged';", becomes: '' },
+    { is: 'const media = /^(image|audio|video|music)s?$/i;', becomes: 'const media = /^image$/;' },
   ],
   'http/response-body.ts': [
     {
