@@ -219,7 +219,7 @@ export function requireBase({ findBase }: Pick<ClientSettings, 'findBase'>): Bas
   if (base !== undefined) return base;
   const fix = isBrowser()
     ? 'pass the root of the gateway, or a path of your own server such as "/api"'
-    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" works only in a page';
+    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" works only in a page. To try the client without a gateway, run npx model-gateway emulator';
   throw new InvalidInputError('baseURL', `is missing; there is no default host: ${fix}.`);
 }
 

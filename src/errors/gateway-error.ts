@@ -59,7 +59,9 @@ export const defaultAdvice: Readonly<Record<Outcome, string>> = {
 /** Returns the message of an error with advice. The text of a gateway often ends without a full stop. */
 function compose(summary: string, advice: string): string {
   if (advice === '') return summary;
-  return `${summary}${/\p{P}$/u.test(summary) ? '' : '.'} ${advice}`;
+  // A bracket ends no sentence: "(request id: 2026)".
+  const hasEnd = /\p{P}$/u.test(summary) && !summary.endsWith(')');
+  return `${summary}${hasEnd ? '' : '.'} ${advice}`;
 }
 
 /**

@@ -206,7 +206,7 @@ export function isSameOrigin(first: string, second: string): boolean {
 
 /** Names that only the network of the gateway resolves, or that reach the metadata of its cloud. */
 const localName =
-  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|arpa|metadata\.goog)$|^[^.]*$/;
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|ts\.net|onion|alt|arpa|metadata\.goog)$|^[^.]*$/;
 
 /** Returns the host of a URL in lower case, without dots at its end. */
 export function toHostName(hostname: string): string {
@@ -220,7 +220,10 @@ export const isLocalName = (hostname: string): boolean => localName.test(toHostN
 
 /** IPv4 addresses that are not public. Pages carry this instead of a library for addresses. */
 const privateAddress =
-  /^(0|10|127)\.|^169\.254\.|^192\.(168|0\.[02])\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^198\.1[89]\.|^2(2[4-9]|[345]\d)\.|^168\.63\.129\.16$/;
+  /^(0|10|127)\.|^169\.254\.|^192\.(168|0\.[02]|88\.99)\.|^198\.51\.100\.|^203\.0\.113\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^198\.1[89]\.|^2(2[4-9]|[345]\d)\.|^168\.63\.129\.16$/;
+
+/** Returns whether the host of a URL is an IPv4 address that is not public. */
+export const isPrivateIPv4 = (hostname: string): boolean => privateAddress.test(hostname);
 
 /**
  * Returns whether a URL from a response may be fetched without a key: an https URL of a public host, or any URL
@@ -232,7 +235,7 @@ export function isFetchable(url: string, gateway: string): boolean {
   if (username !== '' || password !== '') return false;
   if (origin === new URL(gateway).origin) return true;
   // No host of results is named by an IPv6 address, and many of these are private.
-  const isPrivate = hostname.startsWith('[') || privateAddress.test(hostname);
+  const isPrivate = hostname.startsWith('[') || isPrivateIPv4(hostname);
   return protocol === 'https:' && !isPrivate && !isLocalName(hostname);
 }
 

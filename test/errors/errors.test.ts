@@ -69,7 +69,7 @@ describe('an error of the gateway', () => {
     ['no.', '400 no.'],
     ['no!', '400 no!'],
     ['no\u3002', '400 no\u3002'],
-    ['no (request id: a)', '400 no (request id: a)'],
+    ['no (request id: a)', '400 no (request id: a).'],
   ])('ends the message %j as a sentence', async (message, expected) => {
     const { client } = scripted([json({ error: { message } }, 400)]);
 

@@ -35,7 +35,9 @@ describe('every error describes what happened', () => {
     }
     expect(error.advice).toMatch(/^[A-Z\d].{20,}\.$/s);
     expect(error.summary.length).toBeGreaterThan(10);
-    expect(error.message).toBe(`${error.summary} ${error.advice}`);
+    expect(['', '.'].map((end) => `${error.summary}${end} ${error.advice}`)).toContain(
+      error.message,
+    );
     expect(Object.keys(error)).not.toContain('summary');
     if (['LedgerError', 'BudgetError'].includes(error.name)) {
       expect(error).toMatchObject({ outcome: 'not_sent', evidence: { phase: 'local' } });

@@ -101,6 +101,23 @@ function namesCase(major: number, kind: string, options: object): Case {
   };
 }
 
+/** A project that finds packages by `main`, `types` and `typesVersions`: compiled to CommonJS, and run. */
+const node10Case: Case = {
+  name: 'TypeScript 5: node10, compiled to CommonJS and run',
+  async run(project: Project) {
+    const folder = 'types-node10';
+    project.copy('old.ts', join(folder, 'old.ts'));
+    project.write(join(folder, 'package.json'), '{ "type": "commonjs" }');
+    const node10 = { module: 'CommonJS', moduleResolution: 'Node10', esModuleInterop: true };
+    const compilerOptions = { ...common, ...node10, ...server, noEmit: false };
+    const config = { compilerOptions, files: ['old.ts'] };
+    project.write(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const compiler = join(here, 'node_modules/typescript-5/bin/tsc');
+    await project.mustRun(process.execPath, [compiler, '-p', folder]);
+    await project.mustHold(process.execPath, [join(folder, 'old.js')]);
+  },
+};
+
 /** With `TEST_CASES=some`: the compiler of each way to find modules. 7 is ten times faster than the others. */
 const compilers = [7, 6, 5, 7, 7, 7, 7, 7, 7];
 
@@ -114,6 +131,7 @@ export const typescriptCases: readonly Case[] = [
     ];
     return takesSome ? cases.filter((_, index) => compilers[index] === major) : cases;
   }),
+  node10Case,
   // The oldest version that compiles the declarations.
   toCase('5.6', { name: 'NodeNext, web', options: { ...nodeNext, ...web }, files: ['app.ts'] }),
   toCase(7, { name: 'without a library', options: { ...bundler, ...bare }, files: ['bare.ts'] }),

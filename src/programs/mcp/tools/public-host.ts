@@ -1,11 +1,8 @@
 import ipaddr from 'ipaddr.js';
-import { isLocalName, toHostName } from '../../../http/url.ts';
+import { isLocalName, isPrivateIPv4, toHostName } from '../../../http/url.ts';
 
 /** Names that are reserved for tests, or belong to networks of their own: RFC 6761, 7686, 9476, Consul, Tailscale. */
 const reservedName = /(^|\.)(test|invalid|onion|alt|consul|ts\.net)$/;
-
-/** Azure's platform services, in a range that is public otherwise. */
-const platformAddress = '168.63.129.16';
 
 /** The only range of IPv6 that is routed publicly. */
 const publicRange = ipaddr.parseCIDR('2000::/3');
@@ -18,6 +15,6 @@ export function isPublicHost(hostname: string): boolean {
   const host = toHostName(hostname.replace(/^\[|\]$/g, ''));
   if (!ipaddr.isValid(host)) return !isLocalName(host) && !reservedName.test(host);
   const address = ipaddr.parse(host);
-  if (address.range() !== 'unicast' || host === platformAddress) return false;
-  return address.kind() === 'ipv4' || address.match(publicRange);
+  if (address.kind() === 'ipv4') return !isPrivateIPv4(address.toString());
+  return address.range() === 'unicast' && address.match(publicRange);
 }

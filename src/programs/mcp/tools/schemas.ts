@@ -73,7 +73,11 @@ export function createSchemas(models: Readonly<Partial<Record<string, string>>>)
     create_speech: z.strictObject({
       text: z.string().trim().min(1).max(32_000).describe('The text to speak.'),
       model: model(models['speech']),
-      voice: z.string().max(100).default('alloy'),
+      voice: z
+        .string()
+        .max(100)
+        .default('alloy')
+        .describe('A voice that the model has, such as alloy or nova.'),
       format: z.enum(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']).default('mp3'),
       speed: z.number().min(0.25).max(4).optional(),
       instructions: z.string().max(4_000).optional().describe('How to speak, if supported.'),
