@@ -289,6 +289,40 @@ test.each([
   expect(find(id)).toMatchObject({ status: result, detail: expect.stringContaining(`${status}`) });
 });
 
+test('a 403 that names the key is a wrong key', async () => {
+  const url = await proxy((response, path) =>
+    path === '/v1/models'
+      ? Response.json({ error: { message: 'no', code: 'invalid_api_key' } }, { status: 403 })
+      : response,
+  );
+  const { find } = await examine(url);
+
+  expect(find('key')).toMatchObject({
+    status: 'fail',
+    detail: 'the key is not accepted (403)',
+    fix: expect.stringContaining('belongs to this gateway'),
+  });
+});
+
+test.each([
+  ['skipped if the key works for chat', 400, 'skip', 'only to its dashboard'],
+  ['a wrong key if chat refuses it too', 401, 'fail', 'not accepted'],
+])(
+  'the credit of a dashboard with a public list of models is %s',
+  async (_, chat, status, detail) => {
+    const url = await serve((request, response) => {
+      const path = request.url ?? '';
+      const code = path === '/v1/models' ? 200 : path === '/v1/chat/completions' ? chat : 401;
+      response.writeHead(code, { 'content-type': 'application/json' });
+      response.end(code === 200 ? '{"data":[{"id":"a"}]}' : '{"error":{"message":"Unauthorized"}}');
+    });
+
+    const { find } = await examine(url);
+
+    expect(find('credit')).toMatchObject({ status, detail: expect.stringContaining(detail) });
+  },
+);
+
 test('checks that were not reached are in the JSON as skipped', async () => {
   const { findings } = await examine('http://no-such-host.invalid');
 

@@ -154,12 +154,17 @@ export async function servesWithoutVersion(target: Target): Promise<boolean> {
 
 /** Returns whether a chat route exists. Free: a gateway rejects a request without a model and messages. */
 async function hasChat(target: Target, url: string): Promise<boolean> {
-  const chat = await send(target, url, {
+  const chat = await askChat(target, url);
+  return !hasNoRoute(chat) && !isHTML(chat);
+}
+
+/** Sends a chat request without a model and messages, which no gateway charges for. */
+function askChat(target: Target, url: string): Promise<Probe> {
+  return send(target, url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
-  return !hasNoRoute(chat) && !isHTML(chat);
 }
 
 /** Returns the first of the usual addresses of an API on the same host that has a list of models. */
@@ -204,8 +209,9 @@ const wrongKey = 'Check that it is complete and belongs to this gateway.';
 
 function keyFinding({ status, text }: Probe): Finding {
   const body = readErrorText(text);
-  if (status === 401) {
-    return fail('key', 'the key is not accepted (401)', wrongKey);
+  // Some gateways answer a wrong key with 403, and name it in the code.
+  if (status === 401 || (status === 403 && means(body, 'key'))) {
+    return fail('key', `the key is not accepted (${status})`, wrongKey);
   }
   if (status === 400 && isKeyUnknown(body)) {
     const fix =
@@ -350,7 +356,11 @@ async function creditFinding(
   } catch (error) {
     if (!GatewayError.isInstance(error) || target.signal.aborted) throw error;
     if (isPublic && AuthenticationError.isInstance(error)) {
-      return fail('credit', 'the key is not accepted (401)', wrongKey);
+      // The route may belong to a dashboard with a login of its own: chat proves whether the key works.
+      const chat = await askChat(target, routeURL(target, '/chat/completions'));
+      return chat.status === 400 || chat.status === 422
+        ? skip('credit', 'the gateway shows the remaining credit only to its dashboard')
+        : fail('credit', 'the key is not accepted (401)', wrongKey);
     }
     return RateLimitError.isInstance(error)
       ? skip('credit', 'the gateway limits requests for the credit; run it again later')
