@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { isLocalName, isPrivateIPv4, toHostName } from '../../../http/url.ts';
 
-/** Names that are reserved for tests, or belong to networks of their own: RFC 6761, 7686, 9476, Consul, Tailscale. */
-const reservedName = /(^|\.)(test|invalid|onion|alt|consul|ts\.net)$/;
+/** Names that are reserved for tests. */
+const reservedName = /(^|\.)(test|invalid)$/;
 
 /** The only range of IPv6 that is routed publicly. */
 const publicRange = ipaddr.parseCIDR('2000::/3');
