@@ -94,9 +94,13 @@ export class ReceivedFile {
 /** Returns the position in the last bytes from which they may be a JSON object; the number of bytes if they are none. */
 function findObject(bytes: Uint8Array): number {
   const from = Math.max(0, bytes.length - tailLength);
-  // The first letters of an object may still be missing. A tag is held too, because it ends a file.
-  const index = letters.decode(bytes.subarray(from)).search(/(TAG[^]{0,124}?)?\{\s*("|$)/);
-  return index < 0 ? bytes.length : from + index;
+  const text = letters.decode(bytes.subarray(from));
+  // The first letters of an object may still be missing.
+  const index = text.search(/\{\s*("|$)/);
+  if (index < 0) return bytes.length;
+  // A tag is held too, because it ends a file.
+  const tag = text.indexOf('TAG', Math.max(0, index - tagLength));
+  return from + (tag >= 0 && tag < index ? tag : index);
 }
 
 /** The number of bytes in which {@link describeContent} recognizes JSON or XML. */

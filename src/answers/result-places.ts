@@ -5,40 +5,27 @@ import { isObject, isPlainObject, parseJSON } from './objects.ts';
  * in JSON inside text; each adds the fields that only its medium has.
  */
 
-/** Words in names of fields that repeat the request, and of other files than the result, in any spelling. */
-const otherWords = [
-  'input',
-  'prompt',
-  'param',
-  'request',
-  'argument',
-  'payload',
-  'origin',
-  // But not `resource`, in which Kling sends its videos.
-  '(?<!re)source',
-  'reference',
-  '(^|_)(init|ref|mask|control)_?(image|img|video|audio|url)',
-  'thumb',
-  'preview',
-  'webhook',
-  'callback',
-];
+/**
+ * Names of fields that repeat the request, and of other files than the result, in any spelling. Not `resource`, in which
+ * Kling sends its videos.
+ */
+const others =
+  /input|prompt|param|request|argument|payload|origin|(?<!re)source|reference|(^|_)(init|ref|mask|control)_?(image|img|video|audio|url)|thumb|preview|webhook|callback/i;
 
-/** Fields with URLs of documentation, or of the task. */
-const otherURLs = [
-  '^(urls|links|errors?)$',
-  '(status|poll(ing)?|cancel|fetch|query|task)_?url$',
-  '^(get|response)_?url$',
-];
+/** Names of fields with URLs of documentation, or of the task. */
+const otherURLs =
+  /^(urls|links|errors?)$|(status|poll(ing)?|cancel|fetch|query|task)_?url$|^(get|response)_?url$/i;
 
 /**
- * Returns a pattern for the names of fields that do not hold the result.
+ * Returns a test for the names of fields that do not hold the result.
  *
- * @param own - Patterns of names that are other files for one medium only.
+ * @param own - Names that are other files for one medium only.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export const notResults = (...own: readonly string[]): RegExp =>
-  new RegExp([...otherWords, ...otherURLs, ...own].join('|'), 'i');
+export const notResults = (...own: readonly RegExp[]): Pick<RegExp, 'test'> => {
+  const patterns = [others, otherURLs, ...own];
+  return { test: (name) => patterns.some((pattern) => pattern.test(name)) };
+};
 
 /** The nesting limit. */
 const deepest = 8;

@@ -18,7 +18,7 @@ const innerFields = /^(content|bytes|value)$/i;
 const urlFields =
   /^((audio|file|speech|result|download|output)?_?urls?|audio_?(file|data|content)?|audios|speech|output|file|data|result)$/i;
 
-const otherFields = notResults('subtitle|voice|stream_?url$');
+const otherFields = notResults(/subtitle|voice|stream_?url$/i);
 
 /** The nesting limit; gateways nest audio less deeply. */
 const deepest = 8;

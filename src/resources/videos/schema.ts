@@ -151,7 +151,7 @@ function findResultURL(body: JsonObject, read: ReadURL = toVideoURL): string | u
   });
 }
 
-const otherFields = notResults('image|img|cover|poster|frame|audio');
+const otherFields = notResults(/image|img|cover|poster|frame|audio/i);
 
 const videoFile = /\.(mp4|webm|mov|m4v|mkv)$/i;
 

@@ -22,7 +22,7 @@ export const mediaMutants: MutantsByFile = {
   ],
   'answers/result-places.ts': [
     { is: 'if (sent.includes(value.trim())) return undefined;', becomes: '' },
-    { is: "  '(?<!re)source',\n", becomes: '' },
+    { is: '|(?<!re)source|', becomes: '|' },
   ],
   'answers/received-file.ts': [
     { is: 'if (isTag || !/\\}\\s*$/.test(text)) return undefined;', becomes: '' },
