@@ -126,6 +126,11 @@ const texts: Readonly<Record<OptionName, Text>> = {
     type: 'object',
     meaning: '[Requests and tokens per minute](rate-limits.md), and concurrent requests',
   },
+  retryBudget: {
+    type: 'integer from 0, or `null`',
+    meaning:
+      '[Retries that all calls together may make](retries-and-charges.md#retries-of-a-client) while calls fail',
+  },
   observer: {
     type: 'object or a list',
     meaning: '[Observes](debugging.md#observers) calls, attempts and results',

@@ -1,7 +1,12 @@
 import { isJSON, readErrorText } from '../answers/failure.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { ResponseKind } from '../endpoints.ts';
-import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
+import {
+  type AttemptEvidence,
+  GatewayError,
+  type Outcome,
+  revise,
+} from '../errors/gateway-error.ts';
 import { CallScope, delay } from '../http/abort.ts';
 import { readShouldRetry, classifyStatus, classifyThrown } from '../http/classify.ts';
 import { findProxy } from '../http/proxy.ts';
@@ -53,6 +58,15 @@ const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 /** Returns the more severe outcome. */
 export const worse = (one: Outcome, other: Outcome): Outcome =>
   severity.indexOf(one) > severity.indexOf(other) ? one : other;
+
+/** Adds the reason why a request was not repeated. */
+function withoutRetries(error: Error): Error {
+  if (!GatewayError.isInstance(error)) return error;
+  const reason =
+    'It was not repeated, because no retry is left: too many calls of this client fail (option retryBudget).';
+  revise(error, { advice: `${error.advice} ${reason}` });
+  return error;
+}
 
 /** The requests by the errors that they failed with. */
 const failedRequests = new WeakMap<object, Request>();
@@ -480,7 +494,7 @@ export class Request {
     if (pause === undefined || pause >= scope.remaining) throw this.#giveUp(failed);
     if (!client.budget.take(failed.kind === 'timed_out')) {
       this.#emit('retrying', { failed, delayMs: undefined });
-      throw this.#giveUp(failed);
+      throw withoutRetries(this.#giveUp(failed));
     }
     this.#emit('retrying', { failed, delayMs: pause });
     this.#retries += 1;

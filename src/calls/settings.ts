@@ -10,6 +10,7 @@ import {
 } from '../options/resolve.ts';
 import { methodFor } from '../options/methods.ts';
 import { optionsOf } from '../options/option-names.ts';
+import { optionTable } from '../options/option-table.ts';
 import { checkIdempotencyKey } from '../options/idempotency.ts';
 import { type GatewayReader, readDefined } from '../gateways/find.ts';
 import type {
@@ -281,7 +282,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
   const { values, warnings } = checkOptions(input, 'client');
   const original = { ...input };
   const options = withoutNulls(input, 'client');
-  const { bodyFormat } = options;
+  const { bodyFormat, retryBudget = optionTable.retryBudget.default } = options;
   const log = resolveLog(options);
   log.warnOnce(warnings);
   checkHeaders(options, log);
@@ -301,7 +302,7 @@ export function resolveSettings(input: GatewayOptions, readGateway: GatewayReade
     fetchOptions: options.fetchOptions,
     log,
     drift: new DriftReporter(options.onDrift, log),
-    budget: new RetryBudget(),
+    budget: new RetryBudget(retryBudget ?? Infinity),
     /** A copy, so that each client has its own limits unless it is a copy of another one. */
     limits: options.limits ? { ...options.limits } : undefined,
     bodyFormat,

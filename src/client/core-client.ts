@@ -141,7 +141,7 @@ export class GatewayCore {
 
   /**
    * Returns a client of the same class with changed options. The original is unchanged. Both share their
-   * budget, spending and `limits`, and the download queue if the gateway limits downloads.
+   * budget, spending, `limits` and `retryBudget`, and the download queue if the gateway limits downloads.
    *
    * @throws `InvalidInputError` if an option is invalid
    */
@@ -151,11 +151,12 @@ export class GatewayCore {
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const transport = copy.transport();
     if (readRoot(transport) === readRoot(original)) {
-      const { shared, limits } = original.client;
+      const { shared, limits, budget } = original.client;
       transport.client = {
         ...transport.client,
         shared,
         ...(options.limits === undefined && { limits }),
+        ...(options.retryBudget === undefined && { budget }),
       };
     }
     return copy;

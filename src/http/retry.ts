@@ -212,10 +212,13 @@ export function decide(
 const firstPause = 500;
 const longestPause = 8_000;
 
+/** The most that is added to a requested wait, in milliseconds. */
+const longestSpread = 1_000;
+
 /**
  * Returns the pause before a retry in milliseconds, or `undefined` if the server requests too long a wait.
- * Without such a wait, the pause grows with each retry and has full jitter, so that clients that failed
- * together don't retry together.
+ * Up to half of a requested wait is added, at most a second. Without one, the pause grows with each retry and has
+ * full jitter. So calls that failed together aren't repeated together.
  *
  * @param retries - Number of retries before this one.
  */
@@ -224,35 +227,46 @@ export function pauseBefore(
   retries: number,
 ): number | undefined {
   const retryAfter = readRetryAfter(headers, status, body);
-  if (retryAfter !== undefined) return retryAfter > longestRetryAfter ? undefined : retryAfter;
+  if (retryAfter !== undefined) {
+    if (retryAfter > longestRetryAfter) return undefined;
+    // All calls that were rejected together have the same wait.
+    return Math.round(retryAfter + Math.min(longestSpread, retryAfter / 2) * Math.random());
+  }
   const pause = Math.round(Math.min(longestPause, firstPause * 2 ** retries) * Math.random());
   // Wait at least a second for a proxy that sends no `Retry-After`.
   return kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause;
 }
 
-const capacity = 500;
-const costOfRetry = 5;
-const costAfterTimeout = 10;
+/** The number of successes that give one retry back. */
+const successesPerRetry = 5;
 
 /**
  * A token bucket shared by all calls of a client, so that retries don't multiply the load in an outage.
  *
- * Each retry takes tokens and each success returns one. While most calls succeed, it never runs dry. If all
+ * Each retry takes from it, and each success returns a part. While most calls succeed, it never runs dry. If all
  * calls fail, retries stop after a while and each call fails immediately.
  */
 export class RetryBudget {
-  #tokens = capacity;
+  readonly #capacity: number;
+  /** In parts of a retry. */
+  #left: number;
 
-  /** Takes the tokens for one retry. Returns `false` if too few are left. */
+  /** @param retries - How many retries it holds. */
+  constructor(retries: number) {
+    this.#capacity = retries * successesPerRetry;
+    this.#left = this.#capacity;
+  }
+
+  /** Takes one retry, or two after a timeout. Returns `false` if too few are left. */
   take(afterTimeout: boolean): boolean {
-    const cost = afterTimeout ? costAfterTimeout : costOfRetry;
-    if (this.#tokens < cost) return false;
-    this.#tokens -= cost;
+    const cost = successesPerRetry * (afterTimeout ? 2 : 1);
+    if (this.#left < cost) return false;
+    this.#left -= cost;
     return true;
   }
 
-  /** Puts one token back after a successful call. */
+  /** Gives a part back after a successful call. */
   refund(): void {
-    this.#tokens = Math.min(capacity, this.#tokens + 1);
+    this.#left = Math.min(this.#capacity, this.#left + 1);
   }
 }

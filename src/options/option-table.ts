@@ -247,6 +247,13 @@ export const optionTable = {
   },
   budget: { ...refuseWithNull, check: any, methods: client },
   limits: { ...refuse, check: any, methods: client },
+  retryBudget: {
+    ...refuseWithNull,
+    check: (field: string, value: unknown) =>
+      value === null ? null : checkInteger(field, value, 0),
+    default: 100,
+    methods: client,
+  },
   observer: { ...warn, check: any, methods: client },
   onRequest: { ...warn, check: any, methods: client },
   onResponse: { ...warn, check: any, methods: client },

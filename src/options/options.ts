@@ -466,6 +466,13 @@ export interface Budget {
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The key's group, if prices differ by group. */
   readonly group?: string | undefined;
+  /**
+   * What was spent before, for example by an earlier process, in US dollars: a number of at least 0, or a function
+   * that is called before the first call with this budget. If it fails, the call fails with `BudgetError`, and the
+   * next call calls it again.
+   * @defaultValue 0
+   */
+  readonly spent?: number | (() => number | PromiseLike<number>) | undefined;
 }
 
 /** Limits for the requests of a client, or for those to one model. Each is a whole number of at least 1. */
@@ -568,8 +575,8 @@ export interface GatewayOptions extends SharedOptions {
   /**
    * The spending limit of this client. The possible cost of a call is reserved before it is sent; a call that
    * would exceed the limit, or with an unknown price, is rejected with `BudgetError`. Calls with an unknown
-   * outcome and failed tasks count as spent. Chat and similar calls are rejected once the limit is reached, because the length
-   * of a response isn't known before. At 80 % a warning is logged.
+   * outcome and failed tasks count as spent. If a chat or similar call sets no maximum of tokens, its cost isn't
+   * known before, so it is rejected only once the limit is reached. At 80 % a warning is logged.
    *
    * The price list is read once in ten minutes. Clients with the same budget object share it, like clients
    * created by `withOptions()`.
@@ -581,8 +588,8 @@ export interface GatewayOptions extends SharedOptions {
    * The wait counts towards `totalTimeout`, not `timeout`, and ends if the call is aborted.
    *
    * The client also follows the gateway's limits: after a 429 with `Retry-After` or `x-ratelimit-reset-*`,
-   * requests to the model wait that long (at most 60 seconds) and then start 6 seconds apart until one
-   * succeeds. After `x-ratelimit-remaining-*: 0` they wait until the reset (at most 60 seconds). `{}` sets no
+   * requests to the model wait that long (at most 60 seconds). Then 1, 2, 4, … of them start in each half second,
+   * faster with each success. After `x-ratelimit-remaining-*: 0` they wait until the reset (at most 60 seconds). `{}` sets no
    * limits but these.
    *
    * Clients created by `withOptions()` for the same `baseURL` share the limits; with `limits` they get their
@@ -590,6 +597,13 @@ export interface GatewayOptions extends SharedOptions {
    * @defaultValue none
    */
   limits?: ClientLimits | null | undefined;
+  /**
+   * Retries that this client, with its copies by `withOptions()`, may make while calls fail: an integer from 0, or
+   * `null` for any number. A retry takes one, after a timeout two, and five successes give one back, so that
+   * retries do not multiply the load while the gateway is down.
+   * @defaultValue 100
+   */
+  retryBudget?: number | null | undefined;
   /** Called once for each difference between the responses of an operation and the expected type. */
   onDrift?: ((drift: Drift) => void) | undefined;
   /**

@@ -50,7 +50,7 @@ test('a retried call emits the events of each attempt, and ends once', async () 
   const { completions, events } = chatWith([limited, completion]);
 
   const answer = completions.create(ask);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(1_500);
   await answer;
 
   const first = ['sent', 'failed', 'retrying'];

@@ -41,13 +41,18 @@ describe('pauseBefore()', () => {
     );
   });
 
-  test('is as long as the server requires, up to a minute', () => {
-    const pauses = [0, 7, 60, 61].map((seconds) => {
+  test.each([
+    [0, [0, 1_000, 7_000, 60_000, undefined]],
+    [0.5, [0, 1_250, 7_500, 60_500, undefined]],
+    [1, [0, 1_500, 8_000, 61_000, undefined]],
+  ])('is as long as the server requires, and up to a second longer: %d', (luck, expected) => {
+    vi.spyOn(Math, 'random').mockReturnValue(luck);
+    const pauses = [0, 1, 7, 60, 61].map((seconds) => {
       const headers = new Headers({ 'retry-after': `${seconds}` });
       return pauseBefore({ kind: 'rate_limited', phase: 'headers', headers }, 0);
     });
 
-    expect(pauses).toEqual([0, 7_000, 60_000, undefined]);
+    expect(pauses).toEqual(expected);
   });
 });
 

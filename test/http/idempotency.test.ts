@@ -150,8 +150,32 @@ describe('the retry budget', () => {
     expect(requests).toHaveLength(before + 2 + 1);
   });
 
+  test('is an option of the client, shared by its copies, and named once it is used up', async () => {
+    const { client, requests } = scripted([lost()], { maxRetries: 2, retryBudget: 3 });
+    const copy = client.withOptions({ timeout: 5_000 });
+
+    await settle(client.models.list());
+    const { error: second } = await settle(copy.models.list());
+    const { error: third } = await settle(client.models.list());
+    const { error: own } = await settle(client.withOptions({ retryBudget: 1 }).models.list());
+
+    expect(requests).toHaveLength(3 + 2 + 1 + 2);
+    for (const error of [second, third, own]) {
+      expect(String(error)).toContain('no retry is left: too many calls of this client fail');
+      expect(error).toMatchObject({ name: 'APIConnectionError', outcome: 'unknown' });
+    }
+  });
+
+  test('with null, retries have no common limit', async () => {
+    const { client, requests } = scripted([lost()], { maxRetries: 1, retryBudget: null });
+
+    for (let call = 0; call < 150; call += 1) await settle(client.models.list());
+
+    expect(requests).toHaveLength(300);
+  });
+
   test('a retry after a timeout costs twice as much', () => {
-    const budget = new RetryBudget();
+    const budget = new RetryBudget(100);
     let retries = 0;
     while (budget.take(true)) retries += 1;
 

@@ -120,6 +120,7 @@ describe('pauses', () => {
   });
 
   test('are as long as Retry-After requires', async () => {
+    vi.mocked(Math.random).mockReturnValue(0);
     const { times } = await timesOf([
       limited({ 'retry-after': '7' }),
       limited({ 'retry-after-ms': '20' }),
@@ -134,6 +135,7 @@ describe('pauses', () => {
     ['the reset of a rate limit', () => ({ 'ratelimit-reset': '9' })],
     ['a reset at a point in time', () => ({ 'ratelimit-reset': `${Date.now() / 1_000 + 9}` })],
   ])('are as long as %s requires', async (_, headers) => {
+    vi.mocked(Math.random).mockReturnValue(0);
     vi.setSystemTime('2026-09-01T12:00:00Z');
 
     const { times } = await timesOf([limited(headers()), json(completion)], {}, draw);
@@ -197,6 +199,7 @@ describe('pauses', () => {
       }),
     ],
   ])('are as long as %s requires, and end the call after a minute', async (_, limit) => {
+    vi.mocked(Math.random).mockReturnValue(0);
     vi.setSystemTime('2026-09-01T12:00:00Z');
     const refused = (seconds: number) => {
       const { body = { error: { message: 'no' } }, headers = {} } = Object(limit(seconds));
@@ -239,6 +242,7 @@ describe('pauses', () => {
   test.each(['message', 'retry-info', 'reset'] as const)(
     'are as long as the emulator says in its %s',
     async (place) => {
+      vi.mocked(Math.random).mockReturnValue(0);
       const { client, emulator } = emulated();
       emulator.fail({ fault: { type: 'rate-limit', retryAfter: 7, place }, times: 1 });
       const start = performance.now();

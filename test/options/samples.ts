@@ -56,6 +56,7 @@ const own: { readonly [Name in OptionName]?: Samples } = {
   apiKey: { valid: ['sk-1', () => 'sk-1'], invalid: [' ', 7, {}, true, 'Bearer ', '""', 'a\nb'] },
   baseURL: { valid: ['https://gateway.test/v1'], invalid: [7, 'gateway.test', ' ', {}] },
   gateway: { valid: ['litellm', 'auto'], invalid: ['nowhere', 7] },
+  retryBudget: { valid: [50, 0], invalid: [-1, 1.5, Infinity, ...notNumbers] },
   organization: { valid: ['org-1'], invalid: [7, {}, true, 'line\nbreak'] },
   project: { valid: ['proj-1'], invalid: [7, {}, true, 'line\nbreak'] },
   idempotency: {

@@ -3,7 +3,8 @@ import { checkInteger, checkObject } from '../../options/check.ts';
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ClientLimits, ModelLimits } from '../../options/options.ts';
 import { readReset, readRetryAfter } from '../../http/waits.ts';
-import { Pace, Turns } from '../../http/turns.ts';
+import { Turns } from '../../http/turns.ts';
+import { Ramp } from './ramp.ts';
 
 /** The window of the limits per minute in milliseconds. */
 const minute = 60_000;
@@ -112,10 +113,10 @@ class Meter {
   }
 }
 
-/** The limits and the pace of the requests to one model, or of those without a model. */
+/** The limits of the requests to one model, and when they may start, or of those without a model. */
 interface Lane {
   readonly meter: Meter;
-  readonly pace: Pace;
+  readonly ramp: Ramp;
 }
 
 /** One attempt of a call. */
@@ -125,8 +126,8 @@ export interface Turn {
   tokens: number;
   /** On the clock of `performance.now()`; `Infinity` until it is sent. */
   sentAt: number;
-  /** `lane.pace.limits` at the start. */
-  limits: number;
+  /** `lane.ramp.changes` at the start. */
+  changes: number;
 }
 
 /** Returns the milliseconds until limits are reset; `undefined` if the headers have none. */
@@ -142,15 +143,15 @@ export class Limits {
   readonly #all: Meter;
   readonly #lanes = new Map<string | undefined, Lane>();
   readonly #turns = new Turns<Turn>(
-    ({ lane: { meter, pace }, tokens }) => {
+    ({ lane: { meter, ramp }, tokens }) => {
       const now = performance.now();
-      const lane = Math.max(pace.pause, meter.waitFor(tokens, now));
+      const lane = Math.max(ramp.pause, meter.waitFor(tokens, now));
       return { all: this.#all.waitFor(tokens, now), lane };
     },
     (turn) => {
-      const { meter, pace } = turn.lane;
-      turn.limits = pace.limits;
-      pace.started();
+      const { meter, ramp } = turn.lane;
+      turn.changes = ramp.changes;
+      ramp.started();
       this.#all.add(turn);
       meter.add(turn);
     },
@@ -166,10 +167,10 @@ export class Limits {
   async enter(model: string | undefined, tokens: number, signal: AbortSignal): Promise<Turn> {
     const lane = this.#lanes.get(model) ?? {
       meter: new Meter(this.#models.get(model) ?? {}),
-      pace: new Pace(),
+      ramp: new Ramp(),
     };
     this.#lanes.set(model, lane);
-    const turn: Turn = { lane, tokens, sentAt: Infinity, limits: 0 };
+    const turn: Turn = { lane, tokens, sentAt: Infinity, changes: 0 };
     await this.#turns.take(turn, signal);
     return turn;
   }
@@ -189,24 +190,24 @@ export class Limits {
   }
 
   /** Follows the headers of a success response. */
-  answered({ lane: { pace }, limits }: Turn, headers: Headers): void {
-    pace.succeeded(limits);
-    pace.hold(findReset(headers, 'exhausted') ?? 0);
+  answered({ lane: { ramp }, changes }: Turn, headers: Headers): void {
+    ramp.succeeded(changes);
+    ramp.hold(findReset(headers, 'exhausted') ?? 0);
     this.#turns.update();
   }
 
   /** Follows the headers and the error of an error response. */
   failed(
-    { lane: { pace } }: Turn,
+    { lane: { ramp } }: Turn,
     status: number | undefined,
     headers: Headers,
     body?: ErrorBody,
   ): void {
     const reset = findReset(headers, 'exhausted');
-    pace.hold(reset ?? 0);
+    ramp.hold(reset ?? 0);
     if (status !== 429) return;
     const hint = readRetryAfter(headers, status, body) ?? reset ?? findReset(headers, 'all');
-    if (hint !== undefined) pace.limit(Math.min(minute, hint));
+    if (hint !== undefined) ramp.limit(Math.min(minute, hint));
   }
 
   /** Ends an attempt. Safe to call more than once. */

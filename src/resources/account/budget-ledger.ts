@@ -37,6 +37,12 @@ export class BudgetLedger {
   hasWarned = false;
   /** Models for which the log has a warning that their calls are not counted. */
   readonly uncounted = new Set<string | undefined>();
+  /** Fallbacks without a price for which the log has a warning. */
+  readonly warnedOf = new Set<string>();
+  /** `true` once `budget.spent` is added. */
+  isStarted = false;
+  /** The running call of the function `budget.spent`. */
+  starting: Promise<number> | undefined;
   readonly #open = new Set<Reserved>();
   readonly models = new Map<string | undefined, Learned>();
 
@@ -44,6 +50,13 @@ export class BudgetLedger {
     const learned = this.models.get(model) ?? { answered: new Set<string>() };
     this.models.set(model, learned);
     return learned;
+  }
+
+  /** Adds what was spent before, once. */
+  start(amount: number): void {
+    if (this.isStarted) return;
+    this.isStarted = true;
+    this.spent += amount;
   }
 
   open(reservation: Reserved): void {

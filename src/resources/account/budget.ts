@@ -1,3 +1,12 @@
+import { errorMessage } from '../../answers/objects.ts';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIError,
+  errorClassForStatus,
+} from '../../errors/api-errors.ts';
+import type { GatewayError } from '../../errors/gateway-error.ts';
+import { buildError } from '../../errors/operation-errors.ts';
 import { checkNumber, checkObject, checkWord } from '../../options/check.ts';
 import { delay, followSignal } from '../../http/abort.ts';
 import type { Request } from '../../calls/request.ts';
@@ -10,6 +19,7 @@ import { BudgetError } from './errors.ts';
 import {
   amountFor,
   expectCost,
+  type Facts,
   neededRoom,
   type Planned,
   type PricesRead,
@@ -39,14 +49,16 @@ export class BudgetState {
   readonly #ledger: BudgetLedger;
 
   private constructor(budget: Budget) {
-    const { onMissingPrice = 'refuse', perCall } = budget;
+    const { onMissingPrice = 'refuse', perCall, spent = 0 } = budget;
     checkWord('budget.onMissingPrice', onMissingPrice, ['refuse', 'allow']);
     checkObject('budget.perCall', perCall);
     for (const [model, most] of Object.entries(perCall ?? {})) {
       checkNumber(`budget.perCall["${model}"]`, most, 0);
     }
+    if (typeof spent !== 'function') checkNumber('budget.spent', spent, 0);
     this.#budget = budget;
     this.#ledger = ledgerFor(budget);
+    if (typeof spent === 'number') this.#ledger.start(spent);
   }
 
   static of(budget: Budget): BudgetState {
@@ -76,6 +88,7 @@ export class BudgetState {
     readPrices: () => Promise<Prices>,
   ): Promise<void> {
     const { spec, client, settings, scope } = call;
+    await this.#start();
     const prices = await readPrices().then(
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
@@ -86,6 +99,7 @@ export class BudgetState {
     const learned = ledger.getLearned(model);
     const { kind } = record;
     const facts = { budget: this.#budget, params, record, kind, model, prices, learned };
+    this.#warnOfFallbacks(call, facts);
     const before = expectCost(facts);
     // Only the expected cost of videos changes with the responses to other calls.
     const expect = kind === 'video' ? () => expectCost(facts) : () => before;
@@ -115,7 +129,45 @@ export class BudgetState {
     if (isFirst(planned)) learned.first ??= ended;
   }
 
-  /** @throws `BudgetError` if the call may not be sent */
+  /** Adds what was spent before the first call, once. */
+  async #start(): Promise<void> {
+    const ledger = this.#ledger;
+    const { limit, spent: read } = this.#budget;
+    if (typeof read !== 'function' || ledger.isStarted) return;
+    try {
+      ledger.starting ??= Promise.resolve(read());
+      const amount = await ledger.starting;
+      checkNumber('budget.spent()', amount, 0);
+      ledger.start(amount);
+    } catch (cause) {
+      ledger.starting = undefined;
+      const { spent, reserved } = this;
+      const facts = { limit, spent, reserved, cost: undefined, reason: 'spent' } as const;
+      const message = `budget.spent() failed, so it is unknown what is left of the budget: ${errorMessage(cause)}`;
+      throw new BudgetError(message, 'Nothing was sent.', facts, cause);
+    }
+  }
+
+  /** Warns once of each model that would follow a failure, but has no price: the budget would reject it. */
+  #warnOfFallbacks(call: Request, facts: Facts): void {
+    const { prices, params } = facts;
+    const { warnedOf } = this.#ledger;
+    if (this.#budget.onMissingPrice === 'allow' || 'error' in prices || !call.call.mayChange)
+      return;
+    for (const { model, ...changed } of call.settings.fallback ?? []) {
+      if (warnedOf.has(model)) continue;
+      const record = { ...facts.record, model };
+      const learned = { answered: new Set<string>() };
+      const own = { ...facts, model, record, learned, params: { ...params, ...changed, model } };
+      const expected = expectCost(own);
+      if ('base' in expected) continue;
+      warnedOf.add(model);
+      const message = `The fallback ${model} has no known price, so the budget rejects it: ${expected.reason}. Set budget.perCall["${model}"], or onMissingPrice: "allow".`;
+      call.client.log.write('warn', message, { operation: call.spec.operation, model });
+    }
+  }
+
+  /** @throws `BudgetError` if the call may not be sent, or the error of reading the prices */
   #check(name: string, planned: Planned): void {
     const { prices } = planned;
     const expected = planned.expect();
@@ -124,6 +176,9 @@ export class BudgetState {
     const { limit, onMissingPrice = 'refuse' } = this.#budget;
     const isKnown = 'base' in expected;
     if (!isKnown && onMissingPrice === 'refuse') {
+      const unread =
+        'list' in prices ? undefined : toUnsentError(name, planned.call.id, prices.error);
+      if (unread !== undefined) throw unread;
       const advice =
         'Nothing was sent. Set budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
       const cause = 'list' in prices ? undefined : prices.error;
@@ -154,6 +209,22 @@ export class BudgetState {
     const message = `80 % of the budget is used: ${shown(spent + reserved)} of ${shown(limit)}`;
     log.write('warn', message, { limit, spent, reserved });
   }
+}
+
+/** Returns the error of a call whose price could not be read now; `undefined` if it has no price that can be read. */
+function toUnsentError(name: string, callId: string, cause: unknown): GatewayError | undefined {
+  if (!APIError.isInstance(cause)) return undefined;
+  const { status, headers, requestID, summary } = cause;
+  const isLate = APIConnectionTimeoutError.isInstance(cause);
+  const isLost = isLate || APIConnectionError.isInstance(cause);
+  if (!isLost && (status === undefined || (status < 500 && status !== 429))) return undefined;
+  const StatusError = errorClassForStatus(status ?? 500);
+  const ErrorType = isLate ? APIConnectionTimeoutError : isLost ? APIConnectionError : StatusError;
+  const advice =
+    'Nothing was sent, so it is safe to send the request again. With budget.perCall for the model, its price need not be read.';
+  const message = `${name} was not sent, because the price list that its budget needs cannot be read: ${summary}`;
+  const init = { outcome: 'not_sent', advice, callId, cause, status, headers, requestID } as const;
+  return buildError({ ErrorType, summary: message, init });
 }
 
 /**

@@ -21,8 +21,8 @@ type BudgetFacts = Pick<BudgetError, 'reason' | 'limit' | 'spent' | 'reserved' |
 export class BudgetError extends GatewayError {
   static override readonly kind: string = 'BudgetError';
 
-  /** `limit`: the call would exceed the limit. `price`: its price is unknown. */
-  readonly reason: 'limit' | 'price';
+  /** `limit`: the call would exceed the limit. `price`: its price is unknown. `spent`: `budget.spent()` failed. */
+  readonly reason: 'limit' | 'price' | 'spent';
   /** The limit. This and the following amounts are in US dollars. */
   readonly limit: number;
   /** The amount spent so far, as estimated. */

@@ -64,8 +64,16 @@ export function releaseCalls(calls: Calls, question: Question): void {
 /** Kinds of operations whose results may be tasks. The response to a poll may report the cost of the task. */
 const withTasks: ReadonlySet<PriceKind> = new Set(['video', 'image']);
 
-/** Kinds of operations that are billed by the tokens of a text, which can be estimated. */
-const hasText = (kind: PriceKind): boolean => kind === 'text' || kind === 'embedding';
+/** Returns the usage to assume for a response that reports none; `undefined` if it can't be estimated. */
+function assumeUsage(kind: PriceKind, params: Request['params']): UsageSum | undefined {
+  if (kind !== 'text' && kind !== 'embedding') return undefined;
+  try {
+    return expectUsage(kind, params)?.total;
+  } catch {
+    // A getter in the parameters throws.
+    return undefined;
+  }
+}
 
 const none: readonly string[] = [];
 
@@ -151,8 +159,7 @@ class CallRecorder implements Listener {
       usage,
       cost,
       model,
-      expected:
-        isSilent && hasText(record.kind) ? expectUsage(record.kind, call.params)?.total : undefined,
+      expected: isSilent && record.isSent ? assumeUsage(record.kind, call.params) : undefined,
       taskIds: withTasks.has(record.kind) ? findTaskIds(answer) : none,
     };
     const { lost, settings } = call;

@@ -7,7 +7,7 @@ import {
   type GatewayOptions,
   InvalidInputError,
 } from '../../../src/index.ts';
-import { createEmulator, type EmulatorOptions } from '../../../src/testing/index.ts';
+import { createEmulator, type EmulatorOptions, type Fault } from '../../../src/testing/index.ts';
 import { collect, failureOf } from '../../helpers/clients.ts';
 import { fakeWaitingTime, resolved, settle } from '../../helpers/fake-time.ts';
 import { untyped } from '../../helpers/untyped.ts';
@@ -641,16 +641,94 @@ describe('the limits of the gateway', () => {
     },
   );
 
-  test('after the wait, requests start 6 seconds apart until one succeeds', async () => {
-    const { ask, emulator, times } = limited({});
-    emulator.fail({ fault: { type: 'rate-limit', retryAfter: 10 }, times: 1 });
-    await failureOf(ask('1', 'm-chat', { maxRetries: 0 }));
-    emulator.fail({ fault: { type: 'slow', milliseconds: 10_000 }, times: 4 });
+  describe('after the wait of a 429', () => {
+    /** Makes calls at once that wait for a 429 before them. */
+    async function startAfterWait(calls: number, answerTime: number): Promise<readonly number[]> {
+      const { ask, emulator, times } = limited({});
+      emulator.fail({ fault: { type: 'rate-limit', retryAfter: 10 }, times: 1 });
+      await failureOf(ask('0', 'm-chat', { maxRetries: 0 }));
+      emulator.fail({ fault: { type: 'slow', milliseconds: answerTime }, times: calls });
 
-    const calls = Promise.all([ask('2'), ask('3'), ask('4'), ask('5')]);
-    await resolved(calls);
+      const all = Promise.all(Array.from({ length: calls }, (_, index) => ask(`${index + 1}`)));
+      await resolved(all);
 
-    expect(times()).toEqual([0, 10_000, 16_000, 20_000, 20_000]);
+      return times().slice(1);
+    }
+
+    test('1, 2, 4, … requests start in each half second, whether or not one has succeeded', async () => {
+      const starts = await startAfterWait(15, 10_000);
+
+      const slots = starts.map((at) => Math.floor((at - 10_000) / 500));
+      expect(slots).toEqual([0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3]);
+    });
+
+    test('a success doubles the pace, but does not release all', async () => {
+      const starts = await startAfterWait(60, 100);
+
+      const [first = 0] = starts;
+      expect((starts.at(-1) ?? 0) - first).toBeLessThan(1_500);
+      for (const at of starts) {
+        const together = starts.filter((other) => other >= at && other < at + 50);
+        expect(together.length).toBeLessThan(25);
+      }
+    });
+
+    // Answers take 8 s, and a call comes each 100 ms.
+    test('a steady load has its usual duration again soon', async () => {
+      const { ask, emulator } = limited({});
+      const durations: number[] = [];
+      const calls: Promise<void>[] = [];
+      for (let call = 0; call < 200; call += 1) {
+        const limit: Fault = { type: 'rate-limit', retryAfter: 1 };
+        emulator.fail({
+          fault: call === 5 ? limit : { type: 'slow', milliseconds: 8_000 },
+          times: 1,
+        });
+        const from = performance.now();
+        calls.push(ask('Hello').then(() => void durations.push(performance.now() - from)));
+        await advance(100);
+      }
+      emulator.fail({ fault: { type: 'slow', milliseconds: 8_000 }, times: 1 });
+      await resolved(Promise.all(calls));
+
+      const sorted = durations.toSorted((one, other) => one - other);
+      expect(sorted[100]).toBeLessThan(8_100);
+      expect(sorted[190]).toBeLessThan(11_000);
+    });
+
+    test('a further 429 begins again', async () => {
+      const { ask, emulator, times } = limited({});
+      const fail = () => emulator.fail({ fault: { type: 'rate-limit', retryAfter: 10 }, times: 1 });
+      fail();
+      await failureOf(ask('1', 'm-chat', { maxRetries: 0 }));
+      fail();
+      const second = failureOf(ask('2', 'm-chat', { maxRetries: 0 }));
+      const others = Promise.all(['3', '4', '5'].map((name) => ask(name)));
+      await resolved(second);
+      await resolved(others);
+
+      const [, , third = 0, fourth = 0] = times();
+      expect(times().slice(0, 3)).toEqual([0, 10_000, 20_000]);
+      expect(fourth - third).toBeGreaterThan(0);
+    });
+  });
+
+  test.each([
+    ['with limits', {}, 50, 50],
+    ['without limits', null, 250, 75],
+  ])('calls that are rejected together are not repeated together, %s', async (...row) => {
+    const [, limits, slotLength, most] = row;
+    vi.mocked(Math.random).mockRestore();
+    const { ask, emulator, times } = limited(untyped(limits));
+    emulator.fail({ fault: { type: 'rate-limit', retryAfter: 1 }, times: 100 });
+
+    await resolved(Promise.all(Array.from({ length: 100 }, (_, index) => ask(`${index}`))));
+
+    const retries = times().slice(100);
+    const slots = retries.map((at) => Math.floor(at / slotLength));
+    const largest = Math.max(...slots.map((one) => slots.filter((slot) => slot === one).length));
+    expect(retries).toHaveLength(100);
+    expect(largest).toBeLessThan(most);
   });
 
   test('a request that started before the 429 does not end the wait', async () => {

@@ -3,6 +3,7 @@ import {
   APIConnectionTimeoutError,
   APIUserAbortError,
   type Budget,
+  Gateway,
   type GatewayOptions,
 } from '../../../src/index.ts';
 import { emulated, failureOf, scripted } from '../../helpers/clients.ts';
@@ -77,7 +78,7 @@ describe('a price list that hangs', () => {
 
     expect(await errors).toMatchObject(
       times(5, () => ({
-        reason: 'price',
+        name: 'APIConnectionTimeoutError',
         outcome: 'not_sent',
         cause: expect.any(APIConnectionTimeoutError),
       })),
@@ -154,5 +155,171 @@ describe('a price list that hangs', () => {
     await sent;
 
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.2);
+  });
+});
+
+describe('a price list that cannot be read', () => {
+  const lost = () =>
+    Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+  const status = (code: number) => () =>
+    Response.json({ error: { message: 'down' } }, { status: code });
+  const page = () => new Response('<!doctype html><title>Console</title>');
+
+  test.each([
+    ['a refused connection', lost, 'APIConnectionError'],
+    ['a 503', status(503), 'InternalServerError'],
+    ['a 429', status(429), 'RateLimitError'],
+  ])('is the error of the call, which was not sent: %s', async (_, answer, name) => {
+    const { client, requests } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
+
+    const error = await failureOf(client.images.generate(image));
+
+    expect(error).toMatchObject({ name, outcome: 'not_sent', callId: expect.any(String) });
+    expect(String(error)).toContain(
+      'images.generate() with m-image was not sent, because the price list',
+    );
+    expect(requests.every(({ method }) => method === 'GET')).toBe(true);
+    expect((await client.account.spent()).budget).toMatchObject({ spent: 0, reserved: 0 });
+  });
+
+  test.each([
+    ['a 404', status(404)],
+    ['a 403', status(403)],
+    ['a page', page],
+  ])('is an unknown price if the gateway has none: %s', async (_, answer) => {
+    const { client } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
+
+    const error = await failureOf(client.images.generate(image));
+
+    expect(error).toMatchObject({ name: 'BudgetError', reason: 'price', outcome: 'not_sent' });
+  });
+
+  test('does not matter with perCall, or with onMissingPrice: "allow"', async () => {
+    for (const budget of [
+      { limit: 1, perCall: { 'm-image': 0.1 } },
+      { limit: 1, onMissingPrice: 'allow' as const },
+    ]) {
+      const answer = (request: Request) =>
+        request.method === 'GET' ? lost() : Response.json({ data: [{ b64_json: 'aGVsbG8=' }] });
+      const { client } = scripted([answer], { budget, maxRetries: 0 });
+
+      expect((await client.images.generate(image)).data).toHaveLength(1);
+    }
+  });
+});
+
+describe('a fallback without a price', () => {
+  const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+  test.each<[string, Partial<Budget>, number]>([
+    ['is named in one warning', {}, 1],
+    ['has the price of perCall', { perCall: { 'not-listed': 0.1 } }, 0],
+    ['may be allowed', { onMissingPrice: 'allow' }, 0],
+  ])('%s', async (_, own, count) => {
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const logger = { warn, error: warn, info: () => {}, debug: () => {} };
+    const { client } = emulated({
+      budget: { limit: 1, ...own },
+      fallback: ['m-reasoning', 'not-listed'],
+      logger,
+      logLevel: 'warn',
+    });
+
+    for (let call = 0; call < 3; call += 1) await client.chat.completions.create(chat);
+
+    expect(warnings).toHaveLength(count);
+    for (const warning of warnings) {
+      expect(warning).toContain(
+        'The fallback not-listed has no known price, so the budget rejects it: the price list has no model "not-listed". Set budget.perCall["not-listed"]',
+      );
+    }
+  });
+});
+
+describe('budget.spent', () => {
+  const price = 0.002;
+
+  test('is what was spent before, for all clients with the budget', async () => {
+    const budget = { limit: 5 * price, spent: 3 * price };
+    const { client, emulator } = emulated({ budget });
+    const { apiKey, baseURL, fetch } = emulator;
+    const other = client.withOptions({ apiKey, baseURL, fetch, timeout: 1_000 });
+    expect((await client.account.spent()).budget?.spent).toBeCloseTo(3 * price, 12);
+
+    await client.images.generate(image);
+    await other.images.generate(image);
+
+    expect(await failureOf(client.images.generate(image))).toMatchObject({ reason: 'limit' });
+    expect((await other.account.spent()).budget?.spent).toBeCloseTo(5 * price, 12);
+  });
+
+  test('may be a function, which is called once for concurrent calls', async () => {
+    let calls = 0;
+    const spent = async () => {
+      calls += 1;
+      return Promise.resolve(4 * price);
+    };
+    const { client, emulator } = emulated({ budget: { limit: 6 * price, spent } });
+
+    const results = await Promise.allSettled(times(5, () => client.images.generate(image)));
+    await failureOf(client.images.generate(image));
+
+    expect(calls).toBe(1);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('is read from the usage log, as the guide shows', async () => {
+    const { client, emulator } = emulated();
+    await client.images.generate(image);
+    const { apiKey, baseURL, fetch } = emulator;
+    const next: Gateway = new Gateway({
+      apiKey,
+      baseURL,
+      fetch,
+      logLevel: 'off',
+      budget: {
+        limit: 1.5 * price,
+        spent: async () => {
+          const { data } = await next.account.charges();
+          const quota = data.reduce(
+            (sum, { type, amount }) => sum + (type === 'refund' ? -amount.value : amount.value),
+            0,
+          );
+          return quota / 500_000;
+        },
+      },
+    });
+
+    expect(await failureOf(next.images.generate(image))).toMatchObject({ reason: 'limit' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('the database is down'))],
+    ['returns no amount', () => Number.NaN],
+    ['returns a negative amount', () => -1],
+  ])('a function that %s rejects the call, and is called again', async (_, first) => {
+    let calls = 0;
+    const spent = () => {
+      calls += 1;
+      return calls === 1 ? first() : 0;
+    };
+    const { client, emulator } = emulated({ budget: { limit: 1, spent } });
+
+    const error = await failureOf(client.images.generate(image));
+    await client.images.generate(image);
+
+    expect(error).toMatchObject({ name: 'BudgetError', reason: 'spent', outcome: 'not_sent' });
+    expect(calls).toBe(2);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('must be an amount', async () => {
+    const { client, emulator } = emulated({ budget: { limit: 1, spent: -1 } });
+
+    expect(await failureOf(client.images.generate(image))).toMatchObject({ field: 'budget.spent' });
+    expect(emulator.requests).toHaveLength(0);
   });
 });

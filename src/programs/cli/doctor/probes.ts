@@ -239,6 +239,28 @@ async function readAccount<T>(
   }
 }
 
+/** The most models that a row names. */
+const mostNamed = 5;
+
+/** Adds the listed models without a price: a budget rejects them, also as fallbacks. */
+function pricesRow(
+  { row, value }: { readonly row: ReportRow; readonly value?: Prices },
+  models: readonly JsonObject[],
+): ReportRow {
+  if (value === undefined) return row;
+  const priced = new Set(
+    value.models.flatMap(({ model, billedPer }) => (billedPer === 'unknown' ? [] : [model])),
+  );
+  const lacking = models.flatMap(({ id }) =>
+    typeof id === 'string' && !priced.has(id) ? [id] : [],
+  );
+  if (lacking.length === 0) return row;
+  const named = lacking.slice(0, mostNamed).join(', ');
+  const more = lacking.length > mostNamed ? `, and ${lacking.length - mostNamed} more` : '';
+  const detail = `${row.detail}; no price, so that a budget needs perCall for them: ${named}${more}`;
+  return { ...row, detail };
+}
+
 /** Reads the usage log, unless the gateway only finds the entry of a request. */
 async function readUsageLog(target: Target, read: () => Promise<unknown>): Promise<ReportRow> {
   const { charges, charge } = locate(target)?.gateway?.profile.account ?? {};
@@ -284,7 +306,7 @@ export async function probeFree(original: Target, rows: ReportRow[]): Promise<Fr
   const log = await readUsageLog(target, () => account.charges({}, { signal }));
   const prices = await readAccount('prices', () => account.prices({ signal }));
   const all = await readAllModels(target, models);
-  rows.push(log, prices.row, kindsRow(models, all, prices.value));
+  rows.push(log, pricesRow(prices, all), kindsRow(models, all, prices.value));
   const routes = await probeRoutes(target);
   rows.push(...routes.rows);
   const { quota_per_unit: unit } = status;
