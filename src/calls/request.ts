@@ -100,6 +100,8 @@ export class Request {
   readonly attempts: AttemptEvidence[] = [];
   /** The number of attempts that failed and may have been charged. */
   lost = 0;
+  /** How long the attempt waited for its listeners, in milliseconds; `undefined` if none made it wait. */
+  waited: number | undefined;
   /** The failure that ended the request; `undefined` if something other than an attempt failed. */
   failure: FailedAttempt | undefined;
   readonly #base: BaseURL;
@@ -223,7 +225,10 @@ export class Request {
           // If the wait was stopped, the attempt fails without sending.
           if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
           for (const { beforeAttempt } of this.#listeners) {
-            if (beforeAttempt !== undefined) await scope.pause(beforeAttempt);
+            if (beforeAttempt === undefined) continue;
+            const from = performance.now();
+            await scope.pause(beforeAttempt);
+            this.waited = performance.now() - from;
           }
           const answer = await this.#attempt(body);
           if ('kind' in answer) {

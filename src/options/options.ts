@@ -1,6 +1,7 @@
 import type { ChargeClass } from '../endpoints.ts';
 import type { DefinedGateway, GatewayName, GatewayProfile } from './gateway-profile.ts';
 import type { Drift } from '../answers/reader.ts';
+import type { AttemptEvidence, Phase } from '../errors/gateway-error.ts';
 import type { JsonObject } from '../types.ts';
 
 /** Log levels, from silent to most verbose. */
@@ -160,14 +161,18 @@ export interface ObservedCall {
   readonly params: Readonly<Record<string, string | number | boolean>>;
   /** `CallObserver.trace` of the call that submitted the video task of this call. */
   readonly trace: string | undefined;
+  /** The model that failed before, if this one is its fallback. */
+  readonly fallbackFrom: string | undefined;
 }
 
 /** An attempt that is about to be sent. */
 export interface ObservedRequest extends Pick<ObservedCall, 'operation' | 'callId'> {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Wait before the attempt in milliseconds. */
+  /** Wait since the previous attempt in milliseconds. */
   readonly delayMs: number;
+  /** How long the attempt waited for its turn within `limits`, in milliseconds; `undefined` without limits. */
+  readonly waitMs: number | undefined;
   readonly method: string;
   /** The URL without its query, which may contain secrets. */
   readonly url: string;
@@ -187,6 +192,8 @@ export interface ObservedResponse {
   /** The response headers without cookies. Empty if there was no response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
+  /** For a failed attempt: how far it came. */
+  readonly phase: Phase | undefined;
   /** For a failed attempt: the gateway's error code, or the connection's, such as `ECONNRESET`. */
   readonly code: string | undefined;
   /** For a failed attempt: the gateway's error message. */
@@ -235,6 +242,17 @@ export interface ObservedEnd {
   readonly responseId: string | undefined;
   readonly responseModel: string | undefined;
   readonly requestId: string | undefined;
+  /** The attempts that failed, as in `error.evidence.attempts`. With a fallback, those to this model. */
+  readonly attempts: readonly AttemptEvidence[];
+  /**
+   * The number of attempts that may have been charged without a response: lost ones that were repeated, and the last
+   * one if its outcome is `unknown`.
+   */
+  readonly possibleCharges: number;
+  /** The budget of the client after the call, in US dollars; `undefined` without one. */
+  readonly budget:
+    | { readonly limit: number; readonly spent: number; readonly reserved: number }
+    | undefined;
 }
 
 /** Listens to one call. Every member is optional. */

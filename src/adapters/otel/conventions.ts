@@ -152,6 +152,7 @@ export function responseAttributes(
     'model_gateway.cost': end.cost,
     'model_gateway.outcome': end.outcome,
     'model_gateway.attempts': attempts,
+    'model_gateway.possible_charges': end.possibleCharges > 0 ? end.possibleCharges : undefined,
     'model_gateway.request_id': end.requestId,
   });
 }

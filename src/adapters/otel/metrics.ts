@@ -22,6 +22,19 @@ interface Measured {
   readonly chunkGaps: readonly number[];
   readonly usage: AnswerUsage;
   readonly isEmbedding: boolean;
+  /** Attributes of the duration: outcome and charge class. */
+  readonly result: Attributes;
+}
+
+/** What a call put at risk, or waited for. */
+interface Risks {
+  readonly attributes: Attributes;
+  readonly retries: number;
+  /** The model that failed before, if the call is its fallback. */
+  readonly fallbackFrom: string | undefined;
+  readonly possibleCharges: number;
+  /** What is left of the budget of the client, in US dollars. */
+  readonly budgetLeft: number | undefined;
 }
 
 /** Records measurements. */
@@ -30,6 +43,10 @@ export interface Recorder {
   call(measured: Measured): void;
   /** Records the cost of a call or a video task, in US dollars. */
   cost(cost: number, attributes: Attributes): void;
+  /** Records how long an attempt waited for its turn, in seconds. */
+  wait(duration: number, attributes: Attributes): void;
+  /** Records the retries, fallbacks and possible charges of a finished call, and what is left of the budget. */
+  risks(risks: Risks): void;
 }
 
 /** Creates the instruments of an edition. */
@@ -38,9 +55,40 @@ export function createRecorder(meter: Meter, edition: Edition): Recorder {
     unit: '{USD}',
     description: 'Cost in US dollars that responses report.',
   });
+  const wait = timer(
+    meter,
+    'model_gateway.turn.wait',
+    'Time an attempt waited for its turn within limits.',
+  );
   return {
     call: edition === '0.1.0' ? newer(meter) : older(meter),
     cost: (amount, attributes) => cost.add(amount, attributes),
+    wait: (duration, attributes) => wait.record(duration, attributes),
+    risks: riskRecorder(meter),
+  };
+}
+
+function riskRecorder(meter: Meter): Recorder['risks'] {
+  const counter = (name: string, unit: string, description: string) =>
+    meter.createCounter(`model_gateway.${name}`, { unit, description });
+  const retried = counter('retries', '{retry}', 'Attempts after the first one of a call.');
+  const fallbacks = counter('fallbacks', '{fallback}', 'Calls that were sent to the next model.');
+  const possible = counter(
+    'possible_charges',
+    '{charge}',
+    'Attempts that may have been charged although no response was received.',
+  );
+  const left = meter.createGauge('model_gateway.budget.remaining', {
+    unit: '{USD}',
+    description: 'US dollars of the budget that are neither spent nor reserved.',
+  });
+  return ({ attributes, retries, fallbackFrom, possibleCharges, budgetLeft }) => {
+    if (retries > 0) retried.add(retries, attributes);
+    if (fallbackFrom !== undefined) {
+      fallbacks.add(1, { ...attributes, 'model_gateway.fallback.from': fallbackFrom });
+    }
+    if (possibleCharges > 0) possible.add(possibleCharges, attributes);
+    if (budgetLeft !== undefined) left.record(budgetLeft);
   };
 }
 
@@ -54,8 +102,10 @@ function tokenHistogram(meter: Meter, name: string, description: string) {
   return meter.createHistogram(name, { unit: '{token}', description, advice });
 }
 
-function withError({ attributes, errorType }: Measured): Attributes {
-  return errorType === undefined ? attributes : { ...attributes, 'error.type': errorType };
+/** Returns the attributes of a duration. */
+function withResult({ attributes, result, errorType }: Measured): Attributes {
+  const all = { ...attributes, ...result };
+  return errorType === undefined ? all : { ...all, 'error.type': errorType };
 }
 
 /** Creates the timers of streams, whose names begin with `prefix`, and returns a function that records them. */
@@ -86,7 +136,7 @@ function older(meter: Meter): Recorder['call'] {
   );
   return (measured) => {
     const { attributes, usage: used } = measured;
-    duration.record(measured.duration, withError(measured));
+    duration.record(measured.duration, withResult(measured));
     recordStream(measured);
     for (const type of ['input', 'output'] as const) {
       const count = used[`${type}Tokens`];
@@ -131,7 +181,7 @@ function newer(meter: Meter): Recorder['call'] {
   );
   return (measured) => {
     const { attributes, usage, isEmbedding } = measured;
-    (isEmbedding ? embeddingDuration : duration).record(measured.duration, withError(measured));
+    (isEmbedding ? embeddingDuration : duration).record(measured.duration, withResult(measured));
     recordStream(measured);
     if (isEmbedding) {
       const { inputTokens } = usage;

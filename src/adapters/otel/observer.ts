@@ -174,7 +174,10 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
     attempt(request) {
       attempts = request.attempt;
       if (captureContent && attempts === 1) span.setAttributes(inputAttributes(request));
-      const { url, method, delayMs } = request;
+      const { url, method, delayMs, waitMs } = request;
+      if (waitMs !== undefined) {
+        settings.recorder.wait(waitMs / 1_000, commonAttributes(call, providerName));
+      }
       const attemptSpan = tracer.startSpan(
         `attempt ${attempts}`,
         { kind: SpanKind.INTERNAL },
@@ -187,11 +190,12 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
           'model_gateway.delay_ms': delayMs,
         });
       }
-      return ({ status, code, requestId }) => {
+      return ({ status, code, requestId, phase }) => {
         const hasFailed = status === undefined || status >= 400 || code !== undefined;
         if (status !== undefined) attemptSpan.setAttribute('http.response.status_code', status);
         if (requestId !== undefined)
           attemptSpan.setAttribute('model_gateway.request_id', requestId);
+        if (phase !== undefined) attemptSpan.setAttribute('model_gateway.phase', phase);
         if (hasFailed) {
           const type = code ?? String(status ?? '_OTHER');
           attemptSpan.setAttribute('error.type', type);
@@ -209,6 +213,15 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
     end(end) {
       span.setAttributes(responseAttributes(end, semconv, { attempts, firstChunk }));
       if (captureContent) span.setAttributes(outputAttributes(end.answer));
+      const { fallbackFrom } = call;
+      const { possibleCharges, budget } = end;
+      settings.recorder.risks({
+        attributes: commonAttributes(call, providerName),
+        retries: Math.max(0, attempts - 1),
+        fallbackFrom,
+        possibleCharges,
+        budgetLeft: budget && budget.limit - budget.spent - budget.reserved,
+      });
       const operation = operationName(call)?.name;
       if (operation !== undefined && operation !== 'fetch_response') {
         const attributes = commonAttributes(call, providerName);
@@ -224,6 +237,10 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
           chunkGaps,
           usage: usageOf(usage),
           isEmbedding: operation === 'embeddings',
+          result: {
+            'model_gateway.outcome': end.outcome,
+            'model_gateway.charge_class': call.chargeClass,
+          },
         });
       }
       endSpan(span, end, settings);

@@ -10,6 +10,7 @@ import type {
   Observer,
 } from '../../options/options.ts';
 import { isObject, toFields } from '../../answers/objects.ts';
+import { ledgerFor } from '../../calls/budget-ledger.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
@@ -117,7 +118,8 @@ export function observeWith(
   function end(ending: Ending): void {
     clearTimeout(unread);
     if (watching.length === 0) return;
-    const description = describeEnd(ending, requestId, costFrom(request, ending, received));
+    const cost = costFrom(request, ending, received);
+    const description = describeEnd(request, ending, requestId, cost);
     each((one) => one.end?.(description));
     watching = [];
   }
@@ -146,6 +148,7 @@ export function observeWith(
         callId,
         attempt,
         delayMs: attempt === 1 ? 0 : Math.round(sentAt - settledAt),
+        waitMs: request.waited === undefined ? undefined : Math.round(request.waited),
         method,
         url: origin + pathname,
         headers: Object.fromEntries(
@@ -218,7 +221,9 @@ function describeCall(request: Request, stream: boolean): ObservedCall {
   }
   const model = nonEmptyText(request.params['model']);
   const baseURL = client.findBase()?.root ?? '';
-  return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
+  const { model: before } = request.call.attempts.at(-1) ?? {};
+  const fallbackFrom = before === model ? undefined : before;
+  return { operation, chargeClass, callId, model, baseURL, stream, params, trace, fallbackFrom };
 }
 
 /** @param answer - The response, or a failure without secrets. */
@@ -231,7 +236,7 @@ function describeAnswer(
   if ('response' in answer) {
     const { status, headers } = answer.response;
     const shown = withoutCookies(redaction.headers(headers));
-    const nothing = { code: undefined, message: undefined, body: undefined };
+    const nothing = { phase: undefined, code: undefined, message: undefined, body: undefined };
     return { status, headers: shown, requestId, ...nothing, durationMs };
   }
   const { status, headers = new Headers(), body, problem } = answer;
@@ -240,6 +245,7 @@ function describeAnswer(
     status,
     headers: withoutCookies(headers),
     requestId,
+    phase: answer.phase,
     code: body?.code ?? answer.code,
     message: body?.message ?? problem,
     get body() {
@@ -267,7 +273,23 @@ function findReasons(fields: ReturnType<typeof toFields>): string[] {
   });
 }
 
+/** Returns how many attempts of a request may have been charged without a response. */
+function countPossibleCharges({ lost, spec, settings }: Request, isUnknown: boolean): number {
+  if (spec.charge === 'free') return 0;
+  const counted = settings.idempotency?.honored === true ? 0 : lost;
+  return isUnknown ? Math.max(1, counted) : counted;
+}
+
+/** Returns the state of the client's budget; `undefined` without one. */
+function describeBudget({ client }: Request): ObservedEnd['budget'] {
+  const { budget } = client.original();
+  if (!budget) return undefined;
+  const { spent, reserved } = ledgerFor(budget);
+  return { limit: budget.limit, spent, reserved };
+}
+
 function describeEnd(
+  request: Request,
   ending: Ending,
   received: string | undefined,
   cost: number | undefined,
@@ -277,11 +299,12 @@ function describeEnd(
   const fields = toFields(answer);
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
-  const { outcome = 'unknown' } = thrown;
+  const { outcome: failed = 'unknown' } = thrown;
+  const outcome = error !== undefined ? failed : isWhole ? 'completed' : 'incomplete';
   const content = lazyCopy(answer);
   const usage = usageFrom(ending);
   return {
-    outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
+    outcome,
     error,
     get answer() {
       return content();
@@ -292,5 +315,8 @@ function describeEnd(
     responseId: nonEmptyText(fields['id'] ?? fields['responseId']),
     responseModel: nonEmptyText(fields['model'] ?? fields['modelVersion']),
     requestId: thrown.requestID ?? received,
+    attempts: request.attempts.map((attempt) => request.name(attempt)),
+    possibleCharges: countPossibleCharges(request, outcome === 'unknown'),
+    budget: describeBudget(request),
   };
 }

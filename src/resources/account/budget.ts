@@ -12,7 +12,7 @@ import { delay, followSignal } from '../../http/abort.ts';
 import type { Request } from '../../calls/request.ts';
 import type { ClientSettings } from '../../calls/settings.ts';
 import type { Budget } from '../../options/options.ts';
-import { type BudgetLedger, ledgerFor } from './budget-ledger.ts';
+import { type BudgetLedger, ledgerFor } from '../../calls/budget-ledger.ts';
 import type { CallRecord } from './record.ts';
 import { findModel } from './cost.ts';
 import { BudgetError } from './errors.ts';

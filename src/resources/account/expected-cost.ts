@@ -2,7 +2,7 @@ import { errorMessage } from '../../answers/objects.ts';
 import { assumedTokens } from '../../answers/token-estimate.ts';
 import type { Request } from '../../calls/request.ts';
 import type { Budget } from '../../options/options.ts';
-import type { Learned } from './budget-ledger.ts';
+import type { Learned } from '../../calls/budget-ledger.ts';
 import {
   assumedUnits,
   assumedVideoUnits,

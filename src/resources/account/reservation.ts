@@ -1,5 +1,5 @@
 import type { ClientSettings } from '../../calls/settings.ts';
-import { type BudgetLedger, type Reserved, ledgerFor } from './budget-ledger.ts';
+import { type BudgetLedger, type Reserved, ledgerFor } from '../../calls/budget-ledger.ts';
 import { parseRatios, readUnits } from './cost.ts';
 import {
   amountFor,

@@ -1,4 +1,4 @@
-import type { Budget } from '../../options/options.ts';
+import type { Budget } from '../options/options.ts';
 
 /** Facts about the cost of a model's calls, learned from responses. */
 export interface Learned {
