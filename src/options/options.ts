@@ -57,6 +57,7 @@ export interface NoOptions {
   bodyFormat?: undefined;
   budget?: undefined;
   limits?: undefined;
+  retryBudget?: undefined;
   observer?: undefined;
   onRequest?: undefined;
   onResponse?: undefined;

@@ -136,6 +136,7 @@ const otherOptions: Readonly<Record<OtherOption, string>> = {
   interval: ofVideo,
   ledger: ofVideo,
   limits: ofClient,
+  retryBudget: ofClient,
   logLevel: ofClient,
   logger: ofClient,
   maxConsecutiveErrors: ofVideo,

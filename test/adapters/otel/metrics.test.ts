@@ -1,9 +1,12 @@
 import { metrics } from '@opentelemetry/api';
-import type { MetricData } from '@opentelemetry/sdk-metrics';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/otel/index.ts';
 import { addCounts } from '../../../src/answers/objects.ts';
 import { collect, emulated, failureOf, json, scripted } from '../../helpers/clients.ts';
+import { root } from '../../helpers/run-program.ts';
 import { traced } from './support.ts';
 
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -43,6 +46,10 @@ const common = {
   'server.port': 80,
 };
 const answered = { ...common, 'gen_ai.response.model': 'gpt-4o-mini' };
+const chatEnded = (outcome: string) => ({
+  'model_gateway.outcome': outcome,
+  'model_gateway.charge_class': 'metered',
+});
 
 describe('metrics', () => {
   test('of the conventions 1.41', async () => {
@@ -53,11 +60,12 @@ describe('metrics', () => {
       'gen_ai.client.operation.time_per_output_chunk',
       'gen_ai.client.operation.time_to_first_chunk',
       'gen_ai.client.token.usage',
+      'model_gateway.possible_charges',
     ]);
     const durations = listPoints(seen.get('gen_ai.client.operation.duration'));
     expect(durations?.map(({ attributes, count }) => [attributes, count])).toEqual([
-      [answered, 2],
-      [{ ...common, 'error.type': 'InternalServerError' }, 1],
+      [{ ...answered, ...chatEnded('completed') }, 2],
+      [{ ...common, ...chatEnded('unknown'), 'error.type': 'InternalServerError' }, 1],
       [expect.objectContaining({ 'gen_ai.operation.name': 'embeddings' }), 1],
     ]);
     expect(listPoints(seen.get('gen_ai.client.operation.time_to_first_chunk'))).toEqual([
@@ -95,6 +103,7 @@ describe('metrics', () => {
       'gen_ai.client.inference.usage.input_tokens',
       'gen_ai.client.inference.usage.output_tokens',
       'gen_ai.client.inference.usage.reasoning.output_tokens',
+      'model_gateway.possible_charges',
     ]);
     expect(listPoints(seen.get('gen_ai.client.inference.usage.output_tokens'))).toEqual([
       {
@@ -221,3 +230,122 @@ test.each(['1.41', '0.1.0'] as const)(
     expect(calls()[0]?.attributes['model_gateway.cost']).toBe(chat);
   },
 );
+
+describe('money at risk', () => {
+  const value = (metric: MetricData | undefined) =>
+    listPoints(metric)?.reduce((sum, point) => sum + Number(point.sum), 0);
+
+  /** A model loses two responses after their charges, and the next one answers; then a stream. */
+  async function takeRisks() {
+    const { observer, measured } = traced();
+    const options = { maxRetries: 1, fallback: ['m-reasoning'], budget: { limit: 1 }, limits: {} };
+    const { client, emulator } = emulated(
+      { observer, ...options },
+      { quirks: { reportedCost: 'usage' } },
+    );
+    const operation = 'chat.completions.create';
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 2 });
+    await client.chat.completions.create({ ...ask, model: 'm-large' });
+    const { budget } = await client.account.spent();
+    return { client, emulator, budget, measured };
+  }
+
+  test('retries, fallbacks, possible charges and the rest of a budget', async () => {
+    const { emulator, budget, measured } = await takeRisks();
+
+    const seen = await measured();
+
+    expect(emulator.charges).toHaveLength(3);
+    expect(value(seen.get('model_gateway.retries'))).toBe(1);
+    expect(value(seen.get('model_gateway.possible_charges'))).toBe(2);
+    expect(listPoints(seen.get('model_gateway.fallbacks'))).toEqual([
+      {
+        attributes: {
+          ...common,
+          'gen_ai.request.model': 'm-reasoning',
+          'model_gateway.fallback.from': 'm-large',
+        },
+        sum: 1,
+        count: 1,
+      },
+    ]);
+    expect(value(seen.get('model_gateway.budget.remaining'))).toBeCloseTo(
+      1 - (budget?.spent ?? 0),
+      12,
+    );
+    const waits = listPoints(seen.get('model_gateway.turn.wait'));
+    expect(
+      waits?.map(({ attributes, count }) => [attributes['gen_ai.request.model'], count]),
+    ).toEqual([
+      // The price list of the budget.
+      [undefined, 1],
+      ['m-large', 2],
+      ['m-reasoning', 1],
+    ]);
+  });
+
+  test('the wait for a turn', async () => {
+    const { observer, measured } = traced();
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { client } = emulated({ observer, limits: { requestsPerMinute: 1 } });
+    const calls = Promise.all([1, 2].map(() => client.chat.completions.create(ask)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    await calls;
+    vi.useRealTimers();
+
+    expect(value((await measured()).get('model_gateway.turn.wait'))).toBeCloseTo(60, 0);
+  });
+
+  test('a stream that was left is no success', async () => {
+    const { observer, measured } = traced();
+    const { client } = emulated({ observer });
+    const stream = await client.chat.completions.create({ ...ask, stream: true });
+    for await (const _ of stream) break;
+
+    const durations = listPoints((await measured()).get('gen_ai.client.operation.duration'));
+
+    expect(durations?.map(({ attributes }) => attributes['model_gateway.outcome'])).toEqual([
+      'incomplete',
+    ]);
+  });
+
+  test('an honoured key has no possible charges, and a free read has none', async () => {
+    const { observer, measured } = traced();
+    const idempotency = { header: 'Idempotency-Key', honored: true };
+    const { client, emulator } = emulated({ observer, maxRetries: 1, idempotency });
+    for (const operation of ['chat.completions.create', 'models.list'] as const) {
+      emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 1 });
+    }
+    await client.chat.completions.create(ask);
+    await client.models.list();
+
+    const seen = await measured();
+
+    expect(value(seen.get('model_gateway.retries'))).toBe(2);
+    expect(seen.get('model_gateway.possible_charges')).toBeUndefined();
+  });
+
+  test('the dashboard of the examples shows what is recorded', async () => {
+    const text = readFileSync(join(root, 'examples/grafana/model-gateway.json'), 'utf8');
+    const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(text);
+    const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const { client, measured } = await takeRisks();
+    await collect(await client.chat.completions.create({ ...ask, stream: true }));
+
+    const seen = [...(await measured()).values()];
+
+    // The names that OpenTelemetry's exporter for Prometheus writes.
+    const names = seen.flatMap(({ descriptor, dataPointType }) => {
+      const { name, unit } = descriptor;
+      const own = `${name.replaceAll('.', '_')}${unit === 's' ? '_seconds' : ''}`;
+      if (dataPointType === DataPointType.HISTOGRAM) {
+        return ['bucket', 'count', 'sum'].map((suffix) => `${own}_${suffix}`);
+      }
+      return [dataPointType === DataPointType.SUM ? `${own}_total` : own];
+    });
+    const shown = new Set(queries.flatMap((query) => query.match(/\w+(?=\{)/g) ?? []));
+    expect(shown.size).toBeGreaterThan(8);
+    for (const name of shown) expect(names).toContain(name);
+  });
+});

@@ -26,66 +26,86 @@ export const accountMutants: MutantsByFile = {
     { is: 'ages.every((age) => age >= writingTime)', becomes: 'ages.every(() => true)' },
     { is: "return verdict !== 'charged' || !isRunning;", becomes: 'return true;' },
   ],
-  'resources/account/budget.ts': [
+  'resources/account/budget/state.ts': [
     {
-      is: 'if (taken + least <= limit * (1 + tolerance) && !isUsedUp) return;',
+      is: 'if (taken + needed <= limit * (1 + tolerance) && !isUsedUp) return;',
       becomes: 'if (!isUsedUp) return;',
     },
     { is: 'const taken = spent + reserved;', becomes: 'const taken = spent;' },
-    { is: 'ledger.open.delete(reservation);', becomes: '' },
-    { is: "outcome === 'not_sent' || outcome === 'rejected'", becomes: "outcome === 'not_sent'" },
-    {
-      is: 'amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value',
-      becomes: 'amount?.value ?? 0',
-    },
-    {
-      is: 'const lost = otherCharges(record, settings.idempotency) * reserved;',
-      becomes: 'const lost = 0;',
-    },
-    { is: 'if (idempotency?.honored === true) return 0;', becomes: 'if (idempotency) return 0;' },
-    { is: 'lost + (isAccepted ? 1 : 0) - 1', becomes: 'lost - 1' },
-    {
-      is: 'counted.ledger.spent += amount - counted.amount;',
-      becomes: 'counted.ledger.spent += amount;',
-    },
-    { is: 'recount(counted, 0);', becomes: '' },
-    { is: 'counted.ledger.spent -= counted.lost;', becomes: '' },
-    { is: 'if (!isWhole) return;', becomes: '' },
     {
       is: "if (!isKnown && onMissingPrice === 'refuse') {",
       becomes: 'if (false) {',
     },
+    { is: 'if (unread !== undefined) throw unread;', becomes: '' },
+    { is: 'ledger.starting = undefined;', becomes: '' },
+    { is: "if ('base' in expected) continue;", becomes: 'continue;' },
+  ],
+  'resources/account/budget/reservation.ts': [
+    { is: 'this.#ledger.close(this);', becomes: '' },
+    { is: "outcome === 'not_sent' || outcome === 'rejected'", becomes: "outcome === 'not_sent'" },
+    { is: 'amount === undefined || isLost ? reserved : 0', becomes: '0' },
+    { is: '+ lost * this.#costOfLost;', becomes: ';' },
+    {
+      is: 'this.#ledger.spent += counted - this.#counted;',
+      becomes: 'this.#ledger.spent += counted;',
+    },
+    { is: '(isFree ? 0 : this.#costOfLast())', becomes: 'this.#costOfLast()' },
+    {
+      is: 'this.#costOfLast = () => Math.max(least, last);',
+      becomes: 'this.#costOfLast = () => last;',
+    },
+    { is: 'return Math.max(least, counted);', becomes: 'return counted;' },
+    { is: 'if (isBound) learned.overrun', becomes: 'if (false) learned.overrun' },
+  ],
+  'resources/account/budget/expected-cost.ts': [
     {
       is: 'requested === undefined ? longest : Math.max(requested, shortest)',
       becomes: 'requested ?? longest',
     },
+    {
+      is: 'return Math.max(leastCost(planned) ?? 0, base + each * count);',
+      becomes: 'return leastCost(planned) ?? base + each * count;',
+    },
+    { is: 'isBound ? amount - (base - certain) : certain', becomes: 'certain' },
+    { is: 'isBound ? perUnit + overrun : excess', becomes: 'excess' },
+    { is: '* imageCount(record);', becomes: ';' },
   ],
   'resources/account/spent.ts': [
-    {
-      is: 'known.get(calls)?.remove(call);\n  call.end =',
-      becomes: 'call.end =',
-    },
-    {
-      is: 'known.get(calls)?.remove(call);\n    call.isFree = true;',
-      becomes: 'call.isFree = true;',
-    },
-    { is: '    call.isSummed = false;\n', becomes: '' },
-    {
-      is: "if (getOutcome(failed) !== 'unknown') return;",
-      becomes: "if (getOutcome(failed) !== 'unknown' || failed.kind === 'server_error') return;",
-    },
-    {
-      is: 'if (!isWhole || call.isFree) continue;',
-      becomes: 'if (call.isFree) continue;',
-    },
     { is: 'call.isFree = true;', becomes: '' },
+    {
+      is: 'if (!hasUnnamedRequest(call, isProved)) call.lost = 0;',
+      becomes: 'call.lost = 0;',
+    },
+    { is: 'calls.releaseSuccess(requestId);', becomes: '' },
     { is: '(sum * tasks) / costs.length', becomes: 'sum' },
-    { is: 'if (dropped.end === undefined) dropped.onEnd = () => sums.add(dropped);', becomes: '' },
+    { is: 'settings.idempotency?.honored === true ? 0', becomes: 'settings.idempotency ? 0' },
+    { is: 'this.#isAccepted ? 0 : 1', becomes: '1' },
   ],
-  'resources/account/budget-ledger.ts': [{ is: 'reservation.amount += more;', becomes: '' }],
-  'resources/account/request-cost.ts': [
+  'resources/account/sums.ts': [
+    { is: 'if (call.isSummed) this.of(call).add(call, -1);', becomes: '' },
+    { is: 'if (lost > 0) this.#possible.add(likely, sign * lost);', becomes: '' },
+    { is: 'this.#lost += sign * lost;', becomes: '' },
+    { is: 'usage: expected ?? usage', becomes: 'usage' },
+    { is: 'if (isFree) return;', becomes: '' },
+  ],
+  'resources/account/calls.ts': [
+    { is: 'this.#ids[place] = undefined;', becomes: '' },
+    { is: 'this.#others.get(place) ?? this.#read(place)', becomes: 'this.#read(place)' },
+    { is: 'this.#others.delete(place);', becomes: '' },
+    { is: '(place + 1) % keptCalls', becomes: 'place + 1' },
+  ],
+  'calls/request.ts': [{ is: "if (outcome === 'unknown') this.lost += 1;", becomes: '' }],
+  'calls/budget-ledger.ts': [
+    { is: 'reservation.amount += more;', becomes: '' },
+    { is: 'if (this.isStarted) return;', becomes: '' },
+  ],
+  'resources/account/budget/request-cost.ts': [
     { is: 'if (references.test(name)) return [[name]];', becomes: '' },
-    { is: 'outputTokens: answer * answers', becomes: 'outputTokens: answer' },
+    {
+      is: 'answers * Math.max(1, bound ?? assumedTokens)',
+      becomes: 'Math.max(1, bound ?? assumedTokens)',
+    },
+    { is: 'found.length === 0 ? undefined : Math.max(...found)', becomes: 'found[0]' },
   ],
   'resources/account/cost.ts': [
     { is: 'if (!(factor > 0)) return undefined;', becomes: '' },

@@ -81,8 +81,8 @@ export const httpMutants: MutantsByFile = {
       becomes: 'state.retries <= limit ?',
     },
     {
-      is: 'retryAfter > longestRetryAfter ? undefined : retryAfter',
-      becomes: 'Math.min(retryAfter, longestRetryAfter)',
+      is: 'if (retryAfter > longestRetryAfter) return undefined;',
+      becomes: '',
     },
     {
       is: 'Math.min(longestPause, firstPause * 2 ** retries)',
@@ -92,8 +92,8 @@ export const httpMutants: MutantsByFile = {
       is: "kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause",
       becomes: 'pause',
     },
-    { is: 'if (this.#tokens < cost) return false;', becomes: '' },
-    { is: 'Math.min(capacity, this.#tokens + 1)', becomes: 'this.#tokens' },
+    { is: 'if (this.#left < cost) return false;', becomes: '' },
+    { is: 'Math.min(this.#capacity, this.#left + 1)', becomes: 'this.#left' },
   ],
   'http/waits.ts': [{ is: 'const isLimit = status === 429;', becomes: 'const isLimit = true;' }],
   'http/classify.ts': [

@@ -15,7 +15,17 @@ export const limitMutants: MutantsByFile = {
       becomes: 'if (turn.sentAt !== Infinity) this.#forget',
     },
     { is: 'this.#tokens += tokens - turn.tokens', becomes: '' },
-    { is: 'pace.limit(Math.min(minute, hint))', becomes: 'pace.limit(hint)' },
+    { is: 'ramp.limit(Math.min(minute, hint))', becomes: 'ramp.limit(hint)' },
+  ],
+  'policies/limits/ramp.ts': [
+    { is: 'this.changes - changes > 1', becomes: 'false' },
+    { is: 'this.#enter(0);', becomes: '' },
+    { is: 'if (this.#starts >= 2 ** this.#step) this.#enter(this.#step + 1);', becomes: '' },
+    { is: 'this.#next = performance.now() + this.#gap();', becomes: '' },
+    {
+      is: 'this.#next = Math.min(this.#next, performance.now() + this.#gap());',
+      becomes: 'this.#next = 0;',
+    },
   ],
   'http/turns.ts': [
     { is: 'waiting.order < first.order', becomes: 'waiting.order > first.order' },

@@ -65,6 +65,25 @@ function openBody() {
 }
 
 describe('an observer of a call', () => {
+  test('that succeeds after a lost attempt has the evidence of that attempt', async () => {
+    const { observer, calls } = recorder();
+    const { client, emulator } = emulated({ observer, maxRetries: 1, budget: { limit: 1 } });
+    const operation = 'chat.completions.create';
+    emulator.fail({ fault: { type: 'error', status: 503, charged: true }, operation, times: 1 });
+
+    await client.chat.completions.create({ ...ask, model: 'm-large' });
+
+    const chat = calls.find(({ call }) => call.operation === operation);
+    const [end] = chat?.ends ?? [];
+    expect(end).toMatchObject({
+      outcome: 'completed',
+      attempts: [{ phase: 'headers', status: 503 }],
+      possibleCharges: 1,
+      budget: { limit: 1, spent: expect.any(Number), reserved: 0 },
+    });
+    expect(chat?.responses).toMatchObject([{ phase: 'headers' }, { phase: undefined }]);
+  });
+
   test('that succeeds', async () => {
     const { observer, calls } = recorder();
     const { client, emulator } = emulated({ observer });
@@ -110,6 +129,8 @@ describe('an observer of a call', () => {
         responseId: answer.id,
         responseModel: answer.model,
         requestId: answer._request_id,
+        attempts: [],
+        possibleCharges: 0,
       },
     ]);
   });

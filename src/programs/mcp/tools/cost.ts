@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from '../../../adapters/node/durable.ts';
 import { assumedUnits, computeCost, priceKind } from '../../../resources/account/cost.ts';
-import { expectUsage } from '../../../resources/account/request-cost.ts';
+import { expectUsage } from '../../../resources/account/budget/request-cost.ts';
 import type { CostEstimate, Gateway, Prices } from '../../../index.ts';
 import { ToolError } from './errors.ts';
 import { jobCost, type JobRecord, type JobRequest } from '../jobs/job.ts';

@@ -1,21 +1,21 @@
-import { errorMessage } from '../../answers/objects.ts';
+import { errorMessage } from '../../../answers/objects.ts';
 import {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIError,
   errorClassForStatus,
-} from '../../errors/api-errors.ts';
-import type { GatewayError } from '../../errors/gateway-error.ts';
-import { buildError } from '../../errors/operation-errors.ts';
-import { checkNumber, checkObject, checkWord } from '../../options/check.ts';
-import { delay, followSignal } from '../../http/abort.ts';
-import type { Request } from '../../calls/request.ts';
-import type { ClientSettings } from '../../calls/settings.ts';
-import type { Budget } from '../../options/options.ts';
-import { type BudgetLedger, ledgerFor } from '../../calls/budget-ledger.ts';
-import type { CallRecord } from './record.ts';
-import { findModel } from './cost.ts';
-import { BudgetError } from './errors.ts';
+} from '../../../errors/api-errors.ts';
+import type { GatewayError } from '../../../errors/gateway-error.ts';
+import { buildError } from '../../../errors/operation-errors.ts';
+import { checkNumber, checkObject, checkWord } from '../../../options/check.ts';
+import { delay, followSignal } from '../../../http/abort.ts';
+import type { Request } from '../../../calls/request.ts';
+import type { ClientSettings } from '../../../calls/settings.ts';
+import type { Budget } from '../../../options/options.ts';
+import { type BudgetLedger, ledgerFor } from '../../../calls/budget-ledger.ts';
+import type { CallRecord } from '../record.ts';
+import { findModel } from '../cost.ts';
+import { BudgetError } from '../errors.ts';
 import {
   amountFor,
   expectCost,
@@ -26,7 +26,7 @@ import {
 } from './expected-cost.ts';
 import { priceKey } from './request-cost.ts';
 import { Reservation } from './reservation.ts';
-import type { Prices } from './types.ts';
+import type { Prices } from '../types.ts';
 
 type Log = ClientSettings['log'];
 

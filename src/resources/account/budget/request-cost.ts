@@ -1,7 +1,7 @@
-import { numberFrom, parseJSON, toFields } from '../../answers/objects.ts';
-import { assumedTokens, estimateTokens } from '../../answers/token-estimate.ts';
-import type { JsonObject } from '../../types.ts';
-import type { PriceKind, UsageSum } from './cost.ts';
+import { numberFrom, parseJSON, toFields } from '../../../answers/objects.ts';
+import { assumedTokens, estimateTokens } from '../../../answers/token-estimate.ts';
+import type { JsonObject } from '../../../types.ts';
+import type { PriceKind, UsageSum } from '../cost.ts';
 
 /** Objects in the parameters that contain the vendor's parameters. */
 const nested = ['metadata', 'parameters', 'extra_fields', 'generationConfig', 'generation_config'];

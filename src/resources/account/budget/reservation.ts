@@ -1,6 +1,6 @@
-import type { ClientSettings } from '../../calls/settings.ts';
-import { type BudgetLedger, type Reserved, ledgerFor } from '../../calls/budget-ledger.ts';
-import { parseRatios, readUnits } from './cost.ts';
+import type { ClientSettings } from '../../../calls/settings.ts';
+import { type BudgetLedger, type Reserved, ledgerFor } from '../../../calls/budget-ledger.ts';
+import { parseRatios, readUnits } from '../cost.ts';
 import {
   amountFor,
   type Expectation,
@@ -10,9 +10,9 @@ import {
   priceWork,
   unitCost,
 } from './expected-cost.ts';
-import type { CallRecord, Held } from './record.ts';
+import type { CallRecord, Held } from '../record.ts';
 import { requestedSeconds } from './request-cost.ts';
-import type { CostEstimate } from './types.ts';
+import type { CostEstimate } from '../types.ts';
 
 /** The rules for counting a reported cost. */
 interface ReportRule {

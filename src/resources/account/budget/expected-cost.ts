@@ -1,8 +1,8 @@
-import { errorMessage } from '../../answers/objects.ts';
-import { assumedTokens } from '../../answers/token-estimate.ts';
-import type { Request } from '../../calls/request.ts';
-import type { Budget } from '../../options/options.ts';
-import type { Learned } from '../../calls/budget-ledger.ts';
+import { errorMessage } from '../../../answers/objects.ts';
+import { assumedTokens } from '../../../answers/token-estimate.ts';
+import type { Request } from '../../../calls/request.ts';
+import type { Budget } from '../../../options/options.ts';
+import type { Learned } from '../../../calls/budget-ledger.ts';
 import {
   assumedUnits,
   assumedVideoUnits,
@@ -10,10 +10,10 @@ import {
   imageCount,
   type PriceKind,
   type Work,
-} from './cost.ts';
-import type { CallRecord } from './record.ts';
+} from '../cost.ts';
+import type { CallRecord } from '../record.ts';
 import { expectUsage, requestedSeconds } from './request-cost.ts';
-import type { CostEstimate, Prices } from './types.ts';
+import type { CostEstimate, Prices } from '../types.ts';
 
 /** The price list, or the error of reading it. */
 export type PricesRead = { readonly list: Prices } | { readonly error: unknown };
