@@ -162,7 +162,7 @@ export default {
         'adapters/(node|ledgers)/',
         'options/(clean-key|gateway-profile|options)\\.ts$',
         'http/(abort|classify|proxy|redaction|url)\\.ts$',
-        'resources/account/(cost|request-cost)\\.ts$',
+        'resources/account/(cost|budget/request-cost)\\.ts$',
         'resources/videos/types\\.ts$',
         'streams/errors\\.ts$',
         'tasks/reading\\.ts$',

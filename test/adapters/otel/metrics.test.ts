@@ -231,25 +231,25 @@ test.each(['1.41', '0.1.0'] as const)(
   },
 );
 
+const value = (metric: MetricData | undefined) =>
+  listPoints(metric)?.reduce((sum, point) => sum + Number(point.sum), 0);
+
+/** A model loses two responses after their charges, and the next one answers; then a stream. */
+async function takeRisks() {
+  const { observer, measured } = traced();
+  const options = { maxRetries: 1, fallback: ['m-reasoning'], budget: { limit: 1 }, limits: {} };
+  const { client, emulator } = emulated(
+    { observer, ...options },
+    { quirks: { reportedCost: 'usage' } },
+  );
+  const operation = 'chat.completions.create';
+  emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 2 });
+  await client.chat.completions.create({ ...ask, model: 'm-large' });
+  const { budget } = await client.account.spent();
+  return { client, emulator, budget, measured };
+}
+
 describe('money at risk', () => {
-  const value = (metric: MetricData | undefined) =>
-    listPoints(metric)?.reduce((sum, point) => sum + Number(point.sum), 0);
-
-  /** A model loses two responses after their charges, and the next one answers; then a stream. */
-  async function takeRisks() {
-    const { observer, measured } = traced();
-    const options = { maxRetries: 1, fallback: ['m-reasoning'], budget: { limit: 1 }, limits: {} };
-    const { client, emulator } = emulated(
-      { observer, ...options },
-      { quirks: { reportedCost: 'usage' } },
-    );
-    const operation = 'chat.completions.create';
-    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 2 });
-    await client.chat.completions.create({ ...ask, model: 'm-large' });
-    const { budget } = await client.account.spent();
-    return { client, emulator, budget, measured };
-  }
-
   test('retries, fallbacks, possible charges and the rest of a budget', async () => {
     const { emulator, budget, measured } = await takeRisks();
 

@@ -605,6 +605,19 @@ describe('a call that waits', () => {
   });
 });
 
+/** Makes calls at once that wait for a 429 before them. */
+async function startAfterWait(calls: number, answerTime: number): Promise<readonly number[]> {
+  const { ask, emulator, times } = limited({});
+  emulator.fail({ fault: { type: 'rate-limit', retryAfter: 10 }, times: 1 });
+  await failureOf(ask('0', 'm-chat', { maxRetries: 0 }));
+  emulator.fail({ fault: { type: 'slow', milliseconds: answerTime }, times: calls });
+
+  const all = Promise.all(Array.from({ length: calls }, (_, index) => ask(`${index + 1}`)));
+  await resolved(all);
+
+  return times().slice(1);
+}
+
 describe('the limits of the gateway', () => {
   const hints: readonly { headers: Record<string, string>; wait: number }[] = [
     { headers: { 'retry-after': '20' }, wait: 20_000 },
@@ -642,19 +655,6 @@ describe('the limits of the gateway', () => {
   );
 
   describe('after the wait of a 429', () => {
-    /** Makes calls at once that wait for a 429 before them. */
-    async function startAfterWait(calls: number, answerTime: number): Promise<readonly number[]> {
-      const { ask, emulator, times } = limited({});
-      emulator.fail({ fault: { type: 'rate-limit', retryAfter: 10 }, times: 1 });
-      await failureOf(ask('0', 'm-chat', { maxRetries: 0 }));
-      emulator.fail({ fault: { type: 'slow', milliseconds: answerTime }, times: calls });
-
-      const all = Promise.all(Array.from({ length: calls }, (_, index) => ask(`${index + 1}`)));
-      await resolved(all);
-
-      return times().slice(1);
-    }
-
     test('1, 2, 4, … requests start in each half second, whether or not one has succeeded', async () => {
       const starts = await startAfterWait(15, 10_000);
 

@@ -90,6 +90,14 @@ test('counts the usage that was received, whatever the caller does with the resu
   expect(lines).toMatchObject([{ tokens: received }]);
 });
 
+const entry = (id: string, type: number, quota: number) => ({
+  type,
+  quota,
+  request_id: id,
+  model_name: 'm-large',
+  created_at: Math.floor(Date.now() / 1_000) - 60,
+});
+
 describe('settle() of a call that succeeded at once', () => {
   const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
   /** Usages of responses; the last is more than input and output tokens. */
@@ -103,13 +111,6 @@ describe('settle() of a call that succeeded at once', () => {
       prompt_tokens_details: { cached_tokens: 4 },
     },
   ];
-  const entry = (id: string, type: number, quota: number) => ({
-    type,
-    quota,
-    request_id: id,
-    model_name: 'm-large',
-    created_at: Math.floor(Date.now() / 1_000) - 60,
-  });
   const price = { model_name: 'm-large', quota_type: 0, model_ratio: 1, completion_ratio: 2 };
 
   /** A gateway that charges 0 for the calls that it is told. */

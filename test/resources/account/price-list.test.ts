@@ -158,13 +158,13 @@ describe('a price list that hangs', () => {
   });
 });
 
-describe('a price list that cannot be read', () => {
-  const lost = () =>
-    Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
-  const status = (code: number) => () =>
-    Response.json({ error: { message: 'down' } }, { status: code });
-  const page = () => new Response('<!doctype html><title>Console</title>');
+const lost = () =>
+  Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+const status = (code: number) => () =>
+  Response.json({ error: { message: 'down' } }, { status: code });
+const page = () => new Response('<!doctype html><title>Console</title>');
 
+describe('a price list that cannot be read', () => {
   test.each([
     ['a refused connection', lost, 'APIConnectionError'],
     ['a 503', status(503), 'InternalServerError'],
