@@ -160,15 +160,15 @@ describe('a price list that hangs', () => {
 
 const lost = () =>
   Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
-const status = (code: number) => () =>
+const failing = (code: number) => () =>
   Response.json({ error: { message: 'down' } }, { status: code });
 const page = () => new Response('<!doctype html><title>Console</title>');
 
 describe('a price list that cannot be read', () => {
   test.each([
     ['a refused connection', lost, 'APIConnectionError'],
-    ['a 503', status(503), 'InternalServerError'],
-    ['a 429', status(429), 'RateLimitError'],
+    ['a 503', failing(503), 'InternalServerError'],
+    ['a 429', failing(429), 'RateLimitError'],
   ])('is the error of the call, which was not sent: %s', async (_, answer, name) => {
     const { client, requests } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
 
@@ -183,8 +183,8 @@ describe('a price list that cannot be read', () => {
   });
 
   test.each([
-    ['a 404', status(404)],
-    ['a 403', status(403)],
+    ['a 404', failing(404)],
+    ['a 403', failing(403)],
     ['a page', page],
   ])('is an unknown price if the gateway has none: %s', async (_, answer) => {
     const { client } = scripted([answer], { budget: { limit: 1 }, maxRetries: 0 });
