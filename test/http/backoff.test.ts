@@ -167,6 +167,8 @@ describe('readRetryAfter()', () => {
 });
 
 describe('a 429', () => {
+  beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+
   test.each(rateLimits)('of $name waits $wait ms', async ({ headers = {}, body, wait }) => {
     const times: number[] = [];
     const noteTime = (answer: () => Response) => (): Response => {
