@@ -28,7 +28,13 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
   },
   {
     text: 'In an app',
-    pages: ['guides/runtimes', 'guides/your-own-server', 'guides/testing', 'guides/debugging'],
+    pages: [
+      'guides/in-production',
+      'guides/runtimes',
+      'guides/your-own-server',
+      'guides/testing',
+      'guides/debugging',
+    ],
   },
   { text: 'In a terminal', pages: ['guides/command-line', 'guides/mcp'] },
   { text: 'The project', pages: ['VERSIONS', 'SECURITY'] },

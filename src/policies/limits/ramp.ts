@@ -46,7 +46,7 @@ export class Ramp {
   }
 
   /**
-   * Takes the next step at once, because the gateway accepts requests again.
+   * Takes the next step at once and lets a request start, because the gateway accepts requests again.
    *
    * @param changes - The value of `changes` when the request started. If a limit or two steps came after that, its
    * success proves nothing.
@@ -54,7 +54,7 @@ export class Ramp {
   succeeded(changes: number): void {
     if (this.#step >= lastEarlyStep || this.changes - changes > 1) return;
     this.#enter(this.#step + 1);
-    this.#next = Math.min(this.#next, performance.now() + this.#gap());
+    this.#next = 0;
   }
 
   #enter(step: number): void {

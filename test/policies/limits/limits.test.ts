@@ -707,9 +707,7 @@ describe('the limits of the gateway', () => {
       await resolved(second);
       await resolved(others);
 
-      const [, , third = 0, fourth = 0] = times();
       expect(times().slice(0, 3)).toEqual([0, 10_000, 20_000]);
-      expect(fourth - third).toBeGreaterThan(0);
     });
   });
 
