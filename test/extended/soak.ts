@@ -65,12 +65,12 @@ async function startGateway() {
 }
 
 interface Service {
-  image(prompt: string): Promise<unknown>;
-  chat(prompt: string): Promise<unknown>;
+  readonly image: (prompt: string) => Promise<unknown>;
+  readonly chat: (prompt: string) => Promise<unknown>;
   /** Starts a stream and leaves it. */
-  leave(prompt: string): Promise<unknown>;
+  readonly leave: (prompt: string) => Promise<unknown>;
   /** Whether a failed image may be requested again. */
-  mayRepeat(error: unknown): boolean;
+  readonly mayRepeat: (error: unknown) => boolean;
 }
 
 const messages = (content: string) => [{ role: 'user' as const, content }];
