@@ -39,6 +39,8 @@ export interface OperationParts<
   format(params: Params, change: Change): AnswerFormat<T, Kind>;
   /** Set if the request is for JSON. */
   readonly output?: OutputRules<Params> | undefined;
+  /** Parameters of the request that only add to its response, so that it can be sent again without one. */
+  readonly optional?: readonly string[] | undefined;
 }
 
 /** A written request. */
@@ -70,6 +72,7 @@ interface PlanInit {
   /** `true` if the parameters cannot change: the call is by path. */
   readonly isFixed?: boolean;
   readonly output?: OutputModes | undefined;
+  readonly optional?: readonly string[] | undefined;
   readonly change?: Change;
   readonly holds?: readonly (() => boolean)[];
 }
@@ -103,6 +106,11 @@ export class Plan<T> {
   /** How the request can ask for JSON; `undefined` if it doesn't. */
   get output(): OutputModes | undefined {
     return this.#init.output;
+  }
+
+  /** Parameters that the request can be sent without. */
+  get optional(): readonly string[] {
+    return this.#init.optional ?? [];
   }
 
   /**

@@ -58,6 +58,12 @@ export type Subscriber = (
 /** Stands for this copy of the package: its other module format, or another version, has another one. */
 export const thisCopy: object = {};
 
+/** What a policy may read of the parts of an operation. */
+interface AskingParts {
+  readonly output?: OutputModes | undefined;
+  readonly optional?: readonly string[] | undefined;
+}
+
 /** A feature that stands around a call (`wrap`), or listens to each of its requests (`listen`). */
 export interface Policy<Option extends string = string> extends GatewayPolicy<Option> {
   /** The copy of the package whose requests and errors it knows; default: any. */
@@ -78,7 +84,7 @@ export interface Policy<Option extends string = string> extends GatewayPolicy<Op
   readonly asks?: (
     client: ClientSettings,
     options: RequestOptions | undefined,
-    output: OutputModes | undefined,
+    parts: AskingParts,
   ) => boolean;
   /** Returns a function that sends a call, usually by calling `next`. */
   readonly wrap?: (next: Send) => Send;
@@ -181,9 +187,9 @@ export class Transport {
     options: RequestOptions | undefined,
     gateway = this.gateway,
   ): GatewayPromise<T> {
-    const { kind, output } = parts;
+    const { kind, output, optional } = parts;
     try {
-      const { used, own } = this.#enter(options, output);
+      const { used, own } = this.#enter(options, parts);
       // The caller may change them before the next request.
       const original = used.length > 0 ? copyParams(params) : params;
       const write = (change: Change) => {
@@ -195,7 +201,9 @@ export class Transport {
         const spec = createSpec(operation, request, kind, kept, gateway);
         return { spec, format: parts.format(changed, change) };
       };
-      return new GatewayPromise(this.#open(used, own, params, new Plan(write, { output }))());
+      return new GatewayPromise(
+        this.#open(used, own, params, new Plan(write, { output, optional }))(),
+      );
     } catch (cause) {
       return new GatewayPromise(Promise.reject(toInputError(cause)));
     }
@@ -208,7 +216,7 @@ export class Transport {
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
     try {
-      const { used, own } = this.#enter(options, undefined);
+      const { used, own } = this.#enter(options, {});
       const spec = { ...makeSpec(this.client), options: own };
       const plan = new Plan(() => ({ spec, format }), { isFixed: true });
       return new GatewayPromise(this.#open(used, own, undefined, plan)());
@@ -218,10 +226,10 @@ export class Transport {
   }
 
   /** Returns the policies that a call asks for, and a copy of its options: the caller may change its own. */
-  #enter(options: RequestOptions | undefined, output: OutputModes | undefined) {
+  #enter(options: RequestOptions | undefined, parts: AskingParts) {
     const { policies, missing } = this.features;
     if (missing.size > 0) requirePolicies(missing, options);
-    const used = policies.filter(({ asks }) => asks?.(this.client, options, output) === true);
+    const used = policies.filter(({ asks }) => asks?.(this.client, options, parts) === true);
     return { used, own: options && areChecked(options) ? options : copyOptions(options) };
   }
 

@@ -94,6 +94,9 @@ export function writeJSON(
   throw new InvalidInputError(name, problem, { cause: fault?.cause ?? cause });
 }
 
+/** The beginning of an escaped half of a surrogate pair. */
+export const halfBegins = String.raw`\ud`;
+
 /** An escaped character in a JSON text; the group is half of a surrogate pair, since whole pairs are not escaped. */
 const escaped = /\\(?:(ud[89a-f][\da-f]{2})|[^])/g;
 
@@ -102,7 +105,7 @@ const escaped = /\\(?:(ud[89a-f][\da-f]{2})|[^])/g;
  * within an emoji has them, and many providers reject it.
  */
 export function toWellFormedJSON(text: string): string {
-  if (!text.includes(String.raw`\ud`)) return text;
+  if (!text.includes(halfBegins)) return text;
   return text.replaceAll(escaped, (match, half) => (half === undefined ? match : '\uFFFD'));
 }
 
@@ -120,12 +123,12 @@ function findHalf(value: unknown, field: string): string | undefined {
   return undefined;
 }
 
-/** Writes a JSON body. `warning` is set if it differs from the value; see `writeJSON()` for the rest. */
-export function writeBody(
+/** Returns the JSON text of a value without halves of surrogate pairs, and a warning if it had any. */
+export function withoutHalves(
+  written: string,
   field: string,
   value: unknown,
 ): { readonly text: string; readonly warning?: string } {
-  const written = writeJSON(field, value);
   const text = toWellFormedJSON(written);
   if (text === written) return { text };
   const name = findHalf(value, field) || 'body';

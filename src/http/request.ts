@@ -26,7 +26,7 @@ import type { JsonObject } from '../types.ts';
 import type { CallScope } from './abort.ts';
 import { chargeFor } from './outputs.ts';
 import type { FailedAttempt } from './retry.ts';
-import { writeBody } from './json.ts';
+import { halfBegins, withoutHalves, writeJSON } from './json.ts';
 import { withRegisteredTypes } from './media-types.ts';
 import { fillPath } from './url.ts';
 
@@ -97,7 +97,10 @@ export function jsonBody(
     return { body: undefined, headers: {}, replayable: true };
   }
   const value = extra === undefined ? json : addExtraBody(method, json, extra);
-  const { text, warning } = writeBody(field, value);
+  const written = writeJSON(field, value);
+  const { text, warning } = written.includes(halfBegins)
+    ? withoutHalves(written, field, value)
+    : { text: written, warning: undefined };
   return { body: withRegisteredTypes(text), headers: jsonHeaders, replayable: true, warning };
 }
 

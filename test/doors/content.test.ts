@@ -367,7 +367,7 @@ const facts: readonly (Answer & {
     ],
     events: [
       chunk({ content: 'Done.' }),
-      chunk({ tool_calls: [{ index: 0, id: 'x', function: { name: '', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '' } }] }),
       end('stop'),
     ],
     seen: { content: 'Done.', calls: [], finish: 'stop', ...counted },

@@ -50,6 +50,12 @@ export interface ChatModelSettings {
         warnings?: SharedV4Warning[],
       ) => Readonly<Record<string, unknown>>)
     | undefined;
+  /**
+   * `false` requests streams without `stream_options`. Without it, they are requested with the usage, and again without
+   * `stream_options` if the provider rejects those, which costs nothing.
+   * @defaultValue true
+   */
+  readonly includeUsage?: boolean | undefined;
   /** Reads provider metadata from responses. */
   readonly metadataExtractor?: MetadataExtractor | undefined;
   /**
@@ -76,8 +82,6 @@ export interface CompatibleSettings {
   readonly headers?: HeaderValues | undefined;
   /** Query of every request: `defaultQuery` of the client. */
   readonly queryParams?: Readonly<Record<string, string>> | undefined;
-  /** Usage is always requested, so only `true` is accepted. */
-  readonly includeUsage?: true | undefined;
 }
 
 /** An existing client, or the options of a new one. */
@@ -102,6 +106,7 @@ interface ProviderSettings {
 const chatKinds: Readonly<Record<keyof ChatModelSettings, 'boolean' | 'function' | 'object'>> = {
   supportsStructuredOutputs: 'boolean',
   supportsMultiPartToolContent: 'boolean',
+  includeUsage: 'boolean',
   transformRequestBody: 'function',
   metadataExtractor: 'object',
   supportedUrls: 'function',
@@ -175,14 +180,7 @@ export function createClient(settings: ClientSettings): Gateway {
     if (unused === undefined) return client;
     throw new InvalidInputError(unused, 'has no effect beside client; set it on the client.');
   }
-  const { headers, queryParams, includeUsage, ...options }: GatewayOptions & CompatibleSettings =
-    others;
-  const isIncluded: unknown = includeUsage;
-  if (isIncluded !== undefined && isIncluded !== true) {
-    const fix =
-      'Omit it: usage is always requested, because some gateways omit the finish reason otherwise.';
-    throw new InvalidInputError('includeUsage', `must be true. ${fix}`);
-  }
+  const { headers, queryParams, ...options }: GatewayOptions & CompatibleSettings = others;
   return new Gateway({
     ...options,
     ...alias('headers', headers, 'defaultHeaders', options.defaultHeaders),

@@ -5,6 +5,7 @@ import { type Send, sendEach } from '../../calls/send-each.ts';
 import { requireBase } from '../../calls/settings.ts';
 import { type Policy, thisCopy } from '../../calls/transport.ts';
 import type { GatewayPolicy, OutputMode } from '../../options/options.ts';
+import { sendOptional } from './optional-parameters.ts';
 import { refusesStructuredOutput } from './refusal.ts';
 
 /** The modes that worked after the provider rejected the first one, by gateway and model. */
@@ -22,13 +23,15 @@ export const outputModes: Policy<'structuredOutput'> = {
   copy: thisCopy,
   rank: 70,
   options: ['structuredOutput'],
-  asks: (_client, _options, output) => output !== undefined,
-  wrap: (next) => (call, plan) => sendInModes(next, call, plan),
+  asks: (_client, _options, { output, optional }) => Boolean(output ?? optional),
+  wrap: (next) => (call, plan) =>
+    sendInModes((each, mode) => sendOptional(next, each, mode), call, plan),
 };
 
 /**
  * Requests JSON in the mode of the option `structuredOutput`, and in the next mode after the provider rejected
- * one. Without this policy, schemas are always sent to the provider.
+ * one. Also sends streams of chat again without `stream_options` after a provider rejected those. Without this policy,
+ * both are always sent to the provider.
  *
  * Starts with the mode that worked for the model before. Copies of a client share what they learned.
  */

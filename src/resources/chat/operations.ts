@@ -93,6 +93,8 @@ export function streamCompletion(
   output?: OutputRules<ChatCompletionCreateParamsBase>,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
   const includesUsage = peek(peek(params, 'stream_options') ?? {}, 'include_usage') === true;
+  const streamOptions =
+    peek(params, 'stream_options') ?? peek(peek(options, 'extraBody'), 'stream_options');
   return transport.operate(
     'chat.completions.create',
     params,
@@ -105,6 +107,7 @@ export function streamCompletion(
           deliver: (emit) => deliverWithChoices(emit, includesUsage),
         }),
       output,
+      optional: streamOptions ? ['stream_options'] : undefined,
     },
     options,
   );

@@ -22,10 +22,8 @@ export function countChoices(
   params: ChatCompletionCreateParamsBase,
   options: RequestOptions | undefined,
 ): number {
-  const counts = [params, peek(options, 'extraBody')].map((fields) =>
-    numberFrom(peek(fields, 'n')),
-  );
-  return Math.max(1, ...counts.filter((count) => count !== undefined));
+  const extra = numberFrom(peek(peek(options, 'extraBody'), 'n'));
+  return Math.max(numberFrom(peek(params, 'n')) ?? 1, extra ?? 1);
 }
 
 /**

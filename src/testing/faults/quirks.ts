@@ -115,6 +115,11 @@ export interface ChatQuirks {
   chatNullChoices: boolean;
   /** Format of `created`. @defaultValue "integer" */
   chatCreated: 'integer' | 'float' | 'string';
+  /**
+   * Treatment of `stream_options`; Databricks and Azure's serverless models reject it with 400 or, like FastAPI, 422.
+   * @defaultValue "read"
+   */
+  chatStreamOptions: 'read' | 'rejected' | 'forbidden';
   /** End streams with `data: [DONE]`. @defaultValue true */
   chatDone: boolean;
   /** Respond to `stream: false` with events, or to `stream: true` with JSON. @defaultValue "as-asked" */
@@ -504,6 +509,7 @@ export const defaultQuirks: Quirks = {
   chatFinishTwice: false,
   chatNullChoices: false,
   chatCreated: 'integer',
+  chatStreamOptions: 'read',
   chatDone: true,
   chatMode: 'as-asked',
   structuredOutputError: 'openai',

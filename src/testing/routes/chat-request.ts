@@ -11,6 +11,7 @@ import {
   findPromptSchema,
   type OutputFormat,
 } from '../faults/structured-output.ts';
+import { Refusal, relayed } from '../server/errors.ts';
 import { countTokens } from './usage.ts';
 
 /** A tool that the model may call. */
@@ -155,6 +156,19 @@ export function countPrompt(messages: readonly JsonObject[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Throws the error of a provider that rejects `stream_options`. */
+function checkStreamOptions({ world: { quirks } }: Call): void {
+  const type = 'invalid_request_error';
+  if (quirks.chatStreamOptions === 'rejected') {
+    const message = 'stream_options: Extra inputs are not permitted';
+    throw relayed(400, { message, type, param: null, code: 'BAD_REQUEST' });
+  }
+  if (quirks.chatStreamOptions === 'forbidden') {
+    const details = { message: 'Extra inputs are not permitted', type: 'extra_forbidden' };
+    throw new Refusal(422, 'fastapi', { ...details, param: 'stream_options' });
+  }
+}
+
 /** Reads and validates a chat request. */
 export function readChat(call: Call): ChatRequest {
   const fields = readFields(call);
@@ -168,6 +182,7 @@ export function readChat(call: Call): ChatRequest {
   const stop = fields.raw('stop');
   const choice = fields.raw('tool_choice');
   const options = fields.object('stream_options');
+  if (options !== undefined) checkStreamOptions(call);
   const format = fields.object('response_format');
   const type = format?.['type'];
   const outputFormat = type === 'json_schema' || type === 'json_object' ? type : undefined;

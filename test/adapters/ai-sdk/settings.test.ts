@@ -342,7 +342,7 @@ describe('settings', () => {
 
   test.each<[string, object]>([
     ['name', { name: 'my-gateway' }],
-    ['includeUsage', { includeUsage: false }],
+    ['includeUsage', { includeUsage: 'no' }],
     ['transformRequestBody', { transformRequestBody: {} }],
     ['supportedUrls', { supportedUrls: {} }],
     ['convertUsage', { convertUsage: 'yes' }],

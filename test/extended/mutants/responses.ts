@@ -16,7 +16,7 @@ export const responseMutants: MutantsByFile = {
   ],
   'resources/responses/parse.ts': [
     { is: "item['phase'] !== 'commentary' && (", becomes: '(' },
-    { is: 'message === undefined || isRefusal(message) ? undefined : message', becomes: 'message' },
+    { is: 'message === undefined ? isEmpty(response) : !isRefusal(message)', becomes: 'true' },
   ],
   'resources/responses/schema.ts': [
     {

@@ -19,7 +19,10 @@ export const streamMutants: MutantsByFile = {
       becomes: 'function take(data: string, name: string | undefined, isOpen: boolean): void {',
     },
     { is: "if (data.trim() === '') {", becomes: "if (data === '') {" },
-    { is: '&& !keepAliveText.test(data)', becomes: '' },
+    {
+      is: "if (!isOpen && !data.startsWith('{') && keepAliveText.test(data)) return;",
+      becomes: '',
+    },
     { is: 'if (isFinished() && !hasTornContent)', becomes: 'if (isFinished())' },
     { is: "if (strayText !== '') refuseErrors(strayText);", becomes: '' },
     { is: 'isCut = true;', becomes: '' },
@@ -76,7 +79,7 @@ export const streamMutants: MutantsByFile = {
   ],
   'resources/chat/accumulator.ts': [
     {
-      is: 'if (chunk.usage) completion.usage = { ...completion.usage, ...chunk.usage };',
+      is: 'if (chunk.usage) completion.usage = addUsage(completion.usage, chunk.usage);',
       becomes: 'if (chunk.usage) completion.usage ??= chunk.usage;',
     },
     {
@@ -107,7 +110,7 @@ export const streamMutants: MutantsByFile = {
     { is: '&& last.thought === part.thought', becomes: '' },
     { is: 'if (willContinue !== true) openCalls', becomes: 'if (false) openCalls' },
     {
-      is: 'copyUnknownFields(piece.usageMetadata, response.usageMetadata, noFields);',
+      is: 'response.usageMetadata = mergeUsage(response.usageMetadata, piece.usageMetadata);',
       becomes: 'response.usageMetadata = piece.usageMetadata;',
     },
   ],

@@ -8,7 +8,7 @@ export const structuredMutants: MutantsByFile = {
     { is: 'inner === undefined ? value : parseJSON(inner)', becomes: 'value' },
   ],
   'structured/tool-loop.ts': [
-    { is: 'isCut ? cutOff() : await', becomes: 'await' },
+    { is: 'isCut ? cutOff(text) : await', becomes: 'await' },
     { is: 'if (isOver) break;', becomes: '' },
     { is: 'if (isOver || left <= 1) return answer;', becomes: 'if (isOver) return answer;' },
     { is: 'dialect.isSequential ? calls.map((call) => [call]) : [calls]', becomes: '[calls]' },

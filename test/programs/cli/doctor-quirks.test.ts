@@ -133,6 +133,10 @@ const table: Table = {
     ['from-one', { ...tools, says: /indexes begin at 1/ }],
     ['object', { ...tools, says: /arguments are an object/ }],
   ],
+  chatStreamOptions: [
+    ['rejected', 'The client sends the request again without it.', true],
+    ['forbidden', 'The client sends the request again without it.', true],
+  ],
   chatToolCallCount: [[2, { ...tools, says: /2 calls in one response/ }]],
   chatHollowCall: [[true, 'The client drops the call.', true]],
   chatFinishReason: [['eos', 'Providers have many words for the end.', true]],

@@ -115,7 +115,8 @@ async function stream(
   settings: ChatModelSettings,
 ): Promise<LanguageModelV4StreamResult> {
   const { params, warnings, ...call } = chatCall(modelId, options, settings);
-  const streamed = { ...params, stream: true, stream_options: { include_usage: true } } as const;
+  const usage = settings.includeUsage !== false && { stream_options: { include_usage: true } };
+  const streamed = { ...params, stream: true, ...usage } as const;
   const { body, request } = transformCall(streamed, { ...call, warnings }, settings);
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await convertErrors(failed, () =>
