@@ -4,30 +4,28 @@ import type { MutantsByFile } from './mutant.ts';
 export const answerMutants: MutantsByFile = {
   'answers/failure.ts': [
     { is: '.at(-1)?.[1]', becomes: '.at(0)?.[1]' },
-    { is: "value !== '0' && typeof value !== 'object'", becomes: "typeof value !== 'object'" },
+    { is: '/^(|0|20\\d|ok|none', becomes: '/^(|20\\d|ok|none' },
+    {
+      is: 'code !== undefined && !nothingFailed.test(code)',
+      becomes: 'code !== undefined',
+    },
     {
       is: "if (typeof code === 'string' && 'data' in body) return 'task';",
       becomes: '',
     },
-    {
-      is: "if (task === 'creates' && findId(body) !== undefined) return undefined;",
-      becomes: '',
-    },
+    { is: 'return isReport && findId(level) === undefined;', becomes: 'return isReport;' },
     { is: 'if (success === false) return readErrorValue(value);', becomes: '' },
     { is: 'if (hasContent) return undefined;', becomes: '' },
-    { is: 'if (isTask) return undefined;', becomes: '' },
+    { is: 'return isPaid && hasFailed(body) ?', becomes: 'return hasFailed(body) ?' },
     {
-      is: 'hasValue(error) || (!hasId && hasErrorCode(body))',
-      becomes: 'hasValue(error) || hasErrorCode(body)',
+      is: '(findId(body) === undefined && hasErrorCode(body))',
+      becomes: 'hasErrorCode(body)',
     },
-    {
-      is: 'isCode && !successCodes.test(`${code}`)',
-      becomes: 'isCode',
-    },
+    { is: 'hasMessage && isFailureCode(code)', becomes: 'hasMessage' },
     { is: "if (eventName === 'error') return readErrorValue(value);", becomes: '' },
-    { is: 'if (Array.isArray(choices ?? candidates)) return false;', becomes: '' },
-    { is: "code === 0 || code === 200 || code === 'success'", becomes: 'code === 0' },
-    { is: 'if (pieceFields.some((field) => field in value)) return false;', becomes: '' },
+    { is: "return isNonEmpty(firstObject(choices)?.['error']);", becomes: 'return false;' },
+    { is: ' || (codeText(code) !== undefined && !isFailureCode(code))', becomes: '' },
+    { is: 'if (pieceFields.some((field) => field in value)) {', becomes: 'if (false) {' },
     { is: 'if (clean.length <= maxMessageLength) return clean;', becomes: 'return clean;' },
     {
       is: 'isFailed ? readErrorValue(value) : readErrorEvent(value, eventName)',
@@ -69,19 +67,16 @@ export const answerMutants: MutantsByFile = {
     },
   ],
   'calls/response.ts': [
-    { is: 'if (holdsContent(value)) return value;', becomes: '' },
-    { is: 'return holdsContent(data) ? data : undefined;', becomes: 'return undefined;' },
+    { is: 'if (!hasResult && saysFailure(sent)) {', becomes: 'if (saysFailure(sent)) {' },
     {
-      is: "answer.spec.charge === 'free' ? 'undecided' : 'unusable_answer'",
+      is: 'spec.holdsResult?.(sent) ?? (isObject(sent) && isIn(sent))',
+      becomes: 'isObject(sent) && isIn(sent)',
+    },
+    { is: 'isHere ? value : unwrapData(value)', becomes: 'unwrapData(value)' },
+    { is: 'isHere ? value : unwrapData(value)', becomes: 'value' },
+    {
+      is: "spec.charge === 'free' ? 'undecided' : 'unusable_answer'",
       becomes: "'unusable_answer'",
-    },
-    {
-      is: 'if (body === undefined || spec.holdsResult?.(value) === true) return;',
-      becomes: 'if (body === undefined) return;',
-    },
-    {
-      is: "charge === 'free' ? undefined : readFailedResponse(value)",
-      becomes: 'readFailedResponse(value)',
     },
   ],
 };

@@ -23,8 +23,8 @@ export const nodeMutants: MutantsByFile = {
   ],
   'adapters/node/file-ledger.ts': [
     {
-      is: 'isCreated && !(await this.#hasRival(callId, path, found))',
-      becomes: 'isCreated',
+      is: 'created !== undefined && !(await this.#hasRival(callId, claimId, found))',
+      becomes: 'created !== undefined',
     },
     { is: 'own !== undefined && tasks.length === 0', becomes: 'own !== undefined' },
     { is: 'found.every(isReleased)', becomes: 'found.some(isReleased)' },
