@@ -374,7 +374,7 @@ describe('doctor finds the problem and suggests a fix', () => {
       name: 'a superfluous path segment',
       address: (url) => `${url}/api/gateway`,
       id: 'base-url',
-      fix: /path/,
+      fix: /^Use the address http:\/\/[^/]+\/v1\.$/,
     },
     { name: 'no address', address: () => 'gateway.example', id: 'base-url', fix: /https:\/\// },
     {
