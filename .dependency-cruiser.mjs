@@ -161,7 +161,7 @@ export default {
         '(answers|errors|gateways|testing|programs)/',
         'adapters/(node|ledgers)/',
         'options/(clean-key|gateway-profile|options)\\.ts$',
-        'http/(abort|classify|proxy|redaction|url)\\.ts$',
+        'http/(abort|classify|node/proxy|redaction|url)\\.ts$',
         'resources/account/(cost|budget/request-cost)\\.ts$',
         'resources/videos/types\\.ts$',
         'streams/errors\\.ts$',

@@ -1,7 +1,7 @@
 import { costBy, costInAnswer } from '../answers/cost.ts';
 import { isObject } from '../answers/objects.ts';
 import type { PreparedBody } from '../http/request.ts';
-import type { Answer } from '../http/response-body.ts';
+import type { Answer } from '../http/responses/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { JsonObject } from '../types.ts';
 import type { ClientSettings } from './settings.ts';

@@ -30,8 +30,8 @@ import {
 import type { Redaction } from '../http/redaction.ts';
 import type { CallSpec } from '../http/request.ts';
 import { failures, getOutcome, type FailedAttempt } from '../http/retry.ts';
-import { isForbiddenPort } from '../http/proxy.ts';
-import { notAResponse } from '../http/foreign-response.ts';
+import { isForbiddenPort } from '../http/node/proxy.ts';
+import { notAResponse } from '../http/responses/foreign-response.ts';
 import { requireBase, type ClientSettings, isBrowser } from './settings.ts';
 import { withoutQueries } from '../http/redaction.ts';
 import { displayURL } from '../http/url.ts';

@@ -9,7 +9,7 @@ import {
 } from '../errors/gateway-error.ts';
 import { CallScope, delay } from '../http/abort.ts';
 import { readShouldRetry, classifyStatus, classifyThrown } from '../http/classify.ts';
-import { findProxy } from '../http/proxy.ts';
+import { findProxy } from '../http/node/proxy.ts';
 import { Redaction } from '../http/redaction.ts';
 import {
   type CallSpec,
@@ -27,7 +27,7 @@ import {
   exposeResponse,
   readBody,
   findRequestId,
-} from '../http/response-body.ts';
+} from '../http/responses/response-body.ts';
 import { type FailedAttempt, decide, getOutcome, pauseBefore } from '../http/retry.ts';
 import { globalFetch, send, isRedirect, resolveRedirect } from '../http/send.ts';
 import { type BaseURL, buildQuery, buildURL } from '../http/url.ts';

@@ -18,7 +18,7 @@ import {
   readText,
   findRequestId,
   unusable,
-} from '../http/response-body.ts';
+} from '../http/responses/response-body.ts';
 import type { FailureKind } from '../http/retry.ts';
 import type { AnswerFormat, Request } from './request.ts';
 

@@ -11,7 +11,7 @@ import {
   unknownKey,
 } from '../gateways/signs.ts';
 import type { JsonObject } from '../types.ts';
-import { isForbiddenPort } from './proxy.ts';
+import { isForbiddenPort } from './node/proxy.ts';
 import { failures, type FailedAttempt, type FailureKind } from './retry.ts';
 import { longestRetryAfter, readRetryAfter } from './waits.ts';
 

@@ -1,9 +1,9 @@
 import ky, { type Options } from 'ky';
-import { nodeProcess } from './node-process.ts';
+import { nodeProcess } from './node/node-process.ts';
 import type { Fetch } from '../options/options.ts';
-import { toResponse } from './foreign-response.ts';
+import { toResponse } from './responses/foreign-response.ts';
 import type { CallSpec, OutgoingRequest } from './request.ts';
-import { discardBody, ReadFailure } from './response-body.ts';
+import { discardBody, ReadFailure } from './responses/response-body.ts';
 import type { FailedAttempt } from './retry.ts';
 import { isSameOrigin } from './url.ts';
 

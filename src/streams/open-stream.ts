@@ -15,7 +15,7 @@ import {
   type Answer,
   toReadFailure,
   readText,
-} from '../http/response-body.ts';
+} from '../http/responses/response-body.ts';
 import {
   notJSON,
   lacking,

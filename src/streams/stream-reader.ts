@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import { abortOwn, keepAlive } from '../http/abort.ts';
-import { toBytes } from '../http/chunks.ts';
+import { toBytes } from '../http/responses/chunks.ts';
 import {
   describeEnding,
   readingFailure,

@@ -2,7 +2,7 @@ import { isObject, parseJSON } from '../answers/objects.ts';
 import type { ResponseSchema } from '../answers/reader.ts';
 import type { AnswerFormat } from '../calls/request.ts';
 import { jsonAnswer } from '../calls/response.ts';
-import { readText } from '../http/response-body.ts';
+import { readText } from '../http/responses/response-body.ts';
 import { findStatusWord, isPolledTask } from './reading.ts';
 
 /** The status of a response to a poll that says that the task is not completed yet. */

@@ -12,7 +12,7 @@ import {
   peek,
   readText,
   unusable,
-} from '../http/response-body.ts';
+} from '../http/responses/response-body.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { displayURL } from '../http/url.ts';

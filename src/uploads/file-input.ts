@@ -4,7 +4,7 @@ import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../options/check.ts';
 
 import { onAbort } from '../http/abort.ts';
-import { nodeProcess } from '../http/node-process.ts';
+import { nodeProcess } from '../http/node/node-process.ts';
 import { baseName, findFileName, typeForName } from './file-name.ts';
 import {
   streamingFileMark,

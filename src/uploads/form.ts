@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
 import type { PreparedBody } from '../http/request.ts';
-import { nodeProcess } from '../http/node-process.ts';
+import { nodeProcess } from '../http/node/node-process.ts';
 import type { RequestOptions } from '../options/options.ts';
 import { toBlob, openStream, type OpenFile, type ReadBytes } from './file-input.ts';
 import type { UploadChunk } from './types.ts';

@@ -4,7 +4,7 @@ import type { ChargeClass } from '../../endpoints.ts';
 import type { Outcome } from '../../errors/gateway-error.ts';
 import type { FallbackReason } from '../../options/options.ts';
 import { isModelMissing, isProviderRefusal } from '../../http/classify.ts';
-import { notAResponse } from '../../http/foreign-response.ts';
+import { notAResponse } from '../../http/responses/foreign-response.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 
 /** Messages about the caller's parameters, which may mention the model too. */

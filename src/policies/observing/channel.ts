@@ -1,5 +1,5 @@
 import type { Policy, Subscriber } from '../../calls/transport.ts';
-import { nodeProcess } from '../../http/node-process.ts';
+import { nodeProcess } from '../../http/node/node-process.ts';
 import type { ObservedEnd, Observer } from '../../options/options.ts';
 import { observeWith } from './observe.ts';
 

@@ -16,7 +16,7 @@ import type { Request } from '../../calls/request.ts';
 import { type Policy, type Subscriber, thisCopy } from '../../calls/transport.ts';
 import type { Redaction } from '../../http/redaction.ts';
 import type { CallSpec } from '../../http/request.ts';
-import type { Answer } from '../../http/response-body.ts';
+import type { Answer } from '../../http/responses/response-body.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 import { deepCopy, lazyCopy } from './view.ts';
 

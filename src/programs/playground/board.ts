@@ -5,15 +5,15 @@ import { newView, LiveCall, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
 import type { EmulatorAccount, CallInput, CallView, PlaygroundEvent } from './protocol.ts';
 import { runRivals } from './rival.ts';
-import { runChat } from './run-chat.ts';
+import { runChat } from './runs/chat.ts';
 import {
   runEmbeddings,
   runImages,
   runSpeech,
   runTranscription,
   runTranslation,
-} from './run-media.ts';
-import { runVideo, waitForVideo } from './run-video.ts';
+} from './runs/media.ts';
+import { runVideo, waitForVideo } from './runs/video.ts';
 import { findFault } from './scenarios.ts';
 import type { Store } from './store.ts';
 import { Viewer } from './viewer.ts';

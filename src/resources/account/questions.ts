@@ -1,6 +1,6 @@
 import { isObject, isText, toFields } from '../../answers/objects.ts';
 import { check } from '../../options/check.ts';
-import { findRequestId } from '../../http/response-body.ts';
+import { findRequestId } from '../../http/responses/response-body.ts';
 import { APIError } from '../../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../errors/operation-errors.ts';

@@ -4,7 +4,7 @@ import { findId, isObject, isText, readId, toFields } from '../../answers/object
 import { readUsage } from '../../answers/usage.ts';
 import { costFrom, type Ending, type Listener, usageFrom } from '../../calls/events.ts';
 import type { Request } from '../../calls/request.ts';
-import type { Answer } from '../../http/response-body.ts';
+import type { Answer } from '../../http/responses/response-body.ts';
 import type { Subscriber, Transport } from '../../calls/transport.ts';
 import type { Budget } from '../../options/options.ts';
 import { isTaskRef } from '../../tasks/ref.ts';

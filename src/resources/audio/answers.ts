@@ -11,7 +11,7 @@ import {
   findRequestId,
   joinBytes,
   unusable,
-} from '../../http/response-body.ts';
+} from '../../http/responses/response-body.ts';
 import type { FailedAttempt } from '../../http/retry.ts';
 import { followRedirects, parseLocation } from '../../http/send.ts';
 import { collectAs, eventAnswer } from '../../streams/open-stream.ts';

@@ -4,7 +4,7 @@ import type { Request } from '../../calls/request.ts';
 import type { ReadOther } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { revise } from '../../errors/gateway-error.ts';
-import { type Answer, ReadFailure, unusable } from '../../http/response-body.ts';
+import { type Answer, ReadFailure, unusable } from '../../http/responses/response-body.ts';
 import { displayURL, isSecretName } from '../../http/url.ts';
 import { type ImageTaskRef, makeImageRef } from '../../tasks/ref.ts';
 import { ImageWaitError } from './errors.ts';

@@ -6,7 +6,7 @@ import type { CallInfo } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { explained, type DescribedFailure } from '../../errors/operation-errors.ts';
 import type { OperationRequest } from '../../http/request.ts';
-import type { Answer } from '../../http/response-body.ts';
+import type { Answer } from '../../http/responses/response-body.ts';
 import { check } from '../../options/check.ts';
 import { changeOptions, withDefaults, withoutNulls } from '../../options/resolve.ts';
 import { copyOptions } from '../../options/snapshot.ts';

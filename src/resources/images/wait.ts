@@ -1,6 +1,6 @@
 import { readValue, ShapeMismatch } from '../../answers/reader.ts';
 import type { Transport } from '../../calls/transport.ts';
-import { attachRequestId } from '../../http/response-body.ts';
+import { attachRequestId } from '../../http/responses/response-body.ts';
 import type { GatewayError } from '../../errors/gateway-error.ts';
 import type { ImageTaskRef } from '../../tasks/ref.ts';
 import { WaitScope } from '../../tasks/scope.ts';

@@ -5,7 +5,7 @@ import { checkModel } from '../../options/check.ts';
 import { NotFoundError } from '../../errors/api-errors.ts';
 import { type DescribedFailure, explained } from '../../errors/operation-errors.ts';
 import type { GatewayPromise } from '../../calls/promise.ts';
-import { attachRequestId } from '../../http/response-body.ts';
+import { attachRequestId } from '../../http/responses/response-body.ts';
 import { jsonAnswer } from '../../calls/response.ts';
 import type { Transport } from '../../calls/transport.ts';
 import { ListPage } from './list-page.ts';

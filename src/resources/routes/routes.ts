@@ -17,12 +17,12 @@ import {
 } from '../../http/request.ts';
 import { toWellFormedJSON, writeJSON } from '../../http/json.ts';
 import { chargeFor } from '../../http/outputs.ts';
-import { exposeResponse, peek } from '../../http/response-body.ts';
+import { exposeResponse, peek } from '../../http/responses/response-body.ts';
 import { detectFormat, readContentType, valueAnswer } from '../../calls/response.ts';
 import { requireBase } from '../../calls/settings.ts';
 import type { Transport } from '../../calls/transport.ts';
 import type { BaseURL } from '../../http/url.ts';
-import { nodeProcess } from '../../http/node-process.ts';
+import { nodeProcess } from '../../http/node/node-process.ts';
 import { eventAnswer } from '../../streams/open-stream.ts';
 import type { StreamProtocol } from '../../streams/protocol.ts';
 import type { JsonObject } from '../../types.ts';

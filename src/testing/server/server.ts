@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { nodeProcess } from '../../http/node-process.ts';
+import { nodeProcess } from '../../http/node/node-process.ts';
 import { streamChunks, ConnectionLoss } from './byte-stream.ts';
 import { holdRequest } from './fetch.ts';
 import { delay } from '../../http/abort.ts';

@@ -221,7 +221,7 @@ export const httpMutants: MutantsByFile = {
     { is: 'if (sending.isGivenUp) discardBody(response.body);', becomes: '' },
     { is: 'request.scope.controller.signal.throwIfAborted();', becomes: '' },
   ],
-  'http/foreign-response.ts': [
+  'http/responses/foreign-response.ts': [
     {
       is: "kind: 'undecided', phase: 'sent', code",
       becomes: "kind: 'interrupted', phase: 'sent', code",
@@ -232,7 +232,7 @@ export const httpMutants: MutantsByFile = {
     { is: "if (asks === undefined ? isMedia : asks(body)) return 'charged';", becomes: '' },
     { is: 'const media = /^(image|audio|video|music)s?$/i;', becomes: 'const media = /^image$/;' },
   ],
-  'http/response-body.ts': [
+  'http/responses/response-body.ts': [
     {
       is: 'if (received < expected) {',
       becomes: 'if (received > expected) {',

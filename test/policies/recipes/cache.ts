@@ -7,7 +7,7 @@ import type { Send } from '../../../src/calls/send-each.ts';
 import type { ClientSettings } from '../../../src/calls/settings.ts';
 import type { Policy } from '../../../src/calls/transport.ts';
 import { writeJSON } from '../../../src/http/json.ts';
-import { readText } from '../../../src/http/response-body.ts';
+import { readText } from '../../../src/http/responses/response-body.ts';
 
 type Stored = Pick<OpenAnswer<unknown>, 'response' | 'requestId'> & { text: string; until: number };
 

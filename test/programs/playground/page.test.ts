@@ -10,7 +10,7 @@ import {
   currentCalls,
   editLast,
   type Message,
-} from '../../../src/programs/playground/page/panels/conversation.ts';
+} from '../../../src/programs/playground/page/panels/chat/conversation.ts';
 import {
   changedSettings,
   mergeSettings,

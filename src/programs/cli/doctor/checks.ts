@@ -3,7 +3,7 @@ import { means } from '../../../answers/error-codes.ts';
 import { codeText, errorMessage, isObject, trimmedText } from '../../../answers/objects.ts';
 import { endpoints } from '../../../endpoints.ts';
 import { classifyThrown, isKeyUnknown } from '../../../http/classify.ts';
-import { findProxy } from '../../../http/proxy.ts';
+import { findProxy } from '../../../http/node/proxy.ts';
 import {
   APIError,
   AuthenticationError,

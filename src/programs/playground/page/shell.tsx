@@ -11,10 +11,10 @@ import {
 } from './state.ts';
 import { count, price } from './format.ts';
 import { panelAddress, panels, route, type Panel } from './route.ts';
-import { Announcements } from './announcements.tsx';
+import { Announcements } from './calls/announcements.tsx';
 import { Icon, ProblemBox } from './parts.tsx';
 import { Charges } from './panels/charges.tsx';
-import { Chat } from './panels/chat.tsx';
+import { Chat } from './panels/chat/chat.tsx';
 import { Images } from './panels/images.tsx';
 import { Speech, Transcription, Translation } from './panels/audio.tsx';
 import { Embeddings } from './panels/embeddings.tsx';

@@ -9,9 +9,9 @@ import { Empty, Heading } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import type { Preset, Settings } from '../setup/settings.ts';
 import { Setup } from '../setup/setup.tsx';
-import { startCall, starts, usePrice, useStart } from '../start.tsx';
+import { startCall, starts, usePrice, useStart } from '../calls/start.tsx';
 import { listCalls } from '../state.ts';
-import { useEscape } from '../stop.ts';
+import { useEscape } from '../calls/stop.ts';
 import { CodeDetails } from './call-code.tsx';
 
 /** A panel for one kind of call: a form, and the results below it. */

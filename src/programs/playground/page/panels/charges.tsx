@@ -8,7 +8,7 @@ import { sumCharges, clockTime, dollars, kindNames, rivalNames } from '../format
 import { recalled, remember } from '../route.ts';
 import { Empty, Heading, StartProblem, ProblemBox, StatusPill } from '../parts.tsx';
 import { Choice, modelsFor } from '../fields.tsx';
-import { startCall, starts, useStart } from '../start.tsx';
+import { startCall, starts, useStart } from '../calls/start.tsx';
 import { Outcome, NoOutcome, findRival } from './outcome.tsx';
 import { Clock } from './clock.tsx';
 

@@ -16,7 +16,7 @@ import {
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { hello, newest } from '../state.ts';
-import { Steps } from '../steps.tsx';
+import { Steps } from '../calls/steps.tsx';
 import { Prose } from '../text/prose.tsx';
 import { CallCode } from './call-code.tsx';
 import { FileView, SaveLink } from './results.tsx';

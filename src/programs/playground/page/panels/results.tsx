@@ -3,7 +3,7 @@ import type { CallView, ResultFile } from '../../protocol.ts';
 import { stopCall } from '../api.ts';
 import { clockTime, size, toText } from '../format.ts';
 import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
-import { Steps, useWait } from '../steps.tsx';
+import { Steps, useWait } from '../calls/steps.tsx';
 import { CodeDetails } from './call-code.tsx';
 
 /** A call in a list: its input, result and cost. */

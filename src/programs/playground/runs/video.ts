@@ -5,8 +5,8 @@ import type {
   VideoTask,
   VideoTaskRef,
   VideoWaitState,
-} from '../../index.ts';
-import type { LiveCall } from './live-call.ts';
+} from '../../../index.ts';
+import type { LiveCall } from '../live-call.ts';
 
 /** The input of a video call besides its parameters. */
 export interface VideoContext {

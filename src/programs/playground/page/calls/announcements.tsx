@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallView } from '../protocol.ts';
-import { count } from './format.ts';
-import { calls } from './state.ts';
+import type { CallView } from '../../protocol.ts';
+import { count } from '../format.ts';
+import { calls } from '../state.ts';
 
 /** Results that arrived later are announced. */
 const loadedAt = Date.now();

@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { isObject } from '../../answers/objects.ts';
 import { nodeProcess } from './node-process.ts';
 
 function parseProxy(value: unknown): URL | undefined {

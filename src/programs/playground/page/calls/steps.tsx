@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { CallStep, CallView } from '../protocol.ts';
-import { hello } from './state.ts';
-import { count, duration, price, sumCharges } from './format.ts';
+import type { CallStep, CallView } from '../../protocol.ts';
+import { hello } from '../state.ts';
+import { count, duration, price, sumCharges } from '../format.ts';
 
 /** Returns the current time, updated twice a second while needed. */
 export function useNow(isNeeded: boolean): number {

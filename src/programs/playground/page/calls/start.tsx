@@ -1,10 +1,10 @@
 import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallInput, Priced } from '../protocol.ts';
-import { fetchEstimate, sendCall, ServerError, type CallFiles } from './api.ts';
-import { StartProblem } from './parts.tsx';
-import { calls } from './state.ts';
+import type { CallInput, Priced } from '../../protocol.ts';
+import { fetchEstimate, sendCall, ServerError, type CallFiles } from '../api.ts';
+import { StartProblem } from '../parts.tsx';
+import { calls } from '../state.ts';
 
 /**
  * The ids of calls without a result, by what they send. Until its result arrives, another press with the same

@@ -1,4 +1,4 @@
-import type { CallView } from '../../protocol.ts';
+import type { CallView } from '../../../protocol.ts';
 
 /** A content part of a message. */
 export type Part =

@@ -1,6 +1,6 @@
-import type { ChatCompletionCreateParamsStreaming, Gateway, Image } from '../../index.ts';
-import { type LiveCall, countTokens } from './live-call.ts';
-import { keepImages } from './run-media.ts';
+import type { ChatCompletionCreateParamsStreaming, Gateway, Image } from '../../../index.ts';
+import { type LiveCall, countTokens } from '../live-call.ts';
+import { keepImages } from './media.ts';
 
 function toImage(url: string): Image {
   const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];

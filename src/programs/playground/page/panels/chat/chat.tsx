@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallView, CallInput } from '../../protocol.ts';
-import { calls } from '../state.ts';
-import { stopCall } from '../api.ts';
-import type { CodedCall } from '../code.ts';
-import { draft } from '../draft.ts';
-import { recalled, remember } from '../route.ts';
-import { Heading, Empty } from '../parts.tsx';
-import { startCall, starts, useStart } from '../start.tsx';
-import { useEscape } from '../stop.ts';
-import { Setup } from '../setup/setup.tsx';
-import { TextField, modelsFor, ModelField, FileField, FaultField } from '../fields.tsx';
-import { CodeDetails } from './call-code.tsx';
+import type { CallView, CallInput } from '../../../protocol.ts';
+import { calls } from '../../state.ts';
+import { stopCall } from '../../api.ts';
+import type { CodedCall } from '../../code.ts';
+import { draft } from '../../draft.ts';
+import { recalled, remember } from '../../route.ts';
+import { Heading, Empty } from '../../parts.tsx';
+import { startCall, starts, useStart } from '../../calls/start.tsx';
+import { useEscape } from '../../calls/stop.ts';
+import { Setup } from '../../setup/setup.tsx';
+import { TextField, modelsFor, ModelField, FileField, FaultField } from '../../fields.tsx';
+import { CodeDetails } from '../call-code.tsx';
 import {
   buildHistory,
   currentCalls,
@@ -22,7 +22,7 @@ import {
 } from './conversation.ts';
 import { Conversations } from './conversations.tsx';
 import { Turn } from './turn.tsx';
-import { initialSettings, presets, Settings, settings } from './chat-settings.tsx';
+import { initialSettings, presets, Settings, settings } from './settings.tsx';
 
 const conversation = draft<string>('conversation', crypto.randomUUID());
 const prompt = draft('chat-prompt', '');

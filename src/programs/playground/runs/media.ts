@@ -7,9 +7,9 @@ import type {
   SpeechCreateParamsFile,
   TranscriptionCreateParamsNonStreaming,
   TranslationCreateParams,
-} from '../../index.ts';
-import { findFormatByBytes, defaultExtension } from '../../answers/bytes.ts';
-import { type LiveCall, countTokens } from './live-call.ts';
+} from '../../../index.ts';
+import { findFormatByBytes, defaultExtension } from '../../../answers/bytes.ts';
+import { type LiveCall, countTokens } from '../live-call.ts';
 
 /** Returns the type of a file, detected from its bytes. Never a type that a browser would run as a page. */
 function describe(bytes: Uint8Array, contentType: string): { type: string; extension: string } {

@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CallView } from '../../protocol.ts';
-import { clockTime, count, saveText } from '../format.ts';
-import { calls } from '../state.ts';
+import type { CallView } from '../../../protocol.ts';
+import { clockTime, count, saveText } from '../../format.ts';
+import { calls } from '../../state.ts';
 import { buildHistory, currentCalls, lastMessage } from './conversation.ts';
 
 interface Listed {

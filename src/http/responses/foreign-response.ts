@@ -1,7 +1,7 @@
-import { isObject } from '../answers/objects.ts';
-import { requestIdHeaders } from '../gateways/signs.ts';
+import { isObject } from '../../answers/objects.ts';
+import { requestIdHeaders } from '../../gateways/signs.ts';
 import { toBytes } from './chunks.ts';
-import type { FailedAttempt } from './retry.ts';
+import type { FailedAttempt } from '../retry.ts';
 
 /** Error code for a `fetch` that returned something that cannot be read. */
 export const notAResponse = 'NOT_A_RESPONSE';

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CallView } from '../../protocol.ts';
-import { Prose } from '../text/prose.tsx';
-import { ChargePill, CopyButton, FaultPill, ProblemBox, Stats, StatusPill } from '../parts.tsx';
-import { Field, TextField } from '../fields.tsx';
-import { starts } from '../start.tsx';
-import { Steps, useWait } from '../steps.tsx';
-import { CodeDetails } from './call-code.tsx';
+import type { CallView } from '../../../protocol.ts';
+import { Prose } from '../../text/prose.tsx';
+import { ChargePill, CopyButton, FaultPill, ProblemBox, Stats, StatusPill } from '../../parts.tsx';
+import { Field, TextField } from '../../fields.tsx';
+import { starts } from '../../calls/start.tsx';
+import { Steps, useWait } from '../../calls/steps.tsx';
+import { CodeDetails } from '../call-code.tsx';
 import { lastMessage, type Message } from './conversation.ts';
-import { Picture } from './results.tsx';
+import { Picture } from '../results.tsx';
 
 /** The tool calls of a model, with fields for their results. */
 function ToolResults({

@@ -1,11 +1,11 @@
-import { readErrorValue } from '../answers/failure.ts';
-import { type FileEnd, ReceivedFile } from '../answers/received-file.ts';
-import { abortOwn, type CallScope, onAbort } from './abort.ts';
+import { readErrorValue } from '../../answers/failure.ts';
+import { type FileEnd, ReceivedFile } from '../../answers/received-file.ts';
+import { abortOwn, type CallScope, onAbort } from '../abort.ts';
 import { toBytes } from './chunks.ts';
 import { createResponse } from './foreign-response.ts';
-import { requestIdHeaders } from '../gateways/signs.ts';
-import type { CallSpec } from './request.ts';
-import type { FailedAttempt } from './retry.ts';
+import { requestIdHeaders } from '../../gateways/signs.ts';
+import type { CallSpec } from '../request.ts';
+import type { FailedAttempt } from '../retry.ts';
 
 /** A response with a success status, whose body is unread. */
 export interface Answer {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { draft, field } from '../draft.ts';
-import { NumberField, TextField } from '../fields.tsx';
-import type { Preset } from '../setup/settings.ts';
+import { draft, field } from '../../draft.ts';
+import { NumberField, TextField } from '../../fields.tsx';
+import type { Preset } from '../../setup/settings.ts';
 
 const exampleTools = JSON.stringify(
   [
