@@ -133,10 +133,6 @@ const table: Table = {
     ['from-one', { ...tools, says: /indexes begin at 1/ }],
     ['object', { ...tools, says: /arguments are an object/ }],
   ],
-  chatStreamOptions: [
-    ['rejected', 'The client sends the request again without it.', true],
-    ['forbidden', 'The client sends the request again without it.', true],
-  ],
   chatToolCallCount: [[2, { ...tools, says: /2 calls in one response/ }]],
   chatHollowCall: [[true, 'The client drops the call.', true]],
   chatFinishReason: [['eos', 'Providers have many words for the end.', true]],
@@ -153,6 +149,10 @@ const table: Table = {
   chatCreated: [
     ['float', { ...chat, says: /"created" is float/ }],
     ['string', { ...chat, says: /"created" is text/ }],
+  ],
+  chatStreamOptions: [
+    ['rejected', 'The client sends the request again without it.', true],
+    ['forbidden', 'The client sends the request again without it.', true],
   ],
   chatDone: [[false, { ...end, says: /no \[DONE\]/ }]],
   chatMode: [
@@ -573,6 +573,8 @@ test('these quirks cannot be seen', () => {
     'chatFinishReason "eos"',
     'generateFinishReason "OTHER"',
     'chatMessageAtEnd true',
+    'chatStreamOptions "rejected"',
+    'chatStreamOptions "forbidden"',
     'imageTasks "several"',
     'taskRequest true',
     'fileEnd "cut"',
