@@ -341,7 +341,7 @@ export class Request {
       return { response, requestId, spec, scope };
     } catch (error) {
       if (request?.isSent !== true) return this.#localFailure(error);
-      if (error instanceof ReadFailure) {
+      if (ReadFailure.is(error)) {
         const { headers } = error.failed;
         const requestId = (headers && this.#findRequestId({ headers })) ?? sentId;
         return this.explain({ ...error.failed, requestId });
@@ -419,7 +419,7 @@ export class Request {
           if (stays !== true) this.release({ answer: value, isWhole: true });
           return value;
         } catch (error) {
-          if (!(error instanceof ReadFailure)) throw error;
+          if (!ReadFailure.is(error)) throw error;
           await this.#afterFailure(this.explain(error.failed));
         }
         Object.assign(answer, await this.#sender(format)());

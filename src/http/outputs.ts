@@ -13,7 +13,7 @@ interface OutputRule {
   readonly asks?: (body: JsonObject) => boolean;
 }
 
-/** Kinds of output besides text, in any case: OpenAI's and OpenRouter's words, and Gemini's. */
+/** Kinds of output besides text, in any case: the words of OpenAI's format, and of Gemini's. */
 const media = /^(image|audio|video|music)s?$/i;
 
 function holdsMedia(modalities: unknown): boolean {

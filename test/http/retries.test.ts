@@ -190,6 +190,10 @@ describe('pauses', () => {
       }),
     ],
     [
+      'x-ratelimit-reset-requests without what remains',
+      (seconds) => ({ headers: { 'x-ratelimit-reset-requests': `${seconds}s` } }),
+    ],
+    [
       'x-ratelimit-reset-requests with nothing remaining',
       (seconds) => ({
         headers: {
@@ -230,7 +234,6 @@ describe('pauses', () => {
       {},
       { 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-remaining-requests': '1' },
     ],
-    ['a reset of requests alone', {}, { 'x-ratelimit-reset-requests': '9s' }],
   ])('are the usual ones after %s', async (_, body, headers = {}) => {
     const limit = () => Response.json({ error: body }, { status: 429, headers });
 

@@ -47,11 +47,20 @@ export const errorBodyLimit = 65_536;
 
 /** The response had a 2xx status but its body was unusable. */
 export class ReadFailure extends Error {
-  readonly failed: FailedAttempt;
+  readonly #failed: FailedAttempt;
 
   constructor(failed: FailedAttempt) {
     super();
-    this.failed = failed;
+    this.#failed = failed;
+  }
+
+  get failed(): FailedAttempt {
+    return this.#failed;
+  }
+
+  /** Like `instanceof`, which runs the traps of a proxy that a custom `fetch` throws. */
+  static is(error: unknown): error is ReadFailure {
+    return typeof error === 'object' && error !== null && #failed in error;
   }
 }
 
@@ -69,7 +78,7 @@ export function unusable(
 
 /** Returns the error for a body that broke off, or `cause` if that is already a `ReadFailure`. */
 export function toReadFailure(cause: unknown, answer: Answer, text?: string): ReadFailure {
-  if (cause instanceof ReadFailure) return cause;
+  if (ReadFailure.is(cause)) return cause;
   const failed = unusable(answer, 'the response ended before it was complete.', text);
   return new ReadFailure({ ...failed, cause });
 }

@@ -286,9 +286,9 @@ function send(
   const first = sendOnce(transport, submission, options, request);
   const { bodyFormat = transport.client.bodyFormat } = options;
   if (submission.operation !== 'videos.remix' || bodyFormat !== undefined) return first;
-  const asForm = changeOptions(options, { bodyFormat: 'form' });
   const open = first.state().answer.catch((error: unknown) => {
     if (!isOtherFormat(error)) throw error;
+    const asForm = changeOptions(options, { bodyFormat: 'form' });
     const again = sendOnce(
       transport,
       submission,

@@ -167,18 +167,20 @@ export class PartMaker {
   }
 
   /**
-   * Returns whether a call with an id has no name, or the model ended with tool calls, but there is neither a call with
-   * a name nor text. A call without an id, name and arguments is noise of the provider.
+   * Returns whether there is no text, and a call with an id has no name or the model ended with tool calls of which none
+   * has a name. Beside text, a call without a name and arguments is noise of the provider; one with arguments is an
+   * error of the stream.
    *
    * @param final - The calls as the client assembled and repaired them.
    */
   lacksCall(final: readonly ChatCompletionMessageToolCall[]): boolean {
+    if (this.#hasContent) return false;
     const isKnown = (id: string): boolean => final.some((call) => call.id === id);
     const calls = [...this.#calls.values()].filter(({ isStarted }) => !isStarted);
     if (calls.some(({ sentId }) => sentId !== '' && !isKnown(sentId))) return true;
     const isCall = convertFinishReason(this.#reason, this.#hasRefused).unified === 'tool-calls';
     const hasCall = final.length > 0 || calls.length < this.#calls.size;
-    return isCall && !this.#hasContent && !hasCall;
+    return isCall && !hasCall;
   }
 
   /** Returns the text that was held back, at the end of the stream. */
