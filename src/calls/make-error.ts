@@ -162,7 +162,7 @@ function hintFor(code = ''): string {
 const shownLength = 2_000;
 
 /** Shortens a large success response for the log. */
-export function toLoggable(answer: unknown): unknown {
+function toLoggable(answer: unknown): unknown {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return text.length > shownLength ? text.slice(0, shownLength) : answer;
 }

@@ -26,7 +26,7 @@ function parseDuration(text: string): number | undefined {
 }
 
 /** Converts seconds, a duration, a Unix time or a date to a wait in milliseconds. */
-export function parseWait(text: string | null): number | undefined {
+function parseWait(text: string | null): number | undefined {
   if (text === null) return undefined;
   const now = Date.now();
   if (number.test(text)) {

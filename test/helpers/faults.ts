@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished } from 'vitest';
 
 /** When a step fails: without its effect, or with it. */
-export type Moment = 'before' | 'after';
+type Moment = 'before' | 'after';
 
 /** A step that fails. */
 export interface Fault {

@@ -56,7 +56,7 @@ export function setRestore(restore: typeof create): void {
 }
 
 /** The class of the models that can be passed to a durable step, and be returned by one. */
-export class GatewayModel {
+class GatewayModel {
   readonly #origin: ModelOrigin;
 
   /** @internal */
