@@ -245,8 +245,7 @@ function fromJSON<T>(
   const found = isHere ? value : unwrapData(value);
   if (!isHere && !(isObject(found) && isIn(found))) {
     const problem = `the response is JSON, but contains no ${name}.`;
-    // A repeated read would have the same response.
-    const kind = spec.charge === 'free' ? 'undecided' : 'unusable_answer';
+    const kind = spec.charge === 'free' ? 'other_shape' : 'unusable_answer';
     throw lacking(value, answer, problem, text, kind);
   }
   return readChecked(request, answer, found, schema, text);

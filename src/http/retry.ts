@@ -27,6 +27,7 @@ const once = rules('once');
 const always = rules('retry');
 const unlessCharged = rules('retry', 'retry', 'throw');
 const ifFree = rules('retry', 'throw');
+const onceIfFree = rules('once', 'throw');
 const unlessBilled = rules('retry', 'throw', 'throw', 'retry', 'retry');
 const onceIfCharged = rules('retry', 'retry', 'once');
 
@@ -88,6 +89,8 @@ export const failures = {
    * The status is a success, or the provider may have done the work, so the request was probably accepted.
    */
   unusable_answer: row('unknown', ifFree),
+  /** A read returned other JSON than its result. A proxy may have sent it, so it is read once more. */
+  other_shape: row('unknown', onceIfFree),
   /** An error that does not reveal whether work had begun. */
   undecided: row('unknown', never),
   /** The gateway or the provider rejected the content, and may bill for having read it. */

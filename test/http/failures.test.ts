@@ -65,8 +65,9 @@ test('the table has every kind of failure', () => {
   const missing = Object.keys(rules).filter((kind) => !failures.some((row) => row.kind === kind));
 
   expect(kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(rules).toSorted());
-  // Nothing is sent after the first, a proxy is at fault for the second, and the caller causes the third.
-  expect(missing).toEqual(['invalid_input', 'proxy_refused', 'aborted']);
+  // Nothing is sent after the first, a proxy is at fault for the second, and the caller causes the third. Only reads
+  // have the last.
+  expect(missing).toEqual(['invalid_input', 'proxy_refused', 'aborted', 'other_shape']);
 });
 
 test.each(kinds)('$kind: $outcome, sent $free, $metered or $charged times', (row) => {

@@ -75,7 +75,7 @@ export const answerMutants: MutantsByFile = {
     { is: 'isHere ? value : unwrapData(value)', becomes: 'unwrapData(value)' },
     { is: 'isHere ? value : unwrapData(value)', becomes: 'value' },
     {
-      is: "spec.charge === 'free' ? 'undecided' : 'unusable_answer'",
+      is: "spec.charge === 'free' ? 'other_shape' : 'unusable_answer'",
       becomes: "'unusable_answer'",
     },
   ],

@@ -36,6 +36,14 @@ export const httpMutants: MutantsByFile = {
       is: "unusable_answer: row('unknown', ifFree)",
       becomes: "unusable_answer: row('unknown', unlessCharged)",
     },
+    {
+      is: "other_shape: row('unknown', onceIfFree)",
+      becomes: "other_shape: row('unknown', never)",
+    },
+    {
+      is: "const onceIfFree = rules('once', 'throw');",
+      becomes: "const onceIfFree = rules('once');",
+    },
     { is: "undecided: row('unknown', never)", becomes: "undecided: row('rejected', never)" },
     { is: "refused: row('rejected', never)", becomes: "refused: row('unknown', never)" },
     {

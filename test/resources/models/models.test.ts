@@ -326,10 +326,28 @@ const unrelated = { greeting: 'Hello from the proxy', version: '1.0' };
 test.each<[string, (client: Gateway) => PromiseLike<unknown>]>([
   ['models.list()', (client) => client.models.list()],
   ['models.retrieve()', (client) => client.models.retrieve('x')],
-])('%s is requested once if the response lacks the result', async (_, read) => {
+])('%s is repeated once if the response lacks the result', async (_, read) => {
   const { client, requests } = scripted([json(unrelated)]);
+  const single = scripted([json(unrelated)], { maxRetries: 0 });
 
   expect(await failureOf(read(client))).toBeInstanceOf(UnexpectedResponseError);
+  expect(await failureOf(read(single.client))).toBeInstanceOf(UnexpectedResponseError);
+  expect(requests).toHaveLength(2);
+  expect(single.requests).toHaveLength(1);
+});
+
+test('the list that follows a response without one is returned', async () => {
+  const { client, requests } = scripted([json(unrelated), json({ data: [{ id: 'x' }] })]);
+
+  expect(await client.models.list()).toMatchObject({ data: [{ id: 'x' }] });
+  expect(requests).toHaveLength(2);
+});
+
+test('a paid call is requested once if the response lacks the result', async () => {
+  const { client, requests } = scripted([json(unrelated)]);
+
+  const call = client.embeddings.create({ model: 'm', input: 'Hello' });
+  expect(await failureOf(call)).toBeInstanceOf(UnexpectedResponseError);
   expect(requests).toHaveLength(1);
 });
 
