@@ -200,6 +200,8 @@ describe('twice as many tool calls are twice the work', () => {
       (position, count) => ({ index: count - position, ...calling('{}') }),
     ],
     ['one that never ends', () => calling('[1,')],
+    ['one text that never ends', (position) => calling(position > 0 ? 'a' : '"')],
+    ['one after a bracket, that never ends', (at) => calling(at > 0 ? '1,' : '{{"a":[')],
     ['one that ends badly', (position) => calling(position > 0 ? ' ' : `[${'1,'.repeat(9_999)}]`)],
   ])('%s', async (_, make) => {
     const add = (count: number) => () => {
@@ -259,7 +261,9 @@ const emptyChoice = (index: number): ChatCompletionChunkChoice => ({
 
 const endedCalls = (...indexes: number[]): ChatCompletionChunkChoice => ({
   index: 0,
-  delta: { tool_calls: indexes.map((index) => ({ index, id: `c${index}`, ...calling('[') })) },
+  delta: {
+    tool_calls: indexes.map((index) => ({ index, id: `c${index}`, ...calling('x') })),
+  },
   finish_reason: 'tool_calls',
 });
 

@@ -100,6 +100,20 @@ export class OpenCall {
     }
     return this.#isWhole === true;
   }
+
+  /**
+   * `true` if the arguments were incomplete at an earlier finish reason, and their outermost bracket or quote is
+   * still open. Such arguments are not parsed again, because a server may send a finish reason with each piece.
+   */
+  get isStillOpen(): boolean {
+    const { call } = this;
+    if (call.type !== 'function' || call.incomplete !== true) return false;
+    const { arguments: text } = call.function;
+    if (text.length < shortText || areArgumentsComplete(this.#last)) return false;
+    // A bracket before the whole object is removed by the repair.
+    if (/^\s*\{\s*\{/.test(text.slice(0, shortText))) return false;
+    return !this.isWhole && this.#isWhole === undefined && (this.#depth > 0 || this.#isInString);
+  }
 }
 
 /**
@@ -195,8 +209,11 @@ export class ToolCallAssembler {
    */
   end(isFinished: boolean): void {
     this.#joinHalves();
-    for (const open of this.begun.slice()) this.#repair(open);
-    for (const { call } of this.begun) {
+    const stillOpen = new Set(this.begun.filter(({ isStillOpen }) => isStillOpen));
+    for (const open of this.begun.slice()) if (!stillOpen.has(open)) this.#repair(open);
+    for (const open of this.begun) {
+      if (stillOpen.has(open)) continue;
+      const { call } = open;
       const text = call.type === 'function' ? call.function.arguments : undefined;
       // Some servers report that the model ended the response, although a limit cut it.
       if (isFinished ? isCut(text) : !areArgumentsComplete(text)) call.incomplete = true;

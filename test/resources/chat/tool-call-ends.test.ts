@@ -27,6 +27,13 @@ const completionWith = (finish: string | null, ...calls: readonly unknown[]) => 
   choices: [{ index: 0, message: { role: 'assistant', tool_calls: calls }, finish_reason: finish }],
 });
 
+/** Cuts a text into pieces of these sizes, and the rest. */
+function cutAt(text: string, sizes: readonly number[]): string[] {
+  let start = 0;
+  const pieces = sizes.map((size) => text.slice(start, (start += size)));
+  return [...pieces, text.slice(start)];
+}
+
 type Ways = Readonly<
   Record<string, (finish: string, ...texts: string[]) => Promise<ChatCompletion | undefined>>
 >;
@@ -99,6 +106,43 @@ describe.each(Object.entries(ways))('a tool call read by %s', (_, complete) => {
     },
   );
 });
+
+test('a call whose pieces each have the finish reason is whole at the end', async () => {
+  const words = fc.string({ unit: fc.constantFrom('{', '[', '}', ']', '"', '\\', ',', 'a') });
+  const object = fc.dictionary(words, fc.oneof(words, fc.array(words)), { minKeys: 1 });
+  const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
+  const property = fc.asyncProperty(object, sizes, async (value, cuts) => {
+    const text = JSON.stringify({ filler: 'a'.repeat(64), ...value });
+    const chunks = cutAt(text, cuts).map((piece, at) => {
+      const call = at === 0 ? toolCall('c0', piece) : { function: { arguments: piece } };
+      return chunk({ tool_calls: [{ index: 0, ...call }] }, 'tool_calls');
+    });
+    const { client } = scripted([eventStream(...chunks, '[DONE]')]);
+
+    const completion = await client.chat.completions.stream(params).finalChatCompletion();
+    expect(read(completion)).toEqual([[text]]);
+  });
+  await fc.assert(property, { numRuns: 50 });
+});
+
+test.each([
+  ['{', `{"path":"${'a'.repeat(64)}"}`],
+  ['{"path"', `{"path":"${'a'.repeat(64)}"}`],
+])(
+  'a call of which %j came with a finish reason is repaired when the rest came',
+  async (cut, whole) => {
+    const { client } = scripted([
+      eventStream(
+        chunk({ tool_calls: [{ index: 0, ...toolCall('c0', cut) }] }, 'tool_calls'),
+        chunk({ tool_calls: [{ index: 0, function: { arguments: whole } }] }, 'tool_calls'),
+        '[DONE]',
+      ),
+    ]);
+
+    const completion = await client.chat.completions.stream(params).finalChatCompletion();
+    expect(read(completion)).toEqual([[whole]]);
+  },
+);
 
 describe('an unfinished tool call', () => {
   test("without arguments has '' in a whole response", async () => {
