@@ -283,7 +283,10 @@ test('resumes an unwatched video without a charge', { timeout: 30_000 }, async (
   await order(playground, id, video);
   await watch(playground, (calls) => calls.get(id)?.video !== undefined);
   await ask(playground, `calls/${id}/stop`, { method: 'POST' });
-  expect(await ended(playground, id)).toMatchObject({ status: 'stopped' });
+  expect(await ended(playground, id)).toMatchObject({
+    status: 'stopped',
+    problem: { advice: expect.stringMatching(/Wait for it again with "Continue checking"\.$/) },
+  });
 
   await ask(playground, 'clock', { method: 'POST', body: '{"advance":20000}' });
   expect((await ask(playground, `calls/${id}/resume`, { method: 'POST' })).status).toBe(200);

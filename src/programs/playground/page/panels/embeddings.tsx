@@ -166,7 +166,7 @@ export function Embeddings(): JSX.Element {
         <Result
           key={call.id}
           call={call}
-          title={`${Array.isArray(call.body['input']) ? call.body['input'].length : 0} texts`}
+          title={count(Array.isArray(call.body['input']) ? call.body['input'].length : 0, 'text')}
         >
           <Picture call={call} />
         </Result>
