@@ -73,6 +73,15 @@ function toStatus(error: unknown, { foreign }: ReportCall): CallResult['status']
   return [404, 405, 501].includes(status) || isForeign ? 'unsupported' : 'fail';
 }
 
+/** Returns the exchange that an error describes: the first 404 if the client also looked without `/v1`. */
+function findAnswer(error: unknown, exchanges: readonly Exchange[]): Exchange | undefined {
+  const id = APIError.isInstance(error) ? error.requestID : undefined;
+  const described = id
+    ? exchanges.findLast(({ headers }) => [...headers.values()].includes(id))
+    : undefined;
+  return described ?? exchanges.at(-1);
+}
+
 /** Maximum length of a quoted error message. */
 const longestQuote = 160;
 
@@ -86,7 +95,7 @@ function describeError(
   exchanges: readonly Exchange[],
   clean: (text: string) => string,
 ): string {
-  const last = exchanges.at(-1);
+  const last = findAnswer(error, exchanges);
   const isOwn = error instanceof CallFailure || InvalidInputError.isInstance(error);
   if (isOwn) return errorMessage(error);
   const name = error instanceof Error ? error.name : String(error);
