@@ -42,6 +42,8 @@ export const openRouterAccount: AccountRules = {
       if (!isNumber(cost) || cost < 0 || Number.isNaN(at)) {
         return 'the generation has no cost or no time';
       }
+      const { finish_reason: end, cancelled, is_byok: isOwnKey } = data;
+      const hasEndedWell = cancelled !== true && (trimmedText(end) ?? 'error') !== 'error';
       const tokens = (name: string): number => numberFrom(data[`native_tokens_${name}`]) ?? 0;
       return {
         type: 'consume',
@@ -51,6 +53,8 @@ export const openRouterAccount: AccountRules = {
         requestId: trimmedText(id),
         taskId: undefined,
         reason: undefined,
+        // The vendor charges for calls with the caller's key.
+        isEnded: hasEndedWell && isOwnKey !== true,
         tokens: { input: tokens('prompt'), output: tokens('completion') },
         raw: data,
       };

@@ -51,6 +51,8 @@ export interface UsageLogEntry extends ChargeEntry {
   readonly isTask?: boolean | undefined;
   /** The final cost of a task, in an entry that corrects its price. */
   readonly finalQuota?: number | undefined;
+  /** `true` if the request ended well, and no other entry of it follows: an amount of 0 means that it was free. */
+  readonly isEnded?: boolean | undefined;
 }
 
 /** A route of the account. Paths are as in `GatewayProfile.paths`. */

@@ -15,9 +15,10 @@ import {
 } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { emulatedProvider } from '../adapters/ai-sdk/support.ts';
-import { collect, emulated, failureOf } from '../helpers/clients.ts';
+import { collect, emulated, failureOf, scripted } from '../helpers/clients.ts';
 import { fakeWaitingTime, settle } from '../helpers/fake-time.ts';
 import { mediaHeads } from '../helpers/media.ts';
+import { completion } from '../helpers/transport.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const url = 'https://files.example.com/cat.png';
@@ -565,6 +566,28 @@ describe('a video at OpenRouter', () => {
   });
 });
 
+/** Asks about a chat whose generation cost nothing, in the same second. */
+async function settleFree(fields: object, headers: Record<string, string> = {}) {
+  const generation = {
+    id: 'gen-1',
+    model: 'm:free',
+    created_at: new Date().toISOString(),
+    finish_reason: 'stop',
+    cancelled: false,
+    total_cost: 0,
+    ...fields,
+  };
+  const { client } = scripted(
+    [
+      () => Response.json(completion, { headers: { 'x-generation-id': generation.id } }),
+      () => Response.json({ data: generation }, { headers }),
+    ],
+    { gateway: 'openrouter' },
+  );
+  const answer = await client.chat.completions.create({ model: 'm:free', messages });
+  return client.account.settle(answer);
+}
+
 describe('the account at OpenRouter', () => {
   test('has the credits of the account', async () => {
     const { client } = atOpenRouter({ credit: 5_000_000 });
@@ -623,6 +646,25 @@ describe('the account at OpenRouter', () => {
       amount: { value: 0.002, unit: 'USD' },
       requestId: emulator.charges[0]?.requestId,
     });
+  });
+
+  test.each([
+    ['with a time', { date: new Date().toUTCString() }],
+    ['without a time', {}],
+  ])('a call that ended well at no cost was not charged: response %s', async (_, headers) => {
+    expect(await settleFree({}, headers)).toMatchObject({
+      verdict: 'not_charged',
+      amount: { value: 0, unit: 'USD' },
+    });
+  });
+
+  test.each([
+    ['is running', { finish_reason: null }],
+    ['was cancelled', { cancelled: true }],
+    ['failed', { finish_reason: 'error' }],
+    ["was paid for with the caller's key", { is_byok: true }],
+  ])('no cost proves nothing yet if the generation %s', async (_, fields) => {
+    expect(await settleFree(fields)).toMatchObject({ verdict: 'unknowable' });
   });
 
   test('draws no conclusion from an unknown generation', async () => {

@@ -179,7 +179,10 @@ function notCharged({ question, found, isOld }: Evidence, reason: string): Findi
   if (!isWhole || !isCovered) return unknowable(partly);
   const isOver = (id: string): boolean => {
     const entries = found.filter(({ requestId }) => requestId === id);
-    return answeredIds.includes(id) || (isOld && entries.some(({ type }) => type === 'consume'));
+    const isComplete = entries.some(
+      ({ type, isEnded }) => isEnded || (isOld && type === 'consume'),
+    );
+    return isComplete || answeredIds.includes(id);
   };
   if (requestIds.every(isOver))
     return { verdict: 'not_charged', amount: amountIn(found, 0), reason };

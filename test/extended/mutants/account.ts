@@ -2,6 +2,10 @@ import type { MutantsByFile } from './mutant.ts';
 
 /** Verdicts on charges, and what a budget reserves and counts. */
 export const accountMutants: MutantsByFile = {
+  'gateways/openrouter-account.ts': [
+    { is: 'isEnded: hasEndedWell && isOwnKey !== true', becomes: 'isEnded: hasEndedWell' },
+    { is: 'isEnded: hasEndedWell && isOwnKey !== true', becomes: 'isEnded: isOwnKey !== true' },
+  ],
   'resources/account/settle.ts': [
     { is: "type === 'error' ? amount.value > 0 :", becomes: "type === 'error' ? false :" },
     { is: 'const kept = sum(charges) - sum(refunds);', becomes: 'const kept = sum(charges);' },
@@ -20,8 +24,12 @@ export const accountMutants: MutantsByFile = {
     },
     { is: 'if (!isWhole || !isCovered) return', becomes: 'if (!isCovered) return' },
     {
-      is: "answeredIds.includes(id) || (isOld && entries.some(({ type }) => type === 'consume'))",
-      becomes: 'answeredIds.includes(id) || isOld',
+      is: "isEnded || (isOld && type === 'consume')",
+      becomes: 'isEnded || isOld',
+    },
+    {
+      is: "isEnded || (isOld && type === 'consume')",
+      becomes: "isOld && type === 'consume'",
     },
     { is: 'ages.every((age) => age >= writingTime)', becomes: 'ages.every(() => true)' },
     { is: "return verdict !== 'charged' || !isRunning;", becomes: 'return true;' },
