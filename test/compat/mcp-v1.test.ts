@@ -2,9 +2,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { Gateway } from 'model-gateway';
-import { mcpTools } from 'model-gateway/helpers/mcp';
-import { createEmulator } from 'model-gateway/testing';
+import { Gateway } from '../../dist/index.js';
+import { mcpTools } from '../../dist/helpers/mcp.js';
+import { createEmulator } from '../../dist/testing/index.js';
 import { expect, onTestFinished, test } from 'vitest';
 
 test('runTools() calls the tools of a client of version 1', async () => {
