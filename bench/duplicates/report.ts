@@ -171,7 +171,7 @@ export function createResult(
   cells: readonly Cell[],
   settled: readonly SettledCall[],
   environment: Environment,
-): MeasuredCharges {
+): MeasuredCharges & Readonly<Record<string, unknown>> {
   const subjects = [...new Set(cells.map(({ subject }) => subject))];
   return {
     benchmark: 'duplicates',
