@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 75,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 143.5,
-      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms, whole responses that they wrap among them. A page carries only what it names: the page below became smaller. bench/results/bench.json has the minified size of each room.',
+      atMost: 159,
+      why: 'It was 97 KiB before gateway profiles, reported costs and image tasks, 109 before fallbacks, limits and structured output in other modes. Since it was 113, it has client.responses, checks of options for each method, and readers of results, failures and tool calls that gateways send in other places and forms, whole responses that they wrap among them. Since it was 143, it has one table of what codes mean, readers of every response that a custom fetch may return, the check of received files, waits by the form of headers, charge classes by outputs, addresses without /v1, places of results, and budgets that count lost attempts. bench/results/bench.json has the minified size of each room.',
     },
   },
   {
@@ -33,8 +33,8 @@ export const gates: readonly Gate[] = [
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
     missed: {
-      atMost: 16,
-      why: 'It contains the class that chat.completions.stream() returns with its events, and, since it was 14.2, the repair of tool calls that gateways merge, repeat or leave without a name, and of whole responses that they wrap.',
+      atMost: 20.5,
+      why: 'It contains the class that chat.completions.stream() returns with its events, and, since it was 14.2, the repair of tool calls that gateways merge, repeat or leave without a name, and of whole responses that they wrap. Since it was 16, it has the one reader of failures, the meaning of their codes, and calls without a wrapper, with split halves or with any index.',
     },
   },
   {
@@ -47,8 +47,8 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 56.6,
-      why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams, of those that wrap a response or hide a reason in text too. It was 64 before fallbacks, limits and modes became policies.',
+      atMost: 68.5,
+      why: 'One file has everything that a chat call may need: retries, ky, the checks of options and the readers of errors and streams, of those that wrap a response or hide a reason in text too. It was 64 before fallbacks, limits and modes became policies, and 56 before the table of codes (4.7 of its kB minified), the reader of responses of any fetch (3.8), the check of received files (3.4, which only speech and videos need), waits by form (1.5) and the facts about tool calls (4).',
     },
   },
   {
