@@ -109,6 +109,8 @@ const kyOptions: Options = {
   retry: 0,
   throwHttpErrors: false,
   hooks: { beforeRequest: [sendInstead] },
+  // ky calls this if it does not accept the response of the hook, as where a server replaces the global `Response`.
+  fetch: () => Promise.resolve(handedOver),
 };
 
 /**

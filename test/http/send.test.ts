@@ -41,6 +41,18 @@ describe('a request', () => {
     expect(fetch).toHaveBeenCalledExactlyOnceWith(url, expect.objectContaining({ method: 'GET' }));
   });
 
+  test('is sent once where a server has replaced the global Response', async () => {
+    const RuntimeResponse = Response;
+    vi.stubGlobal('Response', class extends RuntimeResponse {});
+    const fetch = vi.fn(() => Promise.resolve(RuntimeResponse.json({ a: 1 })));
+
+    const response = await send(outgoing(fetch));
+    vi.unstubAllGlobals();
+
+    expect(await response.json()).toEqual({ a: 1 });
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
   test('gets its own response, not that of another one', async () => {
     const requests = Array.from({ length: 20 }, (_, index) =>
       outgoing(async () => {
